@@ -1,0 +1,35 @@
+// Builds the raw-socket addon (ICMP) against the headers of the Node that will run it.
+//
+// npm may itself run on an older Node than ours: npm scripts find the pinned Node 24 first on PATH
+// (node_modules/.bin), so process.execPath is the runtime and its prefix has the headers.
+// No compiler, no headers: the agent still works and offers TCP ping only. Must parse on old Nodes.
+import { spawnSync } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const addon = join(root, "node_modules", "raw-socket");
+
+/** Says in one line what the operator loses, and lets the install go on. */
+function warn(reason) {
+  console.warn(`vantage: raw-socket was not built (${reason}); agents here offer TCP ping only`);
+  process.exit(0);
+}
+
+const prefix = dirname(dirname(realpathSync(process.execPath)));
+if (!existsSync(addon)) warn("the package is missing");
+if (!existsSync(join(prefix, "include", "node", "node.h"))) warn("the running Node has no headers");
+const nodeGyp = process.env.npm_config_node_gyp;
+if (!nodeGyp) warn("npm did not name its node-gyp");
+
+const build = spawnSync(process.execPath, [nodeGyp, "rebuild", `--nodedir=${prefix}`], {
+  cwd: addon,
+  encoding: "utf8",
+});
+if (build.status !== 0) {
+  const lines = String(build.stderr ?? build.error ?? "")
+    .trim()
+    .split("\n");
+  warn(lines.find((line) => /ERR! stack|not found|error:/.test(line)) || "the compiler failed");
+}

@@ -1,0 +1,19 @@
+import type { Contract, ParamsOf, ResultOf } from "#shared/tools/define.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import type { TProperties } from "typebox";
+import type { Net } from "#probe-agent/net/port.ts";
+
+/** A contract with the code that fulfils it. */
+export interface Implementation<P extends TProperties = TProperties, R extends TProperties = TProperties> {
+  readonly contract: Contract<P, R>;
+  /** Runs one check. Returns failures as data; a throw is a bug and is reported as internal. */
+  run(net: Net, params: ParamsOf<Contract<P, R>>): Promise<Outcome<ResultOf<Contract<P, R>>>>;
+}
+
+/** Ties an implementation to its contract; the compiler checks parameters and result. */
+export function implement<P extends TProperties, R extends TProperties>(
+  contract: Contract<P, R>,
+  run: Implementation<P, R>["run"],
+): Implementation<P, R> {
+  return { contract, run };
+}

@@ -1,0 +1,13 @@
+/** The time, handed in from main so that tests can own it. */
+export interface Clock {
+  /** Wall clock. In production the database's time (decisions 1, Time), never the host's own word for it. */
+  now(): Date;
+  /** Milliseconds with a fraction, from an arbitrary start; never jumps. For durations and deadlines. */
+  monotonic(): number;
+}
+
+/** Cryptographic randomness, handed in from main so that tests can own it. */
+export interface Random {
+  /** `count` random bytes. */
+  bytes(count: number): Uint8Array;
+}

@@ -1,0 +1,48 @@
+/** How far a request to a target got before it failed (decisions 3, code request_failed). */
+export type Stage = "dns" | "connect" | "tls" | "request" | "response";
+
+/** Whose fault a failure is: the target's, the resolver's on the way to it, or the probe's own network. */
+export type Source = "target" | "resolver" | "probe";
+
+/** The answer was obtained. */
+export interface Ok<T> {
+  readonly status: "ok";
+  readonly data: T;
+}
+
+/** The target, a resolver or the probe failed; `reason` is a stable snake_case word, `message` is for people. */
+export interface Failed {
+  readonly status: "failed";
+  readonly stage: Stage;
+  readonly source: Source;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The egress rules (decisions 12) forbid the target: a name, an address it resolves to, or a redirect hop. */
+export interface Refused {
+  readonly status: "refused";
+}
+
+/** A parameter passed the schema but turned out unusable on the agent, e.g. a User-Agent no client may send. */
+export interface Invalid {
+  readonly status: "invalid";
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What every check ends in. Expected failures are data; an exception is a bug. */
+export type Outcome<T> = Ok<T> | Failed | Refused | Invalid;
+
+/** Wraps a value as a success. */
+export function ok<T>(data: T): Ok<T> {
+  return { status: "ok", data };
+}
+
+/** A failure; the words of `reason` are listed where they are used and are part of the API. */
+export function failed(stage: Stage, source: Source, reason: string, message: string): Failed {
+  return { status: "failed", stage, source, reason, message };
+}
+
+/** The one value for "section 12 forbids it": it never says which range or name was hit. */
+export const refused: Refused = { status: "refused" };

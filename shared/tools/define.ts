@@ -1,0 +1,67 @@
+import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "typebox";
+
+/** The seven scopes a key can carry (service.md, Authentication). */
+export const SCOPES = ["check", "dns", "ssl", "ip", "ping", "monitors", "webhook"] as const;
+/** One of the seven scopes. */
+export type Scope = (typeof SCOPES)[number];
+
+/** What an agent must be able to do to run a tool (decisions 7, hello). */
+export type Capability = "icmp4" | "icmp6" | "traceroute" | "ipv6" | "browser" | "http3";
+
+/** A schema with a default: optional on the wire, always present for an implementation. */
+export type Defaulted<T extends TSchema> = TOptional<T> & { readonly "~defaulted": true };
+
+/** Marks a parameter as optional with a default; published as not required, with the default. */
+export function withDefault<T extends TSchema>(schema: T, value: Static<T>): Defaulted<T> {
+  return Type.Optional({ ...schema, default: value }) as unknown as Defaulted<T>;
+}
+
+/** The parsed parameters of a contract: defaulted fields are present, other optional ones may be absent. */
+export type Params<P extends TProperties> = {
+  [K in keyof P as P[K] extends { "~defaulted": true } ? K : P[K] extends TOptional<TSchema> ? never : K]: Static<P[K]>;
+} & {
+  [K in keyof P as P[K] extends { "~defaulted": true } ? never : P[K] extends TOptional<TSchema> ? K : never]?: Static<
+    P[K]
+  >;
+};
+
+/** What kind of thing the target parameter names; decides how egress and normalisation look at it. */
+export type TargetKind = "url" | "host" | "domain";
+
+/** Everything about a tool that any surface, the dispatcher or the docs needs to know. */
+export interface Contract<P extends TProperties = TProperties, R extends TProperties = TProperties> {
+  /** REST path and catalogue key. */
+  readonly name: string;
+  /** A short heading for catalogues and docs. */
+  readonly title: string;
+  /** One sentence: what the caller learns. */
+  readonly summary: string;
+  readonly scope: Scope;
+  readonly params: TObject<P>;
+  readonly result: TObject<R>;
+  /** The parameter that names what is looked at. `connects` is false where the name is only looked up. */
+  readonly target: { readonly param: keyof P & string; readonly kind: TargetKind; readonly connects: boolean };
+  /** Milliseconds the whole check may take (decisions 5, Deadlines). */
+  deadlineMs(params: Params<P>): number;
+  /** The keyless open tier's use of the tool; absent where the open tier does not offer it. */
+  readonly open?: { readonly q: keyof P & string; readonly extra?: readonly (keyof P & string)[] };
+  /** Milliseconds a result may be served again for the same parameters and location; absent = never. */
+  readonly cacheMs?: number;
+  /** Several locations in one answer: what is compared, and which durations are summed up. */
+  readonly across?: {
+    /** Equal values mean the locations agree (`data.summary.consistent`). */
+    agreeOn(data: Static<TObject<R>>): unknown;
+    /** Milliseconds by name, e.g. rtt_ms; null where a location has none. */
+    measure(data: Static<TObject<R>>): Readonly<Record<string, number | null>>;
+  };
+}
+
+/** The parameters an implementation receives. */
+export type ParamsOf<C> = C extends Contract<infer P, TProperties> ? Params<P> : never;
+/** The result an implementation must return. */
+export type ResultOf<C> = C extends Contract<infer _P, infer R> ? Static<TObject<R>> : never;
+
+/** Names a contract with its exact types; does nothing at run time. */
+export function defineTool<P extends TProperties, R extends TProperties>(contract: Contract<P, R>): Contract<P, R> {
+  return contract;
+}

@@ -1,0 +1,83 @@
+import { Type, type TSchema, type TUnsafe } from "typebox";
+
+/** How `parseParams` treats a field beyond its JSON type; published as `x-kind`. */
+export type FieldKind = "url" | "host" | "domain" | "flag" | "list";
+
+interface Described {
+  readonly description: string;
+}
+
+/** An http(s) URL; checked by the egress rules before anything happens. */
+export function Url(options: Described): TUnsafe<string> {
+  return Type.Unsafe<string>({
+    type: "string",
+    format: "uri",
+    minLength: 1,
+    maxLength: 8192,
+    "x-kind": "url",
+    ...options,
+  });
+}
+
+/** A host name or IP literal that is connected to. IDN in either form; parsed to lower-case A-label form. */
+export function Host(options: Described): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "host", ...options });
+}
+
+/** A domain name that is only looked up: a public suffix or the root is fine. Parsed like Host, no IP literals. */
+export function Domain(options: Described): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "domain", ...options });
+}
+
+/** 0 or 1 on the wire (true and false are understood), a boolean for the implementation. */
+export function Flag(options: Described): TUnsafe<boolean> {
+  return Type.Unsafe<boolean>({ type: "string", enum: ["0", "1"], "x-kind": "flag", ...options });
+}
+
+/** A comma-separated list of words from a closed set, case-insensitive; an array without repeats for the implementation. */
+export function WordList<const W extends string>(
+  words: readonly W[],
+  options: Described & { readonly maxItems: number },
+): TUnsafe<readonly W[]> {
+  const { maxItems, ...rest } = options;
+  const items = { type: "string", enum: words };
+  return Type.Unsafe<readonly W[]>({
+    type: "string",
+    "x-kind": "list",
+    "x-items": items,
+    "x-max-items": maxItems,
+    ...rest,
+  });
+}
+
+/** A comma-separated list of integers within a range; an array without repeats for the implementation. */
+export function IntegerList(
+  range: { readonly minimum: number; readonly maximum: number },
+  options: Described & { readonly maxItems: number },
+): TUnsafe<readonly number[]> {
+  const { maxItems, ...rest } = options;
+  const items = { type: "integer", ...range };
+  return Type.Unsafe<readonly number[]>({
+    type: "string",
+    "x-kind": "list",
+    "x-items": items,
+    "x-max-items": maxItems,
+    ...rest,
+  });
+}
+
+/** A value that may not be known: null with a reason in `limitations`, never 0 or omitted. */
+export function Nullable<T extends TSchema>(schema: T): ReturnType<typeof nullable<T>> {
+  return nullable(schema);
+}
+
+function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** Why parts of a result are null or uncertain: one sentence each. */
+export function Limitations() {
+  return Type.Array(Type.String(), {
+    description: "What could not be known, one sentence each; empty when all is known",
+  });
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// One process per file: agents, sockets and databases of one file never meet another's.
+export default defineConfig({
+  root: new URL("..", import.meta.url).pathname,
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/lab/**", "test/browser/**", "test/faults/**"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
