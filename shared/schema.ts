@@ -1,0 +1,67 @@
+import { Value } from "typebox/value";
+import type { Static, TObject, TSchema } from "typebox";
+import { convertField, type Converted, type Origin } from "#shared/schema/convert.ts";
+import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
+
+export type { FieldProblem } from "#shared/schema/problem.ts";
+
+/** How to treat what the schema does not know. */
+export interface ParseOptions {
+  readonly from: Origin;
+  /** A tool ignores unknown fields; a JSON write refuses them (decisions 3, Parsing). */
+  readonly unknown: "ignore" | "refuse";
+  /** Fields that answers show and writes may send back: dropped. */
+  readonly readOnly?: readonly string[];
+}
+
+/** Parsed values with defaults filled in, or the first problem in the schema's own field order. */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: FieldProblem };
+
+/**
+ * The one validator of every surface. Values are read by the field's kind (shared/tools/fields.ts) and JSON type:
+ * decimal integers and 0/1/true/false may come as text unless `from` is "strict"; nothing else is coerced.
+ */
+export function parseParams<T extends TObject>(
+  schema: T,
+  raw: Readonly<Record<string, unknown>>,
+  options: ParseOptions,
+): Parsed<Static<T>> {
+  if (Object.hasOwn(raw, "__proto__")) return refuse("__proto__", "unknown", "remove this field");
+  const required = new Set<string>((schema as { required?: readonly string[] }).required);
+  const value: Record<string, unknown> = {};
+  for (const [field, fieldSchema] of Object.entries<TSchema>(schema.properties)) {
+    const given: unknown = Object.hasOwn(raw, field) ? raw[field] : undefined;
+    const absent = given === undefined || (given === "" && required.has(field));
+    if (!absent) {
+      const converted: Converted = readField(field, fieldSchema, given, options.from);
+      if (!converted.ok) return converted;
+      value[field] = converted.value;
+    } else if ("default" in fieldSchema) {
+      value[field] = fieldSchema.default;
+    } else if (required.has(field)) {
+      return refuse(field, "required", describeProblem("required", fieldSchema));
+    }
+  }
+  if (options.unknown === "refuse") {
+    const readOnly = new Set(options.readOnly);
+    const extra = Object.keys(raw).find((field) => !Object.hasOwn(schema.properties, field) && !readOnly.has(field));
+    if (extra !== undefined) {
+      return refuse(extra, "unknown", `no such field; allowed: ${Object.keys(schema.properties).join(", ")}`);
+    }
+  }
+  return { ok: true, value: value as Static<T> };
+}
+
+function readField(field: string, schema: TSchema, given: unknown, from: Origin): Converted {
+  const converted = convertField(field, schema, given, from);
+  if (!converted.ok || "x-kind" in schema || Value.Check(schema, converted.value)) return converted;
+  const [first] = Value.Errors(schema, converted.value);
+  const path = (first?.instancePath ?? "").replaceAll("/", ".");
+  return refuse(`${field}${path}`, "type", first?.message ?? "has the wrong form");
+}
+
+function refuse(field: string, reason: FieldProblem["reason"], message: string): { ok: false; problem: FieldProblem } {
+  return { ok: false, problem: { field, reason, message } };
+}

@@ -1,0 +1,88 @@
+import { Type } from "typebox";
+import { describe, expect, it } from "vitest";
+import { parseParams } from "#shared/schema.ts";
+import { Flag, IntegerList, Url, WordList } from "#shared/tools/fields.ts";
+import { withDefault } from "#shared/tools/define.ts";
+
+const SCHEMA = Type.Object({
+  url: Url({ description: "URL to check" }),
+  method: withDefault(Type.Union([Type.Literal("GET"), Type.Literal("HEAD")]), "GET"),
+  follow: withDefault(Flag({ description: "Follow redirects" }), true),
+  timeout: withDefault(Type.Integer({ minimum: 1, maximum: 30 }), 15),
+  ports: Type.Optional(IntegerList({ minimum: 1, maximum: 65_535 }, { description: "Ports", maxItems: 3 })),
+  types: Type.Optional(WordList(["A", "MX"], { description: "Types", maxItems: 2 })),
+  ua: Type.Optional(Type.String({ minLength: 1, maxLength: 10 })),
+});
+
+function problemOf(raw: Record<string, unknown>, from: "text" | "json" | "strict" = "text"): string | null {
+  const parsed = parseParams(SCHEMA, { url: "http://a.example", ...raw }, { from, unknown: "refuse" });
+  return parsed.ok ? null : `${parsed.problem.field}:${parsed.problem.reason}`;
+}
+
+describe("parseParams", () => {
+  it("fills defaults and leaves other optional fields out", () => {
+    const parsed = parseParams(SCHEMA, { url: "http://a.example" }, { from: "text", unknown: "refuse" });
+    expect(parsed).toEqual({
+      ok: true,
+      value: { url: "http://a.example", method: "GET", follow: true, timeout: 15 },
+    });
+  });
+
+  it("reads numbers, flags and lists written as text", () => {
+    const raw = { url: "x", timeout: "7", follow: "false", ports: "80, 443,80", types: "mx,a" };
+    const parsed = parseParams(SCHEMA, raw, { from: "text", unknown: "refuse" });
+    expect(parsed).toMatchObject({
+      ok: true,
+      value: { timeout: 7, follow: false, ports: [80, 443], types: ["MX", "A"] },
+    });
+  });
+
+  it.each([
+    [{ url: undefined }, "url:required"],
+    [{ url: "" }, "url:required"],
+    [{ url: 5 }, "url:type"],
+    [{ url: ["a", "b"] }, "url:duplicate"],
+    [{ method: "PUT" }, "method:enum"],
+    [{ method: 1 }, "method:type"],
+    [{ follow: "yes" }, "follow:enum"],
+    [{ timeout: "31" }, "timeout:range"],
+    [{ timeout: "0" }, "timeout:range"],
+    [{ timeout: "" }, "timeout:type"],
+    [{ timeout: " 5 " }, "timeout:type"],
+    [{ timeout: "0x10" }, "timeout:type"],
+    [{ timeout: "1e1" }, "timeout:type"],
+    [{ timeout: "5.0" }, "timeout:type"],
+    [{ timeout: Number.NaN }, "timeout:type"],
+    [{ timeout: {} }, "timeout:type"],
+    [{ timeout: null }, "timeout:type"],
+    [{ ports: "80,,443" }, "ports:type"],
+    [{ ports: "0" }, "ports:range"],
+    [{ ports: "1,2,3,4" }, "ports:range"],
+    [{ types: "A,AXFR" }, "types:enum"],
+    [{ ua: "12345678901" }, "ua:range"],
+    [{ other: 1 }, "other:unknown"],
+    [JSON.parse('{"__proto__": {"timeout": 3}}') as Record<string, unknown>, null],
+  ])("refuses %j naming the field and why", (raw, expected) => {
+    const given = { url: "http://a.example", ...raw };
+    if (expected === null) Object.defineProperty(given, "__proto__", { value: 1, enumerable: true });
+    const parsed = parseParams(SCHEMA, given, { from: "text", unknown: "refuse" });
+    const got = parsed.ok ? null : `${parsed.problem.field}:${parsed.problem.reason}`;
+    expect(got).toBe(expected ?? "__proto__:unknown");
+  });
+
+  it("calls an array for a scalar a wrong type in JSON, a repetition in a query", () => {
+    expect(problemOf({ timeout: [1] }, "json")).toBe("timeout:type");
+    expect(problemOf({ timeout: ["1", "2"] }, "text")).toBe("timeout:duplicate");
+  });
+
+  it("does not read numbers from text for a caller bound to the published types", () => {
+    expect(problemOf({ timeout: "7" }, "strict")).toBe("timeout:type");
+    expect(problemOf({ timeout: 7 }, "strict")).toBeNull();
+  });
+
+  it("ignores unknown fields of a tool and read-only fields of a write", () => {
+    const raw = { url: "x", other: 1 };
+    expect(parseParams(SCHEMA, raw, { from: "json", unknown: "ignore" }).ok).toBe(true);
+    expect(parseParams(SCHEMA, raw, { from: "json", unknown: "refuse", readOnly: ["other"] }).ok).toBe(true);
+  });
+});
