@@ -155,7 +155,10 @@ export interface HttpRequest {
   readonly trusted?: boolean;
 }
 
-/** Boundaries of one hop in microseconds since its start; a phase that did not happen took none. */
+/**
+ * Durations of one hop's phases in microseconds, without gaps: dns + connect + tls + ttfb + transfer = total exactly.
+ * A phase that did not happen took 0; a hop that was followed on its headers alone has transfer 0.
+ */
 export interface HopTiming {
   readonly dns: number;
   readonly connect: number;
