@@ -1,0 +1,48 @@
+import { failed, type Outcome } from "#shared/outcome.ts";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+
+const STAGES = new Set(["dns", "connect", "tls", "request", "response"]);
+const SOURCES = new Set(["target", "resolver", "probe"]);
+const WORD = /^[a-z0-9_]{1,64}$/;
+
+/** An agent's outcome as text, read as data from a stranger: too large or misshapen is the probe's failure. */
+export function readOutcome(text: string): Outcome<unknown> {
+  if (text.length > MAX_RESULT_BYTES) return broken("result_too_large", "the probe's result is over 256 KB");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return broken("invalid_result", "the probe's result is not JSON");
+  }
+  return isOutcome(value) ? value : broken("invalid_result", "the probe's result has the wrong form");
+}
+
+function broken(reason: string, message: string): Outcome<unknown> {
+  return failed("response", "probe", reason, message);
+}
+
+function isOutcome(value: unknown): value is Outcome<unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const outcome = value as Record<string, unknown>;
+  switch (outcome["status"]) {
+    case "ok":
+      return typeof outcome["data"] === "object" && outcome["data"] !== null;
+    case "failed":
+      return (
+        STAGES.has(String(outcome["stage"])) &&
+        SOURCES.has(String(outcome["source"])) &&
+        WORD.test(String(outcome["reason"])) &&
+        isText(outcome["message"])
+      );
+    case "refused":
+      return true;
+    case "invalid":
+      return WORD.test(String(outcome["field"])) && isText(outcome["message"]);
+    default:
+      return false;
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length <= 1_000;
+}

@@ -1,0 +1,48 @@
+import type { HubMessage } from "#shared/protocol/probe.ts";
+import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
+import type { RunningJob } from "#control-plane/dispatch/job.ts";
+
+/** The wire under a session, as little of it as the hub needs. */
+export interface AgentLink {
+  /** Queues a message; a link that is gone swallows it, its closing is reported apart. */
+  send(message: HubMessage): void;
+  /** Ends the stream, after `last` where given. */
+  close(last?: HubMessage): void;
+}
+
+/** One attached agent: its word on itself, its stream, and the jobs it holds. */
+export interface Session {
+  readonly agent: AgentInfo;
+  readonly link: AgentLink;
+  /** Jobs given to the agent, by job id. */
+  readonly running: Map<string, RunningJob>;
+  /** Jobs chosen for the agent that wait for one of its credits, oldest first. */
+  readonly waiting: Set<RunningJob>;
+  credits: number;
+  draining: boolean;
+  /** Monotonic milliseconds of the last message. */
+  heardAt: number;
+  /** Wall time of the last message, for people. */
+  seenAt: Date;
+  loopLagMs: number;
+}
+
+/** A new session of an agent that just said hello. */
+export function openSession(agent: AgentInfo, link: AgentLink, heardAt: number, seenAt: Date): Session {
+  return {
+    agent,
+    link,
+    running: new Map(),
+    waiting: new Set(),
+    credits: agent.credits,
+    draining: false,
+    heardAt,
+    seenAt,
+    loopLagMs: 0,
+  };
+}
+
+/** Share of the credits in use or spoken for, 0 and up; above 1 jobs wait. */
+export function loadOf(session: Session): number {
+  return (session.running.size + session.waiting.size) / session.credits;
+}

@@ -1,0 +1,12 @@
+import { check } from "#probe-agent/tools/check.ts";
+import { dns } from "#probe-agent/tools/dns.ts";
+import { health } from "#probe-agent/tools/health.ts";
+import { ip } from "#probe-agent/tools/ip.ts";
+import { ping } from "#probe-agent/tools/ping.ts";
+import { ssl } from "#probe-agent/tools/ssl.ts";
+import type { Implementation } from "#probe-agent/tools/implement.ts";
+
+/** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
+export const implementations: ReadonlyMap<string, Implementation> = new Map(
+  [check, dns, ssl, ip, ping, health].map((tool) => [tool.contract.name, tool as unknown as Implementation]),
+);

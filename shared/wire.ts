@@ -1,0 +1,22 @@
+import type { ProtocolVersion } from "#shared/protocol/probe.ts";
+
+/** The protocol this code speaks. Another major is refused; the previous minor keeps working. */
+export const PROTOCOL: ProtocolVersion = { major: 1, minor: 0 };
+
+/** An agent says it is alive this often, milliseconds; the hub answers each beat. */
+export const BEAT_MS = 1_000;
+
+/** Without a word for so long the other side counts as gone: a silent stream re-dispatches within 5 s (decisions 7). */
+export const SILENT_MS = 4_000;
+
+/** Largest outcome, octets of JSON (decisions 7). */
+export const MAX_RESULT_BYTES = 256 * 1024;
+
+/** Largest progress event, octets of JSON (decisions 7). */
+export const MAX_PROGRESS_BYTES = 16 * 1024;
+
+/** Largest gRPC message either side takes: a result and its envelope. */
+export const MAX_MESSAGE_BYTES = MAX_RESULT_BYTES + 64 * 1024;
+
+/** How long past a check's own deadline the hub waits for the agent's word: an answer comes by deadline + 250 ms. */
+export const DEADLINE_GRACE_MS = 200;
