@@ -3,8 +3,6 @@ import type { Static, TObject, TSchema } from "typebox";
 import { convertField, type Converted, type Origin } from "#shared/schema/convert.ts";
 import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
 
-export type { FieldProblem } from "#shared/schema/problem.ts";
-
 /** How to treat what the schema does not know. */
 export interface ParseOptions {
   readonly from: Origin;

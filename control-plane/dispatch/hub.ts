@@ -5,11 +5,11 @@ import { failed } from "#shared/outcome.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { DEADLINE_GRACE_MS, PROTOCOL, SILENT_MS } from "#shared/wire.ts";
 import { readHello, type Rejection } from "#control-plane/dispatch/hello.ts";
-import type { JobAnswer, JobRequest, RunningJob } from "#control-plane/dispatch/job.ts";
+import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 import { createDispatchMetrics } from "#control-plane/dispatch/metrics.ts";
 import { receive } from "#control-plane/dispatch/receive.ts";
 import { createRoster, type Roster } from "#control-plane/dispatch/roster.ts";
-import { openSession, type AgentLink, type Session } from "#control-plane/dispatch/session.ts";
+import { openSession, type AgentLink, type RunningJob, type Session } from "#control-plane/dispatch/session.ts";
 import type { AgentMessage } from "#shared/protocol/probe.ts";
 
 /** A job is tried on at most so many agents. */

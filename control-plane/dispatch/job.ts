@@ -1,5 +1,4 @@
 import type { Outcome } from "#shared/outcome.ts";
-import type { Session } from "#control-plane/dispatch/session.ts";
 
 /** A piece of live progress from the agent that holds the job now. */
 export interface JobProgress {
@@ -35,21 +34,3 @@ export type JobAnswer =
     }
   | { readonly kind: "unavailable"; readonly reason: string }
   | { readonly kind: "cancelled" };
-
-/** A job on its way; owned by the hub. */
-export interface RunningJob {
-  readonly id: string;
-  readonly request: JobRequest;
-  /** Monotonic milliseconds. */
-  readonly startedAt: number;
-  readonly deadlineAt: number;
-  /** Agents not to use again. */
-  readonly excluded: Set<string>;
-  /** From 1; rises when an agent is lost, not when one declines. */
-  attempt: number;
-  session: Session | null;
-  timer: NodeJS.Timeout | null;
-  settle(answer: JobAnswer): void;
-  /** The caller is gone: listens on the request's signal until the job ends. */
-  readonly onAbort: () => void;
-}

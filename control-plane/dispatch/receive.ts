@@ -1,10 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
 import type { AgentMessage } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
-import type { JobAnswer, RunningJob } from "#control-plane/dispatch/job.ts";
+import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 import type { DispatchMetrics } from "#control-plane/dispatch/metrics.ts";
 import { readOutcome } from "#control-plane/dispatch/outcome-json.ts";
-import type { Session } from "#control-plane/dispatch/session.ts";
+import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
 
 /** What an agent's message can make the hub do. */
 export interface HubActions {

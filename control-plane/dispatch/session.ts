@@ -1,6 +1,6 @@
 import type { HubMessage } from "#shared/protocol/probe.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
-import type { RunningJob } from "#control-plane/dispatch/job.ts";
+import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 
 /** The wire under a session, as little of it as the hub needs. */
 export interface AgentLink {
@@ -45,4 +45,22 @@ export function openSession(agent: AgentInfo, link: AgentLink, heardAt: number, 
 /** Share of the credits in use or spoken for, 0 and up; above 1 jobs wait. */
 export function loadOf(session: Session): number {
   return (session.running.size + session.waiting.size) / session.credits;
+}
+
+/** A job on its way; owned by the hub. */
+export interface RunningJob {
+  readonly id: string;
+  readonly request: JobRequest;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  readonly deadlineAt: number;
+  /** Agents not to use again. */
+  readonly excluded: Set<string>;
+  /** From 1; rises when an agent is lost, not when one declines. */
+  attempt: number;
+  session: Session | null;
+  timer: NodeJS.Timeout | null;
+  settle(answer: JobAnswer): void;
+  /** The caller is gone: listens on the request's signal until the job ends. */
+  readonly onAbort: () => void;
 }

@@ -42,6 +42,7 @@ export interface Services {
 
 // ---------------------------------------------------------------- addresses
 
+/** Address family by its number. */
 export type IpVersion = 4 | 6;
 
 /** One looked-up address. */
@@ -66,6 +67,7 @@ export interface Resolved {
 /** Status words of decisions 5 plus the other RCODEs by their IANA names (FORMERR, NOTIMP, ...). */
 export type DnsStatus = "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "TIMEOUT" | (string & {});
 
+/** One question and how to put it. */
 export interface DnsQuestion {
   /** Presentation form, with or without final dot; IDN already in A-label form. */
   readonly name: string;
@@ -85,6 +87,7 @@ export interface DnsQuestion {
   readonly timeoutMs?: number;
 }
 
+/** Header bits of an answer (RFC 1035 section 4.1.1, RFC 4035 section 3). */
 export interface DnsFlags {
   readonly aa: boolean;
   readonly tc: boolean;
@@ -124,6 +127,7 @@ export interface DnsAnswer {
   readonly rttMs: number | null;
 }
 
+/** Questions to the DNS. */
 export interface DnsPort {
   query(question: DnsQuestion): Promise<DnsAnswer>;
   /**
@@ -137,6 +141,7 @@ export interface DnsPort {
 
 // ---------------------------------------------------------------- HTTP
 
+/** One request, with its redirects where `follow` is set. */
 export interface HttpRequest {
   readonly url: string;
   readonly method: "GET" | "HEAD" | "POST";
@@ -169,6 +174,7 @@ export interface HopTiming {
   readonly total: number;
 }
 
+/** The TLS session of a hop. */
 export interface HopTls {
   readonly protocol: string;
   readonly cipher: string;
@@ -201,6 +207,7 @@ export interface Hop {
   readonly startedAtUs: number;
 }
 
+/** The final response's body. */
 export interface HttpBody {
   /** Decoded (content codings removed), at most maxBodyBytes. */
   readonly bytes: Uint8Array;
@@ -229,6 +236,7 @@ export interface PageSnapshot {
   readonly elapsedUs: number;
 }
 
+/** Requests over HTTP/1.1 and HTTP/2. */
 export interface HttpPort {
   /**
    * One request with its redirect chain. failed: reasons as in net/http's documentation (timeout, refused, reset,
@@ -240,6 +248,7 @@ export interface HttpPort {
 
 // ---------------------------------------------------------------- TLS
 
+/** One handshake to look at. */
 export interface TlsRequest {
   readonly ip: string;
   readonly port: number;
@@ -252,6 +261,7 @@ export interface TlsRequest {
   readonly timeoutMs?: number;
 }
 
+/** Node's names of the protocol versions. */
 export type TlsVersion = "TLSv1" | "TLSv1.1" | "TLSv1.2" | "TLSv1.3";
 
 /** What one handshake showed, also when it failed after the certificate had come. */
@@ -270,6 +280,7 @@ export interface TlsObservation {
   readonly handshakeMs: number | null;
 }
 
+/** Handshakes and trust roots. */
 export interface TlsPort {
   /** failed: stage connect before TCP stands; stage tls when no certificate came. */
   inspect(request: TlsRequest): Promise<Outcome<TlsObservation>>;
@@ -279,6 +290,7 @@ export interface TlsPort {
 
 // ---------------------------------------------------------------- TCP, ICMP, traceroute
 
+/** TCP connection attempts. */
 export interface TcpPort {
   /** SYN-ACK = open, RST = closed, nothing or ICMP error = filtered; rtt of the answer, null when filtered. */
   probe(
@@ -288,6 +300,7 @@ export interface TcpPort {
   ): Promise<{ state: "open" | "closed" | "filtered"; rttMs: number | null; reason: string | null }>;
 }
 
+/** A series of ICMP echo requests; milliseconds and octets. */
 export interface EchoRequest {
   readonly ip: string;
   readonly count: number;
@@ -299,8 +312,10 @@ export interface EchoRequest {
   readonly timeoutMs: number;
 }
 
+/** What became of one echo request. */
 export type EchoStatus = "ok" | "timeout" | "late" | "duplicate" | "unreachable" | "ttl_exceeded" | "corrupt";
 
+/** One reply, or the word that none came. */
 export interface EchoReply {
   readonly seq: number;
   readonly rttMs: number | null;
@@ -312,6 +327,7 @@ export interface EchoReply {
   readonly from?: string;
 }
 
+/** A finished series. */
 export interface EchoRun {
   /** Every reply in order of arrival, then the timeouts. */
   readonly replies: readonly EchoReply[];
@@ -319,6 +335,7 @@ export interface EchoRun {
   readonly clockErrorMs: number;
 }
 
+/** ICMP echo through the raw-socket process. */
 export interface IcmpPort {
   /** Which families have a raw socket; both false: offer TCP ping. */
   available(): { readonly v4: boolean; readonly v6: boolean };
@@ -326,6 +343,7 @@ export interface IcmpPort {
   echo(request: EchoRequest, onReply: (reply: EchoReply) => void): Promise<Outcome<EchoRun>>;
 }
 
+/** One traceroute. */
 export interface TraceRequest {
   readonly ip: string;
   readonly protocol: "icmp" | "udp" | "tcp";
@@ -335,6 +353,7 @@ export interface TraceRequest {
   readonly queries: number;
 }
 
+/** The answer to one probe packet. */
 export interface TraceReply {
   /** Null: silence. */
   readonly ip: string | null;
@@ -349,16 +368,19 @@ export interface TraceReply {
   }[];
 }
 
+/** All answers at one distance. */
 export interface TraceHop {
   readonly hop: number;
   readonly replies: readonly TraceReply[];
 }
 
+/** A finished trace. */
 export interface TraceRun {
   readonly reached: boolean;
   readonly hops: readonly TraceHop[];
 }
 
+/** Traceroute by ICMP, UDP or TCP. */
 export interface TracePort {
   /** Constant flow within a trace; `onHop` is called when a hop is complete, in order. Names and ASNs come after. */
   run(request: TraceRequest, onHop: (hop: TraceHop) => void): Promise<Outcome<TraceRun>>;

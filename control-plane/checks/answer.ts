@@ -1,0 +1,86 @@
+import type { Outcome, Source, Stage } from "#shared/outcome.ts";
+import type { Place } from "#shared/locations.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+
+/** Where a check ran, as answers show it. */
+export type Location = Omit<Place, "tags">;
+
+/** A failed check as every surface reports it: the same words as an error answer. */
+export interface CheckError {
+  readonly code: "request_failed" | "target_not_allowed" | "missing_parameter" | "probe_unavailable";
+  readonly message: string;
+  readonly stage?: Stage;
+  readonly source?: Source;
+  readonly reason?: string;
+  readonly field?: string;
+}
+
+/** One location's part of an answer. */
+export type LocationRow = {
+  readonly location: Location;
+  readonly duration_ms: number;
+} & ({ readonly status: "ok"; readonly data: unknown } | { readonly status: "failed"; readonly error: CheckError });
+
+/** What a check over several locations answers with (decisions 6). */
+export interface MultiData {
+  readonly locations: readonly LocationRow[];
+  readonly summary: Readonly<Record<string, unknown>>;
+}
+
+/** How a call ended. All but the first three are refused before any agent is asked. */
+export type CheckAnswer =
+  | {
+      readonly kind: "single";
+      readonly outcome: Outcome<unknown>;
+      readonly location: Location;
+      readonly cached: boolean;
+    }
+  | { readonly kind: "multi"; readonly data: MultiData; readonly refused: boolean }
+  | { readonly kind: "dry_run"; readonly locations: readonly Location[] }
+  | { readonly kind: "unavailable"; readonly reason: string }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "refused" }
+  | { readonly kind: "problem"; readonly problem: FieldProblem }
+  | { readonly kind: "over_plan"; readonly limit: number; readonly asked: number };
+
+/** Live events of a running check, in the order they happened (decisions 6). */
+export type CheckEvent =
+  | { readonly event: "probe"; readonly data: { location: Location; attempt: number } }
+  | { readonly event: "progress"; readonly data: { location: Location; attempt: number; kind: string; data: unknown } }
+  | { readonly event: "restart"; readonly data: { location: Location; attempt: number; reason: string } }
+  | { readonly event: "result"; readonly data: LocationRow & { attempt: number } };
+
+const TARGET_NOT_ALLOWED: CheckError = {
+  code: "target_not_allowed",
+  message: "This target may not be checked: it is not on the public internet, or not in a form that can be vetted.",
+};
+
+const UNAVAILABLE: Readonly<Record<string, string>> = {
+  no_probe: "No probe is online for this location.",
+  probe_lost: "The probe was lost while it ran the check, and no other one is online for this location.",
+  busy: "Every probe of this location is busy.",
+};
+
+/** The words for "no agent could do it". */
+export function unavailableError(reason: string): CheckError {
+  return { code: "probe_unavailable", reason, message: UNAVAILABLE[reason] ?? "No probe is available." };
+}
+
+/** The error of an outcome that is not ok. */
+export function outcomeError(outcome: Exclude<Outcome<unknown>, { status: "ok" }>): CheckError {
+  switch (outcome.status) {
+    case "refused":
+      return TARGET_NOT_ALLOWED;
+    case "invalid":
+      return { code: "missing_parameter", field: outcome.field, reason: "type", message: outcome.message };
+    case "failed": {
+      const { stage, source, reason, message } = outcome;
+      return { code: "request_failed", message, stage, source, reason };
+    }
+  }
+}
+
+/** A place without what only the choice needs. */
+export function locationOf({ tags: _tags, ...location }: Place): Location {
+  return location;
+}

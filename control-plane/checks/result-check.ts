@@ -1,0 +1,17 @@
+import { Compile, type Validator } from "typebox/compile";
+import { failed, type Outcome } from "#shared/outcome.ts";
+import type { Contract } from "#shared/tools/define.ts";
+
+const validators = new WeakMap<Contract, Validator>();
+
+/** A result that is not of the contract's shape never reaches a caller: an agent may be old, broken or hostile. */
+export function holdToContract(contract: Contract, outcome: Outcome<unknown>): Outcome<unknown> {
+  if (outcome.status !== "ok") return outcome;
+  let validator = validators.get(contract);
+  if (validator === undefined) {
+    validator = Compile(contract.result) as unknown as Validator;
+    validators.set(contract, validator);
+  }
+  if (validator.Check(outcome.data)) return outcome;
+  return failed("response", "probe", "invalid_result", "the probe's result does not have the tool's shape");
+}

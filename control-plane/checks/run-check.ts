@@ -1,0 +1,140 @@
+import type { Clock } from "#shared/clock.ts";
+import type { LocationItem } from "#shared/locations.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import type { CheckAnswer, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
+import { locationOf, outcomeError, unavailableError } from "#control-plane/checks/answer.ts";
+import type { ResultCache } from "#control-plane/checks/cache.ts";
+import { choosePlaces, type PlaceChoice } from "#control-plane/checks/places.ts";
+import { holdToContract } from "#control-plane/checks/result-check.ts";
+import { summarise } from "#control-plane/checks/summary.ts";
+import { decideTarget } from "#control-plane/checks/target.ts";
+import type { Hub } from "#control-plane/dispatch/hub.ts";
+import type { JobAnswer } from "#control-plane/dispatch/job.ts";
+
+/** What checks need of the app. */
+export interface CheckContext {
+  readonly hub: Hub;
+  readonly clock: Clock;
+  readonly results: ResultCache;
+}
+
+/** One call, whatever surface it came through. */
+export interface CheckRequest {
+  readonly contract: Contract;
+  /** Parsed by the contract. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Null: one agent of the system's choice, and the contract's own shape. */
+  readonly locations: readonly LocationItem[] | null;
+  /** Most probes of one call (the plan's). */
+  readonly maxLocations: number;
+  /** Say where it would run and run nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+  onEvent?(event: CheckEvent): void;
+}
+
+/** The one path of every check: cache, target rules, choice of agents, dispatch, answer. Never throws for a target. */
+export async function runCheck(app: CheckContext, request: CheckRequest): Promise<CheckAnswer> {
+  const { contract, locations } = request;
+  const agents = Array.from(app.hub.roster.sessions(), (session) => session.agent.egress);
+  const target = decideTarget(contract, request.params, agents);
+  if (!target.ok) return target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem };
+
+  const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
+  if (cached !== undefined && request.dryRun !== true) {
+    return { kind: "single", outcome: { status: "ok", data: cached.data }, location: cached.location, cached: true };
+  }
+  const places = choosePlaces(app.hub.roster, locations, (egress) => target.allows(egress));
+  if (!places.ok) return places.answer;
+  if (places.choices.length > request.maxLocations) {
+    return { kind: "over_plan", limit: request.maxLocations, asked: places.choices.length };
+  }
+  if (request.dryRun === true)
+    return { kind: "dry_run", locations: places.choices.map(({ place }) => locationOf(place)) };
+
+  const checked = { ...request, params: target.params };
+  const runs = await Promise.all(places.choices.map((choice) => runAt(app, checked, choice)));
+  const [first] = runs;
+  if (runs.some((run) => run.answer.kind === "cancelled")) return { kind: "cancelled" };
+  if (locations === null && first !== undefined) {
+    const { answer, location, cached: hit } = first;
+    if (answer.kind !== "outcome")
+      return { kind: "unavailable", reason: "reason" in answer ? answer.reason : "no_probe" };
+    return { kind: "single", outcome: answer.outcome, location, cached: hit };
+  }
+  const rows = [...runs.map(rowOf), ...places.offline.map(offlineRow)];
+  return {
+    kind: "multi",
+    data: { locations: rows, summary: summarise(contract, rows) },
+    refused: rows.every((row) => row.status === "failed" && row.error.code === "target_not_allowed"),
+  };
+}
+
+interface Run {
+  readonly answer: JobAnswer;
+  readonly location: Location;
+  readonly cached: boolean;
+  readonly durationMs: number;
+}
+
+async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoice): Promise<Run> {
+  const { contract, params, onEvent } = request;
+  const startedAt = app.clock.monotonic();
+  const hit = app.results.get(contract, params, choice.place.region);
+  if (hit !== undefined) {
+    const outcome = { status: "ok", data: hit.data } as const;
+    const answer: JobAnswer = { kind: "outcome", outcome, agentId: choice.place.probe_id, attempt: 1, durationMs: 0 };
+    return { answer, location: hit.location, cached: true, durationMs: 0 };
+  }
+  let { place } = choice;
+  const where = (agentId: string): Location => {
+    place = app.hub.roster.agent(agentId)?.place ?? place;
+    return locationOf(place);
+  };
+  const answer = await app.hub.run({
+    tool: contract.name,
+    params: JSON.stringify(params),
+    deadlineMs: contract.deadlineMs(params as never),
+    pick: choice.pick,
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+    ...(onEvent === undefined
+      ? {}
+      : {
+          onAccepted: (agentId, attempt) => onEvent({ event: "probe", data: { location: where(agentId), attempt } }),
+          onProgress: (agentId, attempt, progress) =>
+            onEvent({ event: "progress", data: { location: where(agentId), attempt, ...progress } }),
+          onRestart: (agentId, attempt, reason) =>
+            onEvent({ event: "restart", data: { location: where(agentId), attempt, reason } }),
+        }),
+  });
+  const durationMs = Math.round(app.clock.monotonic() - startedAt);
+  if (answer.kind !== "outcome") return { answer, location: locationOf(place), cached: false, durationMs };
+  const outcome = holdToContract(contract, answer.outcome);
+  const location = where(answer.agentId);
+  if (outcome.status === "ok") {
+    app.results.set(contract, params, location.region, { data: outcome.data, location });
+    if (request.locations === null) app.results.set(contract, params, "", { data: outcome.data, location });
+  }
+  const run: Run = { answer: { ...answer, outcome }, location, cached: false, durationMs };
+  onEvent?.({ event: "result", data: { ...rowOf(run), attempt: answer.attempt } });
+  return run;
+}
+
+function rowOf({ answer, location, durationMs }: Run): LocationRow {
+  const base = { location, duration_ms: durationMs };
+  if (answer.kind === "outcome") {
+    const { outcome } = answer;
+    return outcome.status === "ok"
+      ? { ...base, status: "ok", data: outcome.data }
+      : { ...base, status: "failed", error: outcomeError(outcome) };
+  }
+  return {
+    ...base,
+    status: "failed",
+    error: unavailableError(answer.kind === "unavailable" ? answer.reason : "no_probe"),
+  };
+}
+
+function offlineRow(location: Location): LocationRow {
+  return { location, duration_ms: 0, status: "failed", error: unavailableError("no_probe") };
+}

@@ -1,0 +1,52 @@
+import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/egress.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Contract } from "#shared/tools/define.ts";
+
+/** A target decided before dispatch (decisions 12): literals and special names here, looked-up addresses on the agent. */
+export type TargetDecision =
+  | {
+      readonly ok: true;
+      /** Parameters with the target normalised (lower-case A-labels for hosts). */
+      readonly params: Readonly<Record<string, unknown>>;
+      /** Whether an agent with these rules may be asked; constantly true for a public target. */
+      allows(egress: Egress): boolean;
+    }
+  | { readonly ok: false; readonly refused: true }
+  | { readonly ok: false; readonly refused: false; readonly problem: FieldProblem };
+
+const PUBLIC = createEgress(NO_ALLOW_LISTS);
+
+/** Decides on the contract's target parameter. `agents` are the rules of those that could run the check. */
+export function decideTarget(
+  contract: Contract,
+  params: Readonly<Record<string, unknown>>,
+  agents: readonly Egress[],
+): TargetDecision {
+  const { param: field, kind, connects } = contract.target;
+  const raw = String(params[field]);
+  const look = (egress: Egress) =>
+    kind === "url" ? egress.checkUrl(raw) : egress.checkHost(raw, { connects: connects && kind === "host" });
+  const everyone = look(PUBLIC);
+  if (!everyone.ok && everyone.code !== "target_not_allowed") {
+    const problem: FieldProblem =
+      everyone.code === "invalid_url"
+        ? {
+            field,
+            reason: "invalid_url",
+            message: "must be a full http:// or https:// URL without user name or password",
+          }
+        : {
+            field,
+            reason: "type",
+            message: `must be a ${kind === "domain" ? "domain" : "host"} name${connects ? " or IP address" : ""}, without scheme, port or path`,
+          };
+    return { ok: false, refused: false, problem };
+  }
+  const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
+  if (allowed === undefined) return { ok: false, refused: true };
+  return {
+    ok: true,
+    params: "host" in allowed ? { ...params, [field]: allowed.host } : params,
+    allows: everyone.ok ? () => true : (egress) => look(egress).ok,
+  };
+}

@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { readSourceFiles, type SourceFile } from "#test/laws/source-files.ts";
+
+const files = readSourceFiles();
+const product = files.filter((file) => !file.path.startsWith("test/"));
+
+/** The files that break a rule, as lines for the failure message. */
+function breakers(among: readonly SourceFile[], breaks: (file: SourceFile) => string | false): string[] {
+  return among.flatMap((file) => {
+    const what = breaks(file);
+    return what === false ? [] : [`${file.path}: ${what}`];
+  });
+}
+
+function importsOf(file: SourceFile, pattern: RegExp): string | false {
+  return file.imports.find((name) => pattern.test(name)) ?? false;
+}
+
+/** A package may be imported only by the files that wrap it. */
+const WRAPPED: readonly [RegExp, RegExp][] = [
+  [/^@grpc\/grpc-js/, /^(control-plane\/dispatch\/grpc|probe-agent\/(attach|enroll))\.ts$/],
+  [/^raw-socket$/, /^probe-agent\/net\/icmp\//],
+  [/^undici$/, /^(probe-agent\/net\/http(\/[a-z-]+)?|control-plane\/webhooks\/send)\.ts$/],
+  [
+    /^postgres$/,
+    /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z-]+)\.ts$|migrate\.ts$/,
+  ],
+  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|[a-z-]+\/routes)/],
+  [/^commander$/, /^shared\/client\//],
+];
+
+describe("who may know whom", () => {
+  it("shared imports nothing of the two processes", () => {
+    const shared = product.filter((file) => file.path.startsWith("shared/"));
+    expect(breakers(shared, (file) => importsOf(file, /^(control-plane|probe-agent|test|deploy)\//))).toEqual([]);
+  });
+
+  it("the control plane and the agent never import each other", () => {
+    expect(
+      breakers(
+        product.filter((file) => file.path.startsWith("control-plane/")),
+        (file) => importsOf(file, /^(probe-agent|test)\//),
+      ),
+    ).toEqual([]);
+    expect(
+      breakers(
+        product.filter((file) => file.path.startsWith("probe-agent/")),
+        (file) => importsOf(file, /^(control-plane|test)\//),
+      ),
+    ).toEqual([]);
+  });
+
+  it("shared does no I/O, the client excepted", () => {
+    const shared = product.filter((file) => file.path.startsWith("shared/") && !file.path.startsWith("shared/client/"));
+    const io = /^node:(fs|http|https|http2|dgram|tls|dns|child_process|os|worker_threads|timers)/;
+    expect(breakers(shared, (file) => importsOf(file, io))).toEqual([]);
+  });
+
+  it("surfaces know checks, checks know dispatch, and never the other way round", () => {
+    const rule = (room: string, forbidden: RegExp) =>
+      breakers(
+        product.filter((file) => file.path.startsWith(`control-plane/${room}/`)),
+        (file) => importsOf(file, forbidden),
+      );
+    expect(rule("dispatch", /^control-plane\/(checks|surfaces|http)\//)).toEqual([]);
+    expect(rule("checks", /^control-plane\/(surfaces|http)\//)).toEqual([]);
+  });
+
+  it("only run-check asks the hub for work", () => {
+    const asking = (file: SourceFile) =>
+      /\bhub\.run\(/.test(file.code) && file.path !== "control-plane/checks/run-check.ts";
+    expect(breakers(product, (file) => asking(file) && "hub.run")).toEqual([]);
+  });
+
+  it("tools and analysers open nothing: the network is behind the port", () => {
+    const pure = product.filter((file) => /^probe-agent\/(tools|analysis)\//.test(file.path));
+    const io = /^node:(fs|net|tls|http|https|http2|dgram|dns|child_process)|^probe-agent\/net\/(?!port\.ts)/;
+    expect(breakers(pure, (file) => importsOf(file, io))).toEqual([]);
+    const analysers = product.filter((file) => file.path.startsWith("probe-agent/analysis/"));
+    expect(breakers(analysers, (file) => importsOf(file, /^probe-agent\/tools\//))).toEqual([]);
+  });
+
+  it("no noun imports another noun's store", () => {
+    const foreign = (file: SourceFile) => {
+      const room = file.path.split("/").slice(0, 2).join("/");
+      return (
+        file.imports.find((name) => /^control-plane\/.*store\.ts$/.test(name) && !name.startsWith(`${room}/`)) ?? false
+      );
+    };
+    const inside = product.filter((file) => /^control-plane\/[a-z-]+\//.test(file.path));
+    expect(breakers(inside, foreign)).toEqual([]);
+  });
+
+  it.each(WRAPPED)("%s is imported only where it is wrapped", (module, allowed) => {
+    expect(breakers(product, (file) => !allowed.test(file.path) && importsOf(file, module))).toEqual([]);
+  });
+
+  it("has no cycles", () => {
+    expect(findCycle(product)).toBeNull();
+  });
+});
+
+describe("what stands where", () => {
+  it("SQL stands in stores and migrations only", () => {
+    const sql = (file: SourceFile) => /\bsql(<[^`]*>)?`|\.unsafe\(/.test(file.code);
+    const allowed = /(^|\/)(store|migrate)\.ts$|^shared\/client\/(up|doctor)\//;
+    expect(breakers(product, (file) => sql(file) && !allowed.test(file.path) && "SQL")).toEqual([]);
+  });
+
+  it("environment, clock and randomness come from main alone", () => {
+    const ambient =
+      /process\.env|Date\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|process\.hrtime|randomBytes\(|randomUUID\(|getRandomValues/;
+    const allowed = /(^|\/)main\.ts$|^shared\/client\/|^deploy\//;
+    expect(breakers(product, (file) => !allowed.test(file.path) && (ambient.exec(file.code)?.[0] ?? false))).toEqual(
+      [],
+    );
+  });
+
+  it("a Refusal is thrown only by the HTTP side", () => {
+    const allowed = /^control-plane\/(http|surfaces)\/|\/routes\.ts$/;
+    expect(
+      breakers(product, (file) => !allowed.test(file.path) && /new Refusal\(/.test(file.code) && "Refusal"),
+    ).toEqual([]);
+  });
+
+  it("there are no default exports and no barrels but the two catalogues of tools", () => {
+    const allowed = /^test\/.*vitest.*config\.ts$/;
+    expect(
+      breakers(files, (file) => !allowed.test(file.path) && /\bexport default\b/.test(file.code) && "export default"),
+    ).toEqual([]);
+    expect(breakers(files, (file) => /\bexport (type )?(\*|\{[^}]*\}) from/.test(file.code) && "re-export")).toEqual(
+      [],
+    );
+  });
+
+  it("no file is above 400 lines, few above 250, and half of them about 80 or less", () => {
+    expect(breakers(files, (file) => file.lines > 400 && `${file.lines} lines`)).toEqual([]);
+    const long = product.filter((file) => file.lines > 250);
+    expect(long.length).toBeLessThanOrEqual(product.length / 25);
+    const lengths = product.map((file) => file.lines).toSorted((a, b) => a - b);
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(110);
+  });
+
+  it("every exported function and type of the product has a doc line", () => {
+    const undocumented = (file: SourceFile) => {
+      const lines = file.text.split("\n");
+      const index = lines.findIndex(
+        (line, at) =>
+          /^export (async )?(function|interface|type|const|class)\b/.test(line) &&
+          !/\*\/\s*$/.test(lines[at - 1] ?? "") &&
+          !/^export (async )?function/.test(lines[at - 1] ?? ""),
+      );
+      return index >= 0 && `line ${index + 1}`;
+    };
+    expect(breakers(product, undocumented)).toEqual([]);
+  });
+});
+
+function findCycle(among: readonly SourceFile[]): string | null {
+  const byPath = new Map(among.map((file) => [file.path, file]));
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (name: string): string | null => {
+    const at = path.indexOf(name);
+    if (at >= 0) return [...path.slice(at), name].join(" -> ");
+    const file = byPath.get(name);
+    if (file === undefined || done.has(name)) return null;
+    path.push(name);
+    for (const next of file.imports) {
+      const cycle = visit(next);
+      if (cycle !== null) return cycle;
+    }
+    path.pop();
+    done.add(name);
+    return null;
+  };
+  for (const file of among) {
+    const cycle = visit(file.path);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}
