@@ -1,0 +1,80 @@
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Random } from "#shared/clock.ts";
+
+/** An agent's own folder: who it is, kept over restarts, and the lock that says it runs. */
+export interface AgentState {
+  /** `agt-` and 16 hex digits; the same for as long as the folder lives. */
+  readonly agentId: string;
+  /** Gives the folder back. */
+  release(): void;
+}
+
+/** Opened, or one line for the operator. */
+export type OpenedState =
+  | { readonly ok: true; readonly state: AgentState }
+  | { readonly ok: false; readonly line: string };
+
+const AGENT_ID = /^agt-[0-9a-f]{16}$/;
+
+/** Opens and locks a state folder, making it where it is missing. `pid` is this process's own. */
+export function openState(folder: string, pid: number, random: Random): OpenedState {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    return { ok: false, line: `VANTAGE_STATE_DIR ${folder} cannot be written: ${codeOf(error)}` };
+  }
+  const lock = join(folder, "lock");
+  const holder = lockedBy(lock, pid);
+  if (holder !== null) {
+    const line = `${folder} is in use by process ${holder}: give a second agent of a region its own VANTAGE_STATE_DIR`;
+    return { ok: false, line };
+  }
+  return { ok: true, state: { agentId: readAgentId(folder, random), release: () => rmSync(lock, { force: true }) } };
+}
+
+/** Takes the lock, or says which living process has it. A lock whose process is gone is taken over. */
+function lockedBy(lock: string, pid: number): number | null {
+  const mine = `${pid} ${startTimeOf(pid) ?? ""}`;
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      const file = openSync(lock, "wx", 0o600);
+      writeFileSync(file, mine);
+      closeSync(file);
+      return null;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
+    const [holder = "", startedAt = ""] = readFileSync(lock, "utf8").split(" ");
+    if (startTimeOf(Number(holder)) === startedAt) return Number(holder);
+    rmSync(lock, { force: true });
+  }
+  return 0;
+}
+
+/** Clock ticks since boot at which a process began (proc(5), field 22): tells a reused pid; null when it is gone. */
+function startTimeOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function readAgentId(folder: string, random: Random): string {
+  const file = join(folder, "agent-id");
+  try {
+    const known = readFileSync(file, "utf8").trim();
+    if (AGENT_ID.test(known)) return known;
+  } catch {
+    // The first start: there is none yet.
+  }
+  const agentId = `agt-${Buffer.from(random.bytes(8)).toString("hex")}`;
+  writeFileSync(file, `${agentId}\n`, { mode: 0o600 });
+  return agentId;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}

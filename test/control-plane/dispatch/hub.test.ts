@@ -1,0 +1,217 @@
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { failed, ok } from "#shared/outcome.ts";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
+import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
+import type { JobRequest } from "#control-plane/dispatch/job.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { helloOf, startScriptedAgent } from "#test/support/scripted-agent.ts";
+
+const log = pino({ level: "silent" });
+let hub: Hub;
+let listener: GrpcListener;
+let registry: Registry;
+
+beforeEach(async () => {
+  registry = new Registry();
+  hub = createHub({ clock: systemClock, random: systemRandom, log, registry });
+  listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log);
+});
+
+afterEach(async () => {
+  hub.stop();
+  await listener.stop();
+});
+
+/** A job for the agents named, in that order of preference. */
+function jobFor(agentIds: readonly string[], over: Partial<JobRequest> = {}): JobRequest {
+  return {
+    tool: "check",
+    params: "{}",
+    deadlineMs: 10_000,
+    pick: (excluded) => agentIds.find((id) => !excluded.has(id) && hub.roster.session(id) !== undefined) ?? null,
+    ...over,
+  };
+}
+
+async function counter(name: string): Promise<Record<string, number>> {
+  const metric = await registry.getSingleMetric(name)?.get();
+  return Object.fromEntries(
+    (metric?.values ?? []).map((value) => [Object.values(value.labels).join(","), value.value]),
+  );
+}
+
+describe("a job", () => {
+  it("goes to the agent of choice and its result comes back", async () => {
+    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const answer = hub.run(jobFor(["agent-eu"], { params: '{"url":"x"}' }));
+    const job = await agent.nextJob();
+    expect(job).toMatchObject({ tool: "check", params: '{"url":"x"}', attempt: 1 });
+    agent.answer(job, ok({ code: 200 }));
+    expect(await answer).toMatchObject({
+      kind: "outcome",
+      outcome: ok({ code: 200 }),
+      agentId: "agent-eu",
+      attempt: 1,
+    });
+  });
+
+  it("is answered at once when nobody can take it", async () => {
+    expect(await hub.run(jobFor(["agent-eu"]))).toEqual({ kind: "unavailable", reason: "no_probe" });
+  });
+
+  it("moves to another agent when its agent's stream is cut, as the next attempt", async () => {
+    const first = await startScriptedAgent(listener.port, helloOf("eu"));
+    const second = await startScriptedAgent(listener.port, helloOf("us"));
+    const restarts: unknown[] = [];
+    const onRestart = (agentId: string, attempt: number, reason: string) => restarts.push([agentId, attempt, reason]);
+    const answer = hub.run(jobFor(["agent-eu", "agent-us"], { onRestart }));
+    await first.nextJob();
+    first.cut();
+    const job = await second.nextJob();
+    expect(job.attempt).toBe(2);
+    second.answer(job, ok({}));
+    expect(await answer).toMatchObject({ kind: "outcome", agentId: "agent-us", attempt: 2 });
+    expect(restarts).toEqual([["agent-eu", 2, "closed"]]);
+  });
+
+  it("is unavailable at once when its only agent is lost", async () => {
+    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const answer = hub.run(jobFor(["agent-eu"]));
+    await agent.nextJob();
+    agent.cut();
+    expect(await answer).toEqual({ kind: "unavailable", reason: "probe_lost" });
+  });
+
+  it("leaves an agent that falls silent within 5 seconds", async () => {
+    const silent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const startedAt = systemClock.monotonic();
+    const answer = hub.run(jobFor(["agent-eu"], { deadlineMs: 20_000 }));
+    await silent.nextJob();
+    expect(await answer).toEqual({ kind: "unavailable", reason: "probe_lost" });
+    expect(systemClock.monotonic() - startedAt).toBeLessThan(5_500);
+    await silent.ended;
+  });
+
+  it("goes on without using an attempt when an agent declines it", async () => {
+    const busy = await startScriptedAgent(listener.port, helloOf("eu"));
+    const free = await startScriptedAgent(listener.port, helloOf("us"));
+    const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
+    const { jobId, attempt } = await busy.nextJob();
+    busy.send({ body: { $case: "declined", value: { jobId, attempt, reason: "busy" } } });
+    const job = await free.nextJob();
+    expect(job.attempt).toBe(1);
+    free.answer(job, ok({}));
+    expect(await answer).toMatchObject({ kind: "outcome", attempt: 1 });
+  });
+
+  it("waits for a credit, in order, and no agent holds more than it offered", async () => {
+    const agent = await startScriptedAgent(listener.port, helloOf("eu", { credits: 2 }));
+    const answers = [1, 2, 3, 4].map((n) => hub.run(jobFor(["agent-eu"], { params: String(n) })));
+    const held = [await agent.nextJob(), await agent.nextJob()];
+    expect(held.map((job) => job.params)).toEqual(["1", "2"]);
+    expect(agent.jobs).toHaveLength(2);
+    for (const job of held) agent.answer(job, ok({}));
+    const rest = [await agent.nextJob(), await agent.nextJob()];
+    expect(rest.map((job) => job.params)).toEqual(["3", "4"]);
+    for (const job of rest) agent.answer(job, ok({}));
+    expect(await Promise.all(answers)).toHaveLength(4);
+  });
+
+  it("is the probe's failure when the agent says nothing by the deadline, and the agent is told to stop", async () => {
+    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const answer = await hub.run(jobFor(["agent-eu"], { deadlineMs: 200 }));
+    expect(answer).toMatchObject({
+      kind: "outcome",
+      outcome: { status: "failed", source: "probe", reason: "timeout" },
+    });
+    await expect.poll(() => agent.messages.some((message) => message.body?.$case === "cancel")).toBe(true);
+  });
+
+  it("is cancelled on the agent when the caller goes away", async () => {
+    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const caller = new AbortController();
+    const answer = hub.run(jobFor(["agent-eu"], { signal: caller.signal }));
+    await agent.nextJob();
+    caller.abort();
+    expect(await answer).toEqual({ kind: "cancelled" });
+    await expect.poll(() => agent.messages.some((message) => message.body?.$case === "cancel")).toBe(true);
+  });
+});
+
+describe("a result", () => {
+  it("of an earlier attempt, of another agent or said twice is dropped and counted", async () => {
+    const first = await startScriptedAgent(listener.port, helloOf("eu"));
+    const second = await startScriptedAgent(listener.port, helloOf("us"));
+    const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
+    const job = await first.nextJob();
+    second.answer(job, ok({ forged: true }));
+    first.answer({ ...job, attempt: 2 }, ok({ forged: true }));
+    first.answer(job, ok({ real: true }));
+    first.answer(job, ok({ again: true }));
+    expect(await answer).toMatchObject({ outcome: ok({ real: true }) });
+    await expect.poll(async () => (await counter("vantage_agent_messages_dropped_total"))["stale"]).toBe(3);
+  });
+
+  it.each([
+    ["not JSON", "{", "invalid_result"],
+    ["of no known status", '{"status":"fine"}', "invalid_result"],
+    [
+      "with an unknown stage",
+      JSON.stringify({ ...failed("dns", "target", "x", "y"), stage: "moon" }),
+      "invalid_result",
+    ],
+    ["too large", JSON.stringify(ok({ filler: "x".repeat(MAX_RESULT_BYTES) })), "result_too_large"],
+  ])("that is %s is the probe's failure", async (_what, outcome, reason) => {
+    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const answer = hub.run(jobFor(["agent-eu"]));
+    const { jobId, attempt } = await agent.nextJob();
+    agent.send({ body: { $case: "result", value: { jobId, attempt, outcome, durationMs: 1 } } });
+    expect(await answer).toMatchObject({ outcome: { status: "failed", source: "probe", reason } });
+  });
+});
+
+describe("an agent", () => {
+  it("is turned away with the reason when its hello cannot be taken", async () => {
+    const refused = async (over: Parameters<typeof helloOf>[1]) => {
+      const agent = await startScriptedAgent(listener.port, helloOf("eu", over));
+      await agent.ended;
+      const body = agent.messages[0]?.body;
+      return body?.$case === "rejected" ? body.value.reason : null;
+    };
+    expect(await refused({ protocol: { major: 2, minor: 0 } })).toBe("protocol");
+    expect(await refused({ agentId: "../x" })).toBe("identity");
+    expect(await refused({ allowTargets: ["10.0.0.0/99"] })).toBe("identity");
+    expect(await refused({ credits: 0 })).toBe("capacity");
+    expect(hub.roster.rows()).toEqual([]);
+  });
+
+  it("that dials again under its name replaces its older stream", async () => {
+    const older = await startScriptedAgent(listener.port, helloOf("eu"));
+    const newer = await startScriptedAgent(listener.port, helloOf("eu"));
+    await older.ended;
+    const answer = hub.run(jobFor(["agent-eu"]));
+    newer.answer(await newer.nextJob(), ok({}));
+    expect(await answer).toMatchObject({ kind: "outcome" });
+  });
+
+  it("is offered no new jobs while it drains and is remembered as offline when it is gone", async () => {
+    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    agent.send({ body: { $case: "draining", value: {} } });
+    await expect.poll(() => hub.roster.rows()[0]?.status).toBe("draining");
+    expect(hub.roster.candidates()).toMatchObject([{ region: "eu", online: false }]);
+    agent.cut();
+    await expect.poll(() => hub.roster.rows()[0]?.status).toBe("offline");
+  });
+
+  it("that sends garbage before hello is cut off, and nobody else notices", async () => {
+    const good = await startScriptedAgent(listener.port, helloOf("eu"));
+    const bad = await startScriptedAgent(listener.port, helloOf("us", { agentId: "x" }));
+    await bad.ended;
+    const answer = hub.run(jobFor(["agent-eu"]));
+    good.answer(await good.nextJob(), ok({}));
+    expect(await answer).toMatchObject({ kind: "outcome" });
+  });
+});

@@ -1,0 +1,81 @@
+import { credentials } from "@grpc/grpc-js";
+import { ProbeClient, type AgentMessage, type Hello, type HubMessage, type Job } from "#shared/protocol/probe.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import { PROTOCOL } from "#shared/wire.ts";
+
+/** A peer that speaks the real wire and does exactly what the test says. */
+export interface ScriptedAgent {
+  readonly messages: readonly HubMessage[];
+  readonly jobs: readonly Job[];
+  /** Resolves with the next job that has not been taken yet. */
+  nextJob(): Promise<Job>;
+  send(message: AgentMessage): void;
+  accept(job: Job): void;
+  answer(job: Job, outcome: Outcome<unknown>): void;
+  /** Cuts the stream without a word. */
+  cut(): void;
+  /** Resolves when the hub has ended the stream. */
+  readonly ended: Promise<void>;
+}
+
+/** A hello that is accepted, with parts replaced. */
+export function helloOf(region: string, over: Partial<Hello> = {}): Hello {
+  return {
+    protocol: PROTOCOL,
+    agentId: `agent-${region}`,
+    version: "0.0.0",
+    location: { region, city: "", country: "", asn: 0, tags: [] },
+    capabilities: [],
+    allowTargets: ["127.0.0.0/8"],
+    allowNames: [],
+    credits: 10,
+    ...over,
+  };
+}
+
+/** Dials, says hello and waits for the hub's first word. */
+export async function startScriptedAgent(port: number, hello: Hello): Promise<ScriptedAgent> {
+  const client = new ProbeClient(`localhost:${port}`, credentials.createInsecure());
+  const stream = client.attach();
+  const messages: HubMessage[] = [];
+  const jobs: Job[] = [];
+  const untaken: Job[] = [];
+  const takers: ((job: Job) => void)[] = [];
+  const first = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const over = () => {
+    first.resolve();
+    ended.resolve();
+    client.close();
+  };
+  stream.on("data", (message: HubMessage) => {
+    messages.push(message);
+    first.resolve();
+    if (message.body?.$case !== "job") return;
+    jobs.push(message.body.value);
+    const taker = takers.shift();
+    if (taker === undefined) untaken.push(message.body.value);
+    else taker(message.body.value);
+  });
+  stream.on("error", over);
+  stream.on("end", over);
+  stream.write({ body: { $case: "hello", value: hello } });
+  await first.promise;
+  const send = (message: AgentMessage) => void stream.write(message);
+  return {
+    messages,
+    jobs,
+    nextJob: () => {
+      const job = untaken.shift();
+      return job === undefined ? new Promise((resolve) => void takers.push(resolve)) : Promise.resolve(job);
+    },
+    send,
+    accept: ({ jobId, attempt }) => send({ body: { $case: "accepted", value: { jobId, attempt } } }),
+    answer: ({ jobId, attempt }, outcome) => {
+      const value = { jobId, attempt, outcome: JSON.stringify(outcome), durationMs: 1 };
+      send({ body: { $case: "result", value } });
+    },
+    cut: () => stream.cancel(),
+    ended: ended.promise,
+  };
+}
