@@ -1,0 +1,96 @@
+import type { RobotsFile, RobotsRule } from "#probe-agent/analysis/robots/parse.ts";
+
+/** Who may fetch a path and by which rule. */
+export interface RobotsVerdict {
+  readonly allowed: boolean;
+  /** The deciding rule; null where none matched (everything is allowed then). */
+  readonly rule: RobotsRule | null;
+  /** Whether groups naming the agent, the "*" group, or none applied. */
+  readonly group: "specific" | "global" | "none";
+}
+
+/** Octets a crawler must read at least (RFC 9309 2.5): rules within are always honoured. */
+export const MUST_READ_OCTETS = 500 * 1024;
+/** Character comparisons spent on wildcard rules beyond them, so that a hostile file cannot hold a worker. */
+const WILDCARD_BUDGET = 200_000_000;
+
+/** Applies the rules of all groups that name one of the agents, or of the "*" groups where none does. */
+export function matchRobots(file: RobotsFile, agents: readonly string[], path: string): RobotsVerdict {
+  const wanted = new Set(agents.filter((agent) => agent !== "").map((agent) => agent.toLowerCase()));
+  const specific: RobotsRule[] = [];
+  const global: RobotsRule[] = [];
+  let namesAgent = false;
+  let namesEveryone = false;
+  for (const group of file.groups) {
+    if (group.userAgents.some(({ token }) => wanted.has(token.toLowerCase()))) {
+      namesAgent = true;
+      for (const rule of group.rules) specific.push(rule);
+    } else if (group.userAgents.some(({ token }) => token === "*")) {
+      namesEveryone = true;
+      for (const rule of group.rules) global.push(rule);
+    }
+  }
+  if (namesAgent) return { ...decide(specific, path), group: "specific" };
+  return { ...decide(global, path), group: namesEveryone ? "global" : "none" };
+}
+
+/** The longest matching pattern wins, Allow on a tie; empty patterns say nothing (RFC 9309 2.2.2). */
+function decide(rules: readonly RobotsRule[], path: string): { allowed: boolean; rule: RobotsRule | null } {
+  let allow: RobotsRule | null = null;
+  let disallow: RobotsRule | null = null;
+  let allowLength = 0;
+  let disallowLength = 0;
+  let budget = WILDCARD_BUDGET;
+  for (const rule of rules) {
+    const best = rule.type === "allow" ? allowLength : disallowLength;
+    if (rule.pattern.length <= best) continue;
+    if (rule.offset > MUST_READ_OCTETS && rule.pattern.includes("*")) {
+      budget -= path.length * 8;
+      if (budget < 0) continue;
+    }
+    const length = rule.type === "allow" ? allowPriority(rule.pattern, path) : priority(rule.pattern, path);
+    if (length <= best) continue;
+    if (rule.type === "allow") {
+      allow = rule;
+      allowLength = length;
+    } else {
+      disallow = rule;
+      disallowLength = length;
+    }
+  }
+  return disallowLength > allowLength ? { allowed: false, rule: disallow } : { allowed: true, rule: allow };
+}
+
+/** Google's extension: an allowed ".../index.htm(l)" also allows the directory itself, and only that. */
+function allowPriority(pattern: string, path: string): number {
+  const own = priority(pattern, path);
+  const slash = pattern.lastIndexOf("/");
+  if (own > 0 || slash === -1 || !pattern.startsWith("/index.htm", slash)) return own;
+  return priority(`${pattern.slice(0, slash + 1)}$`, path);
+}
+
+function priority(pattern: string, path: string): number {
+  return matchesPattern(pattern, path) ? pattern.length : -1;
+}
+
+/**
+ * "*" stands for any octets, a final "$" for the end of the path; the rest is compared octet by octet from the start
+ * (RFC 9309 2.2.3). Each literal part is taken at its leftmost place, which is enough and cannot backtrack.
+ */
+export function matchesPattern(pattern: string, path: string): boolean {
+  const anchored = pattern.endsWith("$");
+  const body = anchored ? pattern.slice(0, -1) : pattern;
+  if (!body.includes("*")) return anchored ? path === body : path.startsWith(body);
+  const parts = body.split("*");
+  const head = parts[0] ?? "";
+  const tail = anchored ? (parts.pop() ?? "") : "";
+  if (!path.startsWith(head)) return false;
+  let at = head.length;
+  for (let index = 1; index < parts.length; index += 1) {
+    const part = parts[index] ?? "";
+    const found = path.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return path.length - at >= tail.length && path.endsWith(tail);
+}
