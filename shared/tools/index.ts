@@ -1,0 +1,12 @@
+import { check } from "#shared/tools/check.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { dns } from "#shared/tools/dns.ts";
+import { health } from "#shared/tools/health.ts";
+import { ip } from "#shared/tools/ip.ts";
+import { ping } from "#shared/tools/ping.ts";
+import { ssl } from "#shared/tools/ssl.ts";
+
+/** Every tool, in the order catalogues and docs show them. A new tool: its file, its line here, its implementation. */
+export const CONTRACTS: readonly Contract[] = [check, dns, ssl, ip, ping, health].map(
+  (contract) => contract as unknown as Contract,
+);

@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { reconnectDelayMs } from "#probe-agent/reconnect.ts";
+
+const lowest = { bytes: (count: number) => new Uint8Array(count) };
+const highest = { bytes: (count: number) => new Uint8Array(count).fill(255) };
+
+it("waits between 0.5 and 15 seconds, doubling, with half of it left to chance", () => {
+  const spans = [1, 2, 3, 4, 5, 6, 50].map((failures) => [
+    Math.round(reconnectDelayMs(failures, lowest)),
+    Math.round(reconnectDelayMs(failures, highest)),
+  ]);
+  expect(spans).toEqual([
+    [500, 1_000],
+    [1_000, 2_000],
+    [2_000, 4_000],
+    [4_000, 8_000],
+    [7_500, 15_000],
+    [7_500, 15_000],
+    [7_500, 15_000],
+  ]);
+});
