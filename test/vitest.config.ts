@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/lab/**", "test/browser/**", "test/faults/**"],
+    globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

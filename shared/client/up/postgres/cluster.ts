@@ -1,0 +1,104 @@
+import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { databaseAccount } from "./account.ts";
+import { locateBinaries } from "./binaries.ts";
+import { initialise, makeClusterDirectory, readPassword, ROLE } from "./initialise.ts";
+import { anyoneWorksIn, readPidFile, worksIn } from "./pid-file.ts";
+import { reachablePrograms } from "./programs.ts";
+import type { Server } from "./server.ts";
+import { adoptedServer, startServer, stopServer } from "./server.ts";
+import type { Session } from "./store.ts";
+import { openSession } from "./store.ts";
+
+/** A running embedded PostgreSQL that this process looks after. */
+export interface Cluster {
+  /** True where an earlier run left the server behind and it was taken over. */
+  readonly adopted: boolean;
+  readonly server: Server;
+  /** The connection URL of a database, password included: hand it on, never print it. */
+  url(database: string): string;
+  createDatabase(name: string): Promise<void>;
+  /** Stops the server; connections still open are closed by it. */
+  stop(): Promise<void>;
+}
+
+export type ClusterStart = { ok: true; cluster: Cluster } | { ok: false; line: string };
+
+/** `root`: an absolute directory for data, password and log. `settings`: postgres parameters. `initdb`: more of its flags. */
+export interface ClusterOptions {
+  readonly root: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly initdb?: readonly string[];
+}
+
+/** The server an earlier run left in this data directory; clears a pid file that names a stranger. */
+async function findOrphan(data: string): Promise<Server | null> {
+  const found = readPidFile(data);
+  if (!found) return null;
+  if (!worksIn(found.pid, data)) {
+    // After a reboot the number may belong to anyone, and PostgreSQL would refuse to start because of it.
+    if (!anyoneWorksIn(data)) rmSync(join(data, "postmaster.pid"), { force: true });
+    return null;
+  }
+  for (;;) {
+    const now = readPidFile(data);
+    if (!now || !worksIn(now.pid, data)) return null;
+    if (now.ready) return adoptedServer(now.pid, now.port, data);
+    await sleep(50);
+  }
+}
+
+function wrongVersion(data: string, major: string): string | null {
+  const version = readFileSync(join(data, "PG_VERSION"), "utf8").trim();
+  if (version === major) return null;
+  return `the embedded data in ${data} is of PostgreSQL ${version}, this Vantage has ${major}: dump it with the old one, or set DATABASE_URL`;
+}
+
+function clusterOf(server: Server, adopted: boolean, session: Session, password: string): Cluster {
+  return {
+    adopted,
+    server,
+    url: (database) => `postgres://${ROLE}:${password}@127.0.0.1:${server.port}/${database}`,
+    createDatabase: (name) => session.createDatabase(name),
+    async stop() {
+      await session.close().catch(() => {});
+      await stopServer(server);
+    },
+  };
+}
+
+/**
+ * Starts the embedded PostgreSQL of a directory, making it on first use, or takes over the one a killed run left there.
+ * It listens on 127.0.0.1 with a password of 32 random bytes (SCRAM): a Unix socket would be narrower, but postgres.js
+ * cannot be told one by URL, and one DATABASE_URL is all that control plane, job queue and doctor share.
+ */
+export async function startCluster(options: ClusterOptions): Promise<ClusterStart> {
+  const located = locateBinaries();
+  if (!located.ok) return located;
+  const { root } = options;
+  const account = databaseAccount(join(root, "data"));
+  makeClusterDirectory(root, account);
+  const native = await reachablePrograms(located.binaries, root, account);
+  if (!existsSync(join(root, "data"))) {
+    const made = await initialise({ root, native, account, extra: options.initdb ?? [] });
+    if (!made.ok) return made;
+  }
+  const data = realpathSync(join(root, "data"));
+  const wrong = wrongVersion(data, located.binaries.major);
+  if (wrong !== null) return { ok: false, line: wrong };
+  const orphan = await findOrphan(data);
+  const started = orphan
+    ? { ok: true as const, server: orphan }
+    : await startServer({ root, native, account, settings: options.settings ?? {} });
+  if (!started.ok) return started;
+  const password = readPassword(root);
+  const session = openSession(`postgres://${ROLE}:${password}@127.0.0.1:${started.server.port}/postgres`);
+  if (await session.tryLock())
+    return { ok: true, cluster: clusterOf(started.server, orphan !== null, session, password) };
+  await session.close();
+  return {
+    ok: false,
+    line: `another Vantage is running on the database in ${data}: stop it, or give this one its own VANTAGE_DATA_DIR`,
+  };
+}

@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Account } from "./account.ts";
+import { runAs } from "./initialise.ts";
+import { readPidFile, worksIn } from "./pid-file.ts";
+
+/** A running server, ours or adopted. */
+export interface Server {
+  readonly pid: number;
+  readonly port: number;
+  /** Settles when the process has ended, wanted or not. */
+  readonly exited: Promise<void>;
+}
+
+/** Crash recovery after a power cut can take minutes; a healthy start takes 0.05 s. */
+const READY_WITHIN_MS = 300_000;
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+/** The last complaint in a server log, for the one line a person reads. */
+export function lastComplaint(log: string): string {
+  const lines = log.trim().split("\n");
+  return (lines.findLast((line) => /FATAL|PANIC|error/.test(line)) ?? lines.at(-1) ?? "").replace(
+    /^.*?(?=FATAL|PANIC)/,
+    "",
+  );
+}
+
+function processEnd(pid: number, data: string): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (worksIn(pid, data)) return;
+      clearInterval(timer);
+      resolve();
+    }, 200);
+    timer.unref();
+  });
+}
+
+/** A server that some earlier run left behind, as one of ours. */
+export function adoptedServer(pid: number, port: number, data: string): Server {
+  return { pid, port, exited: processEnd(pid, data) };
+}
+
+/**
+ * Starts the server on a free port of 127.0.0.1, in a process group of its own (Ctrl-C must reach it last), its log
+ * in a file (a pipe would break when the supervisor is killed). Ready when postmaster.pid says so under its number.
+ */
+export async function startServer(options: {
+  root: string;
+  native: string;
+  account: Account | null;
+  settings: Readonly<Record<string, string>>;
+}): Promise<{ ok: true; server: Server } | { ok: false; line: string }> {
+  const { root, native, account, settings } = options;
+  const data = join(root, "data");
+  const logFile = join(root, "postgres.log");
+  const port = await freePort();
+  const all = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", ...settings };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const log = openSync(logFile, "w", 0o600);
+  const child = spawn(join(native, "bin", "postgres"), ["-D", data, ...flags], {
+    ...runAs(account),
+    detached: true,
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  let failure: string | null = null;
+  const exited = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      failure = error.message;
+      resolve();
+    });
+    child.once("exit", () => {
+      failure ??= lastComplaint(readFileSync(logFile, "utf8"));
+      resolve();
+    });
+  });
+  const tries = READY_WITHIN_MS / 20;
+  for (let attempt = 0; attempt < tries && failure === null; attempt += 1) {
+    const found = readPidFile(data);
+    if (found?.pid === child.pid && found?.ready) return { ok: true, server: { pid: found.pid, port, exited } };
+    await Promise.race([sleep(20), exited]);
+  }
+  child.kill("SIGQUIT");
+  return { ok: false, line: `the embedded PostgreSQL did not start (${failure ?? "no answer"}); its log: ${logFile}` };
+}
+
+/** Ends a server: SIGINT (fast shutdown), and SIGQUIT where that takes more than 20 s. */
+export async function stopServer(server: Server): Promise<void> {
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      process.kill(server.pid, name);
+    } catch {
+      // It has gone by itself.
+    }
+  };
+  signal("SIGINT");
+  const patience = new AbortController();
+  const late = sleep(20_000, "late", { signal: patience.signal }).catch(() => null);
+  if ((await Promise.race([server.exited, late])) === "late") signal("SIGQUIT");
+  patience.abort();
+  await server.exited;
+}

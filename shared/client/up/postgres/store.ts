@@ -1,0 +1,29 @@
+import postgres from "postgres";
+
+/** A connection of the supervisor's own; ended with `close`. */
+export interface Session {
+  /** Creates the database unless it exists. */
+  createDatabase(name: string): Promise<void>;
+  /** Takes the one lock that says "a supervisor looks after this server", held as long as the session lives. */
+  tryLock(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Any constant will do; it must only never change between versions. */
+const SUPERVISOR_LOCK = 7_316_001;
+
+/** Opens one connection. Its queries reject where the server cannot be reached. */
+export function openSession(url: string): Session {
+  const sql = postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 10, max_lifetime: null });
+  return {
+    async createDatabase(name) {
+      const rows = await sql`select 1 from pg_database where datname = ${name}`;
+      if (rows.length === 0) await sql`create database ${sql(name)}`;
+    },
+    async tryLock() {
+      const rows = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${SUPERVISOR_LOCK}) as got`;
+      return rows[0]?.got === true;
+    },
+    close: () => sql.end({ timeout: 2 }),
+  };
+}

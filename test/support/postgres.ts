@@ -1,0 +1,32 @@
+import { randomBytes } from "node:crypto";
+import postgres from "postgres";
+import { inject } from "vitest";
+
+/** A database of one test file's own, with every migration applied. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Drops it, open connections included. */
+  drop(): Promise<void>;
+}
+
+async function asSuperuser(server: string, statement: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
+  const sql = postgres(`${server}postgres`, { max: 1, onnotice: () => {} });
+  try {
+    await statement(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Clones the migrated template of this run's cluster. Call `drop` in afterAll. Rejects where no cluster can start. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const answer = await fetch(inject("databaseServer"));
+  const server = await answer.text();
+  if (!answer.ok) throw new Error(server);
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  await asSuperuser(server, (sql) => sql`create database ${sql(name)} template base`);
+  return {
+    url: `${server}${name}`,
+    drop: () => asSuperuser(server, (sql) => sql`drop database if exists ${sql(name)} with (force)`),
+  };
+}
