@@ -1,0 +1,23 @@
+/** The scale of health, csp and cookie (tools.md 4.1): there is no E. */
+export type LetterGrade = "A+" | "A" | "B" | "C" | "D" | "F";
+
+const FLOORS: readonly (readonly [number, LetterGrade])[] = [
+  [95, "A+"],
+  [90, "A"],
+  [80, "B"],
+  [70, "C"],
+  [60, "D"],
+];
+
+/** Best first. */
+export const LETTER_GRADES: readonly LetterGrade[] = ["A+", "A", "B", "C", "D", "F"];
+
+/** Grade of a score of 0 to 100. */
+export function letterGrade(score: number): LetterGrade {
+  return FLOORS.find(([floor]) => score >= floor)?.[1] ?? "F";
+}
+
+/** The worse of two grades. */
+export function worseGrade(one: LetterGrade, other: LetterGrade): LetterGrade {
+  return LETTER_GRADES.indexOf(one) >= LETTER_GRADES.indexOf(other) ? one : other;
+}
