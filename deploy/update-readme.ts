@@ -1,0 +1,7 @@
+// Writes the table of tools in README.md anew from the registry.
+import { readFileSync, writeFileSync } from "node:fs";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { withToolTable } from "#shared/tools/table.ts";
+
+const path = new URL("../README.md", import.meta.url);
+writeFileSync(path, withToolTable(readFileSync(path, "utf8"), CONTRACTS));

@@ -1,0 +1,16 @@
+import type { Contract } from "#shared/tools/define.ts";
+
+/** The tools as a Markdown table, for the README. */
+export function toolTable(contracts: readonly Contract[]): string {
+  const rows = contracts.map(({ name, summary, scope, params }) => {
+    const required = new Set((params as { readonly required?: readonly string[] }).required);
+    const fields = Object.keys(params.properties).map((field) => (required.has(field) ? `**${field}**` : field));
+    return `| \`/api/v4/${name}\` | ${summary} | ${fields.join(", ")} | ${scope} |`;
+  });
+  return ["| path | what it tells | parameters (**required**) | scope |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+/** A README with the table between its two marker comments replaced. */
+export function withToolTable(readme: string, contracts: readonly Contract[]): string {
+  return readme.replace(/(<!-- tools: [^\n]*-->\n)[\s\S]*?(<!-- \/tools -->)/, `$1${toolTable(contracts)}\n$2`);
+}
