@@ -199,6 +199,8 @@ export interface Hop {
   readonly blocked: readonly Address[];
   /** In wire order, repeats kept, names as sent (lower case on HTTP/2), values decoded as latin1 or UTF-8 where valid. */
   readonly headers: readonly (readonly [string, string])[];
+  /** Breaches of RFC 9112 in the head that were read over (bare_line_feed, obsolete_line_folding, ...), each once. */
+  readonly faults: readonly string[];
   /** The Location header resolved against the hop's URL; null where absent or unusable. */
   readonly location: string | null;
   readonly timing: HopTiming;
