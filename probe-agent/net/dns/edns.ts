@@ -1,0 +1,95 @@
+import { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
+import { TYPE_OPT } from "#probe-agent/net/dns/registry.ts";
+import type { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+
+/** Name server identifier (RFC 5001); codes from IANA "DNS EDNS0 Option Codes (OPT)". */
+export const OPTION_NSID = 3;
+/** Extended DNS Error (RFC 8914). */
+export const OPTION_EDE = 15;
+
+// A hostile resolver could send thousands; nobody reads more than these.
+const MAX_EXTENDED_ERRORS = 16;
+const MAX_EXTENDED_ERROR_TEXT = 512;
+
+/** One Extended DNS Error (RFC 8914); text is cut at 512 octets. */
+export interface ExtendedError {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** What an OPT record says (RFC 6891 section 6.1). */
+export interface Edns {
+  /** Largest UDP answer the sender takes, octets. */
+  readonly udpSize: number;
+  readonly version: number;
+  /** Upper eight bits of the RCODE. */
+  readonly extendedRcode: number;
+  readonly dnssecOk: boolean;
+  readonly options: readonly { readonly code: number; readonly data: Uint8Array }[];
+  readonly ede: readonly ExtendedError[];
+  /** The server's name for itself (RFC 5001), hexadecimal; null where it sent none. */
+  readonly nsid: string | null;
+}
+
+/** Reads an OPT record's class, TTL and RDATA; options after a broken one are dropped. */
+export function readEdns(size: number, ttl: number, rdata: Uint8Array): Edns {
+  const options = readOptions(rdata);
+  const nsid = options.find((option) => option.code === OPTION_NSID);
+  return {
+    udpSize: size,
+    version: (ttl >>> 16) & 0xff,
+    extendedRcode: ttl >>> 24,
+    dnssecOk: (ttl & 0x8000) !== 0,
+    options,
+    ede: options
+      .filter((option) => option.code === OPTION_EDE && option.data.length >= 2)
+      .slice(0, MAX_EXTENDED_ERRORS)
+      .map((option) => readExtendedError(option.data)),
+    nsid: nsid === undefined ? null : Buffer.from(nsid.data).toString("hex"),
+  };
+}
+
+function readOptions(rdata: Uint8Array): Edns["options"] {
+  const reader = new RdataReader(rdata, 0, rdata.length);
+  const options: { code: number; data: Uint8Array }[] = [];
+  while (reader.left >= 4) {
+    const code = reader.u16();
+    const length = reader.u16();
+    if (length > reader.left) break;
+    options.push({ code, data: reader.take(length) });
+  }
+  return options;
+}
+
+function readExtendedError(data: Uint8Array): ExtendedError {
+  const [high = 0, low = 0] = data;
+  const text = new TextDecoder().decode(data.subarray(2, 2 + MAX_EXTENDED_ERROR_TEXT));
+  // Some senders end the text with a zero octet, which section 2 tells readers to strip.
+  return { code: high * 256 + low, text: text.endsWith("\u0000") ? text.slice(0, -1) : text };
+}
+
+/** An OPT record to send, as record data for the additional section. */
+export interface EdnsToSend {
+  readonly udpSize: number;
+  readonly dnssecOk: boolean;
+  readonly version?: number;
+  readonly extendedRcode?: number;
+  readonly options?: readonly { readonly code: number; readonly data: Uint8Array }[];
+}
+
+/** Writes the OPT record. */
+export function writeEdns(writer: ByteWriter, edns: EdnsToSend): void {
+  writer.u8(0);
+  writer.u16(TYPE_OPT);
+  writer.u16(edns.udpSize);
+  writer.u8(edns.extendedRcode ?? 0);
+  writer.u8(edns.version ?? 0);
+  writer.u16(edns.dnssecOk ? 0x8000 : 0);
+  writer.sized16((body) => {
+    for (const { code, data } of edns.options ?? []) {
+      body.u16(code);
+      body.u16(data.length);
+      body.bytes(data);
+    }
+  });
+}
