@@ -1,0 +1,41 @@
+/** TLS record content types (RFC 8446 section 5.1). */
+const ALERT = 21;
+const HANDSHAKE = 22;
+
+/** A fatal alert record. */
+export function alertRecord(description: number): Uint8Array {
+  return record(ALERT, Buffer.from([2, description]));
+}
+
+/**
+ * The first flight of a TLS 1.2 server up to its Certificate message: ServerHello with
+ * TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, then the certificates in the order given.
+ */
+export function certificateFlight(chain: readonly Uint8Array[]): Uint8Array {
+  const hello = Buffer.concat([
+    Buffer.from([3, 3]),
+    Buffer.alloc(32, 7),
+    Buffer.from([0, 0xc0, 0x2b, 0]),
+    Buffer.from([0, 5, 0xff, 1, 0, 1, 0]),
+  ]);
+  const list = Buffer.concat(chain.map((certificate) => Buffer.concat([uint24(certificate.length), certificate])));
+  const certificates = Buffer.concat([uint24(list.length), list]);
+  const messages = Buffer.concat([message(2, hello), message(11, certificates)]);
+  const records: Uint8Array[] = [];
+  for (let at = 0; at < messages.length; at += 16_000) {
+    records.push(record(HANDSHAKE, messages.subarray(at, at + 16_000)));
+  }
+  return Buffer.concat(records);
+}
+
+function message(type: number, body: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from([type]), uint24(body.length), body]);
+}
+
+function record(type: number, body: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from([type, 3, 3, body.length >> 8, body.length & 0xff]), body]);
+}
+
+function uint24(value: number): Uint8Array {
+  return Buffer.from([value >> 16, (value >> 8) & 0xff, value & 0xff]);
+}

@@ -1,0 +1,92 @@
+import { createPki, daysFromNow, issue, type Issued, type IssueOptions, type Pki } from "#test/servers/pki.ts";
+import { alertRecord, certificateFlight } from "#test/servers/tls-handshake.ts";
+import { startTlsServer, type TlsServerOptions } from "#test/servers/tls.ts";
+import { startWireServer, type WireHandler } from "#test/servers/wire.ts";
+
+/** The name every good certificate of these servers carries. */
+export const TLS_HOST = "tls.example";
+
+type Made = Omit<TlsServerOptions, "chain"> & { readonly chain: readonly Issued[] };
+type Make = (pki: Pki) => Promise<Made>;
+
+async function chained(pki: Pki, options: IssueOptions = {}, server: Omit<Made, "chain"> = {}): Promise<Made> {
+  return { chain: [await pki.issue({ dns: [TLS_HOST], ...options }), pki.intermediate], ...server };
+}
+
+/** Servers that complete (or try) a real handshake, by what is special about them. */
+const HANDSHAKES = {
+  good: (pki) => chained(pki),
+  stapled: (pki) => chained(pki, { mustStaple: true }, { staple: Buffer.from("not a real OCSP response") }),
+  expired: (pki) => chained(pki, { notBefore: daysFromNow(-100), notAfter: daysFromNow(-10) }),
+  not_yet_valid: (pki) => chained(pki, { notBefore: daysFromNow(5), notAfter: daysFromNow(95) }),
+  expiring_soon: (pki) => chained(pki, { notBefore: daysFromNow(-84), notAfter: daysFromNow(6) }),
+  self_signed: async () => ({ chain: [await issue({ dns: [TLS_HOST] })] }),
+  wrong_host: (pki) => chained(pki, { dns: ["other.example"] }),
+  missing_intermediate: async (pki) => ({ chain: [await pki.issue({ dns: [TLS_HOST] })] }),
+  untrusted_root: async () => {
+    const stranger = await createPki({ name: "Stranger" });
+    return { chain: [await stranger.issue({ dns: [TLS_HOST] }), stranger.intermediate, stranger.root] };
+  },
+  sha1: (pki) => chained(pki, { hash: "SHA-1" }),
+  rsa1024: (pki) => chained(pki, { key: "rsa1024" }),
+  must_staple: (pki) => chained(pki, { mustStaple: true }),
+  client_certificate: (pki) => chained(pki, {}, { requestCert: true, rejectUnauthorized: true }),
+  client_certificate_tls12: (pki) =>
+    chained(pki, {}, { requestCert: true, rejectUnauthorized: true, maxVersion: "TLSv1.2" }),
+  client_certificate_optional: (pki) => chained(pki, {}, { requestCert: true, rejectUnauthorized: false }),
+  wrong_order: async (pki) => ({ chain: [await pki.issue({ dns: [TLS_HOST] }), pki.root, pki.intermediate] }),
+  duplicated: async (pki) => {
+    const leaf = await pki.issue({ dns: [TLS_HOST] });
+    return { chain: [leaf, leaf, pki.intermediate, await issue({ dns: ["unrelated.example"] })] };
+  },
+  tls13_only: (pki) => chained(pki, {}, { minVersion: "TLSv1.3" }),
+  tls12_only: (pki) => chained(pki, {}, { minVersion: "TLSv1.2", maxVersion: "TLSv1.2" }),
+  tls10_only: (pki) => chained(pki, {}, { minVersion: "TLSv1", maxVersion: "TLSv1" }),
+  all_versions: (pki) => chained(pki, {}, { minVersion: "TLSv1" }),
+  cbc_only: (pki) => chained(pki, {}, { maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES128-SHA256" }),
+  http1_only: (pki) => chained(pki, {}, { ALPNProtocols: ["http/1.1"] }),
+  other_alpn: (pki) => chained(pki, {}, { ALPNProtocols: ["imap"] }),
+} satisfies Record<string, Make>;
+
+/** Servers that never complete a handshake, as bytes or behaviour after the ClientHello. */
+const WIRES = {
+  plain_text: "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+  garbage: Buffer.alloc(300, 0xa7),
+  hanging: () => undefined,
+  closing: (socket) => socket.end(),
+  reset: (socket) => socket.resetAndDestroy(),
+  alert_handshake_failure: alertRecord(40),
+  alert_unrecognized_name: alertRecord(112),
+} satisfies Record<string, string | Uint8Array | WireHandler>;
+
+/** How a server goes on after its Certificate message. */
+const HALF = {
+  half_alert: (socket) => socket.end(alertRecord(80)),
+  half_close: (socket) => socket.end(),
+  half_reset: (socket) => setTimeout(() => socket.resetAndDestroy(), 100),
+  half_hanging: () => undefined,
+} satisfies Record<string, WireHandler>;
+
+/** Every kind of server there is. */
+export type TlsVariant = keyof typeof HANDSHAKES | keyof typeof WIRES | keyof typeof HALF;
+
+/** Starts the named variant with certificates of `pki` (whose root the test trusts). */
+export async function startTlsVariant(
+  name: TlsVariant,
+  pki: Pki,
+): Promise<{ readonly port: number; readonly chain: readonly Issued[]; close(): Promise<void> }> {
+  if (name in WIRES) return { chain: [], ...(await startWireServer(WIRES[name as keyof typeof WIRES])) };
+  if (name in HALF) {
+    const { chain } = await chained(pki);
+    const flight = certificateFlight(chain.map((certificate) => certificate.der));
+    const goOn: WireHandler = HALF[name as keyof typeof HALF];
+    const server = await startWireServer((socket, received) => {
+      socket.write(flight, () => goOn(socket, received));
+    });
+    return { chain, port: server.port, close: () => server.close() };
+  }
+  const make: Make = HANDSHAKES[name as keyof typeof HANDSHAKES];
+  const made = await make(pki);
+  const server = await startTlsServer(made);
+  return { chain: made.chain, port: server.port, close: () => server.close() };
+}
