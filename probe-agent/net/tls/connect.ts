@@ -1,0 +1,49 @@
+import { connect, type Socket } from "node:net";
+import { failed, type Failed } from "#shared/outcome.ts";
+
+/** Words for what keeps a TCP connection from standing; errors not named here are "connection_failed". */
+const REASONS: Readonly<Record<string, readonly [reason: string, message: string]>> = {
+  ECONNREFUSED: ["refused", "The connection was refused"],
+  ECONNRESET: ["reset", "The connection was reset before it stood"],
+  ETIMEDOUT: ["timeout", "The connection did not stand in time"],
+  EHOSTUNREACH: ["unreachable", "The host cannot be reached"],
+  ENETUNREACH: ["unreachable", "The network cannot be reached"],
+  EHOSTDOWN: ["unreachable", "The host is down"],
+  EACCES: ["prohibited", "A firewall prohibits the connection"],
+  EPERM: ["prohibited", "A firewall prohibits the connection"],
+};
+
+/** Errors of this host: no descriptors, memory, ports or network left. */
+const OURS = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL", "ENETDOWN", "EAFNOSUPPORT"]);
+
+/** Opens a TCP connection to an address literal; `signal` ends the attempt without a verdict (the caller knows why). */
+export function connectTcp(ip: string, port: number, signal: AbortSignal): Promise<Socket | Failed | "aborted"> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve("aborted");
+      return;
+    }
+    const socket = connect({ host: ip, port, noDelay: true });
+    const settle = (value: Socket | Failed | "aborted"): void => {
+      signal.removeEventListener("abort", abort);
+      socket.off("connect", connected).off("error", fail);
+      if (value !== socket) {
+        socket.on("error", () => undefined);
+        socket.destroy();
+      }
+      resolve(value);
+    };
+    const abort = (): void => settle("aborted");
+    const connected = (): void => settle(socket);
+    const fail = (error: NodeJS.ErrnoException): void => settle(connectFailure(error));
+    signal.addEventListener("abort", abort, { once: true });
+    socket.once("connect", connected).once("error", fail);
+  });
+}
+
+function connectFailure(error: NodeJS.ErrnoException): Failed {
+  const code = error.code ?? "";
+  if (OURS.has(code)) return failed("connect", "probe", "local_error", `The probe could not connect: ${code}`);
+  const [reason, message] = REASONS[code] ?? ["connection_failed", `The connection failed: ${code || "unknown"}`];
+  return failed("connect", "target", reason, message);
+}

@@ -1,0 +1,90 @@
+import { CONTENT, splitMessages, splitRecords, type TlsRecord } from "#probe-agent/net/tls/records.ts";
+import { MESSAGE, readCertificates, readCertificateStatus, readServerHello } from "#probe-agent/net/tls/messages.ts";
+import { createOpener, type Unprotected } from "#probe-agent/net/tls/unprotect.ts";
+
+/** What the server's octets show up to the end of its handshake flight. */
+export interface Flight {
+  readonly certificates: readonly Uint8Array[];
+  readonly ocspStaple: Uint8Array | null;
+  readonly clientCertificateRequested: boolean;
+  /** Description of the first fatal alert that could be read, null for none. */
+  readonly fatalAlert: number | null;
+}
+
+const TLS13 = 0x0304;
+const FATAL = 2;
+
+/**
+ * Reads what a server sent, from the very octets: certificates in the order sent, repeats and strangers included.
+ * `secret` is the server's handshake traffic secret, needed for TLS 1.3, whose flight is encrypted.
+ */
+export function readFlight(received: Uint8Array, secret: Uint8Array | null): Flight {
+  const flight = { certificates: [] as readonly Uint8Array[], ocspStaple: null as Uint8Array | null };
+  const { clear, rest, fatalAlert } = readClear(received);
+  const hello = serverHello(clear);
+  const tls13 = hello?.version === TLS13;
+  const opened = tls13 && secret ? open(rest, createOpener(hello.suite, secret)) : { content: clear, fatalAlert };
+  let clientCertificateRequested = false;
+  for (const { type, body } of splitMessages(opened.content)) {
+    if (type === MESSAGE.certificate) Object.assign(flight, readCertificates(body, tls13));
+    if (type === MESSAGE.certificateStatus) flight.ocspStaple = readCertificateStatus(body);
+    if (type === MESSAGE.certificateRequest) clientCertificateRequested = true;
+    if (type === MESSAGE.finished) break;
+  }
+  return { ...flight, clientCertificateRequested, fatalAlert: opened.fatalAlert ?? fatalAlert };
+}
+
+/**
+ * Joins handshake fragments sent in the clear; `rest` begins where protection does. Up to TLS 1.2 protection begins
+ * with ChangeCipherSpec and nothing after it can be read; in TLS 1.3 that record means nothing (RFC 8446 appendix D.4).
+ */
+function readClear(received: Uint8Array): { clear: Uint8Array; rest: TlsRecord[]; fatalAlert: number | null } {
+  const fragments: Uint8Array[] = [];
+  const rest: TlsRecord[] = [];
+  let fatalAlert: number | null = null;
+  for (const record of splitRecords(received)) {
+    if (record.type === CONTENT.changeCipherSpec && firstVersion(fragments) !== TLS13) break;
+    if (rest.length > 0 || record.type === CONTENT.applicationData) rest.push(record);
+    else if (record.type === CONTENT.handshake) fragments.push(record.fragment);
+    else if (record.type === CONTENT.alert) fatalAlert ??= fatal(record.fragment);
+  }
+  return { clear: Buffer.concat(fragments), rest, fatalAlert };
+}
+
+/** The version of the first ServerHello or HelloRetryRequest. */
+function firstVersion(fragments: readonly Uint8Array[]): number | undefined {
+  for (const { type, body } of splitMessages(Buffer.concat(fragments))) {
+    if (type === MESSAGE.serverHello) return readServerHello(body)?.version;
+  }
+  return undefined;
+}
+
+function open(
+  records: readonly TlsRecord[],
+  opener: (record: TlsRecord) => Unprotected | null,
+): { content: Uint8Array; fatalAlert: number | null } {
+  const fragments: Uint8Array[] = [];
+  let fatalAlert: number | null = null;
+  for (const record of records) {
+    if (record.type === CONTENT.alert) fatalAlert ??= fatal(record.fragment);
+    if (record.type !== CONTENT.applicationData) continue;
+    const inner = opener(record);
+    if (inner === null) break;
+    if (inner.type === CONTENT.handshake) fragments.push(inner.content);
+    if (inner.type === CONTENT.alert) fatalAlert ??= fatal(inner.content);
+  }
+  return { content: Buffer.concat(fragments), fatalAlert };
+}
+
+function serverHello(clear: Uint8Array): { version: number; suite: number } | null {
+  for (const { type, body } of splitMessages(clear)) {
+    if (type !== MESSAGE.serverHello) continue;
+    const hello = readServerHello(body);
+    if (hello && !hello.retry) return hello;
+  }
+  return null;
+}
+
+function fatal(alert: Uint8Array): number | null {
+  return alert.length === 2 && alert[0] === FATAL ? (alert[1] ?? null) : null;
+}

@@ -1,0 +1,86 @@
+import { createReader } from "#probe-agent/net/tls/reader.ts";
+
+/** Handshake message types (IANA, TLS HandshakeType). */
+export const MESSAGE = {
+  serverHello: 2,
+  certificate: 11,
+  certificateRequest: 13,
+  finished: 20,
+  certificateStatus: 22,
+} as const;
+
+/** What a ServerHello settles. */
+export interface ServerHello {
+  /** 0x0301 ... 0x0304. */
+  readonly version: number;
+  /** IANA number of the cipher suite. */
+  readonly suite: number;
+  /** A HelloRetryRequest in ServerHello's clothes; the real one follows. */
+  readonly retry: boolean;
+}
+
+/** The certificates of one Certificate message, in the order sent, with what was stapled to the first. */
+export interface CertificateList {
+  readonly certificates: readonly Uint8Array[];
+  readonly ocspStaple: Uint8Array | null;
+}
+
+/** More certificates than any chain needs; the rest of a longer list is not looked at. */
+export const MAX_CERTIFICATES = 100;
+
+/** SHA-256 of "HelloRetryRequest", the random of such a message (RFC 8446 section 4.1.3). */
+const RETRY_RANDOM = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
+const EXTENSION = { statusRequest: 5, supportedVersions: 43 } as const;
+
+/** Reads a ServerHello (RFC 8446 section 4.1.3, RFC 5246 section 7.4.1.3); null where it is malformed. */
+export function readServerHello(body: Uint8Array): ServerHello | null {
+  const reader = createReader(body);
+  const legacyVersion = reader.number(2);
+  const random = reader.take(32);
+  reader.vector(1);
+  const suite = reader.number(2);
+  reader.number(1);
+  if (legacyVersion === undefined || random === undefined || suite === undefined) return null;
+  const selected = findExtension(reader.vector(2), EXTENSION.supportedVersions);
+  const version = selected === undefined ? legacyVersion : (createReader(selected).number(2) ?? legacyVersion);
+  return { version, suite, retry: Buffer.from(random).toString("hex") === RETRY_RANDOM };
+}
+
+/** Reads a Certificate message: RFC 5246 section 7.4.2, or RFC 8446 section 4.4.2 with per-certificate extensions. */
+export function readCertificates(body: Uint8Array, tls13: boolean): CertificateList {
+  const outer = createReader(body);
+  if (tls13) outer.vector(1);
+  const list = createReader(outer.vector(3) ?? new Uint8Array());
+  const certificates: Uint8Array[] = [];
+  let ocspStaple: Uint8Array | null = null;
+  while (list.left() > 0 && certificates.length < MAX_CERTIFICATES) {
+    const certificate = list.vector(3);
+    if (certificate === undefined) break;
+    const extensions = tls13 ? list.vector(2) : undefined;
+    if (certificates.length === 0) {
+      const status = findExtension(extensions, EXTENSION.statusRequest);
+      if (status) ocspStaple = readCertificateStatus(status);
+    }
+    if (certificate.length > 0) certificates.push(certificate);
+  }
+  return { certificates, ocspStaple };
+}
+
+/** The OCSP response of a CertificateStatus (RFC 6066 section 8); null for other kinds and empty ones. */
+export function readCertificateStatus(body: Uint8Array): Uint8Array | null {
+  const reader = createReader(body);
+  const kind = reader.number(1);
+  const response = reader.vector(3);
+  return kind === 1 && response !== undefined && response.length > 0 ? response : null;
+}
+
+function findExtension(extensions: Uint8Array | undefined, wanted: number): Uint8Array | undefined {
+  const reader = createReader(extensions ?? new Uint8Array());
+  while (reader.left() > 0) {
+    const type = reader.number(2);
+    const value = reader.vector(2);
+    if (value === undefined) return undefined;
+    if (type === wanted) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+/** Reads big-endian fields and length-prefixed vectors (RFC 8446 section 3); past the end everything is undefined. */
+export interface Reader {
+  /** An unsigned integer of `size` octets. */
+  number(size: 1 | 2 | 3): number | undefined;
+  /** The next `length` octets. */
+  take(length: number): Uint8Array | undefined;
+  /** A vector with a length field of `size` octets. */
+  vector(size: 1 | 2 | 3): Uint8Array | undefined;
+  /** Octets not read yet. */
+  left(): number;
+}
+
+/** A reader over octets that are never copied. */
+export function createReader(bytes: Uint8Array): Reader {
+  let at = 0;
+  const take = (length: number): Uint8Array | undefined => {
+    if (at + length > bytes.length) return undefined;
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  const number = (size: 1 | 2 | 3): number | undefined => take(size)?.reduce((value, octet) => value * 256 + octet, 0);
+  return {
+    number,
+    take,
+    vector(size) {
+      const length = number(size);
+      return length === undefined ? undefined : take(length);
+    },
+    left: () => bytes.length - at,
+  };
+}

@@ -1,0 +1,129 @@
+import { constants } from "node:crypto";
+import type { Socket } from "node:net";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import type { TlsRequest } from "#probe-agent/net/port.ts";
+import { Tap } from "#probe-agent/net/tls/tap.ts";
+
+/** How a handshake went, with the octets the server sent. */
+export interface Session {
+  /** Null where the handshake did not complete. */
+  readonly agreed: { readonly protocol: string; readonly cipher: string; readonly alpn: string | null } | null;
+  /** Of the handshake, or of the first read after it. */
+  readonly error: NodeJS.ErrnoException | null;
+  readonly aborted: boolean;
+  readonly received: Uint8Array;
+  /** TLS 1.3 server handshake traffic secret. */
+  readonly secret: Uint8Array | null;
+  readonly ending: "open" | "closed" | "reset";
+  /** Monotonic milliseconds at completion; null where it did not complete. */
+  readonly completedAt: number | null;
+}
+
+/** How long a refused client certificate may take to show: TLS 1.3 servers say so a round trip after completion. */
+const REFUSAL_WAIT_MS = 500;
+
+/**
+ * Everything OpenSSL can still speak, and no verdict on what it is shown. Anonymous suites are left out: they bring no
+ * certificate. Post-quantum groups too: their key share makes a hello that some servers hang on, and offered without
+ * one they cost a round trip.
+ */
+const PERMISSIVE: ConnectionOptions = {
+  rejectUnauthorized: false,
+  ciphers: "ALL:!aNULL:@SECLEVEL=0",
+  ecdhCurve: "X25519:P-256:P-384:P-521:X448",
+  minDHSize: 1,
+  secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
+  requestOCSP: true,
+};
+
+/** What a handshake needs beyond the request. */
+export interface HandshakeOptions {
+  readonly signal: AbortSignal;
+  monotonic(): number;
+  /** Asked after completion: did the server want a client certificate, whose absence it may still refuse? */
+  waitsForRefusal(received: Uint8Array, secret: Uint8Array | null): boolean;
+}
+
+/** Performs one handshake on a connected socket and ends the connection. */
+export async function handshake(socket: Socket, request: TlsRequest, options: HandshakeOptions): Promise<Session> {
+  const tap = new Tap(socket);
+  tap.on("error", () => undefined);
+  const tls = connect({ ...PERMISSIVE, ...requested(request), socket: tap });
+  let secret: Uint8Array | null = null;
+  tls.on("keylog", (line) => {
+    secret = handshakeSecret(line) ?? secret;
+  });
+  const seen = { agreed: null as Session["agreed"], completedAt: null as number | null };
+  const secured = (): "done" | "wait" => {
+    seen.completedAt = options.monotonic();
+    seen.agreed = agreement(tls);
+    return options.waitsForRefusal(tap.received(), secret) ? "wait" : "done";
+  };
+  const { error, aborted } = await outcome(tls, options.signal, secured);
+  close(tls, tap, error === null && !aborted);
+  return { ...seen, error, aborted, received: tap.received(), secret, ending: tap.ending() };
+}
+
+interface Ending {
+  readonly error: NodeJS.ErrnoException | null;
+  readonly aborted: boolean;
+}
+
+/** Resolves at completion (or what `secured` wants to wait for after it), failure, or abort. */
+function outcome(tls: TLSSocket, signal: AbortSignal, secured: () => "done" | "wait"): Promise<Ending> {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
+  let stood = false;
+  let refusal: NodeJS.Timeout | undefined;
+  const settle = (error: NodeJS.ErrnoException | null, aborted = false): void => {
+    clearTimeout(refusal);
+    signal.removeEventListener("abort", abort);
+    resolve({ error, aborted });
+  };
+  const abort = (): void => settle(null, !stood);
+  const ended = (): void => settle(new Error("the connection ended"));
+  signal.addEventListener("abort", abort, { once: true });
+  tls.on("error", settle).once("close", ended);
+  tls.once("secureConnect", () => {
+    stood = true;
+    if (secured() === "done") {
+      settle(null);
+      return;
+    }
+    refusal = setTimeout(() => settle(null), REFUSAL_WAIT_MS);
+    tls.once("data", () => settle(null)).once("end", ended);
+  });
+  if (signal.aborted) abort();
+  return promise;
+}
+
+function agreement(tls: TLSSocket): Session["agreed"] {
+  const cipher = tls.getCipher();
+  const alpn = typeof tls.alpnProtocol === "string" ? tls.alpnProtocol : null;
+  return { protocol: tls.getProtocol() ?? "unknown", cipher: cipher.standardName || cipher.name, alpn };
+}
+
+function requested(request: TlsRequest): ConnectionOptions {
+  return {
+    minVersion: request.minVersion ?? "TLSv1",
+    maxVersion: request.maxVersion ?? "TLSv1.3",
+    ...(request.servername === null ? {} : { servername: request.servername }),
+    ...(request.alpn === undefined ? {} : { ALPNProtocols: [...request.alpn] }),
+  };
+}
+
+/** Takes the server's handshake secret out of a line of the NSS key log format. */
+function handshakeSecret(line: Buffer): Uint8Array | null {
+  const [label, , secret] = line.toString("latin1").trim().split(" ");
+  return label === "SERVER_HANDSHAKE_TRAFFIC_SECRET" && secret !== undefined ? Buffer.from(secret, "hex") : null;
+}
+
+/** Says goodbye where the session stands, so that servers log no error; the socket is gone a second later at most. */
+function close(tls: TLSSocket, tap: Tap, politely: boolean): void {
+  if (politely) tls.end();
+  const drop = (): void => {
+    tls.destroy();
+    tap.destroy();
+  };
+  if (politely) setTimeout(drop, 1000).unref();
+  else drop();
+}

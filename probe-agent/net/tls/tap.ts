@@ -1,0 +1,61 @@
+import { Duplex } from "node:stream";
+import type { Socket } from "node:net";
+
+/** Octets kept of what a server sends; OpenSSL gives up on Certificate messages above 100 KiB by itself. */
+const MAX_RECORDED = 524_288;
+
+/**
+ * A stream over a TCP socket that keeps a copy of what comes in. Node shows certificates only as a chain linked by
+ * issuer: order, repeats and unrelated ones are lost, and all of it when the handshake fails. The octets have them.
+ */
+export class Tap extends Duplex {
+  readonly #socket: Socket;
+  readonly #recorded: Buffer[] = [];
+  #recordedBytes = 0;
+  #ending: "open" | "closed" | "reset" = "open";
+
+  constructor(socket: Socket) {
+    super({ allowHalfOpen: true });
+    this.#socket = socket;
+    socket.on("data", (chunk: Buffer) => {
+      if (this.#recordedBytes < MAX_RECORDED) this.#recorded.push(chunk);
+      this.#recordedBytes += chunk.length;
+      if (!this.push(chunk)) socket.pause();
+    });
+    socket.on("end", () => {
+      if (this.#ending === "open") this.#ending = "closed";
+      this.push(null);
+    });
+    socket.on("error", (error) => {
+      if (this.#ending === "open") this.#ending = "reset";
+      this.destroy(error);
+    });
+  }
+
+  /** Everything received so far, up to half a megabyte. */
+  received(): Uint8Array {
+    return Buffer.concat(this.#recorded);
+  }
+
+  /** How the server ended the connection, "open" while it has not. */
+  ending(): "open" | "closed" | "reset" {
+    return this.#ending;
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
+  }
+}
