@@ -1,0 +1,170 @@
+import { isIP } from "node:net";
+import type { SecureContext } from "node:tls";
+import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { DnsPort, Hop, HttpBody, HttpPort, HttpRequest, PageSnapshot } from "#probe-agent/net/port.ts";
+import { openHop, type Endpoints, type HopContext, type OpenHop } from "#probe-agent/net/http/hop.ts";
+import { isRedirect, redirected } from "#probe-agent/net/http/redirect.ts";
+import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agent/net/http/request.ts";
+import { permissiveContext } from "#probe-agent/net/http/secure.ts";
+
+/** What the engine needs for every job. */
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly egress: Egress;
+  /** Sent where a request names none (net/user-agent.ts). */
+  readonly userAgent: string;
+  /** PEM texts of the trusted roots; default Node's bundled ones and NODE_EXTRA_CA_CERTS. */
+  readonly roots?: readonly string[];
+}
+
+const MAX_REDIRECTS = 10;
+const MAX_BODY_BYTES = 5 * 1024 * 1024;
+const ALPN = ["h2", "http/1.1"] as const;
+
+/**
+ * The one HTTP client of the agent. Every hop starts anew: egress rules on the URL, look-up, rules on the addresses,
+ * connect, rule on the peer, TLS, request. The job's signal bounds all of it. Reasons of failures: http/failure.ts.
+ */
+export function createHttp(deps: HttpDeps): (job: JobLimits, dns: DnsPort) => HttpPort {
+  const secureContext = permissiveContext(deps.roots);
+  return (job, dns) => ({ fetch: (request) => fetchPage(request, deps, job, dns, secureContext) });
+}
+
+async function fetchPage(
+  request: HttpRequest,
+  deps: HttpDeps,
+  job: JobLimits,
+  dns: DnsPort,
+  secureContext: SecureContext,
+): Promise<Outcome<PageSnapshot>> {
+  const chainStartedAt = deps.clock.monotonic();
+  const headers = requestHeaders(request, deps.userAgent);
+  if (!headers.ok) return headers.invalid;
+  const start = firstUrl(request, deps.egress);
+  if (start.status !== "ok") return start;
+
+  const contextFor = (url: URL): HopContext => {
+    // Only the service's own origin is trusted: an open redirect there must not lead inside.
+    const trusted = request.trusted === true && url.origin === start.data.origin;
+    return {
+      clock: deps.clock,
+      signal: job.signal,
+      deadline: job.deadline,
+      egress: trusted ? null : deps.egress,
+      secureContext,
+      alpn: request.alpn ?? ALPN,
+      resolve: (host) => (trusted ? resolveTrusted(dns, host) : dns.resolve(host)),
+      chainStartedAt,
+    };
+  };
+
+  const hops: Hop[] = [];
+  const seen = new Set<string>();
+  let current: HopRequest = {
+    url: start.data,
+    method: request.method,
+    headers: headers.headers,
+    body: request.body ?? null,
+  };
+  for (;;) {
+    seen.add(visit(current));
+    const context = contextFor(current.url);
+    const opened = await openWithFallback(current, context);
+    if (opened.status !== "ok") return opened;
+    const { code, target } = opened.data;
+    if (!request.follow || !isRedirect(code)) return await finish(opened.data, null);
+    if (target.next === null) return await finish(opened.data, "bad_location");
+
+    const verdict = mayFollow(target.next, context.egress === null ? start.data.origin : null, deps.egress);
+    if (verdict !== "ok") {
+      if (verdict === "bad_location") return await finish(opened.data, "bad_location");
+      opened.data.skip();
+      return refused;
+    }
+    const following = redirected(current, code, target.next);
+    if (seen.has(visit(following))) return await finish(opened.data, "loop");
+    if (hops.length >= (request.maxRedirects ?? MAX_REDIRECTS)) return await finish(opened.data, "too_many_redirects");
+    hops.push(opened.data.skip());
+    const sameOrigin = following.url.origin === current.url.origin;
+    current = sameOrigin ? following : { ...following, headers: withoutCredentials(following.headers) };
+  }
+
+  async function finish(open: OpenHop, stopped: PageSnapshot["stopped"]): Promise<Outcome<PageSnapshot>> {
+    const read = await open.read(request.maxBodyBytes ?? MAX_BODY_BYTES);
+    return read.status === "ok" ? ok(snapshot(request.url, hops, read.data, stopped)) : read;
+  }
+}
+
+function snapshot(
+  url: string,
+  earlier: readonly Hop[],
+  last: { readonly hop: Hop; readonly body: HttpBody },
+  stopped: PageSnapshot["stopped"],
+): PageSnapshot {
+  const { hop: final, body } = last;
+  const elapsedUs = final.startedAtUs + final.timing.total;
+  return { url, finalUrl: final.url, hops: [...earlier, final], final, body, stopped, elapsedUs };
+}
+
+function firstUrl(request: HttpRequest, egress: Egress): Outcome<URL> {
+  const invalid = {
+    status: "invalid",
+    field: "url",
+    message: "not an http or https URL that can be requested",
+  } as const;
+  if (request.trusted === true) {
+    const url = URL.parse(request.url);
+    return url === null || !/^https?:$/.test(url.protocol) ? invalid : ok(url);
+  }
+  const check = egress.checkUrl(request.url);
+  if (check.ok) return ok(check.url);
+  return check.code === "invalid_url" ? invalid : refused;
+}
+
+/** `trustedOrigin` is free of the rules. User information in a Location is refused (decisions 12). */
+function mayFollow(next: URL, trustedOrigin: string | null, egress: Egress): "ok" | "refused" | "bad_location" {
+  if (next.username !== "" || next.password !== "") return "refused";
+  if (next.origin === trustedOrigin) return "ok";
+  const check = egress.checkUrl(next.href);
+  if (check.ok) return "ok";
+  return check.code === "target_not_allowed" ? "refused" : "bad_location";
+}
+
+/** Fragments are not sent: two URLs that differ in them are one request. */
+function visit({ method, url }: HopRequest): string {
+  return `${method} ${url.origin}${url.pathname}${url.search}`;
+}
+
+/** RFC 9113 section 7: a server may want HTTP/1.1 for a request, e.g. for client certificates. */
+async function openWithFallback(request: HopRequest, context: HopContext): Promise<Outcome<OpenHop>> {
+  const opened = await openHop(request, context);
+  const retry =
+    opened.status === "failed" && opened.reason === "http_1_1_required" && context.alpn.includes("http/1.1");
+  return retry ? await openHop(request, { ...context, alpn: ["http/1.1"] }) : opened;
+}
+
+/** Look-up for an operator's own service: no rule on the addresses. */
+async function resolveTrusted(dns: DnsPort, host: string): Promise<Outcome<Endpoints>> {
+  const literal = isIP(host);
+  if (literal !== 0) return ok({ allowed: [{ ip: host, version: literal === 4 ? 4 : 6 }], blocked: [] });
+  if (host === "localhost")
+    return ok({
+      allowed: [
+        { ip: "127.0.0.1", version: 4 },
+        { ip: "::1", version: 6 },
+      ],
+      blocked: [],
+    });
+  const answers = await Promise.all([dns.query({ name: host, type: "A" }), dns.query({ name: host, type: "AAAA" })]);
+  const allowed = answers.flatMap(({ answers: records }) =>
+    records
+      .filter((record) => isIP(record.data) !== 0)
+      .map((record) => ({ ip: record.data, version: isIP(record.data) === 4 ? (4 as const) : (6 as const) })),
+  );
+  if (allowed.length > 0) return ok({ allowed, blocked: [] });
+  const status = answers[0]?.status ?? "TIMEOUT";
+  return failed("dns", "resolver", status === "NOERROR" ? "no_address" : status.toLowerCase(), `${host}: no address`);
+}

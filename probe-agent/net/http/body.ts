@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import type { HttpBody } from "#probe-agent/net/port.ts";
+import { codingOf, createDecoder, type Decoder } from "#probe-agent/net/http/content-coding.ts";
+
+/** Takes a body's octets off the wire, removes content codings and keeps at most a cap. */
+export interface BodyCollector {
+  /** Resolves when the octets are worked through, so that a reader never runs ahead of the decoders. */
+  write(chunk: Buffer): Promise<void>;
+  /** True: the cap is reached or the coding broken; more octets change nothing, stop reading. */
+  full(): boolean;
+  /** `error`: what went wrong on the wire, null where the body came to its end. */
+  finish(error: string | null): Promise<HttpBody>;
+}
+
+/** Content codings of one body undone at most. */
+const MAX_CODINGS = 4;
+/** Decoded octets from which on the ratio to the transferred ones counts, and the ratio that no honest page reaches. */
+const RATIO_FROM_BYTES = 1 << 20;
+const MAX_RATIO = 250;
+
+/**
+ * `codings` as listed in Content-Encoding. Body errors: unknown_encoding, too_many_encodings (octets kept as they
+ * came), bad_encoding, truncated_encoding, inflation_ratio (a bomb; cut short), or the wire's own error.
+ */
+export function createBodyCollector(codings: readonly string[], maxBytes: number): BodyCollector {
+  const listed = codings.filter((coding) => coding !== "identity");
+  const known = listed.map(codingOf).filter((coding) => coding !== null);
+  let failure: string | null = null;
+  if (known.length < listed.length) failure = "unknown_encoding";
+  else if (known.length > MAX_CODINGS) failure = "too_many_encodings";
+  const applied = failure === null ? known : [];
+
+  let store: Buffer = Buffer.alloc(0);
+  let transferred = 0;
+  let decoded = 0;
+  let truncated = false;
+
+  const keep = (piece: Buffer): void => {
+    if (truncated) return;
+    const room = maxBytes - decoded;
+    const take = Math.min(piece.length, room);
+    if (decoded + take > store.length) store = grown(store, decoded, Math.min(maxBytes, 2 * (decoded + take)));
+    piece.copy(store, decoded, 0, take);
+    decoded += take;
+    truncated = piece.length > room;
+    if (decoded > RATIO_FROM_BYTES && decoded > transferred * MAX_RATIO) {
+      truncated = true;
+      failure ??= "inflation_ratio";
+    }
+    if (truncated) stop();
+  };
+
+  // The coding applied last stands last and is undone first (RFC 9110 section 8.4).
+  const decoders: Decoder[] = [];
+  let sink = keep;
+  for (const coding of applied) {
+    const next = sink;
+    const decoder = createDecoder(coding, next);
+    let through = 0;
+    decoders.unshift(decoder);
+    sink = (piece) => {
+      through += piece.length;
+      if (through > maxBytes) {
+        truncated = true;
+        stop();
+      } else void decoder.write(piece);
+    };
+  }
+  const [first] = decoders;
+
+  function stop(): void {
+    for (const decoder of decoders) decoder.destroy();
+  }
+  const spoiled = () => decoders.some((decoder) => decoder.broken());
+
+  return {
+    async write(chunk) {
+      if (truncated) return;
+      transferred += chunk.length;
+      if (first === undefined) {
+        keep(chunk);
+        return;
+      }
+      if (transferred > maxBytes) {
+        truncated = true;
+        stop();
+        return;
+      }
+      await first.write(chunk);
+    },
+    full: () => truncated || spoiled(),
+    async finish(error) {
+      if (spoiled()) failure ??= "bad_encoding";
+      for (const decoder of decoders) {
+        const whole = truncated || (await decoder.end());
+        if (!whole && !truncated && transferred > 0) failure ??= "truncated_encoding";
+      }
+      stop();
+      const bytes = store.subarray(0, decoded);
+      return {
+        bytes,
+        transferredBytes: transferred,
+        decodedBytes: decoded,
+        encoding: applied.length > 0 && transferred > 0 ? applied.join(", ") : null,
+        truncated,
+        sha256: createHash("sha256").update(bytes).digest("hex"),
+        error: error ?? failure,
+      };
+    },
+  };
+}
+
+/** One growing store instead of a list of pieces: a million one-octet chunks cost a million octets. */
+function grown(store: Buffer, used: number, size: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.max(size, 4096));
+  store.copy(larger, 0, 0, used);
+  return larger;
+}

@@ -1,0 +1,88 @@
+import * as zlib from "node:zlib";
+
+/** A running decoder of one content coding. */
+export interface Decoder {
+  /** Resolves when the piece has been worked through and its output handed on. */
+  write(piece: Buffer): Promise<void>;
+  /** Resolves to whether the coded data had come to its proper end. */
+  end(): Promise<boolean>;
+  /** True once the data turned out not to be what the coding says. */
+  broken(): boolean;
+  destroy(): void;
+}
+
+type Coding = "gzip" | "deflate" | "br" | "zstd";
+
+const ALIASES: Readonly<Record<string, Coding>> = {
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  deflate: "deflate",
+  br: "br",
+  zstd: "zstd",
+};
+
+/** The coding of a Content-Encoding element, null where it is unknown here. */
+export function codingOf(element: string): Coding | null {
+  return ALIASES[element] ?? null;
+}
+
+/** A decoder that hands its output to `sink`; nothing is allocated before the first octet. */
+export function createDecoder(coding: Coding, sink: (piece: Buffer) => void): Decoder {
+  let stream: zlib.Gunzip | null = null;
+  let broken = false;
+  let ended = false;
+  let wake: () => void = () => {};
+  const open = (piece: Buffer): zlib.Gunzip => {
+    const made = start(coding, piece);
+    made.on("data", (out: Buffer) => sink(out));
+    made.once("end", () => {
+      ended = true;
+      wake();
+    });
+    made.once("error", () => {
+      broken = true;
+      wake();
+    });
+    made.once("close", () => wake());
+    return made;
+  };
+  const idle = () => broken || ended || stream === null || stream.destroyed;
+  return {
+    write(piece) {
+      if (piece.length === 0) return Promise.resolve();
+      stream ??= open(piece);
+      if (idle()) return Promise.resolve(); // data after the end: ignored, as browsers do
+      const target = stream;
+      return new Promise((resolve) => {
+        wake = resolve;
+        target.write(piece, () => resolve());
+      });
+    },
+    end() {
+      if (idle()) return Promise.resolve(!broken);
+      const target = stream;
+      return new Promise((resolve) => {
+        wake = () => resolve(ended && !broken);
+        target?.end();
+      });
+    },
+    broken: () => broken,
+    destroy: () => void stream?.destroy(),
+  };
+}
+
+function start(coding: Coding, first: Buffer): zlib.Gunzip {
+  switch (coding) {
+    case "gzip":
+      return zlib.createGunzip();
+    case "br":
+      return zlib.createBrotliDecompress();
+    case "zstd":
+      // 8 MiB: what RFC 9659 lets a server ask of a browser.
+      return zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } });
+    default:
+      // RFC 9110 says zlib format, some servers send bare deflate: a zlib header's low nibble is 8 (RFC 1950),
+      // which no bare stream begins with (a stored block with set padding bits).
+      return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
+  }
+}

@@ -1,0 +1,93 @@
+import { connect, type Socket } from "node:net";
+import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Address } from "#probe-agent/net/port.ts";
+import { connectFailure, DeadlineError } from "#probe-agent/net/http/failure.ts";
+
+/** What bounds the attempts. */
+export interface DialLimits {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** On the monotonic clock, milliseconds. */
+  readonly deadline: number;
+  /** Asked about the peer's address once connected; null for an operator's own service. */
+  readonly egress: Egress | null;
+}
+
+/** A standing TCP connection. */
+export interface Dialed {
+  readonly socket: Socket;
+  readonly address: Address;
+}
+
+/** Addresses of one host tried at most. */
+const MAX_ATTEMPTS = 6;
+/** Longest wait for an address that is silent while others are left. */
+const SILENCE_MS = 4000;
+/** An error sooner than this cannot have come over the network. */
+const AT_ONCE_MS = 0.5;
+
+/**
+ * Connects to the first address that answers, one after the other in the given order. A silent one uses up its
+ * share of the time left, the last one all of it. failed: the first failure that is the target's own.
+ */
+export async function dial(addresses: readonly Address[], port: number, limits: DialLimits): Promise<Outcome<Dialed>> {
+  const tried = addresses.slice(0, MAX_ATTEMPTS);
+  let failure: Failed | null = null;
+  for (const [index, address] of tried.entries()) {
+    if (limits.signal.aborted) return failure ?? connectFailure(new DeadlineError(), address.ip, false);
+    const left = limits.deadline - limits.clock.monotonic();
+    const others = tried.length - index - 1;
+    const patience = others === 0 ? null : Math.min(SILENCE_MS, left / (others + 1));
+    const outcome = await attempt(address, port, patience, limits);
+    if (outcome.status !== "failed") return outcome;
+    if (failure === null || (failure.source === "probe" && outcome.source !== "probe")) failure = outcome;
+  }
+  return failure ?? failed("connect", "target", "unreachable", "the host has no address to connect to");
+}
+
+function attempt(
+  address: Address,
+  port: number,
+  patience: number | null,
+  limits: DialLimits,
+): Promise<Outcome<Dialed>> {
+  const where = `${address.version === 6 ? `[${address.ip}]` : address.ip}:${port}`;
+  const { signal, clock } = limits;
+  const startedAt = clock.monotonic();
+  return new Promise((resolve) => {
+    const socket = connect({ host: address.ip, port, family: address.version, noDelay: true });
+    const giveUp = () => socket.destroy(new DeadlineError());
+    const timer = patience === null ? null : setTimeout(giveUp, patience);
+    signal.addEventListener("abort", giveUp, { once: true });
+    const settle = (outcome: Outcome<Dialed>) => {
+      if (timer !== null) clearTimeout(timer);
+      signal.removeEventListener("abort", giveUp);
+      socket.off("connect", connected);
+      socket.off("error", broken);
+      resolve(outcome);
+    };
+    const connected = () => settle(vet(socket, address, limits.egress));
+    const broken = (error: Error) => settle(connectFailure(error, where, clock.monotonic() - startedAt < AT_ONCE_MS));
+    socket.once("connect", connected);
+    socket.once("error", broken);
+    socket.on("error", ignore); // for the socket's life: a late error must find a listener
+  });
+}
+
+function ignore(): void {}
+
+/** The peer must be an address the rules allow, whatever was asked for (decisions 12). */
+function vet(socket: Socket, address: Address, egress: Egress | null): Outcome<Dialed> {
+  const peer = socket.remoteAddress;
+  if (peer === undefined) {
+    socket.destroy();
+    return connectFailure({ code: "ECONNRESET" }, address.ip, false);
+  }
+  if (egress !== null && !egress.allowsAddress(peer)) {
+    socket.destroy();
+    return refused;
+  }
+  return ok({ socket, address });
+}

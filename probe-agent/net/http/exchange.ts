@@ -1,0 +1,32 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Failed } from "#shared/outcome.ts";
+import type { HttpBody } from "#probe-agent/net/port.ts";
+import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
+
+/** Informational responses read over before the final one; a server that sends more plays games. */
+export const MAX_INFORMATIONAL = 32;
+
+/** The head of the final response, with the body still on the wire. */
+export interface Exchange {
+  readonly status: "ok";
+  readonly head: ResponseHead;
+  /** Monotonic milliseconds at which the first octet of the final response was there. */
+  readonly firstByteAt: number;
+  /** Reads the body once; failed: it broke off with the connection or the deadline. Closes the connection. */
+  readBody(maxBytes: number): Promise<BodyRead | Failed>;
+  /** Closes the connection without the body. */
+  close(): void;
+}
+
+/** A body as far as it came. */
+export interface BodyRead {
+  readonly status: "ok";
+  readonly body: HttpBody;
+}
+
+/** What speaking needs beside the connection. */
+export interface ExchangeContext {
+  readonly clock: Clock;
+  /** Names the peer in messages. */
+  readonly where: string;
+}

@@ -1,0 +1,89 @@
+import { failed, type Failed, type Source, type Stage } from "#shared/outcome.ts";
+
+/**
+ * Reasons of the engine, by stage. connect: refused, unreachable, timeout, reset, local_error.
+ * tls: handshake, protocol_version, no_shared_cipher, not_tls, unrecognized_name, no_application_protocol,
+ * certificate_required, bad_certificate, closed, reset, timeout. request: reset, timeout.
+ * response: timeout, reset, closed, not_http, protocol_error, headers_overflow, informational_flood,
+ * http_1_1_required. dns: those of DnsPort.
+ */
+export class DeadlineError extends Error {
+  /** Looked at like the codes of Node's own errors. */
+  readonly code = "DEADLINE";
+}
+
+/** The code of a Node error, or an empty text. */
+export function errorCode(error: unknown): string {
+  const code: unknown = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "";
+}
+
+const CONNECT_REASONS: Readonly<Record<string, readonly [reason: string, source: Source, words: string]>> = {
+  ECONNREFUSED: ["refused", "target", "nothing listens on the port, or a firewall rejects"],
+  ECONNRESET: ["reset", "target", "the connection was reset while it was being set up"],
+  ETIMEDOUT: ["timeout", "target", "no answer to the connection attempt"],
+  DEADLINE: ["timeout", "target", "no answer to the connection attempt"],
+  EHOSTUNREACH: ["unreachable", "target", "a router says the host cannot be reached"],
+  EHOSTDOWN: ["unreachable", "target", "the host is down"],
+  ENETUNREACH: ["unreachable", "target", "a router says the network cannot be reached"],
+};
+
+/**
+ * Why a TCP connection could not be made. `atOnce`: the error came before anything could have been sent, so that
+ * "network unreachable" is the probe's own lack of a route (e.g. no IPv6), not a router's answer.
+ */
+export function connectFailure(error: unknown, where: string, atOnce: boolean): Failed {
+  const code = errorCode(error);
+  if (code === "ENETUNREACH" && atOnce) {
+    return failed("connect", "probe", "unreachable", `${where}: this probe has no route to the address`);
+  }
+  const [reason, source, words] = CONNECT_REASONS[code] ?? ["local_error", "probe", `the probe could not connect`];
+  return failed("connect", source, reason, `${where}: ${words}`);
+}
+
+/** OpenSSL's names (Node: ERR_SSL_<name>) to reasons; alerts of RFC 8446 section 6 are sent by the server. */
+const TLS_REASONS: readonly (readonly [RegExp, reason: string, words: string])[] = [
+  [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/, "protocol_version", "no common TLS version"],
+  [/WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE/, "not_tls", "the port speaks no TLS"],
+  [/RECORD_(TOO_SMALL|LENGTH_MISMATCH)|BAD_RECORD_TYPE/, "not_tls", "the port speaks no TLS"],
+  [/UNRECOGNIZED_NAME/, "unrecognized_name", "the server knows no such name (SNI)"],
+  [/NO_APPLICATION_PROTOCOL/, "no_application_protocol", "no common application protocol (ALPN)"],
+  [/CERTIFICATE_REQUIRED/, "certificate_required", "the server demands a client certificate"],
+  [/NO_SHARED_CIPHER|NO_CIPHERS_AVAILABLE|WRONG_CIPHER/, "no_shared_cipher", "no common cipher suite"],
+  [/ALERT_(BAD|UNSUPPORTED|UNKNOWN)_C/, "bad_certificate", "the server refuses the missing client certificate"],
+];
+
+/** Why TLS failed, during the handshake or (TLS 1.3 client authentication) on the first read after it. */
+export function tlsFailure(error: unknown, where: string): Failed {
+  const code = errorCode(error);
+  if (code === "DEADLINE" || code === "ETIMEDOUT") {
+    return failed("tls", "target", "timeout", `${where}: the TLS handshake did not end in time`);
+  }
+  if (code === "ECONNRESET" || code === "EPIPE") {
+    // Node reports an orderly close in mid-handshake under the same code, without a system call.
+    const abrupt = (error as { syscall?: unknown }).syscall !== undefined;
+    return abrupt
+      ? failed("tls", "target", "reset", `${where}: the connection was reset during the TLS handshake`)
+      : failed("tls", "target", "closed", `${where}: the server closed during the TLS handshake`);
+  }
+  const [, reason, words] = TLS_REASONS.find(([pattern]) => pattern.test(code)) ?? [];
+  if (reason !== undefined) return failed("tls", "target", reason, `${where}: ${words ?? reason}`);
+  const detail = code.replace(/^ERR_(SSL|TLS)_/, "").toLowerCase();
+  return failed(
+    "tls",
+    "target",
+    "handshake",
+    `${where}: the TLS handshake failed${detail === "" ? "" : ` (${detail})`}`,
+  );
+}
+
+/** Why an exchange on a standing connection broke off. */
+export function exchangeFailure(error: unknown, stage: Stage, where: string): Failed {
+  const code = errorCode(error);
+  if (code.startsWith("ERR_SSL_")) return tlsFailure(error, where);
+  if (code === "DEADLINE" || code === "ETIMEDOUT") {
+    const words = stage === "request" ? "the request could not be sent in time" : "no complete answer in time";
+    return failed(stage, "target", "timeout", `${where}: ${words}`);
+  }
+  return failed(stage, "target", "reset", `${where}: the connection broke off`);
+}

@@ -1,0 +1,136 @@
+import { isIP } from "node:net";
+import type { SecureContext } from "node:tls";
+import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Address, Hop, HopTls, HopTiming, HttpBody } from "#probe-agent/net/port.ts";
+import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
+import type { Exchange } from "#probe-agent/net/http/exchange.ts";
+import { DeadlineError } from "#probe-agent/net/http/failure.ts";
+import { readable } from "#probe-agent/net/http/header-text.ts";
+import { secure } from "#probe-agent/net/http/secure.ts";
+import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
+import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
+import { readLocation, type LocationVerdict } from "#probe-agent/net/http/redirect.ts";
+import type { HopRequest } from "#probe-agent/net/http/request.ts";
+
+/** What a hop may use. */
+export interface HopContext extends DialLimits {
+  readonly secureContext: SecureContext;
+  readonly alpn: readonly string[];
+  /** All vetted addresses of a host. */
+  resolve(host: string): Promise<Outcome<Endpoints>>;
+  /** Monotonic milliseconds at which the whole chain began. */
+  readonly chainStartedAt: number;
+}
+
+/** The addresses of a host, divided by the egress rules. */
+export interface Endpoints {
+  readonly allowed: readonly Address[];
+  readonly blocked: readonly Address[];
+}
+
+/** A hop whose head has come. Exactly one of `read` and `skip` is to be called. */
+export interface OpenHop {
+  readonly code: number;
+  readonly target: LocationVerdict;
+  /** Reads the body: this is the final hop. */
+  read(maxBytes: number): Promise<Outcome<{ readonly hop: Hop; readonly body: HttpBody }>>;
+  /** Closes: the head was all that was needed. */
+  skip(): Hop;
+}
+
+/** Resolves, connects, secures, asks, and waits for the head of the final response. */
+export async function openHop(request: HopRequest, context: HopContext): Promise<Outcome<OpenHop>> {
+  const { url } = request;
+  const { clock, signal } = context;
+  const marks = [clock.monotonic()];
+  const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+
+  const endpoints = await context.resolve(host);
+  if (endpoints.status !== "ok") return endpoints;
+  // A literal needs no look-up: that phase did not happen.
+  marks.push(isIP(host) === 0 ? clock.monotonic() : (marks[0] ?? 0));
+
+  const dialed = await dial(endpoints.data.allowed, port, context);
+  if (dialed.status !== "ok") return dialed;
+  marks.push(clock.monotonic());
+  const { socket: raw, address } = dialed.data;
+
+  let tls: HopTls | null = null;
+  let speak = (): Promise<Exchange | Failed> => exchangeHttp1(raw, request, { clock, where: url.host });
+  let socket: { destroy(error?: Error): unknown } = raw;
+  if (url.protocol === "https:") {
+    const secured = await secure(raw, host, context.alpn, context.secureContext, signal);
+    if (secured.status !== "ok") return secured;
+    const { socket: encrypted } = secured.data;
+    ({ tls } = secured.data);
+    socket = encrypted;
+    const version = tls.alpn === "h2" ? exchangeHttp2 : exchangeHttp1;
+    speak = () => version(encrypted, request, { clock, where: url.host });
+    marks.push(clock.monotonic());
+  } else marks.push(marks[2] ?? 0);
+
+  const giveUp = () => socket.destroy(new DeadlineError());
+  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  const exchange = await speak();
+  if (exchange.status !== "ok") {
+    signal.removeEventListener("abort", giveUp);
+    return exchange;
+  }
+  marks.push(exchange.firstByteAt);
+
+  const { head } = exchange;
+  const target = readLocation(head, url);
+  const describe = (end: number): Hop => ({
+    url: url.href,
+    method: request.method,
+    code: head.code,
+    statusText: readable(head.statusText),
+    httpVersion: head.version,
+    ip: address.ip,
+    ipVersion: address.version,
+    port,
+    addresses: endpoints.data.allowed,
+    blocked: endpoints.data.blocked,
+    headers: head.headers.map(([name, value]) => [readable(name), readable(value)] as const),
+    faults: head.faults,
+    location: target.location,
+    timing: timingOf(marks, end),
+    tls,
+    startedAtUs: micros((marks[0] ?? 0) - context.chainStartedAt),
+  });
+  return ok({
+    code: head.code,
+    target,
+    async read(maxBytes) {
+      const read = await exchange.readBody(maxBytes);
+      signal.removeEventListener("abort", giveUp);
+      return read.status === "ok" ? ok({ hop: describe(clock.monotonic()), body: read.body }) : read;
+    },
+    skip() {
+      exchange.close();
+      signal.removeEventListener("abort", giveUp);
+      return describe(exchange.firstByteAt);
+    },
+  });
+}
+
+/** Boundaries (start, dns, connect, tls, first byte; monotonic ms) and the end, as durations that add up. */
+function timingOf(marks: readonly number[], end: number): HopTiming {
+  const start = marks[0] ?? 0;
+  const boundaries = [...marks.slice(1), end].map((mark) => micros(mark - start));
+  const [dns = 0, connected = 0, secured = 0, first = 0, total = 0] = boundaries;
+  return {
+    dns,
+    connect: connected - dns,
+    tls: secured - connected,
+    ttfb: first - secured,
+    transfer: total - first,
+    total,
+  };
+}
+
+function micros(milliseconds: number): number {
+  return Math.round(milliseconds * 1000);
+}

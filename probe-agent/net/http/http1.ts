@@ -1,0 +1,143 @@
+import type { Socket } from "node:net";
+import { failed, type Failed } from "#shared/outcome.ts";
+import { createBodyCollector, type BodyCollector } from "#probe-agent/net/http/body.ts";
+import {
+  MAX_INFORMATIONAL,
+  type BodyRead,
+  type Exchange,
+  type ExchangeContext,
+} from "#probe-agent/net/http/exchange.ts";
+import { exchangeFailure } from "#probe-agent/net/http/failure.ts";
+import { bodyFraming, createChunkedDecoder } from "#probe-agent/net/http/framing.ts";
+import { listOf, readable } from "#probe-agent/net/http/header-text.ts";
+import { http1Request, type HopRequest } from "#probe-agent/net/http/request.ts";
+import { createHeadReader, type HeadProgress, type ResponseHead } from "#probe-agent/net/http/response-head.ts";
+
+type Source = AsyncIterator<Buffer, undefined>;
+
+/**
+ * One request on a connected socket, spoken by ourselves: the version, the reason phrase, the wire case, 1xx and
+ * what is wrong with a head have to be shown, which client libraries hide or refuse. Destroying the socket with an
+ * error (the deadline does) ends every wait.
+ */
+export async function exchangeHttp1(
+  socket: Socket,
+  request: HopRequest,
+  context: ExchangeContext,
+): Promise<Exchange | Failed> {
+  const source = socket.iterator({ destroyOnReturn: true }) as Source;
+  let sent = false;
+  socket.write(http1Request(request), (error) => {
+    sent = error === undefined || error === null;
+  });
+  const read = createHeadReader();
+  let informational = 0;
+  try {
+    let firstByteAt: number | null = null;
+    let chunk = await next(source);
+    while (chunk !== null) {
+      if (chunk.length > 0) firstByteAt ??= context.clock.monotonic();
+      const progress = read(chunk);
+      if (progress.state === "broken") return giveUp(socket, brokenHead(progress, context.where));
+      if (progress.state === "more") chunk = await next(source);
+      else if (progress.head.code >= 200 || progress.head.code === 101) {
+        return opened(socket, source, request, context, progress, firstByteAt ?? context.clock.monotonic());
+      } else {
+        informational += 1;
+        if (informational > MAX_INFORMATIONAL) return giveUp(socket, tooManyInformational(context.where));
+        firstByteAt = null;
+        chunk = progress.rest;
+      }
+    }
+    const words = firstByteAt === null ? "the server closed without an answer" : "the server closed within the head";
+    return giveUp(socket, failed("response", "target", "closed", `${context.where}: ${words}`));
+  } catch (error) {
+    return giveUp(socket, exchangeFailure(error, sent ? "response" : "request", context.where));
+  }
+}
+
+/** The failure of a server that never comes to its final response. */
+export function tooManyInformational(where: string): Failed {
+  const words = `more than ${MAX_INFORMATIONAL} informational responses and no final one`;
+  return failed("response", "target", "informational_flood", `${where}: ${words}`);
+}
+
+function opened(
+  socket: Socket,
+  source: Source,
+  request: HopRequest,
+  context: ExchangeContext,
+  { head, rest }: Extract<HeadProgress, { state: "head" }>,
+  firstByteAt: number,
+): Exchange {
+  return {
+    status: "ok",
+    head,
+    firstByteAt,
+    close: () => socket.destroy(),
+    async readBody(maxBytes) {
+      const collector = createBodyCollector(listOf(head.headers, "content-encoding"), maxBytes);
+      try {
+        const error = await readFramed(source, request.method, head, rest, collector);
+        return await finished(collector, error);
+      } catch (error) {
+        return exchangeFailure(error, "response", context.where);
+      } finally {
+        socket.destroy();
+      }
+    },
+  };
+}
+
+async function finished(collector: BodyCollector, error: string | null): Promise<BodyRead> {
+  return { status: "ok", body: await collector.finish(error) };
+}
+
+/** Feeds the body to the collector; returns what was wrong with its framing. Throws what the socket throws. */
+async function readFramed(
+  source: Source,
+  method: string,
+  head: ResponseHead,
+  rest: Buffer,
+  collector: BodyCollector,
+): Promise<string | null> {
+  const { framing, fault } = bodyFraming(method, head);
+  if (framing.kind === "none") return null;
+  let left = framing.kind === "length" ? framing.bytes : Number.POSITIVE_INFINITY;
+  const unchunk = framing.kind === "chunked" ? createChunkedDecoder() : null;
+  let chunk: Buffer | null = rest;
+  while (left > 0 && !collector.full()) {
+    if (chunk === null) return framing.kind === "close" ? fault : "incomplete";
+    if (unchunk === null) {
+      await collector.write(chunk.length > left ? chunk.subarray(0, left) : chunk);
+      left -= chunk.length;
+    } else {
+      const piece = unchunk(chunk);
+      await collector.write(piece.data.length === 1 && piece.data[0] ? piece.data[0] : Buffer.concat(piece.data));
+      if (piece.error !== null || piece.done) return piece.error ?? fault;
+    }
+    if (left > 0 && !collector.full()) chunk = await next(source);
+  }
+  return fault;
+}
+
+async function next(source: Source): Promise<Buffer | null> {
+  const step = await source.next();
+  return step.done === true ? null : step.value;
+}
+
+function giveUp(socket: Socket, failure: Failed): Failed {
+  socket.destroy();
+  return failure;
+}
+
+function brokenHead(progress: Extract<HeadProgress, { state: "broken" }>, where: string): Failed {
+  const { reason, seen } = progress;
+  const start = JSON.stringify(readable(seen.slice(0, 40)));
+  const words = {
+    not_http: `the answer is not HTTP/1 (HTTP/0.9 or another protocol), it begins with ${start}`,
+    protocol_error: `the status line cannot be read: ${start}`,
+    headers_overflow: "the response header is too large",
+  }[reason];
+  return failed("response", "target", reason, `${where}: ${words}`);
+}

@@ -1,0 +1,118 @@
+import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import { failed, type Failed } from "#shared/outcome.ts";
+import { createBodyCollector } from "#probe-agent/net/http/body.ts";
+import { MAX_INFORMATIONAL, type Exchange, type ExchangeContext } from "#probe-agent/net/http/exchange.ts";
+import { errorCode, exchangeFailure } from "#probe-agent/net/http/failure.ts";
+import { hasBody } from "#probe-agent/net/http/framing.ts";
+import { listOf, type RawHeader } from "#probe-agent/net/http/header-text.ts";
+import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
+import { http2Request, type HopRequest } from "#probe-agent/net/http/request.ts";
+import { MAX_HEAD_BYTES, MAX_HEADER_LINES, type ResponseHead } from "#probe-agent/net/http/response-head.ts";
+
+/** Octets in flight: enough for a far server, little enough for a hostile one. */
+const WINDOW_BYTES = 1 << 20;
+
+/** One request on a TLS connection that agreed on h2. Destroying the socket with an error ends every wait. */
+export async function exchangeHttp2(
+  socket: TLSSocket,
+  request: HopRequest,
+  context: ExchangeContext,
+): Promise<Exchange | Failed> {
+  const session = connect(request.url.origin, {
+    createConnection: () => socket,
+    settings: { enablePush: false, initialWindowSize: WINDOW_BYTES, maxHeaderListSize: MAX_HEAD_BYTES },
+    maxHeaderListPairs: MAX_HEADER_LINES,
+    maxSessionMemory: 4,
+  });
+  session.once("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
+  const stream = session.request(http2Request(request), { endStream: request.body === null });
+  if (request.body !== null) stream.end(request.body);
+  const head = await responseOf(session, stream, socket, context);
+  if (head.status === "failed") {
+    session.destroy();
+    return head;
+  }
+  return { status: "ok", ...head.value, close: () => session.destroy(), readBody };
+
+  async function readBody(maxBytes: number): ReturnType<Exchange["readBody"]> {
+    const headers = head.status === "failed" ? [] : head.value.head.headers;
+    const collector = createBodyCollector(listOf(headers, "content-encoding"), maxBytes);
+    try {
+      if (head.status === "ok" && hasBody(request.method, head.value.head.code)) {
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          await collector.write(chunk);
+          if (collector.full()) break;
+        }
+      }
+      return { status: "ok", body: await collector.finish(null) };
+    } catch (error) {
+      return streamFailure(socket.errored ?? error, context.where);
+    } finally {
+      session.destroy();
+    }
+  }
+}
+
+interface Answer {
+  readonly head: ResponseHead;
+  readonly firstByteAt: number;
+}
+
+function responseOf(
+  session: ClientHttp2Session,
+  stream: ClientHttp2Stream,
+  socket: TLSSocket,
+  context: ExchangeContext,
+): Promise<Failed | { readonly status: "ok"; readonly value: Answer }> {
+  return new Promise((resolve) => {
+    let informational = 0;
+    const fail = (error: unknown) => resolve(streamFailure(socket.errored ?? error, context.where));
+    stream.on("headers", () => {
+      informational += 1;
+      if (informational > MAX_INFORMATIONAL) resolve(tooManyInformational(context.where));
+    });
+    stream.once("response", (_fields, _flags, raw?: unknown) => {
+      const value = { head: headOf(raw as readonly string[]), firstByteAt: context.clock.monotonic() };
+      resolve({ status: "ok", value });
+    });
+    // Both stay for good: a late error must find a listener.
+    stream.on("error", fail);
+    session.on("error", fail);
+    stream.once("close", () => fail({ code: `RST_${stream.rstCode ?? 0}` }));
+  });
+}
+
+/** Node's flat list [name, value, ...] in wire order. */
+function headOf(raw: readonly string[]): ResponseHead {
+  const headers: RawHeader[] = [];
+  let code = 0;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at] ?? "";
+    const value = raw[at + 1] ?? "";
+    if (name === ":status") code = Number(value);
+    else headers.push([name, value]);
+  }
+  return { version: "2", code, statusText: "", headers, faults: [] };
+}
+
+/** Error codes of RFC 9113 section 7, as Node words them or as the stream was reset with. */
+function streamFailure(error: unknown, where: string): Failed {
+  const code = errorCode(error);
+  const text = error instanceof Error ? error.message : code;
+  const is = (name: keyof typeof constants & `NGHTTP2_${string}`) =>
+    text.includes(name) || code === `RST_${String(constants[name])}`;
+  if (is("NGHTTP2_ENHANCE_YOUR_CALM")) {
+    return failed("response", "target", "headers_overflow", `${where}: the response header is too large`);
+  }
+  if (is("NGHTTP2_HTTP_1_1_REQUIRED")) {
+    return failed("response", "target", "http_1_1_required", `${where}: the server wants HTTP/1.1 for this`);
+  }
+  if (code === "RST_0" || code === "ERR_HTTP2_SESSION_ERROR" || is("NGHTTP2_REFUSED_STREAM")) {
+    return failed("response", "target", "closed", `${where}: the server ended the exchange without an answer`);
+  }
+  if (code.startsWith("ERR_HTTP2") || code.startsWith("RST_")) {
+    return failed("response", "target", "protocol_error", `${where}: HTTP/2 ${text}`);
+  }
+  return exchangeFailure(error, "response", where);
+}

@@ -1,0 +1,48 @@
+import { valuesOf } from "#probe-agent/net/http/header-text.ts";
+import type { HopRequest } from "#probe-agent/net/http/request.ts";
+import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
+
+/** Statuses whose Location is followed (Fetch standard, "redirect status"). */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Longest Location that is followed, in characters once it is a URL. */
+const MAX_URL_CHARS = 8192;
+
+/** What a Location header says. */
+export interface LocationVerdict {
+  /** Resolved against the hop's URL, its fragment inherited; null where there is no usable one. */
+  readonly location: string | null;
+  /** Where to go, null where the response is no redirect or its Location cannot be followed. */
+  readonly next: URL | null;
+}
+
+/** Whether the status asks for a redirect at all. */
+export function isRedirect(code: number): boolean {
+  return REDIRECTS.has(code);
+}
+
+/**
+ * Reads Location. Unusable: empty, longer than 8192, two different ones, with control characters or a backslash
+ * (parsers disagree about those; decisions 12), or no URL. Not followed: any scheme but http and https.
+ */
+export function readLocation(head: ResponseHead, from: URL): LocationVerdict {
+  const values = new Set(valuesOf(head.headers, "location"));
+  const [raw = ""] = values;
+  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+  if (values.size !== 1 || raw === "" || /[\u0000-\u001f\u007f\\]/.test(raw)) return { location: null, next: null };
+  // Octets beyond ASCII are UTF-8 or the server's own business: percent-encoded as they came.
+  const ascii = raw.replaceAll(/[\u0080-\u00ff]/g, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`);
+  const url = URL.parse(ascii, from.href);
+  if (url === null || url.href.length > MAX_URL_CHARS) return { location: null, next: null };
+  if (url.hash === "" && !ascii.includes("#")) url.hash = from.hash; // RFC 9110 section 10.2.2
+  const web = url.protocol === "http:" || url.protocol === "https:";
+  return { location: url.href, next: web && isRedirect(head.code) ? url : null };
+}
+
+/** Method and body of the next request: 303 and the historic 301/302 turn POST into GET (Fetch, HTTP-redirect fetch). */
+export function redirected(request: HopRequest, code: number, url: URL): HopRequest {
+  const toGet = code === 303 ? request.method !== "HEAD" : (code === 301 || code === 302) && request.method === "POST";
+  if (!toGet) return { ...request, url };
+  const headers = request.headers.filter(([name]) => !/^content-/i.test(name));
+  return { url, method: "GET", headers, body: null };
+}

@@ -1,0 +1,99 @@
+import type { HttpRequest } from "#probe-agent/net/port.ts";
+import type { Invalid } from "#shared/outcome.ts";
+import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
+
+/** One request as it goes to one hop. */
+export interface HopRequest {
+  readonly url: URL;
+  readonly method: HttpRequest["method"];
+  /** All but Host (or :authority), Connection and Content-Length, which the version decides. */
+  readonly headers: readonly RawHeader[];
+  readonly body: Uint8Array | null;
+}
+
+/** Fields that frame the message or choose the host: the engine's own. */
+const RESERVED = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+]);
+
+/** RFC 9110 section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110 section 5.5, obs-text as latin1. */
+const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+/** Names of fields that may carry a secret; such are not sent to another origin. */
+const CREDENTIAL = /^(authorization|proxy-authorization|cookie2?)$|auth|key|token|secret|session|passw/i;
+
+/** The header fields of a fetch's first request, or what no client may send. */
+export function requestHeaders(
+  request: HttpRequest,
+  defaultUserAgent: string,
+): { readonly ok: true; readonly headers: readonly RawHeader[] } | { readonly ok: false; readonly invalid: Invalid } {
+  const userAgent = request.userAgent ?? defaultUserAgent;
+  if (!FIELD_VALUE.test(userAgent) || userAgent.trim() === "") {
+    return refuse("ua", "a User-Agent is visible ASCII or latin1 text on one line");
+  }
+  const given = request.headers ?? [];
+  for (const [name, value] of given) {
+    if (!TOKEN.test(name) || !FIELD_VALUE.test(value)) return refuse("request_headers", `${name}: not a header field`);
+    if (RESERVED.has(name.toLowerCase())) return refuse("request_headers", `${name} is set by the client itself`);
+  }
+  const own: readonly RawHeader[] = [
+    ["User-Agent", userAgent.trim()],
+    ["Accept", "*/*"],
+    ["Accept-Encoding", "gzip, deflate, br, zstd"],
+  ];
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return { ok: true, headers: [...own.filter(([name]) => !names.has(name.toLowerCase())), ...given] };
+}
+
+function refuse(field: string, message: string): { readonly ok: false; readonly invalid: Invalid } {
+  return { ok: false, invalid: { status: "invalid", field, message } };
+}
+
+/** What may go on to another origin (decisions 12). */
+export function withoutCredentials(headers: readonly RawHeader[]): readonly RawHeader[] {
+  return headers.filter(([name]) => !CREDENTIAL.test(name));
+}
+
+/** The request as HTTP/1.1 octets. `Connection: close` because nothing is ever reused (RFC 9112 section 9.6). */
+export function http1Request(request: HopRequest): Buffer {
+  const { url, method, headers, body } = request;
+  const lines = [
+    `${method} ${url.pathname}${url.search} HTTP/1.1`,
+    `Host: ${url.host}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(method === "POST" ? [`Content-Length: ${body?.length ?? 0}`] : []),
+    "Connection: close",
+  ];
+  const head = Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+  return body === null ? head : Buffer.concat([head, body]);
+}
+
+/** The request's header fields for HTTP/2 (RFC 9113 section 8.3.1), repeats as lists. */
+export function http2Request(request: HopRequest): Record<string, string | string[]> {
+  const { url, method, headers, body } = request;
+  const fields: Record<string, string | string[]> = {
+    ":method": method,
+    ":scheme": url.protocol.slice(0, -1),
+    ":authority": url.host,
+    ":path": `${url.pathname}${url.search}`,
+  };
+  for (const [wireName, value] of headers) {
+    const name = wireName.toLowerCase();
+    const earlier = fields[name];
+    fields[name] = earlier === undefined ? value : [...(Array.isArray(earlier) ? earlier : [earlier]), value];
+  }
+  if (method === "POST") fields["content-length"] = String(body?.length ?? 0);
+  return fields;
+}

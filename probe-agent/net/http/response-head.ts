@@ -1,0 +1,118 @@
+import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
+
+/** Status line and header fields of one response, as sent. */
+export interface ResponseHead {
+  /** "1.0", "1.1", "2", or whatever the server claims. */
+  readonly version: string;
+  readonly code: number;
+  /** Latin1; empty on HTTP/2. */
+  readonly statusText: string;
+  /** Wire order and case, repeats kept. */
+  readonly headers: readonly RawHeader[];
+  /** Breaches of RFC 9112 that were read over, each once. */
+  readonly faults: readonly string[];
+}
+
+/** Octets of all header sections of one exchange, informational ones included. */
+export const MAX_HEAD_BYTES = 65_536;
+/** Header lines of one response. */
+export const MAX_HEADER_LINES = 1000;
+
+const STATUS_LINE = /^HTTP\/(\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+([^]*))?$/;
+
+/**
+ * Reads a complete head (up to the empty line, latin1). Tolerant where browsers are: bare LF, obs-fold, spaces before
+ * the colon and lines that are no field are read over and named in `faults`. Null: no usable status line.
+ */
+export function parseHead(text: string): ResponseHead | null {
+  const faults = new Set<string>();
+  if (/(^|[^\r])\n/.test(text)) faults.add("bare_line_feed");
+  const [first = "", ...lines] = text.split(/\r?\n/);
+  const status = STATUS_LINE.exec(trim(first));
+  if (status === null) return null;
+  const headers: [string, string][] = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    const last = headers.at(-1);
+    if (/^[ \t]/.test(line)) {
+      // obs-fold, RFC 9112 section 5.2: replaced by a space
+      faults.add("obsolete_line_folding");
+      if (last !== undefined) last[1] = `${last[1]} ${trim(line)}`;
+      continue;
+    }
+    const colon = line.indexOf(":");
+    if (colon <= 0) {
+      faults.add("malformed_header_line");
+      continue;
+    }
+    const name = line.slice(0, colon);
+    if (/[ \t]$/.test(name)) faults.add("space_before_colon");
+    else if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) faults.add("invalid_header_name");
+    headers.push([trim(name), trim(line.slice(colon + 1))]);
+  }
+  return {
+    version: status[1] ?? "",
+    code: Number(status[2]),
+    statusText: trim(status[3] ?? ""),
+    headers,
+    faults: [...faults],
+  };
+}
+
+/** Removes optional white space (RFC 9110 section 5.6.3) and nothing else, in linear time. */
+function trim(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9 || code === 13;
+}
+
+/** What has come of an HTTP/1 head so far. */
+export type HeadProgress =
+  | { readonly state: "more" }
+  | { readonly state: "head"; readonly head: ResponseHead; readonly rest: Buffer }
+  | {
+      readonly state: "broken";
+      readonly reason: "not_http" | "protocol_error" | "headers_overflow";
+      readonly seen: string;
+    };
+
+/** Collects octets until a head is complete; one reader serves all heads of an exchange and counts them together. */
+export function createHeadReader(): (chunk: Buffer) => HeadProgress {
+  let pending: Buffer = Buffer.alloc(0);
+  let spent = 0;
+  return (chunk) => {
+    // The end may straddle two chunks: look again at the last three octets.
+    const from = Math.max(0, pending.length - 3);
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    const start = pending.toString("latin1", 0, Math.min(pending.length, 80));
+    if (!("HTTP/".startsWith(start.slice(0, 5)) || start.startsWith("HTTP/"))) {
+      return { state: "broken", reason: "not_http", seen: start };
+    }
+    const end = endOfHead(pending, from);
+    const size = end === -1 ? pending.length : end;
+    if (spent + size > MAX_HEAD_BYTES) return { state: "broken", reason: "headers_overflow", seen: start };
+    if (end === -1) return { state: "more" };
+    spent += end;
+    const head = parseHead(pending.toString("latin1", 0, end));
+    if (head === null) return { state: "broken", reason: "protocol_error", seen: start };
+    if (head.headers.length > MAX_HEADER_LINES) return { state: "broken", reason: "headers_overflow", seen: start };
+    const rest = pending.subarray(end);
+    pending = Buffer.alloc(0);
+    return { state: "head", head, rest };
+  };
+}
+
+/** Index after the empty line that ends a head, or -1. Both CRLF and bare LF end lines. */
+function endOfHead(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(10, from); at !== -1; at = bytes.indexOf(10, at + 1)) {
+    if (bytes[at + 1] === 10) return at + 2;
+    if (bytes[at + 1] === 13 && bytes[at + 2] === 10) return at + 3;
+  }
+  return -1;
+}
