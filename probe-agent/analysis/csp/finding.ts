@@ -1,0 +1,69 @@
+/** How bad, in the words and order of CSP Evaluator: worst first. */
+export type CspSeverity = "high" | "syntax" | "medium" | "high_maybe" | "strict_csp" | "medium_maybe" | "info" | "none";
+
+/** Worst first. */
+export const CSP_SEVERITIES: readonly CspSeverity[] = [
+  "high",
+  "syntax",
+  "medium",
+  "high_maybe",
+  "strict_csp",
+  "medium_maybe",
+  "info",
+  "none",
+];
+
+/** What was found; the words are CSP Evaluator's check types, a few added. */
+export type CspFindingType =
+  | "missing_semicolon"
+  | "unknown_directive"
+  | "invalid_keyword"
+  | "duplicate_directive"
+  | "ignored_in_meta"
+  | "nonce_charset"
+  | "nonce_length"
+  | "missing_directives"
+  | "script_unsafe_inline"
+  | "script_unsafe_hashes"
+  | "script_unsafe_eval"
+  | "plain_url_schemes"
+  | "plain_wildcard"
+  | "script_allowlist_bypass"
+  | "object_allowlist_bypass"
+  | "ip_source"
+  | "deprecated_directive"
+  | "src_http"
+  | "style_unsafe_inline"
+  | "strict_dynamic"
+  | "strict_dynamic_not_standalone"
+  | "unsafe_inline_fallback"
+  | "allowlist_fallback"
+  | "ignored"
+  | "require_trusted_types_for_scripts"
+  | "reporting_destination_missing"
+  | "report_to_only"
+  | "truncated";
+
+/** One observation about a directive or one of its values. */
+export interface CspFinding {
+  readonly directive: string;
+  /** Null where the directive as a whole is meant. */
+  readonly value: string | null;
+  readonly severity: CspSeverity;
+  readonly type: CspFindingType;
+  readonly message: string;
+}
+
+/** Findings of one kind are cut here: a policy of thousands of bad values says the same thousands of times. */
+export const MAX_FINDINGS_PER_TYPE = 50;
+
+/** Worst first, then in the order found; at most MAX_FINDINGS_PER_TYPE of a type. */
+export function orderFindings(findings: readonly CspFinding[]): CspFinding[] {
+  const counts = new Map<string, number>();
+  const kept = findings.filter((finding) => {
+    const count = (counts.get(finding.type) ?? 0) + 1;
+    counts.set(finding.type, count);
+    return count <= MAX_FINDINGS_PER_TYPE;
+  });
+  return kept.toSorted((one, other) => CSP_SEVERITIES.indexOf(one.severity) - CSP_SEVERITIES.indexOf(other.severity));
+}
