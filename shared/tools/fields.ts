@@ -72,7 +72,9 @@ export function Nullable<T extends TSchema>(schema: T): ReturnType<typeof nullab
 }
 
 function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()]);
+  // The field's own description: readers of the published schema look there, not into the alternatives.
+  const { description } = schema as { readonly description?: string };
+  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
 /** Why parts of a result are null or uncertain: one sentence each. */
