@@ -27,13 +27,17 @@ export function bodyFraming(method: string, head: ResponseHead): FramingVerdict 
     const fault = codings.length > 1 || codings[0] !== "chunked" ? "unsupported_transfer_coding" : null;
     return { framing: { kind: codings.at(-1) === "chunked" ? "chunked" : "close" }, fault };
   }
-  const lengths = new Set(valuesOf(head.headers, "content-length").flatMap((value) => value.split(/\s*,\s*/)));
+  const lengths = new Set(valuesOf(head.headers, "content-length").flatMap((value) => value.split(",").map(trimmed)));
   if (lengths.size === 0) return { framing: { kind: "close" }, fault: null };
   const [only = ""] = lengths;
   if (lengths.size > 1 || !/^\d{1,15}$/.test(only)) {
     return { framing: { kind: "close" }, fault: "bad_content_length" };
   }
   return { framing: { kind: "length", bytes: Number(only) }, fault: null };
+}
+
+function trimmed(text: string): string {
+  return text.trim();
 }
 
 /** Octets of chunk extensions and trailers a body may spend. */

@@ -1,0 +1,64 @@
+import type { HopTimingMs, Timing, TimingUs } from "#shared/tools/timing.ts";
+import type { Hop, HopTiming } from "#probe-agent/net/port.ts";
+
+/** What the timings of a chain are computed from: its hops in order, the last one final. */
+export interface TimedChain {
+  readonly hops: readonly unknown[];
+  readonly final: Pick<Hop, "timing" | "startedAtUs">;
+}
+
+/** Timings of a chain as tools publish them. */
+export interface TimingReport {
+  readonly timing: Timing;
+  readonly timing_us: TimingUs;
+  /** Sum of the milliseconds of `timing`. */
+  readonly elapsed_ms: number;
+}
+
+/**
+ * Milliseconds as differences of rounded cumulative boundaries, so that they add up to elapsed_ms exactly and none
+ * is negative (decisions 5).
+ */
+export function timingReport({ hops, final }: TimedChain): TimingReport {
+  const { dns, connect, tls, ttfb, transfer, total } = final.timing;
+  const redirect = final.startedAtUs;
+  const [redirect_ms, dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms] = roundedDifferences([
+    redirect,
+    dns,
+    connect,
+    tls,
+    ttfb,
+    transfer,
+  ]);
+  return {
+    timing: { dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms, redirect_ms, redirect_count: hops.length - 1 },
+    timing_us: {
+      dns_us: dns,
+      connect_us: connect,
+      tls_us: tls,
+      ttfb_us: ttfb,
+      transfer_us: transfer,
+      redirect_us: redirect,
+      elapsed_us: redirect + total,
+    },
+    elapsed_ms: Math.round((redirect + total) / 1000),
+  };
+}
+
+/** One hop's phases in milliseconds, by the same rule. */
+export function hopTimingMs({ dns, connect, tls, ttfb, transfer, total }: HopTiming): HopTimingMs {
+  const [dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms] = roundedDifferences([dns, connect, tls, ttfb, transfer, 0]);
+  return { dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms, total_ms: Math.round(total / 1000) };
+}
+
+type Six = readonly [number, number, number, number, number, number];
+
+/** Durations in microseconds to milliseconds between rounded boundaries. */
+function roundedDifferences(durations: Six): Six {
+  let at = 0;
+  return durations.map((duration) => {
+    const before = Math.round(at / 1000);
+    at += duration;
+    return Math.round(at / 1000) - before;
+  }) as unknown as Six;
+}

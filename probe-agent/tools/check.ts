@@ -1,0 +1,99 @@
+import { failed, ok } from "#shared/outcome.ts";
+import { classifyAddress } from "#shared/egress.ts";
+import { check as contract } from "#shared/tools/check.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { hopTimingMs, timingReport } from "#probe-agent/analysis/timing.ts";
+import type { Address, Hop, Net, PageSnapshot } from "#probe-agent/net/port.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+type Result = ResultOf<typeof contract>;
+
+/** Longest wait for the PTR name once all else is known. */
+const REVERSE_MS = 250;
+
+/** Header check: one fetch, reported. A chain that never ends is the target's failure. */
+export const check = implement(contract, async (net, { url, method, follow, ua }) => {
+  const observedAt = net.now().toISOString();
+  const fetched = await net.http.fetch({ url, method, follow, ...(ua === undefined ? {} : { userAgent: ua }) });
+  if (fetched.status !== "ok") return fetched;
+  const page = fetched.data;
+  const where = `after ${page.hops.length - 1} redirects, at ${page.finalUrl}`;
+  if (page.stopped === "loop") return failed("response", "target", "redirect_loop", `${where}: redirects in a circle`);
+  if (page.stopped === "too_many_redirects") {
+    return failed("response", "target", "too_many_redirects", `${where}: more redirects than are followed`);
+  }
+  const reverse = await reverseOf(net, page.final.ip);
+  return ok(report(page, method, observedAt, reverse));
+});
+
+function report(page: PageSnapshot, method: string, observedAt: string, reverse: string | null): Result {
+  const { final } = page;
+  return {
+    url: page.url,
+    final_url: page.finalUrl,
+    method,
+    code: final.code,
+    status_text: final.statusText,
+    http_version: final.httpVersion,
+    ip: final.ip,
+    ip_version: final.ipVersion,
+    port: final.port,
+    remote: { reverse },
+    addresses: [...final.addresses.map(row(false)), ...final.blocked.map(row(true))],
+    headers: final.headers.map(([name, value]) => ({ name, value })),
+    faults: [...final.faults],
+    redirects: page.hops.slice(0, -1).map(redirectRow),
+    stopped: page.stopped,
+    tls: final.tls,
+    body: bodyReport(page),
+    ...timingReport(page),
+    observed_at: observedAt,
+    limitations: limitationsOf(page),
+  };
+}
+
+function row(blocked: boolean): (address: Address) => Result["addresses"][number] {
+  return ({ ip, version }) => ({ ip, ip_version: version, blocked });
+}
+
+function redirectRow({ url, code, location, ip, httpVersion, timing }: Hop): Result["redirects"][number] {
+  return { url, code, location, ip, http_version: httpVersion, timing: hopTimingMs(timing) };
+}
+
+function bodyReport({ final, body }: PageSnapshot): Result["body"] {
+  const header = (name: string) => final.headers.find(([candidate]) => candidate.toLowerCase() === name)?.[1] ?? null;
+  const type = header("content-type");
+  const length = header("content-length");
+  const charset = type === null ? null : /;\s*charset\s*=\s*"?([^\s";,]+)/i.exec(type);
+  return {
+    content_type: type === null ? null : (type.split(";")[0] ?? "").trim().toLowerCase(),
+    charset: charset?.[1]?.toLowerCase() ?? null,
+    content_length: length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null,
+    transferred_bytes: body.transferredBytes,
+    decoded_bytes: body.decodedBytes,
+    encoding: body.encoding,
+    truncated: body.truncated,
+    sha256: final.method === "HEAD" ? null : body.sha256,
+    error: body.error,
+  };
+}
+
+function limitationsOf({ final, body }: PageSnapshot): string[] {
+  const limitations: string[] = [];
+  if (body.truncated) limitations.push("The body was not read to its end: its sizes and hash are of the part read.");
+  if (final.blocked.length > 0) limitations.push("Addresses marked blocked were not contacted.");
+  return limitations;
+}
+
+/** A PTR name is worth a moment, not a wait; private addresses have none that means anything here. */
+async function reverseOf(net: Net, ip: string): Promise<string | null> {
+  const patience = Math.min(REVERSE_MS, net.remainingMs() / 2);
+  if (classifyAddress(ip) === "refused") return null;
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<readonly string[]>((resolve) => {
+    timer = setTimeout(() => resolve([]), patience);
+  });
+  const names = await Promise.race([net.dns.reverse(ip), tooLate]);
+  clearTimeout(timer);
+  return names[0] ?? null;
+}
