@@ -1,0 +1,106 @@
+import { formatAddress, isLoopback, listenerUrl, type Address } from "#shared/settings/address.ts";
+import { readSettings, type Environment } from "#shared/settings-parse.ts";
+import type { Settings } from "#shared/settings.ts";
+
+/** Everything the control plane takes from its environment, checked. Paths are as given: relative to its directory. */
+export interface Config {
+  readonly databaseUrl: string;
+  readonly http: Address;
+  readonly grpc: Address;
+  /** What agents dial to reach this replica; null: unsaid. */
+  readonly grpcAdvertise: string | null;
+  readonly metrics: MetricsListener;
+  /** Without slash at its end. */
+  readonly baseUrl: string;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** CIDR ranges whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly dataDir: string;
+  /** null: generated into the data directory. */
+  readonly adminToken: string | null;
+  /** 32 bytes; null: generated into the data directory. */
+  readonly masterKey: Uint8Array | null;
+  readonly signup: "open" | "invite" | "closed";
+  readonly mail: { readonly smtpUrl: string; readonly from: string | null } | null;
+  readonly plansFile: string | null;
+  readonly openPerMinute: number;
+  readonly openPerDay: number;
+  /** On-demand calls a minute at one target. */
+  readonly targetBudget: number;
+  readonly v1V2Sunset: Date;
+  readonly legacySignatureUntil: Date;
+  /** Waits before each attempt, and the time one may take, milliseconds. */
+  readonly webhooks: { readonly retryScheduleMs: readonly number[]; readonly timeoutMs: number };
+  /** Milliseconds. */
+  readonly retention: { readonly checks: number; readonly deliveries: number; readonly measurements: number };
+  /** null: the system's. */
+  readonly dnsServers: readonly Address[] | null;
+  /** What webhooks may reach besides the public internet (decisions 12). */
+  readonly allow: { readonly targets: readonly string[]; readonly names: readonly string[] };
+  readonly contactUrl: string | null;
+  readonly optOutFile: string | null;
+}
+
+/** The listener of Prometheus metrics. */
+export interface MetricsListener {
+  /** null: off. Port 0: any free one. */
+  readonly address: Address | null;
+  /** True where nobody asked for this port: one in use gives way to a free one, with a warning. */
+  readonly defaulted: boolean;
+}
+
+/** The configuration, or the one line to print before ending with status 1. */
+export type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
+
+/** Reads and checks the environment; the first fault decides. Pure: no file is opened, no name looked up. */
+export function readConfig(environment: Environment): ReadConfig {
+  const read = readSettings(environment, "control-plane");
+  if (!read.ok) return read;
+  const { settings } = read;
+  const { databaseUrl, grpcAddr } = settings;
+  if (databaseUrl === null) {
+    return { ok: false, line: "DATABASE_URL must be set (npm start brings its own PostgreSQL)" };
+  }
+  if (!isLoopback(grpcAddr.host)) {
+    const line = `VANTAGE_GRPC_ADDR must be a loopback address, not ${formatAddress(grpcAddr)}: agents are not enrolled yet, so whoever reaches the port could pose as one`;
+    return { ok: false, line };
+  }
+  const defaulted = !read.given.has("VANTAGE_METRICS_ADDR");
+  return { ok: true, config: view(settings, databaseUrl, defaulted) };
+}
+
+function view(settings: Settings, databaseUrl: string, metricsDefaulted: boolean): Config {
+  const { tlsCert, tlsKey, smtpUrl, metricsAddr } = settings;
+  const tls = tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null;
+  return {
+    databaseUrl,
+    http: settings.httpAddr,
+    grpc: settings.grpcAddr,
+    grpcAdvertise: settings.grpcAdvertise,
+    metrics: { address: metricsAddr === "off" ? null : metricsAddr, defaulted: metricsDefaulted },
+    baseUrl: settings.baseUrl ?? listenerUrl(settings.httpAddr, tls !== null),
+    tls,
+    trustedProxies: settings.trustedProxies ?? [],
+    dataDir: settings.dataDir,
+    adminToken: settings.adminToken,
+    masterKey: settings.masterKey,
+    signup: settings.signup,
+    mail: smtpUrl === null ? null : { smtpUrl, from: settings.mailFrom },
+    plansFile: settings.plansFile,
+    openPerMinute: settings.openPerMinute,
+    openPerDay: settings.openPerDay,
+    targetBudget: settings.targetBudget,
+    v1V2Sunset: settings.v1V2Sunset,
+    legacySignatureUntil: settings.legacySignatureUntil,
+    webhooks: { retryScheduleMs: settings.webhookRetrySchedule, timeoutMs: settings.webhookTimeout },
+    retention: {
+      checks: settings.retentionChecks,
+      deliveries: settings.retentionDeliveries,
+      measurements: settings.retentionMeasurements,
+    },
+    dnsServers: settings.dnsServers,
+    allow: { targets: settings.allowTargets ?? [], names: settings.allowNames ?? [] },
+    contactUrl: settings.contactUrl,
+    optOutFile: settings.optOutFile,
+  };
+}

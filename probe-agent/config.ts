@@ -1,0 +1,139 @@
+import type { Address } from "#shared/settings/address.ts";
+import { readSettings, type Environment } from "#shared/settings-parse.ts";
+import type { Settings } from "#shared/settings.ts";
+import type { ResolverSource } from "#shared/settings/resolvers.ts";
+
+/** Everything an agent takes from its environment, checked. Paths are as given: relative to its directory. */
+export interface Config {
+  /** Replicas to dial, as grpc-js takes them: host:port or dns:///name:port. */
+  readonly controlPlane: readonly string[];
+  readonly joinToken: string | null;
+  readonly joinTokenFile: string | null;
+  /** Where the agent's identity is kept; locked by it. */
+  readonly stateDir: string;
+  readonly place: PlaceConfig;
+  /** Jobs at once over all streams. */
+  readonly maxJobs: number;
+  /** null: the system's. */
+  readonly dnsServers: readonly Address[] | null;
+  /** What may be reached besides the public internet (decisions 12). */
+  readonly allow: { readonly targets: readonly string[]; readonly names: readonly string[] };
+  /** For the User-Agent. */
+  readonly contactUrl: string | null;
+  readonly optOutFile: string | null;
+  readonly metrics: {
+    /** null: off. Port 0: any free one. */
+    readonly address: Address | null;
+    /** True where nobody asked for this port: one in use gives way to a free one, with a warning. */
+    readonly defaulted: boolean;
+  };
+  readonly sources: Sources;
+  /** The operator's own data files; null: none, or the small one that is built in. */
+  readonly files: Files;
+  /** A Chromium to run; null: what is found on PATH. */
+  readonly chromium: string | null;
+}
+
+/** Where the agent says it is; null: unsaid. */
+export interface PlaceConfig {
+  readonly region: string;
+  readonly city: string | null;
+  /** ISO 3166-1 alpha-2, capitals. */
+  readonly country: string | null;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly asn: number | null;
+  readonly tags: readonly string[];
+}
+
+/** Services that tools ask. URLs have no slash at their end. */
+export interface Sources {
+  /** null: the built-in list. */
+  readonly resolvers: ResolverSource | null;
+  readonly rdapBootstrapUrl: string;
+  /** null: begin with IANA's referral. */
+  readonly whoisServer: Address | null;
+  readonly cymruZones: { readonly origin: string; readonly origin6: string; readonly asn: string };
+  readonly waybackUrl: string;
+  readonly waybackCdxUrl: string;
+  readonly psiUrl: string;
+  readonly psiKey: string | null;
+  readonly greencheckUrl: string;
+  readonly pdnsUrl: string | null;
+}
+
+/** Paths of data files an operator may bring. */
+export interface Files {
+  readonly trustAnchors: string | null;
+  readonly geoDb: string | null;
+  readonly asnDb: string | null;
+  readonly hstsPreload: string | null;
+  readonly ctLogList: string | null;
+  readonly techRulesDir: string | null;
+  readonly aiBots: string | null;
+}
+
+/** The configuration, or the one line to print before ending with status 1. */
+export type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
+
+/** Reads and checks the environment; the first fault decides. Pure: no file is opened, no name looked up. */
+export function readConfig(environment: Environment): ReadConfig {
+  const read = readSettings(environment, "agent");
+  if (!read.ok) return read;
+  const { settings, given } = read;
+  const { agentMetricsAddr } = settings;
+  const config: Config = {
+    controlPlane: settings.controlPlane,
+    joinToken: settings.joinToken,
+    joinTokenFile: settings.joinTokenFile,
+    stateDir: settings.stateDir ?? `${settings.dataDir}/agents/${settings.region}`,
+    place: placeOf(settings),
+    maxJobs: settings.maxJobs,
+    dnsServers: settings.dnsServers,
+    allow: { targets: settings.allowTargets ?? [], names: settings.allowNames ?? [] },
+    contactUrl: settings.contactUrl,
+    optOutFile: settings.optOutFile,
+    metrics: {
+      address: agentMetricsAddr === "off" ? null : agentMetricsAddr,
+      defaulted: !given.has("VANTAGE_AGENT_METRICS_ADDR"),
+    },
+    sources: sourcesOf(settings),
+    files: filesOf(settings),
+    chromium: settings.chromium,
+  };
+  return { ok: true, config };
+}
+
+function placeOf(settings: Settings): PlaceConfig {
+  const { region, city, country, asn } = settings;
+  const { latitude, longitude } = settings.latlong ?? { latitude: null, longitude: null };
+  return { region, city, country, latitude, longitude, asn, tags: settings.tags ?? [] };
+}
+
+function sourcesOf(settings: Settings): Sources {
+  const [origin = "", origin6 = "", asn = ""] = settings.cymruZones;
+  return {
+    resolvers: settings.resolvers,
+    rdapBootstrapUrl: settings.rdapBootstrapUrl,
+    whoisServer: settings.whoisServer,
+    cymruZones: { origin, origin6, asn },
+    waybackUrl: settings.waybackUrl,
+    waybackCdxUrl: settings.waybackCdxUrl,
+    psiUrl: settings.psiUrl,
+    psiKey: settings.psiKey,
+    greencheckUrl: settings.greencheckUrl,
+    pdnsUrl: settings.pdnsUrl,
+  };
+}
+
+function filesOf(settings: Settings): Files {
+  return {
+    trustAnchors: settings.trustAnchors,
+    geoDb: settings.geoDb,
+    asnDb: settings.asnDb,
+    hstsPreload: settings.hstsPreloadFile,
+    ctLogList: settings.ctLogList,
+    techRulesDir: settings.techRulesDir,
+    aiBots: settings.aiBotsFile,
+  };
+}

@@ -1,0 +1,80 @@
+import { isIP, isIPv6 } from "node:net";
+import type { Kind } from "#shared/settings/kind.ts";
+
+/** A host (no brackets) and a TCP or UDP port. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+const HOST_NAME =
+  /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*$/;
+
+/** Splits host, host:port, [v6] and [v6]:port; a bare IPv6 address is a host. Port null where none is written. */
+export function parseHostPort(value: string): { host: string; port: number | null } | undefined {
+  if (isIPv6(value)) return value.includes("%") ? undefined : { host: value, port: null };
+  const match = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([^[\]:]{1,253}))(?::(\d{1,5}))?$/.exec(value);
+  if (!match) return undefined;
+  const host = match[1] ?? match[2] ?? "";
+  const port = match[3] === undefined ? null : Number(match[3]);
+  if (port !== null && port > 65_535) return undefined;
+  if (match[1] !== undefined) return isIPv6(host) ? { host, port } : undefined;
+  // 1.2.3 and 1.2.3.999 are neither addresses nor names anyone means.
+  if (isIP(host) === 0 && (/^[\d.]+$/.test(host) || !HOST_NAME.test(host))) return undefined;
+  return { host, port };
+}
+
+/** host:port written back, brackets around IPv6. */
+export function formatAddress(address: Address): string {
+  return `${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
+}
+
+/** Whether a listener on this host is reachable from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** A listening address; port 0 (any free port) is refused, since somebody must know it beforehand. */
+export const listenAddress: Kind<Address> = {
+  allowed: "host:port or [IPv6]:port with a port from 1 to 65535",
+  parse(value) {
+    const given = parseHostPort(value);
+    return given?.port ? { host: given.host, port: given.port } : undefined;
+  },
+};
+
+/** A listening address, port 0 for any free one, or `off`. */
+export const optionalListenAddress: Kind<Address | "off"> = {
+  allowed: "host:port, [IPv6]:port (port 0 takes a free one) or off",
+  parse(value) {
+    if (value === "off") return "off";
+    const given = parseHostPort(value);
+    return given === undefined || given.port === null ? undefined : { host: given.host, port: given.port };
+  },
+};
+
+/** Where to dial: host:port, or dns:///name:port to be looked up into several. Returned as grpc-js takes it. */
+export const dialTarget: Kind<string> = {
+  allowed: "host:port or dns:///name:port",
+  parse(value) {
+    const prefix = value.startsWith("dns:///") ? "dns:///" : "";
+    const address = listenAddress.parse(value.slice(prefix.length));
+    return address === undefined ? undefined : prefix + formatAddress(address);
+  },
+};
+
+/** A name server: address or address:port (53), never a name. */
+export const nameServer: Kind<Address> = {
+  allowed: "IP address[:port]",
+  parse(value) {
+    const given = parseHostPort(value);
+    if (given === undefined || isIP(given.host) === 0 || given.port === 0) return undefined;
+    return { host: given.host, port: given.port ?? 53 };
+  },
+};
+
+/** The URL of a listener as a link: "every address" (0.0.0.0, [::]) becomes this machine's own. */
+export function listenerUrl(address: Address, tls: boolean): string {
+  const host = address.host === "0.0.0.0" ? "127.0.0.1" : address.host === "::" ? "::1" : address.host;
+  return `${tls ? "https" : "http"}://${formatAddress({ host, port: address.port })}`;
+}

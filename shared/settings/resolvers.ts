@@ -1,0 +1,53 @@
+import { isIP } from "node:net";
+import type { Kind } from "#shared/settings/kind.ts";
+
+/** A public resolver of the propagation tool (decisions 1, VANTAGE_RESOLVERS). */
+export interface ResolverEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly location: string;
+  readonly address: string;
+  readonly transport: "udp" | "tcp" | "dot" | "doh";
+}
+
+const TRANSPORTS: ReadonlySet<string> = new Set(["udp", "tcp", "dot", "doh"]);
+
+/** Reads the list from JSON; undefined where it is not one of 1 to 200 complete entries. */
+export function parseResolvers(json: string): readonly ResolverEntry[] | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(parsed) || parsed.length === 0 || parsed.length > 200) return undefined;
+  return parsed.every(isEntry) ? parsed : undefined;
+}
+
+function isEntry(value: unknown): value is ResolverEntry {
+  if (typeof value !== "object" || value === null) return false;
+  const { id, name, location, address, transport } = value as Record<string, unknown>;
+  const named = [id, name, location].every((field) => typeof field === "string" && field !== "" && field.length <= 100);
+  return named && TRANSPORTS.has(String(transport)) && isServer(String(address), String(transport));
+}
+
+function isServer(address: string, transport: string): boolean {
+  if (transport === "doh") return URL.parse(address)?.protocol === "https:";
+  const host =
+    /^\[(.+)\](?::\d{1,5})?$/.exec(address)?.[1] ?? (isIP(address) ? address : address.replace(/:\d{1,5}$/, ""));
+  return isIP(host) !== 0;
+}
+
+/** Where the resolvers of the propagation tool come from: entries in place, or a file the agent reads. */
+export type ResolverSource = { readonly entries: readonly ResolverEntry[] } | { readonly file: string };
+
+/** JSON (it begins with a bracket) or a path. */
+export const resolverSource: Kind<ResolverSource> = {
+  allowed:
+    'a JSON list of {"id", "name", "location", "address", "transport": "udp", "tcp", "dot" or "doh"}, or the path of a file with one',
+  parse(value) {
+    if (!value.trimStart().startsWith("[")) return /^[^\p{Cc}{]{1,4096}$/u.test(value) ? { file: value } : undefined;
+    const entries = parseResolvers(value);
+    return entries && { entries };
+  },
+};

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { readConfig, type Config } from "#control-plane/config.ts";
+
+const DATABASE_URL = "postgres://user@127.0.0.1/vantage";
+
+function config(environment: Record<string, string>): Config {
+  const read = readConfig({ DATABASE_URL, ...environment });
+  if (!read.ok) throw new Error(read.line);
+  return read.config;
+}
+
+test("run alone, the control plane needs a database", () => {
+  expect(readConfig({})).toEqual({ ok: false, line: expect.stringMatching(/^DATABASE_URL must be set/) });
+});
+
+test("defaults make a complete configuration on loopback", () => {
+  expect(config({})).toMatchObject({
+    databaseUrl: DATABASE_URL,
+    http: { host: "127.0.0.1", port: 8080 },
+    grpc: { host: "127.0.0.1", port: 50_051 },
+    metrics: { address: { host: "127.0.0.1", port: 9464 }, defaulted: true },
+    baseUrl: "http://127.0.0.1:8080",
+    tls: null,
+    trustedProxies: [],
+    allow: { targets: [], names: [] },
+  });
+});
+
+test("the base URL follows the listener and TLS, and never names every address", () => {
+  const tls = { VANTAGE_TLS_CERT: "c.pem", VANTAGE_TLS_KEY: "k.pem" };
+  expect(config({ VANTAGE_HTTP_ADDR: "0.0.0.0:443", ...tls }).baseUrl).toBe("https://127.0.0.1:443");
+  expect(config({ VANTAGE_HTTP_ADDR: "[::]:81" }).baseUrl).toBe("http://[::1]:81");
+  expect(config({ VANTAGE_BASE_URL: "https://status.example/x/" }).baseUrl).toBe("https://status.example/x");
+});
+
+test("metrics can be off, and an address asked for is no default", () => {
+  expect(config({ VANTAGE_METRICS_ADDR: "off" }).metrics.address).toBeNull();
+  expect(config({ VANTAGE_METRICS_ADDR: "127.0.0.1:9464" }).metrics.defaulted).toBe(false);
+});
+
+test.each(["0.0.0.0:50051", "[::]:50051", "192.0.2.1:50051", "hub.example:50051"])(
+  "agents are taken on loopback only, so %s is refused",
+  (address) => {
+    const read = readConfig({ DATABASE_URL, VANTAGE_GRPC_ADDR: address });
+    expect(read).toEqual({ ok: false, line: expect.stringMatching(/^VANTAGE_GRPC_ADDR must be a loopback address/) });
+  },
+);
+
+test.each(["127.0.0.9:1", "[::1]:1", "localhost:1"])("%s is loopback", (address) => {
+  expect(config({ VANTAGE_GRPC_ADDR: address }).grpc.port).toBe(1);
+});
