@@ -1,0 +1,12 @@
+// The baseline: a bare Fastify route, in a process of its own, that sends the bytes of a file as JSON.
+import { readFileSync } from "node:fs";
+import fastify from "fastify";
+
+const [, , file = ""] = process.argv;
+const body = readFileSync(file, "utf8");
+const server = fastify();
+server.get("/", (_request, reply) => {
+  void reply.type("application/json; charset=utf-8").send(body);
+});
+await server.listen({ port: 0, host: "127.0.0.1" });
+process.stdout.write(`${server.addresses()[0]?.port}\n`);

@@ -1,0 +1,74 @@
+// A load generator for one URL over kept-alive HTTP/1.1 connections, one request in flight on each. Runs as a process of
+// its own and is light (no HTTP library), so that the server and not the generator is what saturates.
+import { connect, type Socket } from "node:net";
+import { parseArgs } from "node:util";
+
+const { values } = parseArgs({
+  options: {
+    port: { type: "string", default: "" },
+    path: { type: "string", default: "/" },
+    header: { type: "string", multiple: true, default: [] },
+    connections: { type: "string", default: "50" },
+    seconds: { type: "string", default: "5" },
+  },
+});
+const request = Buffer.from(
+  [`GET ${values.path} HTTP/1.1`, `host: 127.0.0.1:${values.port}`, ...values.header, "", ""].join("\r\n"),
+);
+const latencies: number[] = [];
+const statuses = new Map<string, number>();
+let over = false;
+
+/** Reads responses by Content-Length; each whole one is counted and answered with the next request. */
+function drive(socket: Socket): void {
+  let expected = -1;
+  let received = 0;
+  let sentAt = performance.now();
+  let head = "";
+  socket.on("data", (chunk) => {
+    if (expected < 0) {
+      head += chunk.toString("latin1");
+      const end = head.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const length = /\r\ncontent-length: (\d+)/i.exec(head.slice(0, end));
+      expected = end + 4 + Number(length?.[1] ?? 0);
+      received = head.length;
+      const status = head.slice(9, 12);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    } else received += chunk.length;
+    if (received < expected) return;
+    latencies.push(performance.now() - sentAt);
+    expected = -1;
+    head = "";
+    if (over) return void socket.end();
+    sentAt = performance.now();
+    socket.write(request);
+  });
+  socket.on("error", (error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  });
+  socket.write(request);
+}
+
+for (let index = 0; index < Number(values.connections); index += 1) {
+  const socket = connect({ port: Number(values.port), host: "127.0.0.1", noDelay: true }, () => drive(socket));
+}
+const startedAt = performance.now();
+setTimeout(
+  () => {
+    over = true;
+    const seconds = (performance.now() - startedAt) / 1000;
+    const sorted = latencies.toSorted((a, b) => a - b);
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
+    const report = {
+      rate: sorted.length / seconds,
+      p50: at(0.5),
+      p99: at(0.99),
+      statuses: Object.fromEntries(statuses),
+    };
+    process.stdout.write(JSON.stringify(report));
+    setTimeout(() => process.exit(), 500);
+  },
+  Number(values.seconds) * 1000,
+);

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { decideTarget } from "#control-plane/checks/target.ts";
+import { echoTool } from "#test/control-plane/checks/echo-tool.ts";
+
+const openAgent = createEgress({ targets: ["127.0.0.0/8"], names: ["lab.internal"] });
+const plainAgent = createEgress(NO_ALLOW_LISTS);
+
+function hostTool(kind: "host" | "domain"): Contract {
+  return { ...echoTool, target: { param: "url", kind, connects: kind === "host" } };
+}
+
+describe("a target", () => {
+  it("on the public internet may go to every agent", () => {
+    const decision = decideTarget(echoTool, { url: "https://example.com/" }, []);
+    expect(decision).toMatchObject({ ok: true, params: { url: "https://example.com/" } });
+    expect(decision.ok && decision.allows(plainAgent)).toBe(true);
+  });
+
+  it("that is a private literal goes only to agents that list it", () => {
+    const decision = decideTarget(echoTool, { url: "http://127.0.0.1/" }, [plainAgent, openAgent]);
+    expect(decision.ok && decision.allows(openAgent)).toBe(true);
+    expect(decision.ok && decision.allows(plainAgent)).toBe(false);
+  });
+
+  it.each(["http://127.0.0.1/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/", "http://localhost/", "http://router/"])(
+    "%s is refused where no agent lists it",
+    (url) => {
+      expect(decideTarget(echoTool, { url }, [plainAgent])).toEqual({ ok: false, refused: true });
+    },
+  );
+
+  it.each([
+    "example.com",
+    "ftp://example.com/",
+    "http://a\\b.example/",
+    "http://exa\tmple.com/",
+    "http://u:p@example.com/",
+  ])("%j is no URL to check, and the field is named", (url) => {
+    const decision = decideTarget(echoTool, { url }, [openAgent]);
+    expect(decision).toMatchObject({ ok: false, refused: false, problem: { field: "url", reason: "invalid_url" } });
+  });
+
+  it("that is a host name comes out as lower-case A-labels", () => {
+    expect(decideTarget(hostTool("host"), { url: "BÜCHER.example." }, [])).toMatchObject({
+      ok: true,
+      params: { url: "xn--bcher-kva.example" },
+    });
+  });
+
+  it("that should be a host name is refused as a URL, with words that help", () => {
+    const decision = decideTarget(hostTool("host"), { url: "https://example.com/x" }, []);
+    expect(decision).toMatchObject({ ok: false, problem: { field: "url", reason: "type" } });
+  });
+
+  it("that is only looked up may be a public suffix, not an internal name", () => {
+    expect(decideTarget(hostTool("domain"), { url: "com" }, [])).toMatchObject({ ok: true });
+    expect(decideTarget(hostTool("domain"), { url: "printer.local" }, [])).toEqual({ ok: false, refused: true });
+  });
+});
