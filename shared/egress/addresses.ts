@@ -1,0 +1,67 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { listOf, parseRanges, translated } from "#shared/egress/ranges.ts";
+
+/** Not the public internet (decisions 12; IANA IPv4 Special-Purpose Address Registry, multicast, a cloud's own service). */
+const REFUSED_IPV4 = parseRanges([
+  "0.0.0.0/8", // this network
+  "10.0.0.0/8", // private
+  "100.64.0.0/10", // carrier-grade NAT
+  "127.0.0.0/8", // loopback
+  "168.63.129.16/32", // Azure's host agent, reachable from every guest
+  "169.254.0.0/16", // link local, cloud metadata
+  "172.16.0.0/12", // private
+  "192.0.0.0/24", // IETF protocol assignments
+  "192.0.2.0/24", // documentation
+  "192.88.99.0/24", // 6to4 relays
+  "192.168.0.0/16", // private
+  "198.18.0.0/15", // benchmarking
+  "198.51.100.0/24", // documentation
+  "203.0.113.0/24", // documentation
+  "224.0.0.0/4", // multicast
+  "240.0.0.0/4", // reserved, broadcast
+]);
+
+/** Global unicast, and NAT64 where the IPv4 address inside decides. */
+const OPEN_IPV6 = parseRanges(["2000::/3", "64:ff9b::/96"]);
+
+/** Of global unicast what is no host on the internet, or hides an IPv4 address. */
+const REFUSED_IPV6 = parseRanges([
+  "2001::/23", // IETF protocol assignments: Teredo, ORCHID, benchmarking
+  "2001:db8::/32", // documentation
+  "2002::/16", // 6to4
+  "3fff::/20", // documentation
+]);
+
+/** An IPv4-mapped address is a second spelling of an IPv4 one, past that one's rule: no list opens it. */
+const MAPPED = listOf("ipv6", parseRanges(["::ffff:0:0/96"]));
+
+const refused4 = listOf("ipv4", REFUSED_IPV4);
+const open6 = listOf("ipv6", OPEN_IPV6);
+const refused6 = listOf("ipv6", [...REFUSED_IPV6, ...translated(REFUSED_IPV4)]);
+
+/** Whether a plain literal is one. A zone names an interface of ours, never a host on the internet. */
+export function literalFamily(ip: string): "ipv4" | "ipv6" | null {
+  if (isIPv4(ip)) return "ipv4";
+  return isIPv6(ip) && !ip.includes("%") ? "ipv6" : null;
+}
+
+/** Whether an address is on the public internet; false for anything but a plain literal. */
+export function isPublic(ip: string): boolean {
+  const family = literalFamily(ip);
+  if (family === "ipv4") return !refused4.check(ip, "ipv4");
+  return family === "ipv6" && open6.check(ip, "ipv6") && !refused6.check(ip, "ipv6");
+}
+
+/** The rule of section 12 with some ranges opened (VANTAGE_ALLOW_TARGETS); throws a RangeError on a bad range. */
+export function createAddressRule(opened: readonly string[]): (ip: string) => boolean {
+  const ranges = parseRanges(opened);
+  if (ranges.length === 0) return isPublic;
+  const opened4 = listOf("ipv4", ranges);
+  const opened6 = listOf("ipv6", [...ranges, ...translated(ranges)]);
+  return (ip) => {
+    if (isPublic(ip)) return true;
+    const family = literalFamily(ip);
+    if (family === "ipv4") return opened4.check(ip, "ipv4");
+    return family === "ipv6" && opened6.check(ip, "ipv6") && !MAPPED.check(ip, "ipv6");
+  };
+}
