@@ -36,7 +36,7 @@ export const SETTINGS = {
   }),
   grpcAdvertise: hub("VANTAGE_GRPC_ADVERTISE", dialTarget, {
     absent: "none",
-    meaning: "address at which agents dial this replica",
+    meaning: "where agents dial this replica",
   }),
   baseUrl: hub("VANTAGE_BASE_URL", baseUrl, {
     absent: "http://VANTAGE_HTTP_ADDR",
@@ -44,7 +44,7 @@ export const SETTINGS = {
   }),
   tlsCert: hub("VANTAGE_TLS_CERT", path("a PEM certificate chain"), {
     absent: "none: behind a proxy",
-    meaning: "TLS on the API, with VANTAGE_TLS_KEY",
+    meaning: "TLS on the API",
   }),
   tlsKey: hub("VANTAGE_TLS_KEY", path("a PEM private key"), { absent: "none", meaning: "key of VANTAGE_TLS_CERT" }),
   trustedProxies: hub("VANTAGE_TRUSTED_PROXIES", list(cidr, "address ranges such as 10.0.0.0/8"), {
