@@ -1,5 +1,5 @@
 import { dialTarget, listenAddress, nameServer, optionalListenAddress } from "#shared/settings/address.ts";
-import { row, type Defaulted, type Plain } from "#shared/settings/row.ts";
+import { row, type ValueOf } from "#shared/settings/row.ts";
 import { base64Key, choice, duration, instant, integer, list, path, text } from "#shared/settings/kinds.ts";
 import { baseUrl, cidr, databaseUrl, dnsName, httpUrl, mailbox, server, url } from "#shared/settings/network.ts";
 import { asNumber, coordinates, country } from "#shared/settings/place.ts";
@@ -244,10 +244,4 @@ export const SETTINGS = {
 };
 
 /** The value of every setting: null where it is unset and has no default. */
-export type Settings = {
-  readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Defaulted<infer T>
-    ? T
-    : (typeof SETTINGS)[K] extends Plain<infer T>
-      ? T | null
-      : never;
-};
+export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> };

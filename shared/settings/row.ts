@@ -22,6 +22,9 @@ export type Defaulted<T> = Setting<T> & { readonly default: string };
 /** A row whose value is null where it is unset. */
 export type Plain<T> = Setting<T> & { readonly default: null };
 
+/** What reading a row gives. */
+export type ValueOf<R> = R extends Defaulted<infer T> ? T : R extends Plain<infer T> ? T | null : never;
+
 /** Makes the rows of one process; whether there is a default decides whether its value can be null. */
 export function row(process: Setting<unknown>["process"]) {
   function make<T>(name: string, kind: Kind<T>, rest: Rest<T> & { readonly default: string }): Defaulted<T>;
