@@ -1,0 +1,129 @@
+import type { Clock, Random } from "#shared/clock.ts";
+import { askServer, type Said } from "#probe-agent/net/dns/ask.ts";
+import { tryInTurn, type Tried } from "#probe-agent/net/dns/in-turn.ts";
+import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/net/dns/registry.ts";
+import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/net/dns/names.ts";
+import { formatServer, parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { DnsAnswer, DnsQuestion, DnsRecord } from "#probe-agent/net/port.ts";
+
+const DEFAULT_TIMEOUT_MS = 3_000;
+// A lost packet is asked again after this, by round.
+const PATIENCE_MS = [1_000, 1_500];
+const ROUNDS = 3;
+
+/** What a client is made of. `servers` is asked once a question. */
+export interface ClientDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  servers(): Promise<readonly ServerAddress[]>;
+}
+
+/** Asks one question; `signal` ends it early beside the job's own. */
+export type Query = (question: DnsQuestion, signal?: AbortSignal) => Promise<DnsAnswer>;
+
+/**
+ * A DNS client for one job. Beside RCODEs, `status` may be TIMEOUT (nobody answered), MALFORMED (what came is no
+ * message, also over TCP) or INVALID_NAME (the name cannot be written: nothing was sent).
+ */
+export function createQuery(deps: ClientDeps, job: JobLimits): Query {
+  return async (question, signal) => {
+    const name = textToName(question.name);
+    const type = typeCode(question.type);
+    if (type === null) throw new TypeError(`${question.type} is no record type`);
+    const servers = question.server === undefined ? await deps.servers() : [givenServer(question.server)];
+    const first = servers[0];
+    if (name === null || first === undefined) return unanswered(question, "INVALID_NAME", "");
+
+    const left = Math.min(question.timeoutMs ?? DEFAULT_TIMEOUT_MS, job.deadline - deps.clock.monotonic());
+    const until = deps.clock.monotonic() + left;
+    const flags = {
+      recursionDesired: question.recursionDesired ?? true,
+      checkingDisabled: question.checkingDisabled ?? false,
+      dnssecOk: question.dnssecOk ?? false,
+    };
+    let last = first;
+    const answer = await tryInTurn<ServerAddress, DnsAnswer>({
+      candidates: servers,
+      rounds: ROUNDS,
+      patienceMs: (round) => PATIENCE_MS[round] ?? 1_500,
+      totalMs: left,
+      signal: signal === undefined ? job.signal : AbortSignal.any([job.signal, signal]),
+      async attempt(server, round, ended) {
+        last = server;
+        // Boxes that drop what they do not know give silence: later rounds ask in the plainest way.
+        const shape = {
+          transport: question.transport ?? "udp",
+          edns: round < 2 || flags.dnssecOk,
+          mixedCase: round < 1,
+        };
+        const asked = { name, type, class: CLASS_IN };
+        const said = await askServer(deps, { server, question: asked, flags, shape, until, signal: ended });
+        return said === null ? null : judge(said, question, name, server);
+      },
+    });
+    return answer ?? unanswered(question, "TIMEOUT", formatServer(last));
+  };
+}
+
+function givenServer(text: string): ServerAddress {
+  const server = parseServer(text);
+  if (server === null) throw new TypeError("a DNS server must be address, address:port or [v6]:port");
+  return server;
+}
+
+/**
+ * Another server may do better than one that refuses, does not understand or makes no sense. SERVFAIL likewise, as
+ * stub resolvers do, but not when DNSSEC was asked for: then it may be the verdict on bogus data.
+ */
+function judge(said: Said, question: DnsQuestion, name: NameOctets, server: ServerAddress): Tried<DnsAnswer> {
+  const value = toAnswer(said, question, name, formatServer(server));
+  const final =
+    value.status === "NOERROR" ||
+    value.status === "NXDOMAIN" ||
+    (value.status === "SERVFAIL" && question.dnssecOk === true);
+  return { final, value };
+}
+
+function toAnswer(said: Said, question: DnsQuestion, name: NameOctets, server: string): DnsAnswer {
+  const { message, transport, rttMs } = said;
+  if (message === null) return { ...unanswered(question, "MALFORMED", server), transport, rttMs };
+  const spelling = nameToText(name);
+  // Servers that repeat the question's name instead of pointing to it show our random case.
+  const respelled = (record: DnsRecord): DnsRecord => {
+    const owner = textToName(record.name);
+    return owner !== null && equalNames(owner, name) ? { ...record, name: spelling } : record;
+  };
+  return {
+    status: rcodeName(message.rcode),
+    flags: message.flags,
+    answers: message.answers.map(respelled),
+    authority: message.authority.map(respelled),
+    additional: message.additional.map(respelled),
+    ede: message.edns?.ede ?? [],
+    server,
+    transport,
+    rttMs,
+  };
+}
+
+function unanswered(question: DnsQuestion, status: string, server: string): DnsAnswer {
+  return {
+    status,
+    flags: {
+      aa: false,
+      tc: false,
+      rd: question.recursionDesired ?? true,
+      ra: false,
+      ad: false,
+      cd: question.checkingDisabled ?? false,
+    },
+    answers: [],
+    authority: [],
+    additional: [],
+    ede: [],
+    server,
+    transport: question.transport ?? "udp",
+    rttMs: null,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { createQuery } from "#probe-agent/net/dns/client.ts";
+import { resolveHost, reverseNames } from "#probe-agent/net/dns/resolver.ts";
+import { parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
+import { readSystemServers } from "#probe-agent/net/dns/system-config.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { DnsPort } from "#probe-agent/net/port.ts";
+
+/** What DNS is made of. */
+export interface DnsDeps {
+  /** The operator's resolvers, `address`, `v4:port`, `[v6]:port` or `address#port`; empty: the system's. */
+  readonly servers: readonly string[];
+  /** Decides on names to resolve and on the addresses found; the servers themselves are trusted. */
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The system's configuration, default /etc/resolv.conf; read anew for each question. */
+  readonly resolvConf?: string;
+}
+
+/** Builds the DNS port of each job. Nothing is cached: measurements are fresh. Throws RangeError for a bad server. */
+export function createDns(deps: DnsDeps): (job: JobLimits) => DnsPort {
+  const configured = deps.servers.map((text): ServerAddress => {
+    const server = parseServer(text);
+    if (server === null) throw new RangeError(`${text} is no DNS server: write address or address:port`);
+    return server;
+  });
+  const servers = (): Promise<readonly ServerAddress[]> =>
+    configured.length > 0 ? Promise.resolve(configured) : readSystemServers(deps.resolvConf);
+  return (job) => {
+    const query = createQuery({ clock: deps.clock, random: deps.random, servers }, job);
+    return {
+      query: (question) => query(question),
+      resolve: (host, only) => resolveHost({ egress: deps.egress, clock: deps.clock, query }, host, only),
+      reverse: (ip) => reverseNames(query, ip),
+    };
+  };
+}

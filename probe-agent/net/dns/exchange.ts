@@ -1,0 +1,45 @@
+import type { Clock } from "#shared/clock.ts";
+
+/** One query sent, and the first reply that `accept` took: or nothing in time, or no way to the server. */
+export type Exchange =
+  | { readonly kind: "reply"; readonly bytes: Uint8Array; readonly rttMs: number }
+  | { readonly kind: "silence" }
+  /** `reason` is an errno name (ECONNREFUSED after an ICMP error or RST) or "closed". */
+  | { readonly kind: "unreachable"; readonly reason: string };
+
+/** What an exchange sends, what it takes for the answer, and how long it waits. */
+export interface ExchangeRequest {
+  readonly query: Uint8Array;
+  /** Replies it refuses are ignored and waited on. */
+  accept(bytes: Uint8Array): boolean;
+  readonly timeoutMs: number;
+  /** Aborting ends the exchange with silence. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** errno name of an error, its message where it has none. */
+export function errorReason(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.message;
+}
+
+/** A result waited for: the first call of `finish` counts, `ended` runs then; silence comes by itself. */
+export function awaitExchange(
+  request: Pick<ExchangeRequest, "timeoutMs" | "signal">,
+  ended: () => void,
+): { readonly result: Promise<Exchange>; readonly finish: (exchange: Exchange) => void } {
+  const { promise, resolve } = Promise.withResolvers<Exchange>();
+  let open = true;
+  const finish = (exchange: Exchange): void => {
+    if (!open) return;
+    open = false;
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", giveUp);
+    ended();
+    resolve(exchange);
+  };
+  const giveUp = (): void => finish({ kind: "silence" });
+  const timer = setTimeout(giveUp, request.timeoutMs);
+  request.signal.addEventListener("abort", giveUp, { once: true });
+  return { result: promise, finish };
+}

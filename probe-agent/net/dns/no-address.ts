@@ -1,0 +1,33 @@
+import { failed, type Failed } from "#shared/outcome.ts";
+import type { DnsAnswer } from "#probe-agent/net/port.ts";
+
+// Extended DNS Errors (RFC 8914, IANA registry) by which a resolver says that the zone or its servers are broken:
+// DNSSEC faults (1, 2, 5 to 12, 27), no reachable authority, network error to it, invalid data from it.
+const TARGETS_FAULT = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 22, 23, 24, 27]);
+
+/**
+ * Why a name gave no address, from the answers to A and AAAA. NXDOMAIN holds for all types and decides; then a lack of
+ * answers, worst first; a name that answers for both types but has neither is `no_address`.
+ */
+export function whyNoAddress(answers: readonly DnsAnswer[]): Failed {
+  const having = (status: string): DnsAnswer | undefined => answers.find((answer) => answer.status === status);
+  if (having("NXDOMAIN") !== undefined) {
+    return failed("dns", "target", "nxdomain", "The name does not exist (NXDOMAIN)");
+  }
+  if (having("TIMEOUT") !== undefined) {
+    return failed("dns", "resolver", "timeout", "The resolver did not answer in time");
+  }
+  if (having("REFUSED") !== undefined) {
+    return failed("dns", "resolver", "refused", "The resolver refused to answer (REFUSED)");
+  }
+  const broken = answers.find((answer) => answer.status !== "NOERROR");
+  if (broken === undefined) return failed("dns", "target", "no_address", "The name has no address");
+  const blamed = broken.ede.find((error) => TARGETS_FAULT.has(error.code));
+  const detail = blamed === undefined ? "" : `, extended error ${blamed.code} ${blamed.text}`.trimEnd();
+  return failed(
+    "dns",
+    blamed === undefined ? "resolver" : "target",
+    "servfail",
+    `The resolver could not answer (${broken.status}${detail})`,
+  );
+}

@@ -1,0 +1,92 @@
+import { isIP, isIPv6 } from "node:net";
+import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
+import { reverseName } from "#probe-agent/net/dns/address.ts";
+import type { Query } from "#probe-agent/net/dns/client.ts";
+import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
+import type { Address, DnsAnswer, IpVersion, Resolved } from "#probe-agent/net/port.ts";
+
+const RESOLVE_MS = 5_000;
+const REVERSE_MS = 2_000;
+// Once one family has answered: time for one lost packet of the other to be asked again and answered.
+const OTHER_FAMILY_MS = 1_500;
+// More addresses than any service publishes; a flood would only swell results.
+const MAX_PER_FAMILY = 64;
+const MAX_REVERSE_NAMES = 16;
+
+/** What resolving needs beside the client. */
+export interface ResolverDeps {
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly query: Query;
+}
+
+/**
+ * `DnsPort.resolve`. Further reason: invalid_name, for what is no host name at all. A name without one usable answer
+ * fails as `whyNoAddress` says.
+ */
+export async function resolveHost(deps: ResolverDeps, raw: string, only?: IpVersion): Promise<Outcome<Resolved>> {
+  const checked = deps.egress.checkHost(raw, { connects: true });
+  if (!checked.ok) {
+    return checked.code === "target_not_allowed"
+      ? refused
+      : failed("dns", "target", "invalid_name", "This is not a host name that DNS can hold");
+  }
+  const startedAt = deps.clock.monotonic();
+  const { host } = checked;
+  const wanted = only === undefined ? ([4, 6] as const) : [only];
+  // RFC 6761 section 6.3: localhost is never looked up. The egress rules decided whether it may be used at all.
+  const known = checked.literal ? [host] : /(?:^|\.)localhost$/.test(host) ? ["127.0.0.1", "::1"] : null;
+  const found = known === null ? await lookUp(deps, host, wanted) : known.map(toAddress);
+  if ("status" in found) return found;
+  const addresses = found.filter((address) => wanted.some((version) => version === address.version));
+  if (addresses.length === 0) {
+    return failed("dns", "target", "no_address", `The name has no IPv${wanted.join(" or IPv")} address`);
+  }
+  const allowed = addresses.filter((address) => deps.egress.allowsAddress(address.ip));
+  if (allowed.length === 0) return refused;
+  const blocked = addresses.filter((address) => !allowed.includes(address));
+  return ok({ host, allowed, blocked, elapsedMs: known === null ? deps.clock.monotonic() - startedAt : 0 });
+}
+
+async function lookUp(
+  deps: ResolverDeps,
+  host: string,
+  versions: readonly IpVersion[],
+): Promise<readonly Address[] | Failed> {
+  const patience = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const answers = await Promise.all(
+    versions.map(async (version) => {
+      const question = { name: host, type: version === 4 ? "A" : "AAAA", timeoutMs: RESOLVE_MS };
+      const answer = await deps.query(question, patience.signal);
+      if (addressesOf(host, version, answer).length > 0) timer ??= setTimeout(() => patience.abort(), OTHER_FAMILY_MS);
+      return answer;
+    }),
+  );
+  clearTimeout(timer);
+  const addresses = versions.flatMap((version, index) => addressesOf(host, version, answers[index]));
+  return addresses.length === 0 ? whyNoAddress(answers) : addresses;
+}
+
+function addressesOf(host: string, version: IpVersion, answer: DnsAnswer | undefined): Address[] {
+  const { records } = followCnames(host, version === 4 ? "A" : "AAAA", answer?.answers ?? []);
+  const ips = new Set(records.map((record) => record.typed["address"]).filter((ip) => typeof ip === "string"));
+  return [...ips].slice(0, MAX_PER_FAMILY).map(toAddress);
+}
+
+function toAddress(ip: string): Address {
+  return { ip, version: isIPv6(ip) ? 6 : 4 };
+}
+
+/** `DnsPort.reverse`: PTR names through the CNAMEs of RFC 2317 delegations. */
+export async function reverseNames(query: Query, ip: string): Promise<readonly string[]> {
+  const name = isIP(ip) === 0 ? null : reverseName(ip);
+  if (name === null) return [];
+  const answer = await query({ name, type: "PTR", timeoutMs: REVERSE_MS });
+  const { records } = followCnames(name, "PTR", answer.answers);
+  const names = records.map((record) => record.typed["ptrdname"]).filter((ptr) => typeof ptr === "string");
+  return [...new Set(names)].slice(0, MAX_REVERSE_NAMES);
+}

@@ -1,0 +1,23 @@
+import { isIP } from "node:net";
+
+/** A name server: address literal (a zone id is allowed on IPv6) and port. */
+export interface ServerAddress {
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** Reads `address`, `v4:port`, `[v6]:port` or `address#port`; port 53 where none is given. Null for anything else. */
+export function parseServer(text: string): ServerAddress | null {
+  const [, bracketed, colon, plain, hash] =
+    /^(?:\[([^\]]*)\](?::(\d{1,5}))?|([^#]*?)(?:#(\d{1,5}))?)$/.exec(text.trim()) ?? [];
+  const bare = /^([\d.]+):(\d{1,5})$/.exec(plain ?? "");
+  const ip = bracketed ?? bare?.[1] ?? plain ?? "";
+  const port = Number(colon ?? bare?.[2] ?? hash ?? 53);
+  if (isIP(ip) === 0 || port < 1 || port > 65_535 || (bracketed !== undefined && isIP(ip) !== 6)) return null;
+  return { ip, port };
+}
+
+/** address#port, as results show it. */
+export function formatServer(server: ServerAddress): string {
+  return `${server.ip}#${server.port}`;
+}

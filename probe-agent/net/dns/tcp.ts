@@ -1,0 +1,55 @@
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { awaitExchange, errorReason, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
+import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
+
+// A server that keeps sending other messages is not going to answer.
+const MAX_FOREIGN_FRAMES = 16;
+
+/** One query over a TCP connection of its own (RFC 7766). rttMs runs from connecting to the whole answer. */
+export function exchangeTcp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
+  if (request.signal.aborted) return Promise.resolve({ kind: "silence" });
+  return exchangeStream(connect({ host: server.ip, port: server.port, noDelay: true }), request);
+}
+
+/** The same over any stream that queues writes until it stands, such as a TLS socket; destroys it in the end. */
+export function exchangeStream(stream: Duplex, request: ExchangeRequest): Promise<Exchange> {
+  const { clock, query } = request;
+  const startedAt = clock.monotonic();
+  let foreign = 0;
+  const { result, finish } = awaitExchange(request, () => stream.destroy());
+  const readFrames = createFrameReader((bytes) => {
+    if (stream.destroyed) return;
+    if (request.accept(bytes)) finish({ kind: "reply", bytes, rttMs: clock.monotonic() - startedAt });
+    else if (++foreign > MAX_FOREIGN_FRAMES) finish({ kind: "unreachable", reason: "no_answer_among_frames" });
+  });
+  stream.on("error", (error: Error) => finish({ kind: "unreachable", reason: errorReason(error) }));
+  stream.on("close", () => finish({ kind: "unreachable", reason: "closed" }));
+  stream.on("data", readFrames);
+  stream.write(Buffer.concat([Buffer.of(query.length >>> 8, query.length & 0xff), query]));
+  return result;
+}
+
+/** Cuts a byte stream into the messages behind 16-bit lengths; copies each octet once however finely it drips. */
+export function createFrameReader(onFrame: (bytes: Uint8Array) => void): (chunk: Uint8Array) => void {
+  let target = new Uint8Array(2);
+  let filled = 0;
+  let inLength = true;
+  return (chunk) => {
+    for (let position = 0; position < chunk.length;) {
+      const taken = chunk.subarray(position, position + target.length - filled);
+      target.set(taken, filled);
+      filled += taken.length;
+      position += taken.length;
+      if (filled < target.length) return;
+      const full = target;
+      const [high = 0, low = 0] = full;
+      const length = inLength ? high * 256 + low : 2;
+      if (!inLength) onFrame(full);
+      // An empty message is skipped: the next two octets are a length again.
+      inLength = !inLength || length === 0;
+      target = new Uint8Array(inLength ? 2 : length);
+      filled = 0;
+    }
+  };
+}

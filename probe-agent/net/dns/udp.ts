@@ -1,0 +1,36 @@
+import { createSocket } from "node:dgram";
+import { isIPv6 } from "node:net";
+import { awaitExchange, errorReason, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
+import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
+
+/**
+ * One query over UDP from a socket of its own: the system picks a fresh random source port. The socket is connected,
+ * so datagrams from other addresses never arrive and ICMP errors do. rttMs runs from send to receipt.
+ */
+export function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
+  const { signal, clock } = request;
+  if (signal.aborted) return Promise.resolve({ kind: "silence" });
+  const socket = createSocket(isIPv6(server.ip) ? "udp6" : "udp4");
+  let open = true;
+  let sentAt = clock.monotonic();
+  const { result, finish } = awaitExchange(request, () => {
+    open = false;
+    socket.close();
+  });
+  const fail = (error?: Error | null): void => {
+    if (error) finish({ kind: "unreachable", reason: errorReason(error) });
+  };
+  // The listener outlives the exchange: a closing socket may still report an error.
+  socket.on("error", fail);
+  socket.on("message", (bytes) => {
+    const rttMs = clock.monotonic() - sentAt;
+    if (open && request.accept(bytes)) finish({ kind: "reply", bytes, rttMs });
+  });
+  socket.connect(server.port, server.ip, (error?: Error) => {
+    if (error) return fail(error);
+    if (!open) return undefined;
+    sentAt = clock.monotonic();
+    return socket.send(request.query, fail);
+  });
+  return result;
+}
