@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
@@ -47,7 +48,7 @@ export async function dial(addresses: readonly Address[], port: number, limits: 
   return failure ?? failed("connect", "target", "unreachable", "the host has no address to connect to");
 }
 
-function attempt(
+async function attempt(
   address: Address,
   port: number,
   patience: number | null,
@@ -56,24 +57,20 @@ function attempt(
   const where = `${address.version === 6 ? `[${address.ip}]` : address.ip}:${port}`;
   const { signal, clock } = limits;
   const startedAt = clock.monotonic();
-  return new Promise((resolve) => {
-    const socket = connect({ host: address.ip, port, family: address.version, noDelay: true });
-    const giveUp = () => socket.destroy(new DeadlineError());
-    const timer = patience === null ? null : setTimeout(giveUp, patience);
-    signal.addEventListener("abort", giveUp, { once: true });
-    const settle = (outcome: Outcome<Dialed>) => {
-      if (timer !== null) clearTimeout(timer);
-      signal.removeEventListener("abort", giveUp);
-      socket.off("connect", connected);
-      socket.off("error", broken);
-      resolve(outcome);
-    };
-    const connected = () => settle(vet(socket, address, limits.egress));
-    const broken = (error: Error) => settle(connectFailure(error, where, clock.monotonic() - startedAt < AT_ONCE_MS));
-    socket.once("connect", connected);
-    socket.once("error", broken);
-    socket.on("error", ignore); // for the socket's life: a late error must find a listener
-  });
+  const socket = connect({ host: address.ip, port, family: address.version, noDelay: true });
+  socket.on("error", ignore); // for the socket's life: a late error must find a listener
+  const giveUp = () => socket.destroy(new DeadlineError());
+  const timer = patience === null ? undefined : setTimeout(giveUp, patience);
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    await once(socket, "connect");
+    return vet(socket, address, limits.egress);
+  } catch (error) {
+    return connectFailure(error, where, clock.monotonic() - startedAt < AT_ONCE_MS);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
+  }
 }
 
 function ignore(): void {}

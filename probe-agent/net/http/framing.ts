@@ -77,7 +77,7 @@ export function createChunkedDecoder(): (chunk: Buffer) => ChunkedPiece {
       line += chunk.toString("latin1", at, end);
       at = end + 1;
       if (feed === -1) {
-        if (state === "after" && line.length > 1) return { data, done: false, error: "bad_chunk" };
+        if (state === "after" && line !== "" && line !== "\r") return { data, done: false, error: "bad_chunk" };
         continue;
       }
       const text = line.endsWith("\r") ? line.slice(0, -1) : line;

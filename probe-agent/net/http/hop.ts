@@ -43,7 +43,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   const { url } = request;
   const { clock, signal } = context;
   const marks = [clock.monotonic()];
-  const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+  const host = hostOf(url);
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 
   const endpoints = await context.resolve(host);
@@ -114,6 +114,12 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
       return describe(exchange.firstByteAt);
     },
   });
+}
+
+/** The name or literal to look up and to send as SNI, which has no final dot (RFC 6066 section 3). */
+function hostOf({ hostname }: URL): string {
+  if (hostname.startsWith("[")) return hostname.slice(1, -1);
+  return hostname.endsWith(".") ? hostname.slice(0, -1) : hostname;
 }
 
 /** Boundaries (start, dns, connect, tls, first byte; monotonic ms) and the end, as durations that add up. */
