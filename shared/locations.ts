@@ -1,0 +1,94 @@
+import { CONTINENTS, continentOf } from "#shared/continents.ts";
+import { readItem, type Item, type ItemTerm } from "#shared/locations/item.ts";
+import { slug } from "#shared/locations/slug.ts";
+
+/** Where a probe stands, by its own word; null where unknown. */
+export interface Place {
+  readonly probe_id: string;
+  /** Operator's name of the place, e.g. eu-west. */
+  readonly region: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string | null;
+  readonly city: string | null;
+  /** Number of the autonomous system. */
+  readonly asn: number | null;
+  /** Degrees, north positive. */
+  readonly latitude: number | null;
+  /** Degrees, east positive. */
+  readonly longitude: number | null;
+  readonly tags: readonly string[];
+}
+
+/** One condition on a place. */
+export type Term = ItemTerm;
+
+/** One item of a location expression (decisions 6). */
+export type LocationItem = Item;
+
+/** A parsed expression, or what is wrong with which item. */
+export type ParsedLocations =
+  | { readonly ok: true; readonly items: readonly LocationItem[] }
+  | { readonly ok: false; readonly message: string; readonly item: string };
+
+const MAX_ITEMS = 50;
+const MAX_ITEM_LENGTH = 200;
+
+/** Reads a location expression: a comma list, or the items of a JSON array. */
+export function parseLocations(raw: string | readonly string[]): ParsedLocations {
+  const refuse = (message: string, item: unknown): ParsedLocations => ({
+    ok: false,
+    message,
+    item: typeof item === "string" ? item.slice(0, MAX_ITEM_LENGTH) : "",
+  });
+  const texts: readonly unknown[] = typeof raw === "string" ? raw.split(",", MAX_ITEMS + 1) : raw;
+  if (!Array.isArray(texts)) return refuse("must be a comma list or an array of strings", "");
+  if (texts.length === 0) return refuse("name at least one location", "");
+  if (texts.length > MAX_ITEMS) return refuse(`must have at most ${MAX_ITEMS} items`, texts[MAX_ITEMS]);
+  const items: LocationItem[] = [];
+  for (const text of texts) {
+    if (typeof text !== "string") return refuse("must be a comma list or an array of strings", "");
+    if (text.length > MAX_ITEM_LENGTH) return refuse(`an item has at most ${MAX_ITEM_LENGTH} characters`, text);
+    const read = readItem(text);
+    if (!read.ok) return refuse(read.message, text);
+    items.push(read.item);
+  }
+  const nothingLeft = items.every((item) => item.kind === "remove");
+  if (nothingLeft) return refuse("nothing to remove from: name a location as well, for example all", items[0]?.text);
+  return { ok: true, items };
+}
+
+/** Whether one term holds for a place; a negated one holds where its condition does not. */
+export function matchesTerm(place: Place, term: Term): boolean {
+  return meets(place, term) !== term.negated;
+}
+
+/** Whether all terms of an item hold for a place. */
+export function matches(place: Place, item: LocationItem): boolean {
+  return item.terms.every((term) => matchesTerm(place, term));
+}
+
+/** Whether a term makes sense whoever is attached: it says more than a word that only a probe could know. */
+export function isUniversal(term: Term): boolean {
+  if (term.kind !== "word") return true;
+  return continentOf(term.word.toUpperCase()) !== null || (CONTINENTS as readonly string[]).includes(term.word);
+}
+
+function meets(place: Place, term: Term): boolean {
+  if (term.kind === "asn") return place.asn === term.asn;
+  if (term.kind === "probe") return place.probe_id.toLowerCase() === term.id;
+  return wordsOf(place).has(term.word);
+}
+
+// Many terms are held against one place: its words are made once.
+const indexed = new WeakMap<Place, ReadonlySet<string>>();
+
+function wordsOf(place: Place): ReadonlySet<string> {
+  const known = indexed.get(place);
+  if (known !== undefined) return known;
+  const country = place.country?.toUpperCase() ?? null;
+  const continent = country === null ? null : continentOf(country);
+  const words = [place.region, country, continent, place.city, ...place.tags].filter((word) => word !== null);
+  const made = new Set(words.map(slug).filter((word) => word !== ""));
+  indexed.set(place, made);
+  return made;
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { parseLocations, type LocationItem } from "#shared/locations.ts";
+import { chooseInstead, chooseOne, chooseProbes, type Candidate } from "#control-plane/dispatch/choose.ts";
+
+function probe(id: string, region: string, more: Partial<Candidate> = {}): Candidate {
+  const place = { country: null, city: null, asn: null, latitude: null, longitude: null, tags: [] };
+  return { probe_id: id, region, ...place, online: true, load: 0, ...more };
+}
+
+function items(raw: string): readonly LocationItem[] {
+  const parsed = parseLocations(raw);
+  if (!parsed.ok) throw new Error(parsed.message);
+  return parsed.items;
+}
+
+function ids(candidates: readonly Candidate[], raw: string): string[] {
+  return chooseProbes(candidates, items(raw)).chosen.map(({ probe_id }) => probe_id);
+}
+
+const world: readonly Candidate[] = [
+  probe("fr-1", "eu-west", { country: "FR", asn: 1, load: 0.1 }),
+  probe("fr-2", "eu-west", { country: "FR", asn: 1, load: 0 }),
+  probe("fr-3", "eu-west", { country: "FR", asn: 2, load: 0.9 }),
+  probe("de-1", "eu-central", { country: "DE", asn: 1, load: 0.2 }),
+  probe("us-1", "us-east", { country: "US", asn: 3, load: 0.5, tags: ["datacenter"] }),
+  probe("us-2", "us-west", { country: "US", asn: 4, load: 0.4, online: false }),
+  probe("jp-1", "asia-east", { country: "JP", asn: 5, online: false }),
+];
+
+describe("choosing probes", () => {
+  it("takes distinct networks first, then distinct regions, then the least loaded", () => {
+    expect(ids(world, "fr")).toEqual(["fr-2"]);
+    expect(ids(world, "fr:2")).toEqual(["fr-2", "fr-3"]);
+    expect(ids(world, "europe:3")).toEqual(["fr-2", "fr-3", "de-1"]);
+    expect(ids(world, "europe:4")).toEqual(["fr-2", "fr-3", "de-1", "fr-1"]);
+  });
+
+  it("takes what there is when more are asked for", () => {
+    expect(ids(world, "europe:50")).toHaveLength(4);
+  });
+
+  it("is stable by id between equals, whatever the order of arrival", () => {
+    const equals = ["c", "a", "b"].map((id) => probe(id, "r"));
+    expect(ids(equals, "r:2")).toEqual(["a", "b"]);
+    expect(ids(equals.toReversed(), "r:2")).toEqual(["a", "b"]);
+  });
+
+  it("counts networks over all items, and regions where the network is not known", () => {
+    expect(ids(world, "de,fr")).toEqual(["de-1", "fr-3"]);
+    const unknown = [probe("a1", "a"), probe("a2", "a"), probe("b1", "b", { load: 1 })];
+    expect(ids(unknown, "!x+!y:2")).toEqual(["a1", "b1"]);
+  });
+
+  it("never takes a probe twice", () => {
+    expect(ids(world, "us,us,us-east,probe:us-1")).toEqual(["us-1"]);
+    expect(ids(world, "fr,fr,fr,fr").toSorted()).toEqual(["fr-1", "fr-2", "fr-3"]);
+  });
+
+  it("lets items with the least to choose from choose first, and answers in the order of the items", () => {
+    const two = [probe("a", "r", { tags: ["x"] }), probe("b", "r", { load: 0.9 })];
+    const { chosen } = chooseProbes(two, items("r,x"));
+    expect(chosen.map(({ probe_id, item }) => [probe_id, item.text])).toEqual([
+      ["b", "r"],
+      ["a", "x"],
+    ]);
+  });
+
+  it("takes one in each region for all, regions already served included", () => {
+    expect(ids(world, "all").toSorted()).toEqual(["de-1", "fr-3", "us-1"]);
+    expect(ids(world, "all,probe:fr-1")).toEqual(["de-1", "us-1", "fr-1"]);
+    expect(ids(world, "all+europe").toSorted()).toEqual(["de-1", "fr-3"]);
+  });
+
+  it("takes out what bare negations match, in whatever place they stand", () => {
+    expect(ids(world, "all,!fr,!us-east")).toEqual(["de-1"]);
+    expect(ids(world, "!as1,europe:5")).toEqual(["fr-3"]);
+    expect(ids(world, "europe:5,!probe:fr-3,!DE")).toEqual(["fr-2", "fr-1"]);
+  });
+
+  it("treats nearest as anywhere while there is nothing to measure by", () => {
+    expect(ids(world, "nearest")).toEqual(["fr-2"]);
+    expect(ids(world, "nearest+us")).toEqual(["us-1"]);
+  });
+});
+
+describe("items nobody serves", () => {
+  it("are unknown when no probe, online or not, ever matched", () => {
+    expect(chooseProbes(world, items("mars,fr,us+home"))).toMatchObject({ unknown: ["mars", "us+home"], offline: [] });
+    expect(chooseProbes([], items("all"))).toEqual({ chosen: [], unknown: ["all"], offline: [], missed: [] });
+  });
+
+  it("are offline when only probes that left match", () => {
+    const choice = chooseProbes(world, items("jp,us-west,fr"));
+    expect(choice).toMatchObject({ unknown: [], offline: ["jp", "us-west"] });
+    expect(choice.chosen.map(({ probe_id }) => probe_id)).toEqual(["fr-2"]);
+    expect(choice.missed.map(({ probe_id }) => probe_id)).toEqual(["jp-1", "us-2"]);
+  });
+
+  it("are neither when what they match was removed", () => {
+    expect(chooseProbes(world, items("de,!eu-central"))).toEqual({ chosen: [], unknown: [], offline: [], missed: [] });
+  });
+
+  it("are unknown as removals only where no one could say what they mean", () => {
+    expect(chooseProbes(world, items("all,!eu-wset")).unknown).toEqual(["!eu-wset"]);
+    expect(chooseProbes(world, items("all,!br,!oceania,!as99,!probe:gone-since")).unknown).toEqual([]);
+    expect(chooseProbes(world, items("all,!datacenter,!jp")).unknown).toEqual([]);
+  });
+});
+
+describe("another probe after one was lost", () => {
+  const expression = items("fr,all,!probe:fr-1");
+
+  it("matches the same item, is online, not removed and not taken", () => {
+    const [lost] = chooseProbes(world, expression).chosen;
+    expect(lost?.probe_id).toBe("fr-2");
+    if (lost === undefined) return;
+    expect(chooseInstead(world, expression, lost, new Set(["fr-2"]))?.probe_id).toBe("fr-3");
+    expect(chooseInstead(world, expression, lost, new Set(["fr-2", "fr-3"]))).toBeNull();
+  });
+
+  it("stands in the same region where the item is all", () => {
+    const lost = chooseProbes(world, items("all")).chosen.find(({ region }) => region === "us-east");
+    expect(lost).toBeDefined();
+    if (lost === undefined) return;
+    expect(chooseInstead(world, items("all"), lost, new Set(["us-1"]))).toBeNull();
+    const more = [...world, probe("us-3", "us-east")];
+    expect(chooseInstead(more, items("all"), lost, new Set(["us-1"]))?.probe_id).toBe("us-3");
+  });
+});
+
+describe("a call without locations", () => {
+  it("takes the least loaded probe online, by id between equals, and null when there is none", () => {
+    expect(chooseOne(world)?.probe_id).toBe("fr-2");
+    expect(chooseOne([probe("b", "r"), probe("a", "r")])?.probe_id).toBe("a");
+    expect(chooseOne([probe("a", "r", { online: false })])).toBeNull();
+    expect(chooseOne([])).toBeNull();
+  });
+});
