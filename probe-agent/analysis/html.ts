@@ -1,0 +1,43 @@
+import { decodePage, pageCharset, type Charset } from "#probe-agent/analysis/html/charset.ts";
+import { parseDocument, type ParsedDocument } from "#probe-agent/analysis/html/document.ts";
+import { readPageFacts, type PageFacts } from "#probe-agent/analysis/html/page.ts";
+
+/** An HTML page: decoded, parsed within limits, and read. */
+export interface Page {
+  readonly text: string;
+  readonly charset: Charset;
+  readonly document: ParsedDocument;
+  readonly facts: PageFacts;
+  /** More came than is looked at: bytes or nodes. */
+  readonly truncated: boolean;
+}
+
+/** Bytes of a page looked at. */
+export const MAX_HTML_BYTES = 5 * 1024 * 1024;
+
+const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
+
+/** Whether a Content-Type names HTML; a missing one is taken for HTML where the body looks like it. */
+export function isHtml(contentType: string | null, body: Uint8Array): boolean {
+  const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (type !== "") return HTML_TYPES.has(type);
+  return /^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i.test(
+    Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 512)).toString("latin1"),
+  );
+}
+
+/** Decodes and parses a page; `contentType` is the header's value. Any bytes give a page. */
+export function readPage(body: Uint8Array, contentType: string | null): Page {
+  const bytes = body.subarray(0, MAX_HTML_BYTES);
+  const charset = pageCharset(bytes, contentType);
+  const page = readHtml(decodePage(bytes, charset), charset);
+  return { ...page, truncated: page.truncated || body.byteLength > MAX_HTML_BYTES };
+}
+
+/** Parses a page that is text already. */
+export function readHtml(text: string, charset: Charset = { encoding: "utf-8", source: "guess" }): Page {
+  const seen = text.slice(0, MAX_HTML_BYTES);
+  const document = parseDocument(seen);
+  const truncated = document.truncated || seen.length < text.length;
+  return { text: seen, charset, document, facts: readPageFacts(document.root), truncated };
+}

@@ -1,0 +1,99 @@
+import type { Element } from "domhandler";
+import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+import type { Page } from "#probe-agent/analysis/html.ts";
+import { referencesOf, type Reference } from "#probe-agent/analysis/mixed-content/references.ts";
+import { isTrustworthy } from "#probe-agent/analysis/mixed-content/trustworthy.ts";
+
+/** One reference to an insecure address. */
+export interface MixedReference {
+  readonly tag: string;
+  /** The attribute it stands in; "text" for the content of a style element. */
+  readonly attr: string;
+  /** Resolved against the page and its base element. */
+  readonly url: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Insecure references of a page that itself came over HTTPS (W3C Mixed Content). */
+export interface MixedContent {
+  /** The page came over HTTPS; else nothing is mixed. */
+  readonly https: boolean;
+  /** Blocked by browsers: scripts, styles, frames, srcset images, ... */
+  readonly active: readonly MixedReference[];
+  /** Upgraded by browsers, and lost where that fails: images, audio, video. */
+  readonly passive: readonly MixedReference[];
+  /** Forms that send to an insecure address. */
+  readonly forms: readonly MixedReference[];
+  /** How many of each were found, also beyond those listed. */
+  readonly counts: { readonly active: number; readonly passive: number; readonly forms: number };
+  /** The policy upgrades every insecure reference. */
+  readonly upgradeInsecureRequests: boolean;
+  /** "blocked": the policy blocks all of it. */
+  readonly verdict: "clean" | "passive" | "active" | "blocked";
+}
+
+/** References listed of each kind. */
+const MAX_LISTED = 100;
+
+/** Finds insecure references. `policy`: what the page's Content-Security-Policy says about them. */
+export function findMixedContent(
+  page: Page,
+  pageUrl: string,
+  policy: { readonly upgradeInsecureRequests: boolean; readonly blockAllMixedContent: boolean },
+): MixedContent {
+  const https = pageUrl.startsWith("https:");
+  const found = { active: [] as MixedReference[], passive: [] as MixedReference[], forms: [] as MixedReference[] };
+  const counts = { active: 0, passive: 0, forms: 0 };
+  if (https) {
+    const base = resolve(page.facts.baseHref ?? "", pageUrl)?.href ?? pageUrl;
+    const lines = lineCounter(page.text);
+    for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
+      for (const reference of insecureReferences(element, base)) {
+        counts[reference.kind] += 1;
+        const list = found[reference.kind];
+        if (list.length >= MAX_LISTED) continue;
+        list.push({
+          tag: element.name,
+          attr: reference.attr,
+          url: reference.url,
+          line: lines(element.startIndex ?? 0),
+        });
+      }
+    }
+  }
+  const { upgradeInsecureRequests, blockAllMixedContent } = policy;
+  return { https, ...found, counts, upgradeInsecureRequests, verdict: verdict(counts, blockAllMixedContent) };
+}
+
+function verdict(counts: MixedContent["counts"], blockAll: boolean): MixedContent["verdict"] {
+  if (counts.active + counts.passive === 0) return "clean";
+  if (blockAll) return "blocked";
+  return counts.active > 0 ? "active" : "passive";
+}
+
+function insecureReferences(element: Element, base: string): (Reference & { url: string })[] {
+  return referencesOf(element, (name) => attribute(element, name)).flatMap((reference) => {
+    const url = resolve(reference.address, base);
+    if (url === null || !["http:", "ws:", "ftp:"].includes(url.protocol) || isTrustworthy(url)) return [];
+    return [{ ...reference, url: url.href.slice(0, 2048) }];
+  });
+}
+
+function resolve(address: string, base: string): URL | null {
+  return URL.canParse(address, base) ? new URL(address, base) : null;
+}
+
+/** Line of an offset; offsets come in document order, so each call goes on where the last one stopped. */
+function lineCounter(text: string): (offset: number) => number {
+  let line = 1;
+  let at = 0;
+  return (offset) => {
+    for (let next = text.indexOf("\n", at); next !== -1 && next < offset; next = text.indexOf("\n", at)) {
+      line += 1;
+      at = next + 1;
+    }
+    return line;
+  };
+}

@@ -1,0 +1,124 @@
+import type { Element } from "domhandler";
+import { textOf } from "#probe-agent/analysis/html/document.ts";
+
+/** A reference a browser would follow by itself (or, for forms, on submission). */
+export interface Reference {
+  readonly attr: string;
+  /** As written. */
+  readonly address: string;
+  readonly kind: "active" | "passive" | "forms";
+}
+
+type Read = (attribute: string) => string | null;
+
+/** Attributes that load something, by element: [attribute, kind]. Upgradable are image, audio and video requests. */
+const ATTRIBUTES: Readonly<Record<string, readonly (readonly [string, Reference["kind"]])[]>> = {
+  script: [
+    ["src", "active"],
+    ["href", "active"],
+    ["xlink:href", "active"],
+  ],
+  iframe: [["src", "active"]],
+  frame: [["src", "active"]],
+  embed: [["src", "active"]],
+  object: [["data", "active"]],
+  applet: [["archive", "active"]],
+  portal: [["src", "active"]],
+  track: [["src", "active"]],
+  use: [
+    ["href", "active"],
+    ["xlink:href", "active"],
+  ],
+  feimage: [
+    ["href", "passive"],
+    ["xlink:href", "passive"],
+  ],
+  img: [["src", "passive"]],
+  image: [
+    ["href", "passive"],
+    ["xlink:href", "passive"],
+  ],
+  audio: [["src", "passive"]],
+  video: [
+    ["src", "passive"],
+    ["poster", "passive"],
+  ],
+  input: [["formaction", "forms"]],
+  button: [["formaction", "forms"]],
+  form: [["action", "forms"]],
+  body: [["background", "passive"]],
+  table: [["background", "passive"]],
+  td: [["background", "passive"]],
+};
+
+/** Characters of one style looked at, and references taken from one attribute. */
+const MAX_STYLE = 200_000;
+const MAX_REFERENCES = 200;
+
+/** What an element loads. srcset counts as active: browsers do not upgrade image sets (W3C Mixed Content 2.2). */
+export function referencesOf(element: Element, read: Read): Reference[] {
+  const name = element.name.toLowerCase();
+  const references: Reference[] = [];
+  for (const [attr, kind] of ATTRIBUTES[name] ?? []) {
+    const address = read(attr);
+    if (address !== null && address !== "") references.push({ attr, address, kind });
+  }
+  if (name === "link") references.push(...linkReferences(read));
+  if (name === "input" && read("type")?.toLowerCase() === "image") push(references, "src", read("src"), "passive");
+  if (name === "source") push(references, "src", read("src"), inPicture(element) ? "active" : "passive");
+  if (name === "img" || name === "source") {
+    for (const address of srcsetAddresses(read("srcset") ?? "")) push(references, "srcset", address, "active");
+  }
+  if (name === "style") references.push(...styleReferences("text", textOf(element, MAX_STYLE)));
+  const style = read("style");
+  if (style !== null) references.push(...styleReferences("style", style));
+  return references;
+}
+
+const ACTIVE_LINKS = new Set(["stylesheet", "modulepreload", "manifest", "import", "preload", "prerender"]);
+
+function linkReferences(read: Read): Reference[] {
+  const address = read("href");
+  if (address === null || address === "") return [];
+  const rel = (read("rel") ?? "").toLowerCase().split(/\s+/);
+  const image = read("as")?.toLowerCase() === "image";
+  if (rel.some((word) => ACTIVE_LINKS.has(word))) {
+    return [{ attr: "href", address, kind: image ? "passive" : "active" }];
+  }
+  return rel.some((word) => word === "icon" || word.startsWith("apple-touch-icon"))
+    ? [{ attr: "href", address, kind: "passive" }]
+    : [];
+}
+
+/** url() of backgrounds is upgradable, @import and fonts are not. */
+function styleReferences(attr: string, css: string): Reference[] {
+  const references: Reference[] = [];
+  const pattern = /(@import\s+(?:url\(\s*)?|src\s*:\s*url\(\s*|url\(\s*)["']?([^"')\s;]{1,2048})/gi;
+  for (const match of css.slice(0, MAX_STYLE).matchAll(pattern)) {
+    const kind = /^(?:@import|src)/i.test(match[1] ?? "") ? "active" : "passive";
+    push(references, attr, match[2] ?? null, kind);
+    if (references.length >= MAX_REFERENCES) break;
+  }
+  return references;
+}
+
+/** The addresses of a srcset (HTML, parsing a srcset attribute): each followed by white space or a comma. */
+export function srcsetAddresses(srcset: string): string[] {
+  const addresses: string[] = [];
+  const candidate = /[\s,]*(\S+)(?:\s+[^,(]*(?:\([^)]*\)[^,(]*)*)?/gy;
+  for (const match of srcset.matchAll(candidate)) {
+    const address = (match[1] ?? "").replace(/,+$/, "");
+    if (address !== "") addresses.push(address);
+    if (addresses.length >= MAX_REFERENCES) break;
+  }
+  return addresses;
+}
+
+function inPicture(element: Element): boolean {
+  const parent = element.parent;
+  return parent !== null && "name" in parent && parent.name === "picture";
+}
+
+function push(references: Reference[], attr: string, address: string | null, kind: Reference["kind"]): void {
+  if (address !== null && address !== "") references.push({ attr, address, kind });
+}
