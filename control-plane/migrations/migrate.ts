@@ -1,10 +1,9 @@
-import postgres, { type Sql } from "postgres";
+import { hasCode, UNDEFINED_TABLE, UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { pendingMigrations, readMigrations } from "#control-plane/migrations/files.ts";
 import { applyMigration, listApplied, readLedger } from "#control-plane/migrations/store.ts";
 
 const FOLDER = new URL("./", import.meta.url);
-const UNIQUE_VIOLATION = "23505";
-const UNDEFINED_TABLE = "42P01";
 
 /** What a run did: the names of the files it applied itself, in order. */
 export interface Migrated {
@@ -17,7 +16,7 @@ export interface Migrated {
  */
 export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promise<Migrated> {
   const files = await readMigrations(folder);
-  const sql = postgres(databaseUrl, { max: 1, connect_timeout: 10, onnotice: () => {} });
+  const sql = connect(databaseUrl, { connections: 1, name: "vantage migrate", statementTimeoutMs: 0 });
   try {
     const applied: string[] = [];
     for (const file of pendingMigrations(files, await readLedger(sql))) {
@@ -25,7 +24,7 @@ export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promis
         await applyMigration(sql, file);
         applied.push(file.name);
       } catch (error) {
-        if (!isCode(error, UNIQUE_VIOLATION)) throw new Error(`migration ${file.name} failed`, { cause: error });
+        if (!hasCode(error, UNIQUE_VIOLATION)) throw new Error(`migration ${file.name} failed`, { cause: error });
         // Applied by another process meanwhile, or the file itself violates a constraint: the ledger knows.
         if (pendingMigrations(files, await readLedger(sql)).includes(file)) {
           throw new Error(`migration ${file.name} failed`, { cause: error });
@@ -39,16 +38,16 @@ export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promis
 }
 
 /** Whether the database has every migration of this release; false also where it was never migrated. */
-export async function isMigrated(sql: Sql, folder: URL = FOLDER): Promise<boolean> {
-  const files = await readMigrations(folder);
-  try {
-    return pendingMigrations(files, await listApplied(sql)).length === 0;
-  } catch (error) {
-    if (isCode(error, UNDEFINED_TABLE)) return false;
-    throw error;
-  }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+export function createMigrationCheck(folder: URL = FOLDER): (sql: Sql) => Promise<boolean> {
+  const files = readMigrations(folder);
+  // Who asks gets the error; nobody asking is no reason to end the process.
+  files.catch(() => {});
+  return async (sql) => {
+    try {
+      return pendingMigrations(await files, await listApplied(sql)).length === 0;
+    } catch (error) {
+      if (hasCode(error, UNDEFINED_TABLE)) return false;
+      throw error;
+    }
+  };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from "postgres";
+import type { Sql } from "#control-plane/database/connect.ts";
 
 /** A migration the database has: its number, file name and the SHA-256 of the file's text as applied. */
 export interface AppliedMigration {

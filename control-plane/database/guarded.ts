@@ -1,0 +1,46 @@
+import type { Sql } from "#control-plane/database/connect.ts";
+import { DatabaseAway, isDatabaseAway } from "#control-plane/database/away.ts";
+
+/** A client for statements that a request waits for: an answer or DatabaseAway within the time limit. */
+export interface GuardedDatabase {
+  /** Runs statements; rejects with DatabaseAway when the database is away or silent, else with what `work` throws. */
+  run<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Closes the connections; statements under way fail. */
+  close(): Promise<void>;
+}
+
+/**
+ * Guards a client against a database that stops answering without closing its connections (a frozen host, a firewall
+ * that forgot): after `timeoutMs` the client is thrown away, so that the next statement starts on a fresh connection.
+ */
+export function guardDatabase(open: () => Sql, timeoutMs: number): GuardedDatabase {
+  let client = open();
+  let closed = false;
+
+  function replace(silent: Sql): void {
+    if (closed || client !== silent) return;
+    client = open();
+    void silent.end({ timeout: 0 });
+  }
+
+  return {
+    run(work) {
+      const used = client;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          replace(used);
+          reject(new DatabaseAway(`no answer from the database within ${timeoutMs} ms`));
+        }, timeoutMs);
+        work(used)
+          .then(resolve, (error: unknown) => {
+            reject(isDatabaseAway(error) ? new DatabaseAway("the database is away", { cause: error }) : error);
+          })
+          .finally(() => clearTimeout(timer));
+      });
+    },
+    async close() {
+      closed = true;
+      await client.end({ timeout: 1 });
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { DatabaseAway } from "#control-plane/database/away.ts";
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+
+/**
+ * Runs `work` in one transaction. When the connection dies, postgres.js rejects, but later statements of `work` would
+ * run on a new connection outside any transaction: the handle refuses them. Do no other I/O inside; where one statement
+ * will do, use one statement.
+ */
+export async function transact<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  let over = false;
+  try {
+    return (await sql.begin((tx) => work(guard(tx, () => over)))) as T;
+  } finally {
+    over = true;
+  }
+}
+
+function guard(tx: Transaction, isOver: () => boolean): Transaction {
+  const refuse = (): void => {
+    if (isOver()) throw new DatabaseAway("the transaction is over");
+  };
+  return new Proxy(tx, {
+    apply(target, self, args) {
+      refuse();
+      return Reflect.apply(target, self, args) as unknown;
+    },
+    get(target, property, receiver) {
+      refuse();
+      return Reflect.get(target, property, receiver) as unknown;
+    },
+  });
+}

@@ -1,0 +1,35 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { AddressLimiter } from "#control-plane/limits/address.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { bearerToken, type Hook } from "#control-plane/http/gate.ts";
+
+/**
+ * The hook before every /api/admin route: the operator's token, compared in constant time. An address with too many
+ * failures in this minute is not heard at all, or the limit would not slow down guessing.
+ */
+export function createAdminGate(token: string, failures: AddressLimiter): Hook {
+  const expected = sha256(token);
+  return (request, _reply, done) => {
+    const presented = bearerToken(request);
+    if (failures.isExhausted(request.ip)) return done(refuse(failures.take(request.ip).retryAfterSeconds));
+    if (presented !== null && timingSafeEqual(sha256(presented), expected)) return done();
+    failures.take(request.ip);
+    const headers = { "www-authenticate": "Bearer" };
+    if (presented === null) {
+      const message = "Send the operator token as Authorization: Bearer <token>.";
+      return done(new Refusal("auth_required", { message, headers }));
+    }
+    done(new Refusal("invalid_api_key", { message: "This is not the operator token.", headers }));
+  };
+}
+
+function refuse(seconds: number): Refusal {
+  return new Refusal("rate_limit_exceeded", {
+    message: `Too many attempts without the operator token from your address. Wait ${seconds} s.`,
+    headers: { "retry-after": String(seconds) },
+  });
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,35 @@
+import type { Socket } from "node:net";
+import { errorBody } from "#control-plane/http/envelope.ts";
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
+  HPE_HEADER_OVERFLOW: "The request's header fields are larger than 16 KiB.",
+};
+
+/**
+ * Answers a connection whose bytes are no HTTP request: 400 in the envelope, then closed. There is no request to hang an
+ * answer on, so the bytes are written by hand.
+ */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  // Reset by the peer, or broken while an answer is under way: nothing can be said any more.
+  if (error.code === "ECONNRESET" || !socket.writable || hasAnswerUnderWay(socket)) {
+    socket.destroy();
+    return;
+  }
+  const details = {
+    message: MESSAGES[error.code ?? ""] ?? "The request is not valid HTTP.",
+    field: "request",
+    reason: "type",
+  };
+  const body = JSON.stringify(errorBody("v4", "missing_parameter", details, { requestId, durationMs: 0 }));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Node hangs the current response on the socket; once its headers are out, a second answer would be garbage. */
+function hasAnswerUnderWay(socket: Socket): boolean {
+  const { _httpMessage: message } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null };
+  return message !== undefined && message !== null && message.headersSent;
+}

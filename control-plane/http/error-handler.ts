@@ -1,0 +1,76 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { BODY_LIMIT } from "#control-plane/http/body.ts";
+import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
+import { Refusal, serviceUnavailable, STATUS_OF_CODE } from "#control-plane/http/errors.ts";
+import { factsOf } from "#control-plane/http/request.ts";
+import type { Metrics } from "#control-plane/metrics.ts";
+
+/** Renders whatever ended a request early, in the shape of the path's version. */
+export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+/** The one place where errors become answers. What is ours is logged with the request's id and told to nobody. */
+export function createErrorHandler(log: Logger, metrics: Metrics): ErrorHandler {
+  return (error, request, reply) => {
+    const refusal = toRefusal(error);
+    if (refusal === null || (refusal !== error && refusal.status === 503)) {
+      log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, "request failed");
+    }
+    const { code: original, details } = refusal ?? INTERNAL;
+    const version = request.apiVersion ?? "v4";
+    const code = codeInVersion(version, original, details.field);
+    const status = STATUS_OF_CODE[code];
+    metrics.httpRefused.inc({ code });
+    reply.code(status);
+    if (details.headers !== undefined) reply.headers(details.headers);
+    const render = request.routeOptions.config.renderError;
+    // An error may come after a handler has begun to describe another kind of answer.
+    reply.type("application/json; charset=utf-8");
+    reply.send(
+      render === undefined
+        ? errorBody(version, code, details, factsOf(request))
+        : render({ status, code, details }, request, reply),
+    );
+  };
+}
+
+const INTERNAL = new Refusal(
+  "internal_error",
+  "Something went wrong on our side. It has been recorded with the request id.",
+);
+
+/** null: an error of ours. */
+function toRefusal(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  if (isDatabaseAway(error)) return serviceUnavailable();
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new Refusal("payload_too_large", `The body is over the limit of ${BODY_LIMIT} bytes.`);
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new Refusal("unsupported_media_type", "Send the body as Content-Type: application/json.");
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new Refusal("missing_parameter", {
+        field: "body",
+        reason: "type",
+        message: "The body's length does not match the Content-Length header.",
+      });
+    case "FST_ERR_BAD_URL":
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return notFound();
+    default:
+      return null;
+  }
+}
+
+/** The body of an error answer in the request's version; for answers that are streamed, where the status is past. */
+export function answerError(request: FastifyRequest, { code, details }: Refusal): object {
+  const version = request.apiVersion ?? "v4";
+  return errorBody(version, codeInVersion(version, code, details.field), details, factsOf(request));
+}
+
+/** 404 for a path nobody serves. */
+export function notFound(): Refusal {
+  return new Refusal("not_found", "There is nothing at this path. GET /api/v4/tools lists the tools.");
+}

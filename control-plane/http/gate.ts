@@ -1,0 +1,170 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import type { Scope } from "#shared/tools/define.ts";
+import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { keyInBody } from "#control-plane/http/body.ts";
+import { Refusal, serviceUnavailable } from "#control-plane/http/errors.ts";
+import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
+import type { KeyLookup } from "#control-plane/keys/lookup.ts";
+import type { Principal } from "#control-plane/keys/principal.ts";
+import type { AddressLimiter } from "#control-plane/limits/address.ts";
+import type { Kind, Limiter } from "#control-plane/limits/limiter.ts";
+import type { Verdict } from "#control-plane/limits/verdict.ts";
+import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
+
+/** A hook of one route: calls `done` when the request may go on, with a Refusal when it may not. */
+export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
+
+/** Where a route takes its key, what the key must carry, and what the call counts as. */
+export interface GateOptions {
+  /** null: any valid key will do. */
+  readonly scope: Scope | null;
+  /** header: X-API-Key (v4). anywhere: also `api_key` in query or body (v3, v1, v2). bearer: Authorization as well. */
+  readonly key?: "header" | "anywhere" | "bearer";
+  readonly counts?: Kind;
+}
+
+/** What stands before every keyed route: key, minute, day, scope, in this order (decisions 2). */
+export interface Gate {
+  /** Route options to spread: `server.route({ ...gate.keyed({ scope: "check" }), method, url, handler })`. */
+  keyed(options: GateOptions): { readonly onRequest: Hook; readonly preHandler?: Hook };
+  /** The same for a key the route has found itself, e.g. behind a Bearer; rejects with the Refusal. */
+  admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    presented: string | null,
+    options: GateOptions,
+  ): Promise<Principal>;
+}
+
+/** What the gate stands on. */
+export interface GateDeps {
+  readonly clock: Clock;
+  readonly keys: KeyLookup;
+  readonly limits: Limiter;
+  /** Missing and wrong keys per client address. */
+  readonly failures: AddressLimiter;
+}
+
+/** Builds the gate. It works in callbacks: a cached key and a batched count leave nothing else to wait for. */
+export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
+  function pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    presented: string | null,
+    { scope, counts = "minute-and-day" }: GateOptions,
+    done: (error?: Error) => void,
+  ): void {
+    if (presented === null) return done(refuseKey(request, "auth_required"));
+    keys.find(presented, (lookupError, principal) => {
+      if (lookupError !== null) return done(away(lookupError));
+      if (principal === null) return done(refuseKey(request, "invalid_api_key"));
+      limits.take(principal.accountId, principal.plan, counts, (countError, verdict) => {
+        if (countError !== null || verdict === null) return done(away(countError));
+        const nowMs = clock.now().getTime();
+        setRateHeaders(reply, principal.plan, verdict, nowMs);
+        if (verdict.denied !== null) return done(overLimit(verdict, nowMs));
+        if (scope !== null && !principal.scopes.includes(scope)) return done(outOfScope(scope, principal));
+        request.principal = principal;
+        done();
+      });
+    });
+  }
+
+  function refuseKey(request: FastifyRequest, code: "auth_required" | "invalid_api_key"): Refusal {
+    const { ok, retryAfterSeconds } = failures.take(request.ip);
+    if (!ok) {
+      return new Refusal("rate_limit_exceeded", {
+        message: `Too many requests without a valid API key from your address. Wait ${retryAfterSeconds} s.`,
+        headers: { "retry-after": String(retryAfterSeconds) },
+      });
+    }
+    return new Refusal(code, code === "auth_required" ? missingKey(request) : WRONG_KEY);
+  }
+
+  return {
+    keyed(options) {
+      const place = options.key ?? "header";
+      if (place !== "anywhere") {
+        const bearer = place === "bearer";
+        return {
+          onRequest: (request, reply, done) => {
+            pass(request, reply, keyInHeader(request) ?? (bearer ? bearerToken(request) : null), options, done);
+          },
+        };
+      }
+      return {
+        // A key that cannot be in the body is judged before the body is read.
+        onRequest: (request, reply, done) => {
+          const presented = keyInHeader(request) ?? keyInQuery(request);
+          if (presented === null && mayHaveBody(request)) done();
+          else pass(request, reply, presented, options, done);
+        },
+        preHandler: (request, reply, done) => {
+          if (request.principal === null) pass(request, reply, keyInBody(request), options, done);
+          else done();
+        },
+      };
+    },
+    admit(request, reply, presented, options) {
+      return new Promise((resolve, reject) => {
+        pass(request, reply, presented, options, (error) => {
+          if (error !== undefined) reject(error);
+          else if (request.principal !== null) resolve(request.principal);
+        });
+      });
+    },
+  };
+}
+
+/** The token of `Authorization: Bearer <token>`, the scheme in any case; null without one. */
+export function bearerToken(request: FastifyRequest): string | null {
+  return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
+}
+
+function keyInHeader(request: FastifyRequest): string | null {
+  const given = request.headers["x-api-key"];
+  // Two fields of one name arrive joined: no key, but not nothing either.
+  return typeof given === "string" && given !== "" ? given : null;
+}
+
+function keyInQuery(request: FastifyRequest): string | null {
+  const given = (request.query as Record<string, unknown>)["api_key"];
+  return typeof given === "string" && given !== "" ? given : null;
+}
+
+const KEYED_BODY = /^application\/(?:json|x-www-form-urlencoded) *(?:;|$)/i;
+
+function mayHaveBody(request: FastifyRequest): boolean {
+  return request.method !== "GET" && KEYED_BODY.test(request.headers["content-type"] ?? "");
+}
+
+const WRONG_KEY =
+  "This API key is not valid: it is mistyped, or it was revoked. Keys start with vtg_ and have 40 characters.";
+
+function missingKey(request: FastifyRequest): string {
+  const places = request.apiVersion === "v4" || request.apiVersion === null ? "" : " or the api_key parameter";
+  return `Send your API key in the X-API-Key header${places}. Keys come with an account; ask the operator or see the dashboard.`;
+}
+
+function overLimit(verdict: Verdict, nowMs: number): Refusal {
+  const byDay = verdict.denied === "day";
+  const wait = secondsUntil(byDay ? dayEnd(verdict.day) : minuteEnd(verdict.minute), nowMs);
+  const limit = byDay ? `${verdict.dayLimit} requests a day` : `${verdict.minuteLimit} requests a minute`;
+  const until = byDay ? "until 00:00 UTC" : `${wait} s`;
+  return new Refusal(byDay ? "daily_limit_exceeded" : "rate_limit_exceeded", {
+    message: `Your plan allows ${limit}, over all keys of the account. Wait ${until} or move to a larger plan.`,
+    headers: { "retry-after": String(wait) },
+  });
+}
+
+function outOfScope(scope: Scope, principal: Principal): Refusal {
+  const has = principal.scopes.length === 0 ? "none" : principal.scopes.join(", ");
+  const planHasIt = principal.plan.scopes.includes(scope);
+  const advice = planHasIt ? "Use a key that has it." : `The ${principal.plan.name} plan does not include it.`;
+  return new Refusal("insufficient_scope", `This needs the scope ${scope}; your key has: ${has}. ${advice}`);
+}
+
+function away(error: Error | null): Error {
+  return error === null || isDatabaseAway(error) ? serviceUnavailable() : error;
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+
+/** What readiness looks at. */
+export interface HealthDeps {
+  readonly clock: Clock;
+  /** true when the database answers and has every migration; rejects or false otherwise. */
+  readonly isDatabaseReady: () => Promise<boolean>;
+  /** Agents attached to this replica at present. */
+  readonly agents: () => number;
+  /** Whether the process is about to stop. */
+  readonly isDraining: () => boolean;
+}
+
+// How long an answer about the database stands: probes of many balancers cost one statement.
+const DATABASE_BELIEVED_MS = 1_000;
+/** Longest wait for the first agent after the start (decisions 1, Health). */
+const AGENT_GRACE_MS = 30_000;
+
+interface DatabaseReading {
+  readonly until: number;
+  readonly ready: Promise<boolean>;
+}
+
+/** GET /healthz: the process runs. GET /readyz: it can serve; 503 names what is missing. Neither takes a key. */
+export function registerHealth(server: FastifyInstance, deps: HealthDeps): void {
+  const startedAt = deps.clock.monotonic();
+  let reading: DatabaseReading | null = null;
+  let agentSeen = false;
+
+  function isDatabaseReady(): Promise<boolean> {
+    const now = deps.clock.monotonic();
+    if (reading === null || reading.until <= now) {
+      reading = { until: now + DATABASE_BELIEVED_MS, ready: deps.isDatabaseReady().catch(() => false) };
+    }
+    return reading.ready;
+  }
+
+  server.route({
+    method: ["GET", "HEAD"],
+    url: "/healthz",
+    handler: (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }),
+  });
+
+  server.route({
+    method: ["GET", "HEAD"],
+    url: "/readyz",
+    handler: async (_request, reply) => {
+      const attached = deps.agents() > 0;
+      agentSeen ||= attached;
+      const waitsForAgent = !agentSeen && deps.clock.monotonic() - startedAt < AGENT_GRACE_MS;
+      const failing = [
+        ...(deps.isDraining() ? ["draining"] : []),
+        ...((await isDatabaseReady()) ? [] : ["database"]),
+        ...(waitsForAgent ? ["agents"] : []),
+      ];
+      reply.header("cache-control", "no-store");
+      if (failing.length > 0) return reply.code(503).send({ status: "unavailable", failing });
+      return { status: "ready", degraded: attached ? [] : ["agents"] };
+    },
+  });
+}

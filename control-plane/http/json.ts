@@ -1,0 +1,94 @@
+/** A JSON object, or why the text is none; `field` names the key at fault where there is one. */
+export type JsonObject =
+  | { readonly ok: true; readonly value: Record<string, unknown> }
+  | {
+      readonly ok: false;
+      readonly reason: "invalid_json" | "unknown" | "duplicate";
+      readonly field?: string;
+      readonly message: string;
+    };
+
+/** Nesting no request of ours needs; deeper input would overflow the stack of recursive code further on. */
+const DEEPEST = 64;
+
+/**
+ * Reads a request body: UTF-8 JSON whose top is an object. An empty body is {}. Beyond what JSON.parse refuses, a key
+ * given twice is refused, for which value would count is anyone's guess, and so is `__proto__`.
+ */
+export function parseJsonObject(bytes: Uint8Array): JsonObject {
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return broken("The body is not valid UTF-8.");
+  }
+  if (text.trim() === "") return { ok: true, value: {} };
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return broken("The body is not valid JSON.");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return broken("The body must be a JSON object.");
+  }
+  return inspectKeys(text) ?? { ok: true, value: value as Record<string, unknown> };
+}
+
+/** Walks the keys of a text that is known to be valid JSON; null where nothing is wrong with them. */
+function inspectKeys(text: string): JsonObject | null {
+  // One entry per open bracket: the keys seen so far in an object, null in an array.
+  const open: (Set<string> | null)[] = [];
+  let index = 0;
+  while (index < text.length) {
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) {
+      const end = endOfString(text, index);
+      const keys = open.at(-1);
+      if (keys !== null && keys !== undefined && isKey(text, end)) {
+        const key = JSON.parse(text.slice(index, end)) as string;
+        if (key === "__proto__") return { ok: false, reason: "unknown", field: key, message: "Remove this field." };
+        if (keys.has(key)) {
+          const field = key.slice(0, 200);
+          return { ok: false, reason: "duplicate", field, message: `${field} was given twice; give one value.` };
+        }
+        keys.add(key);
+      }
+      index = end;
+      continue;
+    }
+    if (character === OPEN_OBJECT || character === OPEN_ARRAY) {
+      if (open.length === DEEPEST) return broken(`The body is nested deeper than ${DEEPEST} levels.`);
+      open.push(character === OPEN_OBJECT ? new Set() : null);
+    } else if (character === CLOSE_OBJECT || character === CLOSE_ARRAY) {
+      open.pop();
+    }
+    index += 1;
+  }
+  return null;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+
+/** The index after the closing quote of the string that starts at `start`. */
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (text.charCodeAt(index) !== QUOTE) index += text.charCodeAt(index) === BACKSLASH ? 2 : 1;
+  return index + 1;
+}
+
+/** Whether a colon follows: in valid JSON only a key has one. */
+function isKey(text: string, from: number): boolean {
+  let index = from;
+  while (/[ \t\r\n]/.test(text.charAt(index))) index += 1;
+  return text.charAt(index) === ":";
+}
+
+function broken(message: string): JsonObject {
+  return { ok: false, reason: "invalid_json", message };
+}

@@ -1,0 +1,59 @@
+import { Type, type Static, type TObject } from "typebox";
+import type { FastifyRequest } from "fastify";
+import { parseParams } from "#shared/schema.ts";
+import { readBody } from "#control-plane/http/body.ts";
+import type { Pagination } from "#control-plane/http/envelope.ts";
+import { refuseField } from "#control-plane/http/errors.ts";
+
+/** The query of a request by a schema; unknown names are ignored. Throws Refusal. */
+export function readQuery<T extends TObject>(schema: T, request: FastifyRequest): Static<T> {
+  const parsed = parseParams(schema, request.query as Record<string, unknown>, { from: "text", unknown: "ignore" });
+  if (!parsed.ok) throw refuseField(parsed.problem);
+  return parsed.value;
+}
+
+/** The JSON body of a write by a schema; unknown fields are refused, `readOnly` ones ignored. Throws Refusal. */
+export function readWrite<T extends TObject>(
+  schema: T,
+  request: FastifyRequest,
+  readOnly: readonly string[] = [],
+): Static<T> {
+  const parsed = parseParams(schema, readBody(request), { from: "json", unknown: "refuse", readOnly });
+  if (!parsed.ok) throw refuseField(parsed.problem);
+  return parsed.value;
+}
+
+/** Largest id of any of our tables that a JavaScript number holds exactly. */
+const MOST_ID = Number.MAX_SAFE_INTEGER;
+
+/** An id in the query. */
+export const IdField = Type.Integer({ minimum: 1, maximum: MOST_ID, description: "Id of the resource" });
+
+const IdQuery = Type.Object({ id: IdField });
+
+/** The required `id` of the query. Throws Refusal. */
+export function readId(request: FastifyRequest): number {
+  return readQuery(IdQuery, request).id;
+}
+
+/** `page` and `per_page` of a list, for schemas of list queries. */
+export const PageFields = {
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: "Page, from 1" })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: "Rows on a page" })),
+};
+
+/** A page of a list: what to read, and what meta.pagination says. */
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+  pagination(total: number): Pagination;
+}
+
+/** The page a list query asks for, from fields read with PageFields. */
+export function pageOf({ page = 1, per_page: limit = 25 }: { page?: number; per_page?: number }): Page {
+  return {
+    limit,
+    offset: (page - 1) * limit,
+    pagination: (total) => ({ total, page, per_page: limit, pages: Math.ceil(total / limit) }),
+  };
+}

@@ -1,0 +1,30 @@
+import type { FastifyReply } from "fastify";
+import type { Plan } from "#control-plane/plans.ts";
+import type { Verdict } from "#control-plane/limits/verdict.ts";
+import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
+
+const policies = new WeakMap<Plan, string>();
+
+/** RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10): a structured list, one member for each window. */
+export function rateLimitPolicy(plan: Plan): string {
+  let policy = policies.get(plan);
+  if (policy === undefined) {
+    policy = `"minute";q=${plan.requestsPerMinute};w=${MINUTE_SECONDS}, "day";q=${plan.requestsPerDay};w=${DAY_SECONDS}`;
+    policies.set(plan, policy);
+  }
+  return policy;
+}
+
+/** Sets the fields of every keyed answer: X-RateLimit-* (always the minute's), RateLimit and RateLimit-Policy. */
+export function setRateHeaders(reply: FastifyReply, plan: Plan, verdict: Verdict, nowMs: number): void {
+  const reset = minuteEnd(verdict.minute);
+  reply.header("x-ratelimit-limit", verdict.minuteLimit);
+  reply.header("x-ratelimit-remaining", verdict.minuteRemaining);
+  reply.header("x-ratelimit-reset", reset);
+  reply.header("ratelimit-policy", rateLimitPolicy(plan));
+  reply.header(
+    "ratelimit",
+    `"minute";r=${verdict.minuteRemaining};t=${secondsUntil(reset, nowMs)}, ` +
+      `"day";r=${verdict.dayRemaining};t=${secondsUntil(dayEnd(verdict.day), nowMs)}`,
+  );
+}

@@ -1,0 +1,54 @@
+/** Which methods a path answers to, for 405 and its Allow field. */
+export interface RoutesSeen {
+  /** Notes a route as the router was told it. */
+  add(method: string | readonly string[], pattern: string): void;
+  /** The methods of the routes that match a path, sorted; [] where none does. */
+  methodsOf(path: string): readonly string[];
+}
+
+// A pattern's moving parts: `:name` up to the next slash, `*` for the rest.
+const MOVING = /:[^/]+|\*/g;
+const SPECIAL = /[.*+?^${}()|[\]\\]/g;
+
+/** Collects routes as they are registered; looked at only for requests that match none. */
+export function createRoutesSeen(): RoutesSeen {
+  const fixed = new Map<string, Set<string>>();
+  const moving = new Map<string, { readonly matches: RegExp; readonly methods: Set<string> }>();
+
+  function methodsFor(pattern: string): Set<string> {
+    if (pattern.search(MOVING) < 0) {
+      const known = fixed.get(pattern) ?? new Set<string>();
+      fixed.set(pattern, known);
+      return known;
+    }
+    const known = moving.get(pattern) ?? { matches: compile(pattern), methods: new Set<string>() };
+    moving.set(pattern, known);
+    return known.methods;
+  }
+
+  return {
+    add(method, pattern) {
+      const methods = methodsFor(trim(pattern));
+      for (const name of typeof method === "string" ? [method] : method) methods.add(name);
+    },
+    methodsOf(path) {
+      const trimmed = trim(path);
+      const found = new Set(fixed.get(trimmed));
+      for (const { matches, methods } of moving.values()) {
+        if (matches.test(trimmed)) for (const name of methods) found.add(name);
+      }
+      return [...found].toSorted();
+    },
+  };
+}
+
+/** The router ignores one trailing slash. */
+function trim(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+function compile(pattern: string): RegExp {
+  const fixedParts = pattern.split(MOVING).map((part) => part.replaceAll(SPECIAL, String.raw`\$&`));
+  const movingParts = Array.from(pattern.matchAll(MOVING), ([part]) => (part === "*" ? ".*" : "[^/]+"));
+  return new RegExp(`^${fixedParts.map((part, index) => part + (movingParts[index] ?? "")).join("")}$`);
+}

@@ -1,0 +1,138 @@
+import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Clock, Random } from "#shared/clock.ts";
+import { acceptBodies, BODY_LIMIT } from "#control-plane/http/body.ts";
+import { answerBrokenRequest } from "#control-plane/http/broken.ts";
+import { createErrorHandler, notFound } from "#control-plane/http/error-handler.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { observeRequests } from "#control-plane/http/observe.ts";
+import { createRequestIds } from "#control-plane/http/request-id.ts";
+import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/routes-seen.ts";
+import { isRetiring, retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
+import type { Metrics } from "#control-plane/metrics.ts";
+
+/** What the server needs of the application. */
+export interface ServerDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly config: {
+    /** CIDR list; [] ignores X-Forwarded-For. */
+    readonly trustedProxies: readonly string[];
+    /** From this moment on v1 and v2 are gone. */
+    readonly v1V2Sunset: Date;
+  };
+}
+
+/** Certificate chain and private key, PEM. */
+export interface ServerTls {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+}
+
+// Headers within 10 s and the whole request within 30 (requestTimeout below), looked after every 5.
+const NODE_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, requireHostHeader: false };
+
+/**
+ * The HTTP server without routes. What holds for every answer holds here: a request id, the version's error shape, 404
+ * and 405 before anything else, bounded bodies and waits.
+ */
+export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance {
+  const { clock, random, log, metrics, config } = deps;
+  const nextId = createRequestIds(random);
+  const handleError = createErrorHandler(log, metrics);
+  const retirement = retirementHeaders(config.v1V2Sunset);
+  const routes = createRoutesSeen();
+  const monotonic = (): number => clock.monotonic();
+
+  /** What every request gets before it is looked at; returns why it must not go on. */
+  function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): Refusal | undefined {
+    request.startedAt = clock.monotonic();
+    setHeader("x-request-id", request.id);
+    const version = versionOfPath(request.raw.url ?? "");
+    request.apiVersion = version;
+    if (isRetiring(version)) {
+      for (const [name, value] of Object.entries(retirement)) setHeader(name, value);
+      if (clock.now() >= config.v1V2Sunset) return gone(version);
+    }
+    return undefined;
+  }
+
+  const server = fastify({
+    ...(tls === undefined ? { http: NODE_OPTIONS } : { https: { ...NODE_OPTIONS, ...tls } as never }),
+    requestTimeout: 30_000,
+    bodyLimit: BODY_LIMIT,
+    logger: false,
+    trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
+    exposeHeadRoutes: false,
+    // Requests on open connections are answered to the end, each with Connection: close.
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    genReqId: nextId,
+    rewriteUrl: ({ url = "/" }) => (url.startsWith("/") ? url : toOriginForm(url)),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
+    frameworkErrors: (error, request, reply) => {
+      const refusal = receive(request, (name, value) => void reply.header(name, value));
+      handleError(refusal ?? error, request, reply);
+    },
+  }) as FastifyInstance;
+
+  server.decorateRequest("principal", null);
+  server.decorateRequest("startedAt", 0);
+  server.decorateRequest("apiVersion", null);
+  server.decorateRequest("monotonic", monotonic);
+  acceptBodies(server);
+  // Schemas of routes are documentation: parseParams reads parameters, and answers are sent as they are.
+  server.setValidatorCompiler(() => () => true);
+  server.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  server.setErrorHandler(handleError);
+  // Never reached: the hook below refuses unmatched requests before their bodies are read.
+  server.setNotFoundHandler((request, reply) => handleError(notFound(), request, reply));
+  server.addHook("onRoute", ({ method, url }) => routes.add(method, url));
+  server.addHook("onRequest", (request, reply, done) => {
+    const refusal = receive(request, (name, value) => void reply.header(name, value));
+    if (refusal !== undefined) done(refusal);
+    else if (request.is404) done(unmatched(request, routes));
+    else if (request.headers.host === undefined && request.raw.httpVersion === "1.1") done(withoutHost());
+    else done();
+  });
+  observeRequests(server, log, metrics);
+  return server;
+}
+
+function unmatched(request: FastifyRequest, routes: RoutesSeen): Refusal {
+  const allow = routes.methodsOf(pathOf(request.raw.url ?? "/")).join(", ");
+  if (allow === "") return notFound();
+  return new Refusal("method_not_allowed", {
+    message: `This path answers to ${allow}, not to ${request.method}.`,
+    headers: { allow },
+  });
+}
+
+function gone(version: "v1" | "v2"): Refusal {
+  return new Refusal("gone", `API ${version} has been switched off. Use /api/v4/ instead of /api/${version}/.`);
+}
+
+/** RFC 9112, section 3.2: a request without Host is answered with 400. Node would do so without a body or an id. */
+function withoutHost(): Refusal {
+  return new Refusal("missing_parameter", { field: "Host", reason: "required", message: "Send a Host header." });
+}
+
+/** The path the router matched against: without query, escapes decoded where they can be. */
+function pathOf(target: string): string {
+  const path = target.split("?", 1)[0] ?? target;
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+/** RFC 9112, section 3.2.2: a server accepts the absolute form as well. `*` and the like match no route. */
+function toOriginForm(target: string): string {
+  const [, path] = /^https?:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];
+  if (path === undefined) return `/${target}`;
+  return path.startsWith("/") ? path : `/${path}`;
+}

@@ -1,0 +1,133 @@
+import { Type } from "typebox";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { SCOPES, type Scope } from "#shared/tools/define.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import type { Hook } from "#control-plane/http/gate.ts";
+import { IdField, PageFields, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { answer } from "#control-plane/http/request.ts";
+import type { Keys } from "#control-plane/keys/keys.ts";
+import { effectiveScopes } from "#control-plane/keys/principal.ts";
+import type { ListedKey } from "#control-plane/keys/store.ts";
+import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/plans.ts";
+
+const Create = Type.Object({
+  plan: Type.Optional(Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES] })),
+  account_id: Type.Optional(IdField),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  scopes: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: SCOPES.length })),
+});
+const ListQuery = Type.Object({
+  id: Type.Optional(IdField),
+  account_id: Type.Optional(IdField),
+  ...PageFields,
+});
+const READ_ONLY = ["id", "key", "prefix", "created_at"];
+
+/** What the key routes stand on. */
+export interface KeyRoutesDeps {
+  readonly keys: Keys;
+  readonly accounts: Accounts;
+  readonly plans: Plans;
+  readonly sql: Sql;
+  /** The operator's gate. */
+  readonly admin: Hook;
+}
+
+/** The operator's key routes: POST, GET and DELETE /api/admin/keys (decisions 1, Admin API). */
+export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps): void {
+  const { keys, plans, admin } = deps;
+  const url = "/api/admin/keys";
+
+  server.route({
+    method: "POST",
+    url,
+    onRequest: admin,
+    handler: async (request, reply) => reply.code(201).send(answer(request, await create(deps, request))),
+  });
+
+  server.route({
+    method: "GET",
+    url,
+    onRequest: admin,
+    handler: async (request) => {
+      const { id, account_id: accountId, ...fields } = readQuery(ListQuery, request);
+      const filter = { ...(id === undefined ? {} : { id }), ...(accountId === undefined ? {} : { accountId }) };
+      const page = pageOf(fields);
+      const { keys: rows, total } = await keys.list(filter, page.limit, page.offset);
+      if (id === undefined) {
+        const data = rows.map((row) => show(row, plans));
+        return answer(request, data, { pagination: page.pagination(total) });
+      }
+      const [row] = rows;
+      if (row === undefined) throw noKey(id);
+      return answer(request, show(row, plans));
+    },
+  });
+
+  server.route({
+    method: "DELETE",
+    url,
+    onRequest: admin,
+    handler: async (request) => {
+      const id = readId(request);
+      if (!(await keys.revoke(id))) throw noKey(id);
+      return answer(request, { id, deleted: true });
+    },
+  });
+}
+
+async function create({ keys, accounts, plans, sql }: KeyRoutesDeps, request: FastifyRequest) {
+  const { plan, account_id: accountId, name = null, scopes: asked } = readWrite(Create, request, READ_ONLY);
+  return transact(sql, async (tx) => {
+    // Without an account the key gets one of its own.
+    const account =
+      accountId === undefined
+        ? await accounts.create(tx, { email: null, plan: plan ?? "free" })
+        : await accounts.find(tx, accountId);
+    if (account === null) throw new Refusal("not_found", `There is no account ${accountId}.`);
+    if (plan !== undefined && plan !== account.plan) throw otherPlan(account.plan);
+    const scopes = asked === undefined ? null : checkScopes(asked, account.plan, plans);
+    const made = await keys.create(tx, { account, name, scopes });
+    if (made === null) {
+      const { keys: most } = plans[account.plan];
+      throw new Refusal("plan_limit_exceeded", `The ${account.plan} plan allows ${most} keys. Revoke one first.`);
+    }
+    return { id: made.id, account_id: account.id, key: made.key, plan: account.plan, scopes: made.scopes, name };
+  });
+}
+
+function checkScopes(asked: readonly string[], plan: PlanName, plans: Plans): readonly Scope[] {
+  const allowed = plans[plan].scopes;
+  const scopes = allowed.filter((scope) => asked.includes(scope));
+  const beyond = asked.find((scope) => !(allowed as readonly string[]).includes(scope));
+  if (beyond === undefined) return scopes;
+  throw refuseField({
+    field: "scopes",
+    reason: "enum",
+    message: `the ${plan} plan allows ${allowed.join(", ")}; not ${beyond.slice(0, 50)}`,
+  });
+}
+
+function otherPlan(plan: PlanName): Refusal {
+  const message = `the account is on ${plan}; leave this out, or change the account with PUT /api/admin/accounts`;
+  return refuseField({ field: "plan", reason: "enum", message });
+}
+
+function noKey(id: number): Refusal {
+  return new Refusal("not_found", `There is no key ${id}.`);
+}
+
+function show({ id, accountId, name, prefix, plan, scopes, createdAt }: ListedKey, plans: Plans) {
+  return {
+    id,
+    account_id: accountId,
+    name,
+    prefix,
+    plan,
+    scopes: effectiveScopes(scopes, plans[plan].scopes),
+    created_at: createdAt.toISOString(),
+  };
+}

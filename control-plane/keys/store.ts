@@ -1,0 +1,109 @@
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { PlanName } from "#control-plane/plans.ts";
+
+/** The channel on which replicas tell each other to forget keys: `key:<digest>` or `account:<id>`. */
+export const KEY_CHANNEL = "vantage_keys";
+
+/** A key as the gate needs it; scopes null means the plan's. */
+export interface StoredKey {
+  readonly id: number;
+  readonly accountId: number;
+  /** Hex. */
+  readonly digest: string;
+  readonly plan: PlanName;
+  readonly scopes: readonly string[] | null;
+}
+
+/** A key as its owner may see it. */
+export interface ListedKey {
+  readonly id: number;
+  readonly accountId: number;
+  readonly name: string | null;
+  readonly prefix: string;
+  readonly plan: PlanName;
+  readonly scopes: readonly string[] | null;
+  readonly createdAt: Date;
+}
+
+/** What a new key is made of. */
+export interface NewKey {
+  readonly accountId: number;
+  readonly plan: PlanName;
+  readonly name: string | null;
+  readonly digest: string;
+  readonly prefix: string;
+  readonly scopes: readonly string[] | null;
+  /** The plan's allowance. */
+  readonly mostKeys: number;
+  readonly now: Date;
+}
+
+/** The keys with these digests (hex), in no order; those nobody has are missing. */
+export async function findKeys(sql: Sql, digests: readonly string[]): Promise<readonly StoredKey[]> {
+  return sql<StoredKey[]>`
+    select keys.id, account_id as "accountId", encode(digest, 'hex') as digest, plan, scopes
+    from keys join accounts on accounts.id = account_id
+    where digest = any(select decode(hex, 'hex') from unnest(${[...digests]}::text[]) as hex)`;
+}
+
+/**
+ * Adds a key within the plan's allowance; null where the account is gone, on another plan by now, or full. The count in
+ * the account's row makes this exact: a concurrent insert waits for the row and then sees the new count.
+ */
+export async function insertKey(sql: Queryable, key: NewKey): Promise<number | null> {
+  const [row] = await sql<{ id: number }[]>`
+    with account as (
+      update accounts set key_count = key_count + 1
+      where id = ${key.accountId} and plan = ${key.plan} and key_count < ${key.mostKeys}
+      returning id
+    )
+    insert into keys (account_id, name, digest, prefix, scopes, created_at)
+    select id, ${key.name}, decode(${key.digest}, 'hex'), ${key.prefix},
+      ${key.scopes === null ? null : [...key.scopes]}::text[], ${key.now}
+    from account
+    returning id`;
+  return row?.id ?? null;
+}
+
+/** Which keys a list shows. */
+export interface KeyFilter {
+  readonly id?: number;
+  readonly accountId?: number;
+}
+
+/** Newest first. */
+export async function listKeys(sql: Queryable, filter: KeyFilter, limit: number, offset: number): Promise<ListedKey[]> {
+  return sql<ListedKey[]>`
+    select keys.id, account_id as "accountId", name, prefix, plan, scopes, keys.created_at as "createdAt"
+    from keys join accounts on accounts.id = account_id
+    where ${matches(sql, filter)}
+    order by keys.id desc limit ${limit} offset ${offset}`;
+}
+
+/** How many keys a list has in all. */
+export async function countKeys(sql: Queryable, filter: KeyFilter): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`select count(*) as total from keys where ${matches(sql, filter)}`;
+  return row?.total ?? 0;
+}
+
+function matches(sql: Queryable, { id, accountId }: KeyFilter) {
+  return sql`(${id ?? null}::bigint is null or keys.id = ${id ?? null})
+    and (${accountId ?? null}::bigint is null or account_id = ${accountId ?? null})`;
+}
+
+/** Deletes a key and tells every replica, in one statement; the digest of the key, or null where there was none. */
+export async function deleteKey(sql: Queryable, id: number): Promise<string | null> {
+  const [row] = await sql<{ digest: string }[]>`
+    with gone as (
+      delete from keys where id = ${id} returning account_id, encode(digest, 'hex') as digest
+    ), account as (
+      update accounts set key_count = key_count - 1 from gone where accounts.id = gone.account_id
+    )
+    select digest, pg_notify(${KEY_CHANNEL}, 'key:' || digest) from gone`;
+  return row?.digest ?? null;
+}
+
+/** Tells every replica to forget an account's keys: its plan changed or it is gone. */
+export async function notifyAccountChanged(sql: Queryable, accountId: number): Promise<void> {
+  await sql`select pg_notify(${KEY_CHANNEL}, ${`account:${accountId}`})`;
+}

@@ -1,0 +1,49 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Queryable } from "#control-plane/database/connect.ts";
+import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
+import { createLimiter, type Limiter } from "#control-plane/limits/limiter.ts";
+import { countRequests, deleteCounts, pruneCounts } from "#control-plane/limits/store.ts";
+import { windowsAt } from "#control-plane/limits/windows.ts";
+import type { Metrics } from "#control-plane/metrics.ts";
+
+/** The limiter on its database, with its housekeeping. */
+export interface AccountLimits extends Limiter {
+  /** Drops the counts of an account that is being erased. */
+  forget(sql: Queryable, accountId: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the limits stand on; the connection is theirs alone and is closed with them. */
+export interface AccountLimitsDeps {
+  readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "limitStatements" | "limitRequests">;
+  readonly database: GuardedDatabase;
+}
+
+const PRUNE_EVERY_MS = 3_600_000;
+
+/** Opens the account limits of one replica. */
+export function createAccountLimits({ clock, metrics, database }: AccountLimitsDeps): AccountLimits {
+  const limiter = createLimiter({
+    clock,
+    count: (windows, asks) => database.run((sql) => countRequests(sql, windows, asks)),
+    onStatement: (requests) => {
+      metrics.limitStatements.inc();
+      metrics.limitRequests.inc(requests);
+    },
+  });
+  const timer = setInterval(() => {
+    const { day } = windowsAt(clock.now().getTime());
+    // Old rows do no harm: what fails now is done an hour later.
+    database.run((sql) => pruneCounts(sql, day - 1)).catch(() => {});
+  }, PRUNE_EVERY_MS);
+  timer.unref();
+  return {
+    take: (accountId, plan, kind, counted) => limiter.take(accountId, plan, kind, counted),
+    forget: deleteCounts,
+    close() {
+      clearInterval(timer);
+      return database.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { LRUCache } from "lru-cache";
+import ipaddr from "ipaddr.js";
+import type { Clock } from "#shared/clock.ts";
+
+/** How a call of a client address stands. */
+export interface AddressVerdict {
+  readonly ok: boolean;
+  /** Calls left in the window after this one. */
+  readonly remaining: number;
+  /** Unix seconds at which the window ends. */
+  readonly resetsAt: number;
+  /** Whole seconds to wait, at least 1; for Retry-After. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Counts calls per client address in fixed UTC windows, in this process only. */
+export interface AddressLimiter {
+  /** Counts one call; a refused one consumes nothing. */
+  take(address: string): AddressVerdict;
+  /** Whether the next call would be refused; counts nothing. */
+  isExhausted(address: string): boolean;
+}
+
+/** The limit and the memory it may use. */
+export interface AddressLimiterOptions {
+  readonly clock: Clock;
+  readonly limit: number;
+  readonly windowSeconds: number;
+  /** Addresses remembered at once; the one unseen for longest is forgotten first. */
+  readonly addresses?: number;
+}
+
+interface Entry {
+  window: number;
+  count: number;
+}
+
+/** A limiter for calls that no account answers for. Memory is bounded; IPv6 clients count by their /64. */
+export function createAddressLimiter(options: AddressLimiterOptions): AddressLimiter {
+  const { clock, limit, windowSeconds, addresses = 50_000 } = options;
+  const entries = new LRUCache<string, Entry>({ max: addresses });
+
+  function current(address: string, window: number): Entry {
+    const group = addressGroup(address);
+    let entry = entries.get(group);
+    if (entry === undefined) {
+      entry = { window, count: 0 };
+      entries.set(group, entry);
+    } else if (entry.window !== window) {
+      entry.window = window;
+      entry.count = 0;
+    }
+    return entry;
+  }
+
+  return {
+    take(address) {
+      const nowSeconds = clock.now().getTime() / 1_000;
+      const window = Math.floor(nowSeconds / windowSeconds);
+      const entry = current(address, window);
+      const ok = entry.count < limit;
+      if (ok) entry.count += 1;
+      const resetsAt = (window + 1) * windowSeconds;
+      const retryAfterSeconds = Math.max(1, Math.ceil(resetsAt - nowSeconds));
+      return { ok, remaining: limit - entry.count, resetsAt, retryAfterSeconds };
+    },
+    isExhausted(address) {
+      const entry = entries.get(addressGroup(address));
+      return (
+        entry !== undefined &&
+        entry.count >= limit &&
+        entry.window === Math.floor(clock.now().getTime() / 1_000 / windowSeconds)
+      );
+    },
+  };
+}
+
+/** What one client can be taken for: an IPv4 address, or the /64 of an IPv6 one, which is what a subscriber gets. */
+export function addressGroup(address: string): string {
+  if (!address.includes(":")) return address.slice(0, 64);
+  const plain = address.split("%", 1)[0] ?? "";
+  if (!ipaddr.IPv6.isValid(plain)) return address.slice(0, 64);
+  const parsed = ipaddr.IPv6.parse(plain);
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  return parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":");
+}

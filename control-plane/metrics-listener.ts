@@ -1,0 +1,63 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+
+/** Where the metrics are served. */
+export interface MetricsListener {
+  readonly host: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Where to serve them. */
+export interface MetricsListenerOptions {
+  readonly registry: Registry;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** true: where the port is in use, take a free one instead of failing (decisions 1: the default port). */
+  readonly orFree?: boolean;
+}
+
+/** Serves GET /metrics, on an address of its own: the figures are not for callers of the API. */
+export async function listenMetrics(options: MetricsListenerOptions): Promise<MetricsListener> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split("?", 1)[0];
+    if (path !== "/metrics" || (request.method !== "GET" && request.method !== "HEAD")) {
+      response.writeHead(path === "/metrics" ? 405 : 404, path === "/metrics" ? { allow: "GET, HEAD" } : {}).end();
+      return;
+    }
+    options.registry.metrics().then(
+      (text) => response.writeHead(200, { "content-type": options.registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  server.requestTimeout = 10_000;
+  server.headersTimeout = 5_000;
+  try {
+    await listen(server, options.port, options.host);
+  } catch (error) {
+    const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    if (!inUse || options.orFree !== true) throw error;
+    await listen(server, 0, options.host);
+  }
+  return {
+    host: options.host,
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}

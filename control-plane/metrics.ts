@@ -1,0 +1,60 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** The figures of the HTTP side and of counting; rooms register theirs in the same registry. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** Labels: the route's pattern, never the path as called; "none" where no route matched. */
+  readonly httpRequests: Histogram<"route" | "method" | "status">;
+  readonly httpRefused: Counter<"code">;
+  readonly limitStatements: Counter;
+  readonly limitRequests: Counter;
+}
+
+/** What is read at each scrape. */
+export interface MetricsSources {
+  /** Milliseconds from the host's clock to the database's. */
+  clockOffsetMs(): number;
+}
+
+/** A registry with the process's own figures in it. */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: "vantage_" });
+  const registers = [registry];
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_clock_offset_seconds",
+      help: "The database's clock minus the host's",
+      registers: [],
+      collect() {
+        this.set(sources.clockOffsetMs() / 1_000);
+      },
+    }),
+  );
+  return {
+    registry,
+    httpRequests: new Histogram({
+      name: "vantage_http_request_duration_seconds",
+      help: "Time from the request's headers to the end of the answer",
+      labelNames: ["route", "method", "status"],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+      registers,
+    }),
+    httpRefused: new Counter({
+      name: "vantage_http_refused_total",
+      help: "Requests answered with an error, by its code",
+      labelNames: ["code"],
+      registers,
+    }),
+    limitStatements: new Counter({
+      name: "vantage_rate_limit_statements_total",
+      help: "Statements that counted requests",
+      registers,
+    }),
+    limitRequests: new Counter({
+      name: "vantage_rate_limit_requests_total",
+      help: "Requests counted against account limits",
+      registers,
+    }),
+  };
+}

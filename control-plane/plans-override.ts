@@ -1,0 +1,80 @@
+import { SCOPES, type Scope } from "#shared/tools/define.ts";
+import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/plans.ts";
+
+/** The plans in force, or one line saying what is wrong with the operator's file. */
+export type PlansResult =
+  | { readonly ok: true; readonly plans: Plans }
+  | { readonly ok: false; readonly message: string };
+
+/** Where a JSON name goes, and how its value is read: null where it is not allowed. */
+interface Column {
+  readonly field: keyof Plan;
+  readonly allowed: string;
+  read(value: unknown): Plan[keyof Plan] | null;
+}
+
+// PostgreSQL counts in 32 bits; no plan needs more than a billion.
+const MOST = 1_000_000_000;
+
+const COLUMNS: Readonly<Record<string, Column>> = {
+  requests_per_minute: count("requestsPerMinute", 1, MOST),
+  requests_per_day: count("requestsPerDay", 1, MOST),
+  scopes: { field: "scopes", allowed: `a list of ${SCOPES.join(", ")}`, read: readScopes },
+  webhooks: count("webhooks", 0, MOST),
+  // service.md, Limits: absolute maximum 100.
+  batch_urls: count("batchUrls", 0, 100),
+  monitors: count("monitors", 0, MOST),
+  shortest_interval_minutes: count("shortestIntervalMinutes", 1, 1_440),
+  locations: count("locations", 1, 1_000),
+  keys: count("keys", 0, MOST),
+  audit_export: {
+    field: "auditExport",
+    allowed: "true or false",
+    read: (value) => (typeof value === "boolean" ? value : null),
+  },
+};
+
+/**
+ * The built-in table with an operator's rows over it: `{"<plan>": {"<column>": value, ...}, ...}` (VANTAGE_PLANS). What is
+ * not named keeps its built-in value.
+ */
+export function overridePlans(override: unknown): PlansResult {
+  if (!isRecord(override)) return wrong("must be a JSON object of plans");
+  const plans: Record<string, Plan> = { ...BUILT_IN_PLANS };
+  for (const [name, row] of Object.entries(override)) {
+    if (!isPlanName(name)) return wrong(`"${name}" is no plan; allowed: ${PLAN_NAMES.join(", ")}`);
+    if (!isRecord(row)) return wrong(`"${name}" must be an object of columns`);
+    for (const [key, value] of Object.entries(row)) {
+      const column = Object.hasOwn(COLUMNS, key) ? COLUMNS[key] : undefined;
+      if (column === undefined)
+        return wrong(`"${name}.${key}" is no column; allowed: ${Object.keys(COLUMNS).join(", ")}`);
+      const read = column.read(value);
+      if (read === null) return wrong(`"${name}.${key}" must be ${column.allowed}`);
+      plans[name] = { ...(plans[name] ?? BUILT_IN_PLANS[name]), [column.field]: read };
+    }
+  }
+  return { ok: true, plans: plans as Plans };
+}
+
+function count(field: keyof Plan, minimum: number, maximum: number): Column {
+  return {
+    field,
+    allowed: `an integer between ${minimum} and ${maximum}`,
+    read: (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum ? value : null,
+  };
+}
+
+function readScopes(value: unknown): readonly Scope[] | null {
+  if (!Array.isArray(value)) return null;
+  const scopes = SCOPES.filter((scope) => value.includes(scope));
+  return scopes.length === new Set(value).size ? scopes : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function wrong(message: string): PlansResult {
+  return { ok: false, message };
+}
