@@ -1,0 +1,27 @@
+/** Octets of a value as JSON text. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** As many leading items as fit into `maxBytes` of JSON. */
+export function leading<T>(items: readonly T[], maxBytes: number): T[] {
+  let bytes = 2;
+  const cut = items.findIndex((item) => {
+    bytes += jsonBytes(item) + 1;
+    return bytes > maxBytes + 1;
+  });
+  return cut < 0 ? [...items] : items.slice(0, cut);
+}
+
+/** Divides `total` so that small needs are met in full and large ones get equal parts of the rest. */
+export function fairShares(needs: readonly number[], total: number): number[] {
+  const shares = needs.map(() => 0);
+  let left = total;
+  const smallestFirst = needs.map((need, index) => ({ need, index })).toSorted((one, other) => one.need - other.need);
+  for (const [done, { need, index }] of smallestFirst.entries()) {
+    const share = Math.min(need, Math.floor(left / (needs.length - done)));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+}

@@ -1,0 +1,69 @@
+import { getDomain } from "tldts";
+import { ok } from "#shared/outcome.ts";
+import { dns as contract } from "#shared/tools/dns.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { typeResult, typeResults, type TypeAnswer } from "#probe-agent/analysis/dns-rows.ts";
+import { needsRootProbe, readResolverVerdict, type DnssecObservation } from "#probe-agent/analysis/dnssec-resolver.ts";
+import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
+import type { DnsAnswer, Net } from "#probe-agent/net/port.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+type Result = ResultOf<typeof contract>;
+
+// Together within the deadline of 10 s: all types at once, then what DNSSEC asks in addition.
+const LOOKUP_MS = 5_000;
+const DNSSEC_MS = 3_000;
+
+// Room in a progress event of 16 KB (decisions 7); a longer entry is in the result alone.
+const MAX_EVENT_BYTES = 15_000;
+
+/** DNS lookup: one question per type at once. A resolver that fails or is silent is the result, never a failure. */
+export const dns = implement(contract, async (net, { domain, types, dnssec }) => {
+  const observedAt = net.now().toISOString();
+  const startedAt = net.monotonic();
+  const answers = await Promise.all(
+    types.map(async (type): Promise<TypeAnswer> => {
+      const answer = await net.dns.query({ name: domain, type, dnssecOk: dnssec, timeoutMs: LOOKUP_MS });
+      const entry = typeResult(domain, { type, answer });
+      if (jsonBytes(entry) <= MAX_EVENT_BYTES) net.emit({ kind: "answer", data: entry });
+      return { type, answer };
+    }),
+  );
+  const verdict = dnssec ? await judge(net, domain, answers) : null;
+  const { results, limitations } = typeResults(domain, answers);
+  const groups = results.map(({ type, records }) => [type, records.map(({ data }) => data)]);
+  return ok<Result>({
+    domain,
+    ascii: domain,
+    registrable_domain: getDomain(domain, { allowPrivateDomains: false }),
+    results,
+    records: Object.fromEntries(groups) as Result["records"],
+    dnssec: verdict,
+    elapsed_ms: Math.round((net.monotonic() - startedAt) * 1000) / 1000,
+    observed_at: observedAt,
+    limitations,
+  });
+});
+
+/** Asks again what tells a bogus answer from a broken resolver, and an unsigned zone from a resolver that cannot tell. */
+async function judge(net: Net, domain: string, answers: readonly TypeAnswer[]): Promise<Result["dnssec"]> {
+  const observations = await Promise.all(
+    answers.map(async ({ type, answer }): Promise<DnssecObservation> => {
+      if (answer.status !== "SERVFAIL") return { type, answer, unchecked: null };
+      const unchecked = await ask(net, answer.server, { name: domain, type, checkingDisabled: true });
+      return { type, answer, unchecked };
+    }),
+  );
+  const server = observations.find(({ answer }) => answer.status !== "TIMEOUT")?.answer.server;
+  const probe = server !== undefined && needsRootProbe(observations);
+  const root = probe ? await ask(net, server, { name: ".", type: "NS" }) : null;
+  return readResolverVerdict(observations, root);
+}
+
+function ask(
+  net: Net,
+  server: string,
+  question: { name: string; type: string; checkingDisabled?: boolean },
+): Promise<DnsAnswer> {
+  return net.dns.query({ ...question, server, dnssecOk: true, timeoutMs: Math.min(DNSSEC_MS, net.remainingMs()) });
+}

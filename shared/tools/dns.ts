@@ -1,0 +1,111 @@
+import { Type, type Static } from "typebox";
+import { defineTool, withDefault } from "#shared/tools/define.ts";
+import { DnsFlags, DnsRow, SoaRow } from "#shared/dns-rows.ts";
+import { Domain, Flag, Limitations, Nullable, WordList } from "#shared/tools/fields.ts";
+
+const TYPES = ["A", "AAAA", "MX", "NS", "TXT", "CNAME", "SOA"] as const;
+
+function text(description: string) {
+  return Type.String({ description });
+}
+
+function dataOf(type: string) {
+  return Type.Optional(Type.Array(Type.String(), { description: `Data of the ${type} records; absent if not asked` }));
+}
+
+const ExtendedError = Type.Object({
+  code: Type.Integer({ description: "Extended DNS Error code (RFC 8914)" }),
+  name: Nullable(text("What IANA calls the code, null for one it does not know")),
+  text: text("The resolver's own words, often empty"),
+});
+
+const TypeResult = Type.Object({
+  type: text("Record type asked for"),
+  status: text(
+    "NOERROR (with or without records), NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT (no answer); rarely another RCODE by its IANA name",
+  ),
+  records: Type.Array(DnsRow, { description: "Records of the type, those of the last alias where there are aliases" }),
+  cname_chain: Type.Array(Type.String(), { description: "Targets of the aliases (CNAME) from the name, in order" }),
+  authority_soa: Nullable(SoaRow),
+  transport: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("dot"), Type.Literal("doh")], {
+    description: "How the answer came: udp, tcp (after a cut UDP answer), dot or doh",
+  }),
+  flags: DnsFlags,
+  ede: Type.Array(ExtendedError, { description: "Why, in the resolver's words: Extended DNS Errors" }),
+  rtt_ms: Nullable(
+    Type.Number({ description: "Round trip of the query that was answered, milliseconds; null on TIMEOUT" }),
+  ),
+  server: text("Resolver that answered, or was asked last: address#port"),
+});
+
+const Dnssec = Type.Object(
+  {
+    status: Type.Union(
+      [Type.Literal("secure"), Type.Literal("insecure"), Type.Literal("bogus"), Type.Literal("indeterminate")],
+      {
+        description: "secure: validated; insecure: not signed; bogus: fails validation; indeterminate: cannot be told",
+      },
+    ),
+    validated_by: Nullable(
+      Type.Union([Type.Literal("local"), Type.Literal("resolver_ad")], {
+        description: "Whose verdict it is: local (our own validation), resolver_ad (the resolver's); null for none",
+      }),
+    ),
+    denial: Nullable(
+      Type.Union([Type.Literal("nsec"), Type.Literal("nsec3")], {
+        description: "How the zone proves that something does not exist; null where no such proof was seen",
+      }),
+    ),
+    reasons: Type.Array(Type.String(), { description: "What led to the status, one sentence each" }),
+  },
+  { description: "DNSSEC verdict; null unless dnssec was asked for" },
+);
+
+const Result = Type.Object({
+  domain: text("Name looked up"),
+  ascii: text("The name in A-label form, lower case"),
+  registrable_domain: Nullable(text("The part one registers (public suffix and one label); null for a suffix itself")),
+  results: Type.Array(TypeResult, { description: "One entry per type, in the order asked" }),
+  records: Type.Object(Object.fromEntries(TYPES.map((type) => [type, dataOf(type)])) as Groups, {
+    description: "Record data by type, in zone-file form; empty where the name has none of the type",
+  }),
+  dnssec: Nullable(Dnssec),
+  elapsed_ms: Type.Number({ description: "Duration of the whole look-up, milliseconds" }),
+  observed_at: text("When the look-up began, ISO 8601 UTC"),
+  limitations: Limitations(),
+});
+
+type Groups = { readonly [T in (typeof TYPES)[number]]: ReturnType<typeof dataOf> };
+
+/** DNS records of a name by type, as the agent's resolver answers now. */
+export const dns = defineTool({
+  name: "dns",
+  title: "DNS lookup",
+  summary: "DNS records of a name by type, with aliases, flags and, on request, its DNSSEC status",
+  scope: "dns",
+  target: { param: "domain", kind: "domain", connects: false },
+  params: Type.Object({
+    domain: Domain({ description: "Name to look up; internationalised names in either form" }),
+    types: withDefault(
+      WordList(TYPES, {
+        description: `Comma-separated record types from ${TYPES.join(", ")}; default all`,
+        maxItems: TYPES.length,
+      }),
+      TYPES,
+    ),
+    dnssec: withDefault(Flag({ description: "1: determine the DNSSEC status too" }), false),
+  }),
+  result: Result,
+  deadlineMs: () => 10_000,
+  open: { q: "domain", extra: ["types"] },
+  across: {
+    agreeOn: ({ results }: Static<typeof Result>) =>
+      results.map(({ type, status, records }) => [type, status, records.map(({ data }) => data).toSorted()]),
+    measure: ({ results }: Static<typeof Result>) => ({ rtt_ms: median(results.map((result) => result.rtt_ms)) }),
+  },
+});
+
+function median(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null).toSorted((one, other) => one - other);
+  return known[Math.floor((known.length - 1) / 2)] ?? null;
+}
