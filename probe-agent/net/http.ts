@@ -2,7 +2,8 @@ import { isIP } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import { ok, refused, type Outcome } from "#shared/outcome.ts";
+import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { DnsPort, Hop, HttpBody, HttpPort, HttpRequest, PageSnapshot } from "#probe-agent/net/port.ts";
 import { openHop, type Endpoints, type HopContext, type OpenHop } from "#probe-agent/net/http/hop.ts";
@@ -164,7 +165,5 @@ async function resolveTrusted(dns: DnsPort, host: string): Promise<Outcome<Endpo
       .filter((record) => isIP(record.data) !== 0)
       .map((record) => ({ ip: record.data, version: isIP(record.data) === 4 ? (4 as const) : (6 as const) })),
   );
-  if (allowed.length > 0) return ok({ allowed, blocked: [] });
-  const status = answers[0]?.status ?? "TIMEOUT";
-  return failed("dns", "resolver", status === "NOERROR" ? "no_address" : status.toLowerCase(), `${host}: no address`);
+  return allowed.length > 0 ? ok({ allowed, blocked: [] }) : whyNoAddress(answers);
 }

@@ -3,7 +3,12 @@ import { createServer as createTlsServer } from "node:https";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { ROUTES } from "#test/servers/http-routes.ts";
-import type { Identity } from "#test/support/self-signed.ts";
+
+/** A certificate (with its chain) and its key, PEM; `identityOf` makes one of test/servers/pki.ts. */
+export interface Identity {
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** A request the server has seen. */
 export interface SeenRequest {

@@ -1,0 +1,73 @@
+import type { Egress } from "#shared/egress.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import { createDns } from "#probe-agent/net/dns/create.ts";
+import { createHttp } from "#probe-agent/net/http.ts";
+import type { HttpRequest, PageSnapshot } from "#probe-agent/net/port.ts";
+import type { Identity } from "#test/servers/http.ts";
+import type { Issued } from "#test/servers/pki.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { loopbackEgress } from "#test/support/net.ts";
+
+/** The User-Agent of test engines. */
+export const TEST_AGENT = "Vantage/test (+https://vantage.example/about)";
+
+/** What a test engine is made with. */
+export interface EngineOptions {
+  /** Default: loopback is open. */
+  readonly egress?: Egress;
+  /** DNS servers, default the system's (literals need none). */
+  readonly dnsServers?: readonly string[];
+  /** PEM texts of trusted roots, default Node's. */
+  readonly roots?: readonly string[];
+}
+
+/** One fetch with everything about it. */
+export type Fetch = (
+  request: Partial<HttpRequest> & { readonly url: string },
+  timeoutMs?: number,
+) => Promise<Outcome<PageSnapshot>>;
+
+/** The real engine over the real resolver; each fetch is a job of its own that ends at `timeoutMs` (default 5 s). */
+export function httpEngine(options: EngineOptions = {}): Fetch {
+  const egress = options.egress ?? loopbackEgress;
+  const clock = systemClock;
+  const dns = createDns({ servers: options.dnsServers ?? [], egress, clock, random: systemRandom });
+  const roots = options.roots === undefined ? {} : { roots: options.roots };
+  const http = createHttp({ clock, egress, userAgent: TEST_AGENT, ...roots });
+  return async (request, timeoutMs = 5000) => {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), timeoutMs);
+    const job = { signal: abort.signal, deadline: clock.monotonic() + timeoutMs, now: () => clock.now() };
+    try {
+      return await http(job, dns(job)).fetch({ method: "GET", follow: true, ...request });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** The snapshot of a fetch that must succeed. */
+export function pageOf(outcome: Outcome<PageSnapshot>): PageSnapshot {
+  if (outcome.status !== "ok") throw new Error(`no page: ${JSON.stringify(outcome)}`);
+  return outcome.data;
+}
+
+/** "stage/source/reason" of a failure, the status of any other outcome. */
+export function failureOf(outcome: Outcome<unknown>): string {
+  return outcome.status === "failed" ? `${outcome.stage}/${outcome.source}/${outcome.reason}` : outcome.status;
+}
+
+/** What a TLS server presents: the certificate, then the ones above it. */
+export function identityOf(leaf: Issued, ...above: readonly Issued[]): Identity {
+  return { cert: [leaf, ...above].map(({ pem }) => pem).join(""), key: leaf.keyPem };
+}
+
+/** Waits until the condition holds, at most two seconds; says whether it did. */
+export async function eventually(condition: () => boolean): Promise<boolean> {
+  for (let round = 0; round < 200 && !condition(); round += 1) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+  return condition();
+}
