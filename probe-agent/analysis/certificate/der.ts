@@ -1,0 +1,133 @@
+/** Thrown inside the parsers for octets that are not the DER expected; `parseCertificate` turns it into null. */
+export class MalformedDer extends Error {}
+
+/** One DER value (X.690): identifier octet, contents, and the whole encoding; all are views, nothing is copied. */
+export interface Der {
+  readonly tag: number;
+  readonly contents: Uint8Array;
+  readonly whole: Uint8Array;
+}
+
+/** Identifier octets of the universal types used in certificates. */
+export const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  oid: 0x06,
+  utf8String: 0x0c,
+  printableString: 0x13,
+  teletexString: 0x14,
+  ia5String: 0x16,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  universalString: 0x1c,
+  bmpString: 0x1e,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
+
+/** Values one SEQUENCE may hold: room for large SAN lists, an end for hostile ones. */
+const MAX_CHILDREN = 50_000;
+
+/** Reads the one value that `bytes` holds; trailing octets are malformed. */
+export function readDer(bytes: Uint8Array, tag?: number): Der {
+  const value = readAt(bytes, 0);
+  if (value.whole.length !== bytes.length) throw new MalformedDer("trailing octets");
+  return expectTag(value, tag);
+}
+
+/** The values inside a constructed one, in order. */
+export function childrenOf(contents: Uint8Array): Der[] {
+  const children: Der[] = [];
+  for (let at = 0; at < contents.length;) {
+    const child = readAt(contents, at);
+    children.push(child);
+    if (children.length > MAX_CHILDREN) throw new MalformedDer("too many values");
+    at += child.whole.length;
+  }
+  return children;
+}
+
+/** The values of a SEQUENCE. */
+export function sequenceOf(bytes: Uint8Array): Der[] {
+  return childrenOf(readDer(bytes, TAG.sequence).contents);
+}
+
+/** The value itself, if it is there and has the tag. */
+export function expectTag(value: Der | undefined, tag?: number): Der {
+  if (value === undefined || (tag !== undefined && value.tag !== tag)) throw new MalformedDer("unexpected type");
+  return value;
+}
+
+/** Dotted text of an OBJECT IDENTIFIER's contents. */
+export function oidText(contents: Uint8Array): string {
+  if (contents.length === 0 || contents.length > 64) throw new MalformedDer("object identifier");
+  const arcs: bigint[] = [];
+  let arc = 0n;
+  for (const octet of contents) {
+    arc = (arc << 7n) | BigInt(octet & 0x7f);
+    if ((octet & 0x80) === 0) {
+      arcs.push(arc);
+      arc = 0n;
+    }
+  }
+  const [first = 0n, ...rest] = arcs;
+  const top = first < 80n ? first / 40n : 2n;
+  return [top, first - top * 40n, ...rest].join(".");
+}
+
+/** A small non-negative INTEGER; anything else is malformed. */
+export function smallInteger(value: Der | undefined): number {
+  const { contents } = expectTag(value, TAG.integer);
+  if (contents.length === 0 || contents.length > 5 || ((contents[0] ?? 0) & 0x80) !== 0)
+    throw new MalformedDer("integer");
+  return contents.reduce((number, octet) => number * 256 + octet, 0);
+}
+
+/** A BIT STRING's octets; unused bits of the last octet are left as they are. */
+export function bitString(value: Der | undefined): Uint8Array {
+  const { contents } = expectTag(value, TAG.bitString);
+  if (contents.length === 0 || (contents[0] ?? 0) > 7) throw new MalformedDer("bit string");
+  return contents.subarray(1);
+}
+
+/** UTCTime or GeneralizedTime in the only forms RFC 5280 section 4.1.2.5 allows. */
+export function timeOf(value: Der | undefined): Date {
+  const { tag, contents } = expectTag(value);
+  const text = Buffer.from(contents).toString("latin1");
+  const form =
+    tag === TAG.utcTime
+      ? /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/
+      : /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/;
+  const found = tag === TAG.utcTime || tag === TAG.generalizedTime ? form.exec(text) : null;
+  if (!found) throw new MalformedDer("time");
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = found.slice(1).map(Number);
+  const century = tag === TAG.generalizedTime ? 0 : year >= 50 ? 1900 : 2000;
+  const date = new Date(0);
+  date.setUTCFullYear(century + year, month - 1, day);
+  date.setUTCHours(hour, minute, second);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59 || second > 59) {
+    throw new MalformedDer("time");
+  }
+  return date;
+}
+
+function readAt(bytes: Uint8Array, start: number): Der {
+  const tag = bytes[start];
+  const first = bytes[start + 1];
+  if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) throw new MalformedDer("identifier");
+  let at = start + 2;
+  let length = first;
+  if (first >= 0x80) {
+    const octets = first & 0x7f;
+    if (octets === 0 || octets > 4) throw new MalformedDer("length");
+    length = 0;
+    for (let index = 0; index < octets; index += 1) length = length * 256 + (bytes[at + index] ?? 0);
+    if (bytes[at] === 0 || length < 0x80) throw new MalformedDer("length not minimal");
+    at += octets;
+  }
+  const end = at + length;
+  if (end > bytes.length) throw new MalformedDer("length past the end");
+  return { tag, contents: bytes.subarray(at, end), whole: bytes.subarray(start, end) };
+}

@@ -1,0 +1,109 @@
+import { withinConstraints, type Budget } from "#probe-agent/analysis/certificate/constraints.ts";
+import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
+import {
+  basicConstraints,
+  EXTENSION,
+  extendedKeyUsages,
+  keyUsages,
+  subjectAltNames,
+} from "#probe-agent/analysis/certificate/extensions.ts";
+import { isStrongKey, isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
+import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+
+/**
+ * Words for what is wrong with a chain, the gravest first. The words of decisions 5 name the everyday faults; the
+ * others say what those cannot: a certificate that is not DER, a signature that does not verify, an authority that may
+ * not issue, a chain too long, names outside an authority's constraints, no right to act as a server, and a critical
+ * extension that is not understood.
+ */
+export const TRUST_ERRORS = [
+  "malformed",
+  "expired",
+  "not_yet_valid",
+  "self_signed",
+  "missing_intermediate",
+  "untrusted_root",
+  "bad_signature",
+  "not_a_ca",
+  "path_too_long",
+  "name_constraints",
+  "wrong_usage",
+  "unknown_critical_extension",
+  "weak_signature",
+  "weak_key",
+  "revoked",
+  "hostname_mismatch",
+] as const;
+
+/** One of the words. */
+export type TrustError = (typeof TRUST_ERRORS)[number];
+
+const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
+const ANY_USAGE = "2.5.29.37.0";
+
+/** Extensions understood, and those whose meaning cannot make a server certificate worse (RFC 5280 section 4.2). */
+const UNDERSTOOD = new Set<string>([
+  ...Object.values(EXTENSION),
+  "2.5.29.18", // issuerAltName
+  "2.5.29.33", // policyMappings: no policy is required of a server
+  "2.5.29.36", // policyConstraints
+  "2.5.29.54", // inhibitAnyPolicy
+]);
+
+/** Faults of the server's own certificate, its signature's strength included unless it is an anchor itself. */
+export function leafFaults(leaf: Certificate, now: Date, isAnchor: boolean): TrustError[] {
+  return judged(() => {
+    const usages = keyUsages(leaf);
+    subjectAltNames(leaf);
+    const serves = usages?.some((usage) => SERVER_USAGES.has(usage)) ?? true;
+    return [...commonFaults(leaf, now, isAnchor), ...(serves ? [] : ["wrong_usage" as const])];
+  });
+}
+
+/** Key usages of which a TLS server needs one (RFC 5246 section 7.4.2, RFC 8446 section 4.4.2.2). */
+const SERVER_USAGES: ReadonlySet<string> = new Set(["digitalSignature", "keyEncipherment", "keyAgreement"]);
+
+/**
+ * Faults of an authority as issuer of a chain: `below` holds what it vouches for, leaf first (RFC 5280 section 6.1.4).
+ * An anchor is held to the same rules, but for its own signature; a root of version 1 or 2 needs no basicConstraints.
+ */
+export function issuerFaults(
+  authority: Certificate,
+  below: readonly Certificate[],
+  options: { readonly now: Date; readonly isAnchor: boolean; readonly budget: Budget },
+): TrustError[] {
+  return judged(() => {
+    const faults = commonFaults(authority, options.now, options.isAnchor);
+    const constraints = basicConstraints(authority);
+    const oldRoot = options.isAnchor && authority.version < 3;
+    const certSign = keyUsages(authority)?.includes("keyCertSign") ?? true;
+    if (!certSign || (constraints ? !constraints.ca : !oldRoot)) faults.push("not_a_ca");
+    const counted = below.slice(1).filter(({ subject, issuer }) => Buffer.compare(subject, issuer) !== 0).length;
+    if (counted > (constraints?.pathLength ?? Infinity)) faults.push("path_too_long");
+    if (!withinConstraints(authority, below, options.budget)) faults.push("name_constraints");
+    return faults;
+  });
+}
+
+function commonFaults(certificate: Certificate, now: Date, isAnchor: boolean): TrustError[] {
+  const faults: TrustError[] = [];
+  if (now > certificate.notAfter) faults.push("expired");
+  if (now < certificate.notBefore) faults.push("not_yet_valid");
+  if (!isAnchor && isWeakSignature(certificate)) faults.push("weak_signature");
+  if (!isStrongKey(certificate)) faults.push("weak_key");
+  const purposes = extendedKeyUsages(certificate);
+  if (purposes && !purposes.includes(SERVER_AUTH) && !purposes.includes(ANY_USAGE)) faults.push("wrong_usage");
+  const unknown = [...certificate.extensions].some(([oid, { critical }]) => critical && !UNDERSTOOD.has(oid));
+  if (unknown) faults.push("unknown_critical_extension");
+  return faults;
+}
+
+/** The faults, or that an extension could not even be read. */
+function judged(judge: () => TrustError[]): TrustError[] {
+  try {
+    return judge();
+  } catch (error) {
+    if (error instanceof MalformedDer) return ["malformed"];
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { createPki, daysFromNow, issue, type IssueOptions } from "#test/servers/pki.ts";
+import type { NameConstraintOptions, Subtrees } from "#test/servers/pki-extensions.ts";
+import { ascii, der, sequence } from "#test/servers/der.ts";
+import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+
+const pki = await createPki();
+
+/** Errors of a leaf under an authority with the given constraints; the host is not looked at. */
+async function under(nameConstraints: NameConstraintOptions, leaf: IssueOptions): Promise<string[]> {
+  const authority = await issue({ subject: "Constrained", ca: true, issuer: pki.root, nameConstraints });
+  const issued = await issue({ ...leaf, issuer: authority });
+  return verifyChain({
+    leaf: issued.pem,
+    intermediates: [authority.pem],
+    roots: [pki.root.pem],
+    host: "unused.example",
+    now: daysFromNow(0),
+  }).errors.filter((error) => error !== "hostname_mismatch");
+}
+
+/** Which of the leaves are inside the constraints. */
+async function allowed(permitted: Subtrees, excluded: Subtrees, leaves: IssueOptions[]): Promise<boolean[]> {
+  const verdicts: boolean[] = [];
+  for (const leaf of leaves) {
+    const errors = await under({ permitted, excluded }, leaf);
+    expect([[], ["name_constraints"]]).toContainEqual(errors);
+    verdicts.push(errors.length === 0);
+  }
+  return verdicts;
+}
+
+/** DER Name of one O attribute. */
+function organization(name: string): Uint8Array {
+  return sequence(der(0x31, sequence(Buffer.from("0603550 40a".replace(" ", ""), "hex"), ascii(0x13, name))));
+}
+
+describe("name constraints", () => {
+  it("permit a domain and all below it", async () => {
+    const leaves = ["example.com", "a.b.example.com", "*.example.com", "notexample.com", "other.org"];
+    const verdicts = await allowed(
+      { dns: ["EXAMPLE.com"] },
+      {},
+      leaves.map((name) => ({ dns: [name] })),
+    );
+    expect(verdicts).toEqual([true, true, true, false, false]);
+  });
+
+  it("want every name of the leaf inside", async () => {
+    expect(await allowed({ dns: ["example.com"] }, {}, [{ dns: ["a.example.com", "b.org"] }])).toEqual([false]);
+  });
+
+  it("exclude a domain, also from under a wildcard that could stand for it", async () => {
+    const leaves = ["a.example.com", "secret.example.com", "x.secret.example.com", "*.example.com", "*.org"];
+    const verdicts = await allowed(
+      {},
+      { dns: ["secret.example.com"] },
+      leaves.map((name) => ({ dns: [name] })),
+    );
+    expect(verdicts).toEqual([true, false, false, false, true]);
+  });
+
+  it("let exclusions win over permissions", async () => {
+    const leaves = [{ dns: ["a.example.com"] }, { dns: ["b.example.com"] }];
+    expect(await allowed({ dns: ["example.com"] }, { dns: ["a.example.com"] }, leaves)).toEqual([false, true]);
+  });
+
+  it("say nothing of kinds they do not name", async () => {
+    expect(await allowed({ dns: ["example.com"] }, {}, [{ ip: ["192.0.2.1"] }])).toEqual([true]);
+  });
+
+  it("cover addresses by mask in both families", async () => {
+    const permitted = { ip: [[192, 0, 2, 0, 255, 255, 255, 0]] };
+    const leaves = [{ ip: ["192.0.2.77"] }, { ip: ["192.0.3.1"] }, { ip: ["2001:db8::1"] }];
+    expect(await allowed(permitted, {}, leaves)).toEqual([true, false, false]);
+    const six = { ip: [[0x20, 0x01, 0x0d, 0xb8, ...Array(12).fill(0), 255, 255, 255, 255, ...Array(12).fill(0)]] };
+    expect(await allowed({}, six, [{ ip: ["2001:db8::1"] }, { ip: ["2001:db9::1"] }])).toEqual([false, true]);
+  });
+
+  it("cover mailboxes, URIs and the subject's own name", async () => {
+    const mail = [{ email: ["a@example.com"] }, { email: ["a@mail.example.com"] }, { email: ["b@other.org"] }];
+    expect(await allowed({ email: ["example.com"] }, {}, mail)).toEqual([true, false, false]);
+    expect(await allowed({ email: [".example.com"] }, {}, mail)).toEqual([false, true, false]);
+    const links = [
+      { uri: ["https://www.example.com/x"] },
+      { uri: ["https://192.0.2.1/"] },
+      { uri: ["https://b.org/"] },
+    ];
+    expect(await allowed({ uri: [".example.com"] }, {}, links)).toEqual([true, false, false]);
+    const subjects = [{ subject: "O=Acme, CN=x" }, { subject: "O=ACME , CN=y" }, { subject: "CN=x, O=Acme" }];
+    expect(await allowed({ directory: [organization("Acme")] }, {}, subjects)).toEqual([true, true, false]);
+  });
+
+  it("bind everything below the authority, and count on roots too", async () => {
+    const root = await issue({
+      subject: "Narrow root",
+      ca: true,
+      nameConstraints: { permitted: { dns: ["example.com"] } },
+    });
+    const below = await issue({ subject: "Below", ca: true, issuer: root });
+    const judge = async (name: string): Promise<boolean> => {
+      const leaf = await issue({ dns: [name], issuer: below });
+      const roots = [root.pem];
+      return verifyChain({ leaf: leaf.pem, intermediates: [below.pem], roots, host: name, now: daysFromNow(0) })
+        .trusted;
+    };
+    expect(await judge("a.example.com")).toBe(true);
+    expect(await judge("a.example.org")).toBe(false);
+  });
+
+  it("that cannot be read refuse the chain", async () => {
+    expect(await under({}, { dns: ["a.example"] })).toEqual(["malformed"]);
+  });
+
+  it("of hostile size end in a refusal, soon", async () => {
+    const many = (count: number, suffix: string) => Array.from({ length: count }, (_, index) => `n${index}.${suffix}`);
+    const started = performance.now();
+    const errors = await under({ permitted: { dns: many(2000, "example") } }, { dns: many(2000, "sub.example.org") });
+    expect(errors).toEqual(["name_constraints"]);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
