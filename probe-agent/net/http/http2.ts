@@ -45,7 +45,10 @@ export async function exchangeHttp2(
           if (collector.full()) break;
         }
       }
-      return { status: "ok", body: await collector.finish(null) };
+      // A connection that closes under a stream ends its iteration as if all were well; the reset code tells.
+      const cut = !collector.full() && (stream.rstCode ?? 0) !== 0;
+      if (cut && socket.errored !== null) return streamFailure(socket.errored, context.where);
+      return { status: "ok", body: await collector.finish(cut ? "incomplete" : null) };
     } catch (error) {
       return streamFailure(socket.errored ?? error, context.where);
     } finally {
@@ -72,9 +75,12 @@ function responseOf(
       informational += 1;
       if (informational > MAX_INFORMATIONAL) resolve(tooManyInformational(context.where));
     });
-    stream.once("response", (_fields, _flags, raw?: unknown) => {
-      const value = { head: headOf(raw as readonly string[]), firstByteAt: context.clock.monotonic() };
-      resolve({ status: "ok", value });
+    stream.once("response", (_named, _flags, raw?: unknown) => {
+      const firstByteAt = context.clock.monotonic();
+      const fields = raw as readonly string[];
+      // Node tells the server the limit but lets more through.
+      if (fields.reduce((sum, text) => sum + text.length, 0) > MAX_HEAD_BYTES) resolve(headersOverflow(context.where));
+      else resolve({ status: "ok", value: { head: headOf(fields), firstByteAt } });
     });
     // Both stay for good: a late error must find a listener.
     stream.on("error", fail);
@@ -96,19 +102,22 @@ function headOf(raw: readonly string[]): ResponseHead {
   return { version: "2", code, statusText: "", headers, faults: [] };
 }
 
+function headersOverflow(where: string): Failed {
+  return failed("response", "target", "headers_overflow", `${where}: the response header is too large`);
+}
+
 /** Error codes of RFC 9113 section 7, as Node words them or as the stream was reset with. */
 function streamFailure(error: unknown, where: string): Failed {
   const code = errorCode(error);
   const text = error instanceof Error ? error.message : code;
   const is = (name: keyof typeof constants & `NGHTTP2_${string}`) =>
     text.includes(name) || code === `RST_${String(constants[name])}`;
-  if (is("NGHTTP2_ENHANCE_YOUR_CALM")) {
-    return failed("response", "target", "headers_overflow", `${where}: the response header is too large`);
-  }
+  if (is("NGHTTP2_ENHANCE_YOUR_CALM") || text.includes("Too many CONTINUATION")) return headersOverflow(where);
   if (is("NGHTTP2_HTTP_1_1_REQUIRED")) {
     return failed("response", "target", "http_1_1_required", `${where}: the server wants HTTP/1.1 for this`);
   }
-  if (code === "RST_0" || code === "ERR_HTTP2_SESSION_ERROR" || is("NGHTTP2_REFUSED_STREAM")) {
+  const ended = code === "RST_0" || code === "ERR_HTTP2_SESSION_ERROR";
+  if (ended || is("NGHTTP2_CANCEL") || is("NGHTTP2_REFUSED_STREAM")) {
     return failed("response", "target", "closed", `${where}: the server ended the exchange without an answer`);
   }
   if (code.startsWith("ERR_HTTP2") || code.startsWith("RST_")) {

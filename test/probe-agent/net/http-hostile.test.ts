@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startSilentPort, type SilentPort } from "#test/servers/silent.ts";
+import { startWireServer, writeForever, type WireHandler } from "#test/servers/wire.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
+import { createHttp } from "#probe-agent/net/http.ts";
+import { eventually, failureOf, httpEngine, pageOf } from "#test/support/http-engine.ts";
+
+const DEADLINE_MS = 700;
+const SLACK_MS = 2000;
+const CAP = 5 * 1024 * 1024;
+
+const get = httpEngine();
+let server: HttpServer;
+
+beforeAll(async () => {
+  server = await startHttpServer();
+});
+afterAll(() => server.close());
+
+/** Runs a fetch with a short deadline and holds it to it. */
+async function bounded(url: string, more: Parameters<typeof get>[0] | object = {}) {
+  const startedAt = performance.now();
+  const outcome = await get({ url, ...more }, DEADLINE_MS);
+  expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + SLACK_MS);
+  return outcome;
+}
+
+describe("a hostile server", () => {
+  it.each([
+    ["/silent", "response/target/timeout"],
+    ["/drip?ms=20", "response/target/timeout"],
+    ["/drip-body?ms=20", "response/target/timeout"],
+    ["/endless-headers", "response/target/headers_overflow"],
+    ["/hints/forever", "response/target/informational_flood"],
+    ["/hints/33", "response/target/informational_flood"],
+    ["/reset", "response/target/reset"],
+    ["/reset-early", "response/target/reset"],
+    ["/wire?bytes=", "response/target/closed"],
+    ["/wire?bytes=HTTP/1.1 200 OK", "response/target/closed"],
+    ["/wire?bytes=<html>This is HTTP/0.9</html>", "response/target/not_http"],
+    ["/wire?bytes=%00%01%02%03%04garbage", "response/target/not_http"],
+    ["/wire?bytes=HTTP/1.1 huh%0D%0A%0D%0A", "response/target/protocol_error"],
+  ])("%s ends as %s, in time, and the connection is closed", async (path, expected) => {
+    expect(failureOf(await bounded(server.url + path))).toBe(expected);
+    expect(await eventually(() => server.open() === 0)).toBe(true);
+  });
+
+  it("cannot stretch the deadline with a chain of slow redirects", async () => {
+    const slow = await startHttpServer({
+      handler: (_request, response, { path }) => {
+        const step = Number(path.slice(1));
+        setTimeout(() => response.writeHead(302, { location: `/${step + 1}` }).end(), 200);
+        return true;
+      },
+    });
+    expect(failureOf(await bounded(`${slow.url}/1`))).toBe("response/target/timeout");
+    expect(slow.requests.length).toBeLessThan(6);
+    await slow.close();
+  });
+
+  it.each([
+    ["/endless-body", null],
+    ["/bomb/gzip?size=200000000", null],
+    ["/bomb/br?size=20000000", "inflation_ratio"],
+    ["/bomb/zstd?size=200000000", "inflation_ratio"],
+  ])("%s is cut at the cap", async (path, error) => {
+    const before = process.memoryUsage().rss;
+    const { body } = pageOf(await get({ url: server.url + path }, 20_000));
+    expect(body).toMatchObject({ truncated: true, error });
+    expect(body.bytes.length).toBeLessThanOrEqual(CAP);
+    expect(body.transferredBytes).toBeLessThan(CAP + 200_000);
+    // The server makes its bomb in this very process: its size is allowed for.
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 << 20);
+    expect(await eventually(() => server.open() === 0)).toBe(true);
+  });
+
+  it.each([
+    ["/short", "incomplete", "only this"],
+    ["/endless-chunks", "chunk_overhead", "xxxx"],
+    ["/lying/gzip", "bad_encoding", ""],
+    ["/lying/zstd", "bad_encoding", ""],
+    ["/lying/compress", "unknown_encoding", "this is plain text"],
+    ["/wire?bytes=HTTP/1.1 200 OK%0ATransfer-Encoding: chunked%0A%0A5%0Ahello", "incomplete", "hello"],
+    ["/wire?bytes=HTTP/1.1 200 OK%0ATransfer-Encoding: chunked%0A%0Azz%0A", "bad_chunk", ""],
+    ["/wire?bytes=HTTP/1.1 200 OK%0AContent-Length: 5, 6%0A%0Ahello", "bad_content_length", "hello"],
+    ["/wire?bytes=HTTP/1.1 200 OK%0AContent-Length: 2%0A%0Ahello", null, "he"],
+    ["/wire?bytes=HTTP/1.1 200 OK%0AContent-Length: 99999999999999%0A%0Ahello", "incomplete", "hello"],
+  ])("that lies about its body (%s) gives a result that says %s", async (path, error, text) => {
+    const { body, final } = pageOf(await bounded(server.url + path));
+    expect(final.code).toBe(200);
+    expect(body).toMatchObject({ error, truncated: false });
+    expect(Buffer.from(body.bytes).toString()).toBe(text);
+    expect(await eventually(() => server.open() === 0)).toBe(true);
+  });
+
+  it("that never reads the request is a failed request", async () => {
+    const deaf = await startWireServer((socket) => void setImmediate(() => socket.pause()));
+    const body = Buffer.alloc(64 << 20);
+    const outcome = await bounded(`http://127.0.0.1:${deaf.port}/`, { method: "POST", body });
+    expect(failureOf(outcome)).toBe("request/target/timeout");
+    await deaf.close();
+  });
+});
+
+describe("a hostile TLS port", () => {
+  it.each<[string, WireHandler, string]>([
+    ["speaks plain HTTP", (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"), "tls/target/not_tls"],
+    ["says nothing", () => undefined, "tls/target/timeout"],
+    ["closes", (socket) => void socket.end(), "tls/target/closed"],
+    ["resets", (socket) => void socket.resetAndDestroy(), "tls/target/reset"],
+    ["never stops", (socket) => writeForever(socket, Buffer.alloc(65_536, 0x16)), "tls/target/not_tls"],
+    [
+      "answers with an alert",
+      (socket) => void socket.end(Buffer.from([21, 3, 3, 0, 2, 2, 40])),
+      "tls/target/handshake",
+    ],
+    [
+      "knows no such name",
+      (socket) => void socket.end(Buffer.from([21, 3, 3, 0, 2, 2, 112])),
+      "tls/target/unrecognized_name",
+    ],
+    [
+      "wants another version",
+      (socket) => void socket.end(Buffer.from([21, 3, 1, 0, 2, 2, 70])),
+      "tls/target/protocol_version",
+    ],
+  ])("that %s ends in time with the reason", async (_what, handler, expected) => {
+    const wire = await startWireServer(handler);
+    expect(failureOf(await bounded(`https://127.0.0.1:${wire.port}/`))).toBe(expected);
+    expect(await eventually(() => wire.open() === 0)).toBe(true);
+    await wire.close();
+  });
+});
+
+describe("a port that does not answer", () => {
+  let silent: SilentPort;
+  let dns: DnsServer;
+
+  beforeAll(async () => {
+    silent = await startSilentPort("127.0.0.1");
+    dns = await startDnsServer({
+      zones: { "half.test": { A: ["127.0.0.1", "127.0.0.2"] } },
+      behaviours: { "slow.test": { drop: true } },
+    });
+  });
+  afterAll(async () => {
+    await silent.close();
+    await dns.close();
+  });
+
+  it("is a connect timeout at the deadline", async () => {
+    expect(failureOf(await bounded(`http://127.0.0.1:${silent.port}/`))).toBe("connect/target/timeout");
+  });
+
+  it("costs its share of the time, then the next address has its turn", async () => {
+    const second = await startHttpServer({ host: "127.0.0.2", port: silent.port });
+    const named = httpEngine({ dnsServers: [dns.address] });
+    const page = pageOf(await named({ url: `http://half.test:${silent.port}/` }, 3000));
+    expect(page.final.ip).toBe("127.0.0.2");
+    await second.close();
+  });
+
+  it("is a DNS timeout where the resolver is the silent one", async () => {
+    const named = httpEngine({ dnsServers: [dns.address] });
+    const startedAt = performance.now();
+    expect(failureOf(await named({ url: "http://slow.test/" }, DEADLINE_MS))).toBe("dns/resolver/timeout");
+    expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + SLACK_MS);
+  });
+});
+
+describe("a job that is over before it began", () => {
+  it("contacts nobody", async () => {
+    const wire = await startWireServer("HTTP/1.1 200 OK\r\n\r\n");
+    const http = createHttp({ clock: systemClock, egress: loopbackEgress, userAgent: "x" });
+    const job = jobLimits(0, AbortSignal.abort());
+    const fetched = http(job, dnsPort([])).fetch({
+      url: `http://127.0.0.1:${wire.port}/`,
+      method: "GET",
+      follow: true,
+    });
+    expect(failureOf(await fetched)).toBe("connect/target/timeout");
+    expect(wire.accepted()).toBe(0);
+    await wire.close();
+  });
+});

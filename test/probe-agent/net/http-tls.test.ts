@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { createPki, daysFromNow, type Issued, type Pki } from "#test/servers/pki.ts";
+import { httpEngine, identityOf, pageOf, type Fetch } from "#test/support/http-engine.ts";
+
+let pki: Pki;
+let dns: DnsServer;
+let get: Fetch;
+let good: Issued;
+
+beforeAll(async () => {
+  pki = await createPki();
+  good = await pki.issue({ dns: ["site.test"], ip: ["127.0.0.1"] });
+  dns = await startDnsServer({ zones: { "site.test": { A: ["127.0.0.1"] }, "other.test": { A: ["127.0.0.1"] } } });
+  get = httpEngine({ dnsServers: [dns.address], roots: [pki.root.pem] });
+});
+afterAll(() => dns.close());
+
+async function verdictOf(identity: { cert: string; key: string }, host = "site.test", fetch = get) {
+  const server = await startHttpServer({ tls: identity });
+  const page = pageOf(await fetch({ url: `https://${host}:${server.port}/` }));
+  await server.close();
+  expect(page.final.code).toBe(200);
+  expect(page.final.timing.tls).toBeGreaterThan(0);
+  return page.final.tls;
+}
+
+describe("the certificate's verdict", () => {
+  it("is good for a chain up to a trusted root, by name and by address", async () => {
+    const identity = identityOf(good, pki.intermediate);
+    const expected = { authorized: true, error: null, protocol: "TLSv1.3", alpn: "http/1.1" };
+    expect(await verdictOf(identity)).toMatchObject(expected);
+    expect(await verdictOf(identity, "127.0.0.1")).toMatchObject(expected);
+    expect(await verdictOf(identity, "site.test.")).toMatchObject(expected);
+  });
+
+  it("names the fault and lets the exchange go on", async () => {
+    const expired = await pki.issue({ dns: ["site.test"], notBefore: daysFromNow(-90), notAfter: daysFromNow(-1) });
+    const early = await pki.issue({ dns: ["site.test"], notBefore: daysFromNow(1) });
+    const alone = await pki.issue({ dns: ["site.test"], issuer: null });
+    const stranger = await createPki({ name: "Stranger" });
+    const strange = await stranger.issue({ dns: ["site.test"] });
+    const { intermediate } = pki;
+    for (const [identity, error] of [
+      [identityOf(expired, intermediate), "expired"],
+      [identityOf(early, intermediate), "not_yet_valid"],
+      [identityOf(alone), "self_signed"],
+      [identityOf(good), "missing_intermediate"],
+      [identityOf(strange, stranger.intermediate), "untrusted_root"],
+      [identityOf(strange, stranger.intermediate, stranger.root), "untrusted_root"],
+    ] as const) {
+      expect(await verdictOf(identity)).toMatchObject({ authorized: false, error });
+    }
+    const mismatch = await verdictOf(identityOf(good, intermediate), "other.test");
+    expect(mismatch).toMatchObject({ authorized: false, error: "hostname_mismatch" });
+  });
+
+  it("is against Node's own roots where none are given", async () => {
+    const plain = httpEngine({ dnsServers: [dns.address] });
+    const verdict = await verdictOf(identityOf(good, pki.intermediate), "site.test", plain);
+    expect(verdict).toMatchObject({ authorized: false, error: "untrusted_root" });
+  });
+});
+
+describe("a handshake", () => {
+  it("sends the name as SNI, without final dot, and none for an address", async () => {
+    const names: unknown[] = [];
+    const server = await startHttpServer({
+      tls: identityOf(good, pki.intermediate),
+      handler: ({ socket }) => {
+        names.push((socket as unknown as { servername: unknown }).servername);
+        return false;
+      },
+    });
+    for (const host of ["site.test", "site.test.", "127.0.0.1"]) {
+      pageOf(await get({ url: `https://${host}:${server.port}/` }));
+    }
+    expect(names).toEqual(["site.test", "site.test", false]);
+    await server.close();
+  });
+
+  it("gets along with a server of TLS 1.0 and a weak key", async () => {
+    const weak = await pki.issue({ dns: ["site.test"], key: "rsa1024", hash: "SHA-1" });
+    const tls = { ...identityOf(weak, pki.intermediate), minVersion: "TLSv1", maxVersion: "TLSv1" } as const;
+    const server = await startHttpServer({ tls });
+    const { final } = pageOf(await get({ url: `https://site.test:${server.port}/` }));
+    expect(final.tls?.protocol).toBe("TLSv1");
+    await server.close();
+  });
+
+  it("is made anew for each hop of a chain", async () => {
+    const server = await startHttpServer({ tls: identityOf(good, pki.intermediate) });
+    const page = pageOf(await get({ url: `https://site.test:${server.port}/redirect/2` }));
+    expect(page.hops.map(({ tls }) => tls?.authorized)).toEqual([true, true, true]);
+    expect(server.accepted()).toBe(3);
+    await server.close();
+  });
+
+  it("is not made for a redirect down to http", async () => {
+    const plain = await startHttpServer();
+    const server = await startHttpServer({ tls: identityOf(good, pki.intermediate) });
+    const url = `https://site.test:${server.port}/to?url=${encodeURIComponent(`${plain.url}/`)}`;
+    const page = pageOf(await get({ url }));
+    expect(page.hops.map(({ tls }) => tls === null)).toEqual([false, true]);
+    await server.close();
+    await plain.close();
+  });
+});
