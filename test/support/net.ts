@@ -1,7 +1,7 @@
 import { createEgress, type Egress } from "#shared/egress.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { DnsPort } from "#probe-agent/net/port.ts";
+import type { DnsPort, Net, ProgressEvent } from "#probe-agent/net/port.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
 /** Bounds of one job that starts now; `signal` defaults to one that never aborts. */
@@ -27,4 +27,28 @@ export function dnsPort(
     random: systemRandom,
   });
   return dns(options.limits ?? jobLimits());
+}
+
+/** A Net of the ports given; touching another one throws. `events` collects what the tool emits. */
+export function netOf(
+  ports: Partial<Net>,
+  limits: JobLimits = jobLimits(),
+): Net & { readonly events: readonly ProgressEvent[] } {
+  const events: ProgressEvent[] = [];
+  const base = {
+    events,
+    signal: limits.signal,
+    remainingMs: () => Math.max(0, limits.deadline - systemClock.monotonic()),
+    now: () => limits.now(),
+    monotonic: () => systemClock.monotonic(),
+    random: (count: number) => systemRandom.bytes(count),
+    emit: (event: ProgressEvent) => events.push(event),
+    ...ports,
+  };
+  return new Proxy(base, {
+    get(target, key) {
+      if (!Reflect.has(target, key)) throw new Error(`this test's Net has no ${String(key)}`);
+      return Reflect.get(target, key) as unknown;
+    },
+  }) as unknown as Net & { readonly events: readonly ProgressEvent[] };
 }

@@ -36,14 +36,22 @@ export function databaseAccount(dataDirectory: string): Account | null {
   }
 }
 
-/** Whether the account may search (directories) or read and run (files) every step of an existing path. */
-export function canReach(path: string, account: Account): boolean {
+/** Whether the account may pass through every directory of an existing path, the last one too. */
+export function canEnter(path: string, account: Account): boolean {
   for (let step = realpathSync(path); ; step = dirname(step)) {
-    const { mode, uid, gid } = statSync(step);
-    const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
-    // The end of the path must be readable too (a directory is listed, a program or library mapped).
-    const needed = step === realpathSync(path) ? 0o5 : 0o1;
-    if (((mode >> shift) & needed) !== needed) return false;
+    if (!allows(step, account, 0o1)) return false;
     if (step === dirname(step)) return true;
   }
+}
+
+/** Whether the account may get to a file or directory and read and run (list) it. */
+export function canUse(path: string, account: Account): boolean {
+  const real = realpathSync(path);
+  return allows(real, account, 0o5) && canEnter(dirname(real), account);
+}
+
+function allows(path: string, account: Account, needed: number): boolean {
+  const { mode, uid, gid } = statSync(path);
+  const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
+  return ((mode >> shift) & needed) === needed;
 }

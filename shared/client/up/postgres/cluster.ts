@@ -1,15 +1,16 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { databaseAccount } from "./account.ts";
-import { locateBinaries } from "./binaries.ts";
-import { initialise, makeClusterDirectory, readPassword, ROLE } from "./initialise.ts";
-import { anyoneWorksIn, readPidFile, worksIn } from "./pid-file.ts";
-import { reachablePrograms } from "./programs.ts";
-import type { Server } from "./server.ts";
-import { adoptedServer, startServer, stopServer } from "./server.ts";
-import type { Session } from "./store.ts";
-import { openSession } from "./store.ts";
+import { databaseAccount } from "#shared/client/up/postgres/account.ts";
+import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
+import { initialise, makeClusterDirectory, readPassword, ROLE } from "#shared/client/up/postgres/initialise.ts";
+import { anyoneWorksIn, readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
+import { reachablePrograms } from "#shared/client/up/postgres/programs.ts";
+import type { Server } from "#shared/client/up/postgres/server.ts";
+import { adoptedServer, freePort, startServer, stopServer } from "#shared/client/up/postgres/server.ts";
+import type { Session } from "#shared/client/up/postgres/store.ts";
+import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
+import { openSession } from "#shared/client/up/postgres/store.ts";
 
 /** A running embedded PostgreSQL that this process looks after. */
 export interface Cluster {
@@ -23,13 +24,16 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export type ClusterStart = { ok: true; cluster: Cluster } | { ok: false; line: string };
+/** A running cluster, or why there is none. */
+export type ClusterStart = { ok: true; cluster: Cluster } | Problem;
 
 /** `root`: an absolute directory for data, password and log. `settings`: postgres parameters. `initdb`: more of its flags. */
 export interface ClusterOptions {
   readonly root: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly initdb?: readonly string[];
+  /** The port to start on, where a URL already handed out must stay true; else a free one. */
+  readonly port?: number;
 }
 
 /** The server an earlier run left in this data directory; clears a pid file that names a stranger. */
@@ -68,6 +72,23 @@ function clusterOf(server: Server, adopted: boolean, session: Session, password:
   };
 }
 
+/** Connects and becomes the one who looks after the server; one we started ourselves is stopped where that fails. */
+async function takeOver(root: string, server: Server, adopted: boolean): Promise<ClusterStart> {
+  const password = readPassword(root);
+  const session = openSession(`postgres://${ROLE}:${password}@127.0.0.1:${server.port}/postgres`);
+  try {
+    if (await session.tryLock()) return { ok: true, cluster: clusterOf(server, adopted, session, password) };
+    await session.close();
+    return problem(
+      `another Vantage is running on the database in ${root}: stop it, or give this one its own VANTAGE_DATA_DIR`,
+    );
+  } catch (error) {
+    await session.close().catch(() => {});
+    if (!adopted) await stopServer(server);
+    return problem(`the embedded PostgreSQL in ${root} lets nobody in (${reasonOf(error)})`);
+  }
+}
+
 /**
  * Starts the embedded PostgreSQL of a directory, making it on first use, or takes over the one a killed run left there.
  * It listens on 127.0.0.1 with a password of 32 random bytes (SCRAM): a Unix socket would be narrower, but postgres.js
@@ -76,29 +97,24 @@ function clusterOf(server: Server, adopted: boolean, session: Session, password:
 export async function startCluster(options: ClusterOptions): Promise<ClusterStart> {
   const located = locateBinaries();
   if (!located.ok) return located;
-  const { root } = options;
-  const account = databaseAccount(join(root, "data"));
-  makeClusterDirectory(root, account);
-  const native = await reachablePrograms(located.binaries, root, account);
-  if (!existsSync(join(root, "data"))) {
-    const made = await initialise({ root, native, account, extra: options.initdb ?? [] });
-    if (!made.ok) return made;
+  const { root, settings = {} } = options;
+  try {
+    const account = databaseAccount(join(root, "data"));
+    makeClusterDirectory(root, account);
+    const native = await reachablePrograms(located.binaries, root, account);
+    if (!existsSync(join(root, "data"))) {
+      const made = await initialise({ root, native, account, extra: options.initdb ?? [] });
+      if (!made.ok) return made;
+    }
+    const data = realpathSync(join(root, "data"));
+    const wrong = wrongVersion(data, located.binaries.major);
+    if (wrong !== null) return problem(wrong);
+    const orphan = await findOrphan(data);
+    if (orphan !== null) return await takeOver(root, orphan, true);
+    const port = options.port ?? (await freePort());
+    const started = await startServer({ root, native, account, settings, port });
+    return started.ok ? await takeOver(root, started.server, false) : started;
+  } catch (error) {
+    return problem(`the embedded PostgreSQL in ${root} cannot be used (${reasonOf(error)})`);
   }
-  const data = realpathSync(join(root, "data"));
-  const wrong = wrongVersion(data, located.binaries.major);
-  if (wrong !== null) return { ok: false, line: wrong };
-  const orphan = await findOrphan(data);
-  const started = orphan
-    ? { ok: true as const, server: orphan }
-    : await startServer({ root, native, account, settings: options.settings ?? {} });
-  if (!started.ok) return started;
-  const password = readPassword(root);
-  const session = openSession(`postgres://${ROLE}:${password}@127.0.0.1:${started.server.port}/postgres`);
-  if (await session.tryLock())
-    return { ok: true, cluster: clusterOf(started.server, orphan !== null, session, password) };
-  await session.close();
-  return {
-    ok: false,
-    line: `another Vantage is running on the database in ${data}: stop it, or give this one its own VANTAGE_DATA_DIR`,
-  };
 }

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Account } from "./account.ts";
+import type { Account } from "#shared/client/up/postgres/account.ts";
+import type { Problem } from "#shared/client/up/problem.ts";
 
 /** The superuser of an embedded cluster and the only role it has. */
 export const ROLE = "vantage";
@@ -41,7 +42,7 @@ export async function initialise(options: {
   native: string;
   account: Account | null;
   extra: readonly string[];
-}): Promise<{ ok: true } | { ok: false; line: string }> {
+}): Promise<{ ok: true } | Problem> {
   const { root, native, account, extra } = options;
   const unfinished = join(root, "data.unfinished");
   const passwordFile = join(root, "password.initdb");

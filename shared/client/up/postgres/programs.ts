@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import type { Account } from "./account.ts";
-import { canReach } from "./account.ts";
-import type { Binaries } from "./binaries.ts";
+import type { Account } from "#shared/client/up/postgres/account.ts";
+import { canUse } from "#shared/client/up/postgres/account.ts";
+import type { Binaries } from "#shared/client/up/postgres/binaries.ts";
 
 function openToAll(path: string): void {
   const entry = lstatSync(path);
@@ -19,7 +19,7 @@ function openToAll(path: string): void {
  */
 export async function reachablePrograms(binaries: Binaries, root: string, account: Account | null): Promise<string> {
   const parts = ["bin/postgres", "bin/initdb", "lib", "share"].map((part) => join(binaries.directory, part));
-  if (account === null || parts.every((part) => canReach(part, account))) return binaries.directory;
+  if (account === null || parts.every((part) => canUse(part, account))) return binaries.directory;
   const copy = join(root, `programs-${binaries.version}`);
   if (existsSync(copy)) return copy;
   const unfinished = `${copy}.unfinished`;

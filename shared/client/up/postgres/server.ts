@@ -3,9 +3,10 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Account } from "./account.ts";
-import { runAs } from "./initialise.ts";
-import { readPidFile, worksIn } from "./pid-file.ts";
+import type { Account } from "#shared/client/up/postgres/account.ts";
+import { runAs } from "#shared/client/up/postgres/initialise.ts";
+import { readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
+import type { Problem } from "#shared/client/up/problem.ts";
 
 /** A running server, ours or adopted. */
 export interface Server {
@@ -40,15 +41,9 @@ export function lastComplaint(log: string): string {
   );
 }
 
-function processEnd(pid: number, data: string): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (worksIn(pid, data)) return;
-      clearInterval(timer);
-      resolve();
-    }, 200);
-    timer.unref();
-  });
+async function processEnd(pid: number, data: string): Promise<void> {
+  // Not our child, so nobody tells us: look.
+  while (worksIn(pid, data)) await sleep(200, undefined, { ref: false });
 }
 
 /** A server that some earlier run left behind, as one of ours. */
@@ -57,7 +52,7 @@ export function adoptedServer(pid: number, port: number, data: string): Server {
 }
 
 /**
- * Starts the server on a free port of 127.0.0.1, in a process group of its own (Ctrl-C must reach it last), its log
+ * Starts the server on a port of 127.0.0.1, in a process group of its own (Ctrl-C must reach it last), its log
  * in a file (a pipe would break when the supervisor is killed). Ready when postmaster.pid says so under its number.
  */
 export async function startServer(options: {
@@ -65,11 +60,11 @@ export async function startServer(options: {
   native: string;
   account: Account | null;
   settings: Readonly<Record<string, string>>;
-}): Promise<{ ok: true; server: Server } | { ok: false; line: string }> {
-  const { root, native, account, settings } = options;
+  port: number;
+}): Promise<{ ok: true; server: Server } | Problem> {
+  const { root, native, account, settings, port } = options;
   const data = join(root, "data");
   const logFile = join(root, "postgres.log");
-  const port = await freePort();
   const all = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const log = openSync(logFile, "w", 0o600);
@@ -79,25 +74,25 @@ export async function startServer(options: {
     stdio: ["ignore", log, log],
   });
   closeSync(log);
-  let failure: string | null = null;
+  const ended = new AbortController();
   const exited = new Promise<void>((resolve) => {
-    child.once("error", (error) => {
-      failure = error.message;
+    const end = (reason: string) => {
+      ended.abort(reason);
       resolve();
-    });
-    child.once("exit", () => {
-      failure ??= lastComplaint(readFileSync(logFile, "utf8"));
-      resolve();
-    });
+    };
+    child.once("error", (error) => end(error.message));
+    child.once("exit", () => end(lastComplaint(readFileSync(logFile, "utf8"))));
   });
-  const tries = READY_WITHIN_MS / 20;
-  for (let attempt = 0; attempt < tries && failure === null; attempt += 1) {
+  for (let waited = 0; waited < READY_WITHIN_MS && !ended.signal.aborted; waited += 20) {
     const found = readPidFile(data);
     if (found?.pid === child.pid && found?.ready) return { ok: true, server: { pid: found.pid, port, exited } };
     await Promise.race([sleep(20), exited]);
   }
   child.kill("SIGQUIT");
-  return { ok: false, line: `the embedded PostgreSQL did not start (${failure ?? "no answer"}); its log: ${logFile}` };
+  return {
+    ok: false,
+    line: `the embedded PostgreSQL did not start (${String(ended.signal.reason ?? "no answer")}); its log: ${logFile}`,
+  };
 }
 
 /** Ends a server: SIGINT (fast shutdown), and SIGQUIT where that takes more than 20 s. */

@@ -6,6 +6,8 @@ export interface Session {
   createDatabase(name: string): Promise<void>;
   /** Takes the one lock that says "a supervisor looks after this server", held as long as the session lives. */
   tryLock(): Promise<boolean>;
+  /** The server's version as a number, 180004 for 18.4. Rejects where it cannot be reached. */
+  version(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -23,6 +25,10 @@ export function openSession(url: string): Session {
     async tryLock() {
       const rows = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${SUPERVISOR_LOCK}) as got`;
       return rows[0]?.got === true;
+    },
+    async version() {
+      const rows = await sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
+      return rows[0]?.version ?? 0;
     },
     close: () => sql.end({ timeout: 2 }),
   };

@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { closeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { lastWords, openLog, rotateLog } from "#shared/client/up/log-file.ts";
+import type { ProcessTable } from "#shared/client/up/process-table.ts";
+
+/** One process of the all-in-one start. */
+export interface ChildOptions {
+  /** For people: "control plane". */
+  readonly name: string;
+  /** Its main.ts. */
+  readonly entry: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logFile: string;
+  readonly processes: ProcessTable;
+  /** Prints a line for the person who started it all. */
+  readonly say: (line: string) => void;
+  /** How long it may take to end when asked to, milliseconds. */
+  readonly graceMs: number;
+}
+
+/** A child that is started again whenever it dies. */
+export interface Child {
+  /** Settles with a line, its last words in it, when it ended by itself with a status before `keep` was called. */
+  readonly failed: Promise<string>;
+  /** From now on an end is an accident: start it again. */
+  keep(): void;
+  /** SIGTERM, after the grace period SIGKILL; settles when it is gone. */
+  stop(): Promise<void>;
+}
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+/** A child that lived this long starts over with the first delay. */
+const HEALTHY_AFTER_MS = 60_000;
+
+const LEASH = new URL("leash.ts", import.meta.url).href;
+
+/** Starts the child and looks after it until `stop`. */
+export function startChild(options: ChildOptions): Child {
+  const { name, logFile, say } = options;
+  const stopping = new AbortController();
+  const failure = Promise.withResolvers<string>();
+  let kept = false;
+  let delayMs = FIRST_DELAY_MS;
+  rotateLog(logFile);
+
+  async function live(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const healthy = setTimeout(() => (delayMs = FIRST_DELAY_MS), HEALTHY_AFTER_MS);
+      const end = await runOnce(options, stopping.signal);
+      clearTimeout(healthy);
+      if (stopping.signal.aborted) return;
+      if (!kept && end.code !== null)
+        return failure.resolve(`the ${name} could not start: ${lastWords(logFile) || end.how}`);
+      say(`The ${name} ${end.how}; starting it again in ${delayMs / 1_000} s (see ${logFile})`);
+      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+      delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
+    }
+  }
+
+  const life = live();
+  return {
+    failed: failure.promise,
+    keep() {
+      kept = true;
+    },
+    async stop() {
+      stopping.abort();
+      await life;
+    },
+  };
+}
+
+interface End {
+  readonly code: number | null;
+  /** "ended with status 1", "was killed (SIGKILL)". */
+  readonly how: string;
+}
+
+/** Runs it once, in a group of its own: Ctrl-C must reach the supervisor only, which knows the order to stop in. */
+async function runOnce(options: ChildOptions, stopping: AbortSignal): Promise<End> {
+  const { entry, environment, logFile, processes, graceMs } = options;
+  const log = openLog(logFile);
+  const child = spawn(process.execPath, [`--import=${LEASH}`, entry], {
+    env: { ...environment },
+    detached: true,
+    stdio: ["ignore", log, log, "ipc"],
+  });
+  closeSync(log);
+  const pid = child.pid;
+  if (pid !== undefined) processes.add(pid);
+  let impatience: NodeJS.Timeout | undefined;
+  const ask = () => {
+    child.kill("SIGTERM");
+    impatience = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  };
+  if (stopping.aborted) ask();
+  else stopping.addEventListener("abort", ask, { once: true });
+  const end = await new Promise<End>((resolve) => {
+    child.once("error", (error) => resolve({ code: 1, how: `could not be started (${error.message})` }));
+    child.once("exit", (code, signal) => {
+      resolve({ code, how: code === null ? `was killed (${signal})` : `ended with status ${code}` });
+    });
+  });
+  clearTimeout(impatience);
+  stopping.removeEventListener("abort", ask);
+  if (pid !== undefined) processes.remove(pid);
+  return end;
+}

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { whenAborted } from "#shared/client/up/aborted.ts";
+import { clusterDirectory } from "#shared/client/up/data-directory.ts";
+import { startCluster, type Cluster } from "#shared/client/up/postgres/cluster.ts";
+import { openSession } from "#shared/client/up/postgres/store.ts";
+import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
+
+/** The database of the control plane. */
+export interface Database {
+  /** With its password: handed to the control plane, never printed. */
+  readonly url: string;
+  /** Notes for the person who started it. */
+  readonly notes: readonly string[];
+  stop(): Promise<void>;
+}
+
+const NAME = "vantage";
+const OLDEST = 150_000;
+const RESTART_AFTER_MS = 1_000;
+
+/** Checks a server of the operator's own; it is neither started nor stopped here. */
+export async function externalDatabase(url: string): Promise<{ ok: true; database: Database } | Problem> {
+  const session = openSession(url);
+  try {
+    const version = await session.version();
+    if (version < OLDEST)
+      return problem(`DATABASE_URL names PostgreSQL ${Math.floor(version / 10_000)}: 15 or later is needed`);
+    return { ok: true, database: { url, notes: [], stop: () => Promise.resolve() } };
+  } catch (error) {
+    // What the server itself says ("password authentication failed") helps more than its code.
+    const said = error instanceof Error && error.name === "PostgresError" ? error.message : reasonOf(error);
+    return problem(`DATABASE_URL cannot be used (${said}): check the address, the user and that PostgreSQL runs`);
+  } finally {
+    await session.close().catch(() => {});
+  }
+}
+
+/** Starts, or takes over, the embedded server of a data directory and keeps it running. */
+export async function embeddedDatabase(
+  dataDirectory: string,
+  say: (line: string) => void,
+): Promise<{ ok: true; database: Database } | Problem> {
+  const directory = clusterDirectory(dataDirectory);
+  if (!directory.ok) return directory;
+  const started = await startCluster({ root: directory.path });
+  if (!started.ok) return started;
+  await started.cluster.createDatabase(NAME);
+  const notes = [];
+  if (started.cluster.adopted) notes.push("The database of an earlier run was still running and has been taken over.");
+  if (directory.elsewhere) notes.push(`The database is kept in ${directory.path}: PostgreSQL must not run as root.`);
+  const stop = keepRunning(started.cluster, directory.path, say);
+  return { ok: true, database: { url: started.cluster.url(NAME), notes, stop } };
+}
+
+/** Starts the server again, on its port, whenever it ends by itself. Returns how to stop it for good. */
+function keepRunning(first: Cluster, root: string, say: (line: string) => void): () => Promise<void> {
+  let cluster = first;
+  const stopping = new AbortController();
+  const life = (async () => {
+    while (!stopping.signal.aborted) {
+      const ended = await Promise.race([cluster.server.exited.then(() => true), whenAborted(stopping.signal)]);
+      if (ended !== true) break;
+      say("The embedded PostgreSQL has ended; starting it again");
+      await cluster.stop();
+      cluster = (await startAgain(root, first.server.port, stopping.signal, say)) ?? cluster;
+    }
+    await cluster.stop();
+  })();
+  return () => {
+    stopping.abort();
+    return life;
+  };
+}
+
+async function startAgain(
+  root: string,
+  port: number,
+  stopping: AbortSignal,
+  say: (line: string) => void,
+): Promise<Cluster | null> {
+  for (let delayMs = RESTART_AFTER_MS; !stopping.aborted; delayMs = Math.min(delayMs * 2, 30_000)) {
+    const started = await startCluster({ root, port });
+    if (started.ok) return started.cluster;
+    say(started.line);
+    await sleep(delayMs, undefined, { signal: stopping }).catch(() => {});
+  }
+  return null;
+}

@@ -1,0 +1,54 @@
+import { closeSync, copyFileSync, openSync, readSync, renameSync, statSync, truncateSync } from "node:fs";
+
+/** The size above which a log is set aside, octets; one earlier part is kept. */
+const MAX_BYTES = 50 * 1024 * 1024;
+const LOOK_EVERY_MS = 10_000;
+
+/** Sets an earlier run's log aside as `<file>.1`. */
+export function rotateLog(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) renameSync(file, `${file}.1`);
+}
+
+/** Opens a log for a child to write. Appending, so that the writer goes on at the start after a truncation. */
+export function openLog(file: string): number {
+  return openSync(file, "a", 0o600);
+}
+
+/** Keeps logs below their bound while children write to them; returns how to stop it. */
+export function boundLogs(files: readonly string[], maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS): () => void {
+  const timer = setInterval(() => {
+    for (const file of files) {
+      if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= maxBytes) continue;
+      copyFileSync(file, `${file}.1`);
+      truncateSync(file);
+    }
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** The last thing a program said: plain text, or the message of a JSON line. At most 500 characters. */
+export function lastWords(file: string): string {
+  const tail = Buffer.alloc(8_192);
+  let length = 0;
+  try {
+    const log = openSync(file, "r");
+    length = readSync(log, tail, 0, tail.length, Math.max(0, statSync(file).size - tail.length));
+    closeSync(log);
+  } catch {
+    return "";
+  }
+  const lines = tail.toString("utf8", 0, length).trim().split("\n");
+  const line = lines.findLast((each) => /\S/.test(each) && !/^\s+at |^Node\.js v|^\s*[{}^]?\s*$/.test(each)) ?? "";
+  return messageOf(line).slice(0, 500);
+}
+
+function messageOf(line: string): string {
+  if (!line.startsWith("{")) return line;
+  try {
+    const { msg, err } = JSON.parse(line) as { msg?: unknown; err?: { message?: unknown } };
+    return [msg, err?.message].filter((part) => typeof part === "string").join(": ");
+  } catch {
+    return line;
+  }
+}

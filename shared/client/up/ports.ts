@@ -1,0 +1,27 @@
+import { createServer } from "node:net";
+import { formatAddress, type Address } from "#shared/settings/address.ts";
+import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
+
+/** Whether a listener can have this address; one line naming the setting where it cannot. */
+export async function checkListener(setting: string, address: Address): Promise<{ ok: true } | Problem> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject).listen(address.port, address.host, resolve);
+    });
+    return { ok: true };
+  } catch (error) {
+    return problem(`${setting} ${formatAddress(address)} ${explain(reasonOf(error))}`);
+  } finally {
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  }
+}
+
+function explain(reason: string): string {
+  if (reason === "EADDRINUSE") return "is in use: stop the program that has it, or set another address";
+  if (reason === "EACCES") return "may not be opened by this user: choose a port from 1024 up";
+  if (reason === "EADDRNOTAVAIL" || reason === "ENOTFOUND") return "is no address of this machine";
+  return `cannot be opened (${reason})`;
+}

@@ -1,0 +1,87 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A process by its number and the kernel's tick at its start, which no later bearer of the number shares. */
+interface Identity {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+function startOf(pid: number): string | null {
+  try {
+    // proc(5): the 22nd field; the second, the program's name in parentheses, may itself hold blanks.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? null : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+/** The children of a supervisor, written down so that the next one can end what a killed one left running. */
+export interface ProcessTable {
+  add(pid: number): void;
+  remove(pid: number): void;
+  /** Ends every process an earlier run left. How many there were. */
+  endLeftovers(): Promise<number>;
+}
+
+/** The table kept in a data directory. Only the holder of the directory's lock may use it. */
+export function openProcessTable(dataDirectory: string): ProcessTable {
+  const file = join(dataDirectory, "processes.json");
+  let running: Identity[] = [];
+  const save = () => {
+    if (running.length === 0) rmSync(file, { force: true });
+    else writeFileSync(file, JSON.stringify(running), { mode: 0o600 });
+  };
+  return {
+    add(pid) {
+      running.push({ pid, startedAt: startOf(pid) ?? "" });
+      save();
+    },
+    remove(pid) {
+      running = running.filter((entry) => entry.pid !== pid);
+      save();
+    },
+    async endLeftovers() {
+      const left = readTable(file).filter(isAlive);
+      await Promise.all(left.map(end));
+      save();
+      return left.length;
+    },
+  };
+}
+
+function readTable(file: string): Identity[] {
+  try {
+    const rows: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return Array.isArray(rows) ? rows.filter(isIdentity) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isIdentity(row: unknown): row is Identity {
+  if (typeof row !== "object" || row === null || !("pid" in row) || !("startedAt" in row)) return false;
+  return Number.isInteger(row.pid) && Number(row.pid) > 1 && typeof row.startedAt === "string" && row.startedAt !== "";
+}
+
+function isAlive({ pid, startedAt }: Identity): boolean {
+  return startOf(pid) === startedAt;
+}
+
+async function end(identity: Identity): Promise<void> {
+  for (const [signal, patienceMs] of [
+    ["SIGTERM", 10_000],
+    ["SIGKILL", 5_000],
+  ] as const) {
+    try {
+      process.kill(identity.pid, signal);
+    } catch {
+      return;
+    }
+    for (let waited = 0; waited < patienceMs && isAlive(identity); waited += 50) await sleep(50);
+    if (!isAlive(identity)) return;
+  }
+}

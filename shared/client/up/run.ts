@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { readSettings } from "#shared/settings-parse.ts";
+import { whenAborted } from "#shared/client/up/aborted.ts";
+import { openDataDirectory } from "#shared/client/up/data-directory.ts";
+import { embeddedDatabase, externalDatabase } from "#shared/client/up/database.ts";
+import type { Undo, UpOptions } from "#shared/client/up/options.ts";
+import { checkListener } from "#shared/client/up/ports.ts";
+import type { Problem } from "#shared/client/up/problem.ts";
+import { openProcessTable } from "#shared/client/up/process-table.ts";
+import { lockDataDirectory } from "#shared/client/up/single.ts";
+import { startProcesses } from "#shared/client/up/start-processes.ts";
+
+/**
+ * Runs embedded PostgreSQL (unless DATABASE_URL names another), control plane and local agent until `stop`, and ends
+ * them in the order agent, control plane, PostgreSQL. The status to exit with: 1 after a problem, which was said.
+ */
+export async function runUp(options: UpOptions): Promise<0 | 1> {
+  const undo: Undo = [];
+  try {
+    const up = await bringUp(options, undo);
+    if (!up.ok) {
+      options.say(`vantage: ${up.line}`);
+      return 1;
+    }
+    await whenAborted(options.stop);
+    return 0;
+  } finally {
+    for (const step of undo.toReversed()) await step();
+  }
+}
+
+async function bringUp(options: UpOptions, undo: Undo): Promise<{ ok: true } | Problem> {
+  const { environment, say, stop } = options;
+  const read = readSettings(environment, "control-plane");
+  if (!read.ok) return read;
+  const agentSettings = readSettings(environment, "agent");
+  if (!agentSettings.ok) return agentSettings;
+  const { settings } = read;
+
+  const dataDirectory = resolve(options.directory, settings.dataDir);
+  const opened = openDataDirectory(dataDirectory);
+  if (!opened.ok) return opened;
+  const lock = await lockDataDirectory(dataDirectory);
+  if (!lock.ok) return lock;
+  undo.push(() => lock.release());
+  const processes = openProcessTable(dataDirectory);
+  if ((await processes.endLeftovers()) > 0) say("Processes of an earlier run were still there and have been ended.");
+  for (const [name, address] of [
+    ["VANTAGE_HTTP_ADDR", settings.httpAddr],
+    ["VANTAGE_GRPC_ADDR", settings.grpcAddr],
+  ] as const) {
+    const free = await checkListener(name, address);
+    if (!free.ok) return free;
+  }
+
+  const { databaseUrl } = settings;
+  say(
+    databaseUrl === null
+      ? "Starting PostgreSQL, the control plane and an agent ..."
+      : "Starting the control plane and an agent ...",
+  );
+  const opening = databaseUrl === null ? embeddedDatabase(dataDirectory, say) : externalDatabase(databaseUrl);
+  const database = await opening;
+  if (!database.ok) return database;
+  undo.push(() => database.database.stop());
+  if (stop.aborted) return { ok: true };
+  return startProcesses({ ...options, settings, dataDirectory, processes, database: database.database }, undo);
+}

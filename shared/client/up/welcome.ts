@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeFirstKey } from "#shared/client/up/first-key.ts";
+import { greet } from "#shared/client/up/greeting.ts";
+import type { Ground } from "#shared/client/up/options.ts";
+
+/** Makes the first key where there is none and says how to use the service that answers at `own`. */
+export async function sayWelcome(
+  ground: Ground,
+  own: string,
+  logs: Readonly<Record<string, string>>,
+  degraded: readonly string[],
+): Promise<void> {
+  const { settings, dataDirectory, database, say } = ground;
+  const tokenFile = join(dataDirectory, "admin-token");
+  const masterKeyFile = join(dataDirectory, "master-key");
+  const token = settings.adminToken ?? (existsSync(tokenFile) ? readFileSync(tokenFile, "utf8").trim() : "");
+  const firstKey = token === "" ? null : await makeFirstKey(own, token).catch(() => null);
+  const notes = [...database.notes];
+  if (degraded.includes("agents")) notes.push(`No agent has attached yet: see ${logs["agent"]}.`);
+  if (settings.allowTargets !== null)
+    notes.push(
+      `Everyone who may use this service can reach ${settings.allowTargets.join(", ")} (VANTAGE_ALLOW_TARGETS).`,
+    );
+  say(
+    greet({
+      baseUrl: settings.baseUrl ?? own,
+      adminTokenFile: settings.adminToken === null ? tokenFile : null,
+      masterKeyFile: settings.databaseUrl !== null && settings.masterKey === null ? masterKeyFile : null,
+      firstKey,
+      logFiles: Object.values(logs),
+      notes,
+    }),
+  );
+}

@@ -1,0 +1,16 @@
+// The supervisor over the stand-ins, as a process of its own, so that it can be killed.
+import { fileURLToPath } from "node:url";
+import { runUp } from "#shared/client/up/run.ts";
+
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+process.exitCode = await runUp({
+  environment: process.env,
+  directory: process.cwd(),
+  entries: {
+    controlPlane: fileURLToPath(new URL("control-plane.ts", import.meta.url)),
+    agent: fileURLToPath(new URL("agent.ts", import.meta.url)),
+  },
+  say: (text) => console.log(text),
+  stop: stop.signal,
+});

@@ -1,0 +1,107 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { freePort } from "#shared/client/up/postgres/server.ts";
+
+/** A data directory with a supervisor process over stand-in programs. */
+export interface Supervisor {
+  readonly process: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  /** Waits until the output has the text; rejects with the output after 20 s. */
+  says(text: string): Promise<void>;
+  /** Settles with its exit status (null: killed). */
+  readonly ended: Promise<number | null>;
+}
+
+/** A place of one test: a data directory and two ports. */
+export interface Place {
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly base: string;
+  start(more?: Readonly<Record<string, string>>): Supervisor;
+  /** Lines the stand-ins wrote: "agent start", "control-plane stop" ... */
+  notes(): string[];
+  /** The environment a stand-in was given, and its pid. */
+  given(program: "agent" | "control-plane"): Record<string, string>;
+  /** Ends whatever still works in the directory, and removes it. */
+  clean(): Promise<void>;
+}
+
+const PROGRAM = fileURLToPath(new URL("programs/up.ts", import.meta.url));
+
+/** Processes of the embedded server of this directory. */
+export function serversIn(directory: string): number[] {
+  const data = join(directory, "postgres", "data");
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && readlinkSync(`/proc/${pid}/cwd`) === data;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Polls until it holds; rejects after 20 s. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let waited = 0; waited < 20_000; waited += 50) {
+    if (holds()) return;
+    await sleep(50);
+  }
+  throw new Error(`not within 20 s: ${what}`);
+}
+
+/** A fresh place. */
+export async function makePlace(): Promise<Place> {
+  const parent = mkdtempSync(join(tmpdir(), "vantage-up-"));
+  chmodSync(parent, 0o755);
+  const directory = join(parent, "data");
+  const environment = {
+    VANTAGE_DATA_DIR: directory,
+    VANTAGE_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
+    VANTAGE_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+  };
+  const running: Supervisor[] = [];
+  return {
+    directory,
+    environment,
+    base: `http://${environment.VANTAGE_HTTP_ADDR}`,
+    start(more = {}) {
+      const supervisor = startSupervisor({ ...environment, ...more });
+      running.push(supervisor);
+      return supervisor;
+    },
+    notes: () =>
+      existsSync(join(directory, "notes")) ? readFileSync(join(directory, "notes"), "utf8").trim().split("\n") : [],
+    given: (program) => JSON.parse(readFileSync(join(directory, `${program}.env`), "utf8")) as Record<string, string>,
+    async clean() {
+      for (const supervisor of running) supervisor.process.kill("SIGTERM");
+      await Promise.all(running.map((supervisor) => supervisor.ended));
+      for (const pid of serversIn(directory)) process.kill(pid, "SIGQUIT");
+      await until(() => serversIn(directory).length === 0, "servers gone");
+      rmSync(parent, { recursive: true, force: true });
+    },
+  };
+}
+
+function startSupervisor(environment: Readonly<Record<string, string>>): Supervisor {
+  const child = spawn(process.execPath, [PROGRAM], { env: { PATH: process.env["PATH"], ...environment } });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  return {
+    process: child,
+    output: () => output,
+    says: (text) =>
+      until(() => output.includes(text), text).catch(() => {
+        throw new Error(`it never said ${JSON.stringify(text)} but:\n${output}`);
+      }),
+    ended: new Promise((resolve) => {
+      child.once("close", (code) => resolve(code));
+    }),
+  };
+}

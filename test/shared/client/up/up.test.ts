@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
+
+let place: Place;
+beforeEach(async () => {
+  place = await makePlace();
+});
+afterEach(() => place.clean());
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const sql = postgres(url, { max: 1 });
+  try {
+    return await sql.unsafe(statement);
+  } finally {
+    await sql.end();
+  }
+}
+
+test("the first start makes a database and a key, a second one reuses both, a stop leaves nothing", async () => {
+  const first = place.start();
+  await first.says("Ctrl-C stops everything");
+  expect(first.output()).toContain(place.base);
+  expect(first.output()).toContain("vtg_first (plan captain; shown only this once)");
+  expect(first.output()).toContain(`in ${join(place.directory, "admin-token")}`);
+  expect(first.output()).toContain(`curl -H 'X-API-Key: vtg_first' ${place.base}/api/v4/tools`);
+  const { DATABASE_URL = "" } = place.given("control-plane");
+  expect(first.output()).not.toContain(new URL(DATABASE_URL).password);
+  await query(DATABASE_URL, "create table kept as select 1 as one");
+
+  first.process.kill("SIGINT");
+  first.process.kill("SIGINT");
+  expect(await first.ended).toBe(0);
+  expect(place.notes()).toEqual(["control-plane start", "agent start", "agent stop", "control-plane stop"]);
+  expect(serversIn(place.directory)).toEqual([]);
+  expect(existsSync(join(place.directory, "processes.json"))).toBe(false);
+
+  const second = place.start();
+  await second.says("Ctrl-C stops everything");
+  expect(await query(place.given("control-plane")["DATABASE_URL"] ?? "", "select * from kept")).toEqual([{ one: 1 }]);
+});
+
+test("everything in the data directory is closed to other users", async () => {
+  const run = place.start();
+  await run.says("Ctrl-C stops everything");
+  expect(statSync(place.directory).mode & 0o066).toBe(0);
+  expect(statSync(join(place.directory, "postgres")).mode & 0o077).toBe(0);
+  for (const name of ["control-plane.log", "agent.log", "processes.json", "postgres/password"]) {
+    expect(statSync(join(place.directory, name)).mode & 0o077, name).toBe(0);
+  }
+});
+
+test("after kill -9 the children end by themselves and the next start takes the database over", async () => {
+  const killed = place.start();
+  await killed.says("Ctrl-C stops everything");
+  const before = serversIn(place.directory);
+  killed.process.kill("SIGKILL");
+  await killed.ended;
+  const next = place.start();
+  await next.says("Ctrl-C stops everything");
+  expect(next.output()).toContain("has been taken over");
+  expect(serversIn(place.directory)).toEqual(expect.arrayContaining(before.slice(0, 1)));
+  expect(
+    place
+      .notes()
+      .filter((note) => note.endsWith("stop"))
+      .toSorted(),
+  ).toEqual(["agent stop", "control-plane stop"]);
+  next.process.kill("SIGTERM");
+  expect(await next.ended).toBe(0);
+  expect(serversIn(place.directory)).toEqual([]);
+});
+
+test("a second start on the same data directory is one clear line", async () => {
+  const first = place.start();
+  await first.says("Ctrl-C stops everything");
+  const second = place.start({ VANTAGE_HTTP_ADDR: "127.0.0.1:1", VANTAGE_GRPC_ADDR: "127.0.0.1:2" });
+  expect(await second.ended).toBe(1);
+  expect(second.output().trim().split("\n")).toEqual([
+    `vantage: Vantage is already running on ${place.directory}: stop it first, or set VANTAGE_DATA_DIR to another directory`,
+  ]);
+});
+
+test("a child that dies is started again, with the others left alone", async () => {
+  const run = place.start();
+  await run.says("Ctrl-C stops everything");
+  const agent = Number(place.given("agent")["pid"]);
+  await fetch(`${place.base}/die`).catch(() => {});
+  await run.says("The control plane ended with status 3; starting it again in 0.5 s");
+  await until(() => place.notes().filter((note) => note === "control-plane start").length === 2, "restart");
+  process.kill(agent, "SIGKILL");
+  await run.says("The agent was killed (SIGKILL); starting it again in 0.5 s");
+  await until(() => place.notes().filter((note) => note === "agent start").length === 2, "another agent");
+  expect(place.notes().filter((note) => note === "control-plane start")).toHaveLength(2);
+});
+
+test("an embedded server that dies is started again under the same URL", async () => {
+  const run = place.start();
+  await run.says("Ctrl-C stops everything");
+  const { DATABASE_URL = "" } = place.given("control-plane");
+  const [postmaster = ""] = readFileSync(join(place.directory, "postgres/data/postmaster.pid"), "utf8").split("\n");
+  process.kill(Number(postmaster), "SIGQUIT");
+  await run.says("PostgreSQL has ended; starting it again");
+  await expect
+    .poll(() => query(DATABASE_URL, "select 1 as one").catch(() => null), { timeout: 15_000 })
+    .toEqual([{ one: 1 }]);
+});
+
+test("a program that cannot start ends it all with its own words", async () => {
+  const run = place.start({ VANTAGE_CITY: "fails at once" });
+  expect(await run.ended).toBe(1);
+  expect(run.output()).toContain(
+    "vantage: the control plane could not start: VANTAGE_PLANS plans.json cannot be read\n",
+  );
+  expect(serversIn(place.directory)).toEqual([]);
+});
+
+test("an unreachable DATABASE_URL is one clear line without its password", async () => {
+  const run = place.start({ DATABASE_URL: "postgres://user:hunter2@127.0.0.1:1/x" });
+  expect(await run.ended).toBe(1);
+  expect(run.output()).toMatch(/^vantage: DATABASE_URL cannot be used \(ECONNREFUSED\)/m);
+  expect(run.output()).not.toContain("hunter2");
+  expect(readdirSync(place.directory)).toEqual([]);
+});
+
+test("each process is given its own secrets only, and the agent dials the listener that was set", async () => {
+  const run = place.start({ VANTAGE_ADMIN_TOKEN: "operator", VANTAGE_PSI_KEY: "psi" });
+  await run.says("Ctrl-C stops everything");
+  const agent = place.given("agent");
+  expect(agent).not.toHaveProperty("DATABASE_URL");
+  expect(agent).not.toHaveProperty("VANTAGE_ADMIN_TOKEN");
+  expect(agent["VANTAGE_CONTROL_PLANE"]).toBe(place.environment["VANTAGE_GRPC_ADDR"]);
+  expect(place.given("control-plane")).not.toHaveProperty("VANTAGE_PSI_KEY");
+});

@@ -1,0 +1,136 @@
+import type { Logger } from "pino";
+import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
+import { createFoundation, type Foundation } from "#control-plane/http/foundation.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
+import { rawParams, readBody } from "#control-plane/http/body.ts";
+import { createLog } from "#control-plane/log.ts";
+import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+
+/** A replica of the HTTP side with routes for tests, listening on loopback. */
+export interface TestGate extends Foundation {
+  readonly app: App<AppConfig>;
+  readonly url: string;
+  /** Log lines so far, parsed. */
+  readonly lines: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+export interface TestGateOptions {
+  readonly databaseUrl: string;
+  readonly plans?: Plans;
+  readonly sunset?: Date;
+  readonly overrides?: AppOverrides;
+  readonly trustedProxies?: readonly string[];
+  readonly agents?: () => number;
+  /** Instead of `lines`. */
+  readonly log?: Logger;
+}
+
+export const ADMIN_TOKEN = "operator-token-of-this-test";
+
+/** Starts a replica on a test database. Its routes: `whoami` and `echo` keyed in every version, `broken`, `away`. */
+export async function startGate(options: TestGateOptions): Promise<TestGate> {
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+  const app = await createApp(
+    {
+      config: {
+        databaseUrl: options.databaseUrl,
+        trustedProxies: options.trustedProxies ?? [],
+        v1V2Sunset: options.sunset ?? new Date("2999-01-01T00:00:00Z"),
+      },
+      adminToken: ADMIN_TOKEN,
+      plans: options.plans ?? BUILT_IN_PLANS,
+      hostClock: systemClock,
+      random: systemRandom,
+      log: options.log ?? createLog({ destination }),
+    },
+    options.overrides,
+  );
+  const foundation = createFoundation(app, { agents: options.agents ?? (() => 1) });
+  addRoutes(foundation);
+  const url = await foundation.server.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    ...foundation,
+    app,
+    url,
+    lines,
+    async close() {
+      await foundation.server.close();
+      await app.close();
+    },
+  };
+}
+
+function addRoutes({ server, gate }: Foundation): void {
+  for (const version of ["v1", "v2", "v3", "v4"] as const) {
+    const key = version === "v4" ? "header" : "anywhere";
+    server.route({
+      ...gate.keyed({ scope: "check", key }),
+      method: ["GET", "POST"],
+      url: `/api/${version}/whoami`,
+      handler: (request, reply) => {
+        const { accountId, plan, scopes } = callerOf(request);
+        void reply.send(
+          answer(
+            request,
+            { account_id: accountId, plan: plan.name, scopes },
+            { cached: false, location: { region: "x" } },
+          ),
+        );
+      },
+    });
+    server.route({
+      ...gate.keyed({ scope: null, key }),
+      method: ["GET", "POST"],
+      url: `/api/${version}/echo`,
+      handler: async (request) => answer(request, rawParams(request)),
+    });
+    server.route({
+      ...gate.keyed({ scope: null, key }),
+      method: "POST",
+      url: `/api/${version}/write`,
+      handler: async (request) => answer(request, readBody(request)),
+    });
+    server.route({
+      ...gate.keyed({ scope: "webhook", key }),
+      method: "GET",
+      url: `/api/${version}/hooks/:id`,
+      handler: async (request) => answer(request, request.params),
+    });
+    server.route({
+      ...gate.keyed({ scope: null, key }),
+      method: "GET",
+      url: `/api/${version}/broken`,
+      handler: () => {
+        throw new Error("a secret of the inside");
+      },
+    });
+  }
+}
+
+/** Calls a replica; the body is parsed where it is JSON. */
+export async function call(
+  url: string,
+  init?: RequestInit,
+): Promise<{ status: number; headers: Headers; body: Record<string, never> & { [key: string]: never } }> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? {} : JSON.parse(text) };
+}
+
+/** Makes an account on a plan with a key, through the operator's API; returns the key. */
+export async function makeTestKey(
+  gate: TestGate,
+  body: Record<string, unknown> = { plan: "captain" },
+): Promise<string> {
+  const made = await fetch(`${gate.url}/api/admin/keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const answered = (await made.json()) as { data: { key: string } };
+  if (made.status !== 201) throw new Error(JSON.stringify(answered));
+  return answered.data.key;
+}
