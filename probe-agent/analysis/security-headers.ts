@@ -1,0 +1,108 @@
+import { classifyCsp, cspPasses } from "#probe-agent/analysis/csp/observatory.ts";
+import { readHtml } from "#probe-agent/analysis/html.ts";
+import { metaPragmas } from "#probe-agent/analysis/html/page.ts";
+import { cookiesVerdict } from "#probe-agent/analysis/security/cookies-test.ts";
+import {
+  contentTypeOptionsTest,
+  corsTest,
+  embedderPolicyTest,
+  frameOptionsTest,
+  openerPolicyTest,
+  referrerPolicyTest,
+  resourcePolicyTest,
+} from "#probe-agent/analysis/security/header-tests.ts";
+import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/security/outcome.ts";
+import { BONUS_FROM, SCORES, securityGrade } from "#probe-agent/analysis/security/scores.ts";
+import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
+import { sriTest } from "#probe-agent/analysis/security/sri-test.ts";
+import { hstsTest, redirectionTest } from "#probe-agent/analysis/security/transport-tests.ts";
+
+/** One test of the grade, in MDN's words. */
+export interface SecurityTest {
+  readonly name: string;
+  readonly result: string;
+  readonly pass: boolean;
+  readonly score_modifier: number;
+  /** What the result was read from; null where nothing was sent. */
+  readonly value: string | null;
+  /** What to do; null where nothing is to be gained. */
+  readonly recommendation: string | null;
+}
+
+/** A site's security grade as MDN HTTP Observatory gives it. */
+export interface SecurityGrade {
+  /** 0 to 100. */
+  readonly score: number;
+  /** MDN's own figure: above 100 with bonus points. */
+  readonly raw_score: number;
+  readonly grade: string;
+  readonly algorithm_version: number;
+  readonly tests: readonly SecurityTest[];
+  /** Directives given more than once in the policy (MDN calls such a policy invalid, browsers heed the first). */
+  readonly duplicate_directives: readonly string[];
+}
+
+/** MDN's algorithm that these results and points belong to. */
+export const ALGORITHM_VERSION = 5;
+
+/**
+ * Grades a snapshot (tools.md 4.2). `compat: "mdn"` reproduces MDN's published grade also where its parser reads
+ * policies otherwise than browsers do. `now` matters only for cookie dates, which the grade does not use.
+ */
+export function gradeSecurity(
+  snapshot: SecuritySnapshot,
+  options: { readonly compat?: "mdn"; readonly now?: Date } = {},
+): SecurityGrade {
+  const { headers } = snapshot;
+  const view: SecurityView = { snapshot, headers, page: readHtml(snapshot.html), now: options.now ?? new Date(0) };
+  const csp = classifyCsp({
+    headers: headerValues(headers, "content-security-policy"),
+    reportOnlyHeaders: headerValues(headers, "content-security-policy-report-only"),
+    meta: metaPragmas(view.page.facts, "content-security-policy"),
+    https: snapshot.url.startsWith("https:"),
+    ...(options.compat === undefined ? {} : { compat: options.compat }),
+  });
+  const policy = headerValues(headers, "content-security-policy").join(", ") || null;
+  const hsts = hstsTest(view);
+  const outcomes: readonly (readonly [string, TestOutcome])[] = [
+    ["content-security-policy", outcome(csp.result, cspPasses(csp.result), policy)],
+    ["cookies", cookiesVerdict(headerValues(headers, "set-cookie"), snapshot.url, hsts.pass, view.now)],
+    ["cross-origin-resource-sharing", corsTest(view)],
+    ["redirection", redirectionTest(view)],
+    ["referrer-policy", referrerPolicyTest(view)],
+    ["strict-transport-security", hsts],
+    ["subresource-integrity", sriTest(view)],
+    ["x-content-type-options", contentTypeOptionsTest(view)],
+    ["x-frame-options", frameOptionsTest(view, csp.frameAncestors)],
+    ["cross-origin-resource-policy", resourcePolicyTest(view)],
+    ["cross-origin-embedder-policy", embedderPolicyTest(view)],
+    ["cross-origin-opener-policy", openerPolicyTest(view)],
+  ];
+  const tests = outcomes.map(([name, found]) => score(name, found));
+  const rawScore = totalOf(tests.map((test) => test.score_modifier));
+  return {
+    score: Math.min(100, rawScore),
+    raw_score: rawScore,
+    grade: securityGrade(rawScore),
+    algorithm_version: ALGORITHM_VERSION,
+    tests,
+    duplicate_directives: csp.duplicates,
+  };
+}
+
+/** MDN grades only what answers like a page or asks for a sign-in. */
+export function isGradable(status: number): boolean {
+  return (status >= 200 && status < 400) || status === 401 || status === 403;
+}
+
+function score(name: string, found: TestOutcome): SecurityTest {
+  const { modifier, advice } = SCORES[found.result] ?? { modifier: 0, advice: null };
+  return { name, ...found, score_modifier: modifier, recommendation: advice };
+}
+
+/** Penalties always count, bonuses only where the score is an A without them. */
+function totalOf(modifiers: readonly number[]): number {
+  const withoutBonus = modifiers.reduce((sum, one) => sum + Math.min(0, one), 100);
+  const bonus = modifiers.reduce((sum, one) => sum + Math.max(0, one), 0);
+  return Math.max(0, withoutBonus >= BONUS_FROM ? withoutBonus + bonus : withoutBonus);
+}
