@@ -35,7 +35,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }) =>
   return ok<Result>({
     domain,
     ascii: domain,
-    registrable_domain: getDomain(domain, { allowPrivateDomains: false }),
+    registrable_domain: getDomain(domain, { allowPrivateDomains: false, validateHostname: false }),
     results,
     records: Object.fromEntries(groups) as Result["records"],
     dnssec: verdict,

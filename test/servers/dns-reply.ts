@@ -3,7 +3,7 @@ import { OPTION_EDE, type EdnsToSend } from "#probe-agent/net/dns/edns.ts";
 import type { Message, WireQuestion } from "#probe-agent/net/dns/message.ts";
 import { lowerName, textToName } from "#probe-agent/net/dns/names.ts";
 import { rcodeCode, typeCode } from "#probe-agent/net/dns/registry.ts";
-import { lookUp, type Zones } from "#test/servers/dns-zones.ts";
+import { lookUp, makeRecord, type Zones } from "#test/servers/dns-zones.ts";
 
 /** How a test server treats one name. */
 export interface Behaviour {
@@ -51,6 +51,7 @@ interface Settings {
   readonly zones?: Zones;
   readonly behaviours?: Readonly<Record<string, Behaviour>>;
   readonly authoritative?: boolean;
+  readonly denial?: { readonly type: string; readonly data: string };
 }
 
 /** What goes out for a query; `seen` are all queries so far, this one included. */
@@ -104,12 +105,14 @@ function answerTo(settings: Settings, behaviour: Behaviour, query: Query, questi
   const forced = behaviour.unlessChecked === true && flags.cd ? undefined : behaviour.status;
   const dnssecOk = edns?.dnssecOk ?? false;
   const found = lookUp(settings.zones ?? {}, query.name, query.type, dnssecOk);
+  const denied = found.answers.length === 0 && dnssecOk ? settings.denial : undefined;
+  const proof = denied === undefined ? [] : [makeRecord(query.name, denied.type, denied.data)];
   const authentic = behaviour.authentic === true && (dnssecOk || flags.ad) && !flags.cd;
   return {
     ...base,
     rcode: rcodeCode(forced ?? found.status) ?? 2,
     flags: { ...base.flags, aa: settings.authoritative === true, ad: authentic, cd: flags.cd },
-    ...(forced === undefined ? { answers: found.answers, authority: found.authority } : {}),
+    ...(forced === undefined ? { answers: found.answers, authority: [...found.authority, ...proof] } : {}),
     ...(withEdns ? { edns: ownEdns } : {}),
   };
 }

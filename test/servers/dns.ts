@@ -12,6 +12,8 @@ export interface DnsServerOptions {
   readonly zones?: Zones;
   /** By lower-case name, `name/TYPE` or `*`, the most specific one counts. */
   readonly behaviours?: Readonly<Record<string, Behaviour>>;
+  /** A record that goes with every "there is none" to a query with DO, owned by the name asked. */
+  readonly denial?: { readonly type: string; readonly data: string };
   /** Default: recursive (RA, no AA). */
   readonly authoritative?: boolean;
   /** Loopback address to listen on, default 127.0.0.1. */
