@@ -80,7 +80,8 @@ export function outcomeError(outcome: Exclude<Outcome<unknown>, { status: "ok" }
   }
 }
 
-/** A place without what only the choice needs. */
-export function locationOf({ tags: _tags, ...location }: Place): Location {
-  return location;
+/** A place without what only the choice of probes needs. */
+export function locationOf(place: Place): Location {
+  const { probe_id, region, country, city, asn, latitude, longitude } = place;
+  return { probe_id, region, country, city, asn, latitude, longitude };
 }

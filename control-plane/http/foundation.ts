@@ -4,7 +4,7 @@ import type { App, AppConfig } from "#control-plane/app.ts";
 import { createAdminGate } from "#control-plane/http/admin.ts";
 import { createGate, type Gate, type Hook } from "#control-plane/http/gate.ts";
 import { registerHealth } from "#control-plane/http/health.ts";
-import { createServer, type ServerTls } from "#control-plane/http/server.ts";
+import { createServer } from "#control-plane/http/server.ts";
 import { registerKeyRoutes } from "#control-plane/keys/routes.ts";
 
 /** A server with health and the operator's routes of accounts and keys, and what further routes stand behind. */
@@ -20,13 +20,16 @@ export interface Foundation {
 export interface FoundationOptions {
   /** Agents attached to this replica at present. */
   readonly agents: () => number;
-  readonly tls?: ServerTls;
+  /** A server that already listens to its routes being added (docs); by default a fresh one. */
+  readonly server?: FastifyInstance;
 }
 
 /** Builds the HTTP side up to the point where surfaces and nouns add their routes; nothing listens yet. */
-export function createFoundation<C extends AppConfig>(app: App<C>, { agents, tls }: FoundationOptions): Foundation {
+export function createFoundation<C extends AppConfig>(
+  app: App<C>,
+  { agents, server = createServer(app) }: FoundationOptions,
+): Foundation {
   const { clock, keys, accounts, plans, sql } = app;
-  const server = createServer(app, tls);
   const gate = createGate({ clock, keys: keys.lookup, limits: app.limits, failures: app.keyFailures });
   const admin = createAdminGate(app.adminToken, app.adminFailures);
   registerHealth(server, {

@@ -39,10 +39,10 @@ export function catalogueRow(contract: Contract, allowed: boolean): CatalogueRow
 }
 
 /** The catalogue as JSON text, made once per set of scopes: the rows are large and change only with a release. */
-export function createCatalogue(contracts: readonly Contract[]): (scopes: readonly string[]) => string {
+export function createCatalogue(contracts: readonly Contract[]): (scopes: readonly Scope[]) => string {
   const texts = new Map<string, string>();
   return (scopes) => {
-    const key = scopes.toSorted().join();
+    const key = scopes.join();
     let text = texts.get(key);
     if (text === undefined) {
       text = JSON.stringify(contracts.map((contract) => catalogueRow(contract, scopes.includes(contract.scope))));

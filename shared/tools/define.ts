@@ -1,4 +1,5 @@
 import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "typebox";
+import type { FieldProblem } from "#shared/schema/problem.ts";
 
 /** The seven scopes a key can carry (service.md, Authentication). */
 export const SCOPES = ["check", "dns", "ssl", "ip", "ping", "monitors", "webhook"] as const;
@@ -41,6 +42,8 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   readonly result: TObject<R>;
   /** The parameter that names what is looked at. `connects` is false where the name is only looked up. */
   readonly target: { readonly param: keyof P & string; readonly kind: TargetKind; readonly connects: boolean };
+  /** Rules between parameters that a schema cannot say; null: fine. Asked before anything is dispatched. */
+  refine?(params: Params<P>): FieldProblem | null;
   /** Milliseconds the whole check may take (decisions 5, Deadlines). */
   deadlineMs(params: Params<P>): number;
   /** The keyless open tier's use of the tool; absent where the open tier does not offer it. */

@@ -9,4 +9,5 @@ server.get("/", (_request, reply) => {
   void reply.type("application/json; charset=utf-8").send(body);
 });
 await server.listen({ port: 0, host: "127.0.0.1" });
-process.stdout.write(`${server.addresses()[0]?.port}\n`);
+const address = server.server.address();
+process.stdout.write(`${typeof address === "object" && address !== null ? address.port : ""}\n`);

@@ -1,0 +1,83 @@
+import { Type, type TObject, type TSchema } from "typebox";
+import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
+
+/** What the docs say of one route. */
+export interface Operation {
+  /** Unique, snake_case. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** Schema of `data`. */
+  readonly data: TSchema;
+  readonly query?: TObject;
+  readonly body?: TObject;
+  readonly errors?: readonly ErrorCode[];
+  readonly security?: "key" | "operator";
+  readonly status?: 200 | 201;
+}
+
+const META = Type.Object({
+  request_id: Type.String({ description: "Also in the X-Request-Id header" }),
+  duration_ms: Type.Integer({ description: "Processing time, milliseconds" }),
+  api_version: Type.Optional(Type.String({ description: "4.0 on v4, 3.0 on v3" })),
+});
+
+/** Errors any keyed route can answer with, before its own. */
+const KEYED_ERRORS: readonly ErrorCode[] = [
+  "auth_required",
+  "invalid_api_key",
+  "insufficient_scope",
+  "rate_limit_exceeded",
+  "daily_limit_exceeded",
+  "service_unavailable",
+];
+
+/** A route's schema for the docs. Fastify's own validation and serialisation are off: parseParams and the contract decide. */
+export function operation(described: Operation) {
+  const { id, tag, summary, data, query, body, security = "key", status = 200 } = described;
+  const codes = [...(security === "key" ? KEYED_ERRORS : (["auth_required"] as const)), ...(described.errors ?? [])];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    security: [security === "key" ? { apiKey: [] } : { operatorToken: [] }],
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(body === undefined ? {} : { body }),
+    response: { [status]: success(data), ...errorResponses(codes) },
+  };
+}
+
+function success(data: TSchema) {
+  return { description: "The answer", ...Type.Object({ data, meta: META }) };
+}
+
+/** One response for each status, naming the codes that come with it. */
+function errorResponses(codes: readonly ErrorCode[]) {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(codes))
+    byStatus.set(STATUS_OF_CODE[code], [...(byStatus.get(STATUS_OF_CODE[code]) ?? []), code]);
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, named]) => [
+      status,
+      {
+        description: named.join(", "),
+        ...Type.Object({
+          error: Type.Object({
+            code: Type.Enum(named, { description: "What went wrong" }),
+            message: Type.String({ description: "For people: what was wrong and what to do" }),
+            field: Type.Optional(Type.String({ description: "The parameter at fault" })),
+            reason: Type.Optional(Type.String({ description: "Why, for programs" })),
+            stage: Type.Optional(
+              Type.String({ description: "How far the request got: dns, connect, tls, request, response" }),
+            ),
+            source: Type.Optional(Type.String({ description: "Whose failure: target, resolver, probe" })),
+            retry_after_seconds: Type.Optional(
+              Type.Integer({ description: "Worth another try after so many seconds" }),
+            ),
+          }),
+          meta: META,
+        }),
+      },
+    ]),
+  );
+}

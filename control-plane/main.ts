@@ -1,0 +1,99 @@
+// The control plane's process: environment -> config -> app -> listen -> stop. The only file of it that touches the
+// environment, the host's clock and randomness.
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Clock, Random } from "#shared/clock.ts";
+import { formatAddress } from "#shared/settings/address.ts";
+import { createApp } from "#control-plane/app.ts";
+import { readConfig, type Config } from "#control-plane/config.ts";
+import { createLog } from "#shared/process/log.ts";
+import { listenMetrics } from "#shared/process/metrics-listener.ts";
+import { migrate } from "#control-plane/migrations/migrate.ts";
+import { overridePlans } from "#control-plane/plans-override.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { readAdminToken } from "#control-plane/secrets.ts";
+import { serve } from "#control-plane/serve.ts";
+
+const hostClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+const random: Random = { bytes: (count) => randomBytes(count) };
+
+/** Ends with one line for the operator. */
+function fail(line: string): never {
+  process.stderr.write(`vantage control-plane: ${line}\n`);
+  process.exit(1);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return `${error.message || String("code" in error ? error.code : error.name)}${cause}`.replaceAll(/\s+/g, " ");
+}
+
+async function main(config: Config): Promise<void> {
+  const applied = await migrate(config.databaseUrl).catch((error: unknown) =>
+    fail(`the database cannot be used (DATABASE_URL): ${reasonOf(error)}`),
+  );
+  if (process.argv[2] === "migrate") {
+    process.stdout.write(
+      applied.applied.length === 0 ? "Nothing to do.\n" : `Applied ${applied.applied.join(", ")}.\n`,
+    );
+    return;
+  }
+  const plans = config.plansFile === null ? null : overridePlans(readJson("VANTAGE_PLANS", config.plansFile));
+  if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
+  const log = createLog();
+  const app = await createApp({
+    config,
+    adminToken: readToken(config),
+    plans: plans?.plans ?? BUILT_IN_PLANS,
+    hostClock,
+    random,
+    log,
+  });
+  const version = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
+    .version;
+  const service = await serve(app, version).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
+  const { address, defaulted } = config.metrics;
+  const metrics =
+    address === null
+      ? null
+      : await listenMetrics({ registry: app.metrics.registry, ...address, orFree: defaulted }).catch((error: unknown) =>
+          fail(`VANTAGE_METRICS_ADDR ${formatAddress(address)}: ${reasonOf(error)}`),
+        );
+  if (metrics !== null && address !== null && address.port !== 0 && metrics.port !== address.port) {
+    log.warn({ wanted: address.port, port: metrics.port }, "metrics port in use; took a free one");
+  }
+  log.info({ ...service.ports, metrics: metrics?.port ?? null, version }, "control plane listening");
+
+  let stopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) return; // Ctrl-C reaches us twice: from the terminal and from npm
+    stopping = true;
+    log.info({ signal }, "control plane stopping");
+    await service.stop();
+    await metrics?.close();
+    await app.close();
+    log.flush(() => process.exit(0));
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(signal));
+}
+
+function readJson(setting: string, path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    return fail(`${setting} ${path} cannot be read as JSON: ${reasonOf(error)}`);
+  }
+}
+
+function readToken(config: Config): string {
+  try {
+    return readAdminToken(config.adminToken, config.dataDir, random);
+  } catch (error) {
+    return fail(`VANTAGE_DATA_DIR ${config.dataDir} cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+const read = readConfig(process.env);
+if (read.ok) await main(read.config);
+else fail(read.line);

@@ -1,0 +1,19 @@
+import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Random } from "#shared/clock.ts";
+
+/** The operator's bearer token: as configured, or kept in `<data dir>/admin-token` (0600), made on the first start. */
+export function readAdminToken(configured: string | null, dataDir: string, random: Random): string {
+  if (configured !== null) return configured;
+  const file = join(dataDir, "admin-token");
+  try {
+    const kept = readFileSync(file, "utf8").trim();
+    if (kept.length >= 32) return kept;
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const token = Buffer.from(random.bytes(32)).toString("base64url");
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return token;
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import type { App } from "#control-plane/app.ts";
+import { createResultCache } from "#control-plane/checks/cache.ts";
+import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
+import { createHub } from "#control-plane/dispatch/hub.ts";
+import { createFoundation } from "#control-plane/http/foundation.ts";
+import { createServer } from "#control-plane/http/server.ts";
+import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
+import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
+import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
+import { registerTools } from "#control-plane/surfaces/rest.ts";
+import { registerCatalogue } from "#control-plane/surfaces/tools-route.ts";
+
+/** A replica that listens. */
+export interface Service {
+  /** Ports in use, also where 0 was asked for. */
+  readonly ports: { readonly http: number; readonly grpc: number };
+  /** Stops taking requests, lets those under way finish, then ends the agents' streams. */
+  stop(): Promise<void>;
+}
+
+/** Requests under way get so long to finish when the process stops. */
+const STOP_GRACE_MS = 10_000;
+
+/** Builds the hub and every surface over an open app and listens; rejects where an address cannot be bound. */
+export async function serve(app: App, version: string): Promise<Service> {
+  const { config, clock, random, log } = app;
+  const hub = createHub({ clock, random, log, registry: app.metrics.registry });
+  const tls =
+    config.tls === null
+      ? undefined
+      : { cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) };
+  const server = createServer(app, tls);
+  await collectRoutes(server, { baseUrl: config.baseUrl, version });
+  const agents = () => Array.from(hub.roster.sessions()).length;
+  const { gate, admin } = createFoundation(app, { agents, server });
+  const checks: CheckContext = { hub, clock, results: createResultCache(clock) };
+  registerTools(server, checks, gate, CONTRACTS);
+  registerCatalogue(server, gate, CONTRACTS);
+  registerRegions(server, gate, hub.roster);
+  registerAdminProbes(server, admin, hub.roster, hub.replicaId);
+  await registerDocs(server);
+
+  const grpc = await listenGrpc(hub, config.grpc, log);
+  try {
+    await server.listen({ host: config.http.host, port: config.http.port });
+  } catch (error) {
+    hub.stop();
+    await grpc.stop();
+    throw error;
+  }
+  return {
+    ports: { http: portOf(server.server.address()) ?? config.http.port, grpc: grpc.port },
+    async stop() {
+      app.drain();
+      const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
+      await server.close();
+      clearTimeout(force);
+      hub.stop();
+      await grpc.stop();
+    },
+  };
+}
+
+function portOf(address: string | { readonly port: number } | null): number | null {
+  return typeof address === "object" && address !== null ? address.port : null;
+}

@@ -1,0 +1,52 @@
+import swagger from "@fastify/swagger";
+import reference from "@scalar/fastify-api-reference";
+import type { FastifyInstance } from "fastify";
+
+/** What the docs say of this installation. */
+export interface DocsOptions {
+  readonly baseUrl: string;
+  readonly version: string;
+}
+
+/** Collects the routes registered after it; call before any route. */
+export async function collectRoutes(server: FastifyInstance, { baseUrl, version }: DocsOptions): Promise<void> {
+  await server.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Vantage",
+        version,
+        summary: "Website diagnostics and monitoring from many places at once",
+        description:
+          "Success is `{data, meta}`, failure `{error, meta}`. Every answer carries X-Request-Id; every keyed one " +
+          "X-RateLimit-Limit, -Remaining, -Reset and the RateLimit fields.",
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      servers: [{ url: baseUrl }],
+      components: {
+        securitySchemes: {
+          apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key of an account" },
+          operatorToken: { type: "http", scheme: "bearer", description: "The operator's token" },
+        },
+      },
+    },
+  });
+}
+
+/** GET /openapi.json and the page /docs, made from the routes that exist; call after the last route. */
+export async function registerDocs(server: FastifyInstance): Promise<void> {
+  let text: string | null = null;
+  server.route({
+    method: "GET",
+    url: "/openapi.json",
+    schema: { hide: true },
+    handler: (_request, reply) => {
+      text ??= JSON.stringify(server.swagger());
+      return reply.type("application/json; charset=utf-8").send(text);
+    },
+  });
+  await server.register(reference, {
+    routePrefix: "/docs",
+    configuration: { url: "/openapi.json", title: "Vantage API", withDefaultFonts: false, telemetry: false },
+  });
+}

@@ -1,0 +1,41 @@
+import { outcomeError, unavailableError, type CheckAnswer, type CheckError } from "#control-plane/checks/answer.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+
+/** The answers that carry data; every other one is a Refusal. */
+export type AnsweredCheck = Extract<CheckAnswer, { kind: "single" | "multi" | "dry_run" }>;
+
+/**
+ * Throws the Refusal that a check's answer calls for, and returns the others. A check over several locations is an
+ * answer even where every location failed, unless all of them refused the target (decisions 6).
+ */
+export function refuseUnanswered(answer: CheckAnswer): AnsweredCheck {
+  switch (answer.kind) {
+    case "single":
+      if (answer.outcome.status !== "ok") throw refusalOf(outcomeError(answer.outcome));
+      return answer;
+    case "multi":
+      if (answer.refused) throw refusalOf(outcomeError({ status: "refused" }));
+      return answer;
+    case "dry_run":
+      return answer;
+    case "refused":
+      throw refusalOf(outcomeError({ status: "refused" }));
+    case "problem":
+      throw refuseField(answer.problem);
+    case "unavailable":
+      throw refusalOf(unavailableError(answer.reason));
+    case "cancelled":
+      throw refusalOf(unavailableError("no_probe"));
+    case "over_plan": {
+      const message = `This call would use ${answer.asked} probes; the plan allows ${answer.limit} per call.`;
+      throw new Refusal("plan_limit_exceeded", { message, field: "locations" });
+    }
+  }
+}
+
+function refusalOf(error: CheckError): Refusal {
+  const { code, ...details } = error;
+  // A busy region may be free in a moment; one without a probe will not be.
+  if (error.reason === "busy") return new Refusal(code, { ...details, retryAfterSeconds: 1 });
+  return new Refusal(code, details);
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from "fastify";
+import type { Contract } from "#shared/tools/define.ts";
+import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
+import { TOOL_METHODS } from "#control-plane/surfaces/catalogue.ts";
+import { toolOperation } from "#control-plane/surfaces/tool-operation.ts";
+import { toolHandler } from "#control-plane/surfaces/tool-routes.ts";
+
+/** The tools that exist in v3, v2 and v1 (service.md, v3 endpoints; decisions 4). */
+const FROZEN_TOOLS = new Set(["check", "dns", "ssl", "ip", "ping", "health"]);
+
+/** Registers every tool's routes in every version that has it; `.php` is the same endpoint under its older name. */
+export function registerTools(
+  server: FastifyInstance,
+  app: CheckContext,
+  gate: Gate,
+  contracts: readonly Contract[],
+): void {
+  for (const contract of contracts) {
+    const handler = toolHandler(app, contract);
+    const versions = FROZEN_TOOLS.has(contract.name) ? (["v4", "v3", "v2", "v1"] as const) : (["v4"] as const);
+    for (const version of versions) {
+      const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "header" : "anywhere" });
+      for (const suffix of ["", ".php"]) {
+        server.route({
+          ...keyed,
+          method: [...TOOL_METHODS],
+          url: `/api/${version}/${contract.name}${suffix}`,
+          // One name in the docs is enough, and what is gone or about to be is not for newcomers.
+          schema: { ...toolOperation(contract, version), hide: suffix !== "" || version === "v2" || version === "v1" },
+          handler,
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { Type, type TObject } from "typebox";
+import type { Contract } from "#shared/tools/define.ts";
+import type { ErrorCode } from "#control-plane/http/errors.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import type { Version } from "#control-plane/http/versions.ts";
+import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
+
+/** Errors of a tool's call beyond those of every keyed route. */
+const TOOL_ERRORS: readonly ErrorCode[] = [
+  "missing_parameter",
+  "target_not_allowed",
+  "plan_limit_exceeded",
+  "payload_too_large",
+  "unsupported_media_type",
+  "request_failed",
+  "probe_unavailable",
+];
+
+/** The schema of a tool's route in a version. GET takes the parameters in the query, POST in query or body. */
+export function toolOperation(contract: Contract, version: Version) {
+  const params =
+    version === "v4" ? { ...contract.params.properties, ...CALL_PARAMS.properties } : contract.params.properties;
+  return operation({
+    id: `${version}_${contract.name.replaceAll("-", "_")}`,
+    tag: version === "v4" ? "Tools" : "Tools, version 3",
+    summary: contract.summary,
+    data: contract.result,
+    query: Type.Object(params) as unknown as TObject,
+    errors: TOOL_ERRORS,
+  });
+}

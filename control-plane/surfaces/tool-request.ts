@@ -1,0 +1,64 @@
+import { Type } from "typebox";
+import type { FastifyRequest } from "fastify";
+import { parseLocations, type LocationItem } from "#shared/locations.ts";
+import { parseParams } from "#shared/schema.ts";
+import { Flag } from "#shared/tools/fields.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { rawParams } from "#control-plane/http/body.ts";
+import { refuseField } from "#control-plane/http/errors.ts";
+
+/** Parameters every tool of v4 takes beside its own (decisions 6). */
+export const CALL_PARAMS = Type.Object({
+  locations: Type.Optional(
+    Type.Unsafe<string | readonly string[]>({
+      description:
+        "Where to run: comma list (in JSON also an array) of region, country, continent, city, AS<number>, tag, " +
+        "probe:<id> or all; + joins terms, ! negates, :n asks for n probes. Without it one probe answers",
+      anyOf: [
+        { type: "string", maxLength: 4_096 },
+        { type: "array", items: { type: "string" }, maxItems: 50 },
+      ],
+    }),
+  ),
+  dry_run: Type.Optional(Flag({ description: "1: say where the check would run, and run nothing" })),
+});
+
+/** A tool call as parsed from a request. */
+export interface ToolRequest {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly locations: readonly LocationItem[] | null;
+  readonly dryRun: boolean;
+}
+
+/** Query and body of a request as the contract's parameters. Throws Refusal naming the first field at fault. */
+export function readToolRequest(request: FastifyRequest, contract: Contract): ToolRequest {
+  const { values, from } = rawParams(request);
+  const parsed = parseParams(contract.params, values, { from, unknown: "ignore" });
+  if (!parsed.ok) throw refuseField(parsed.problem);
+  const refined = contract.refine?.(parsed.value as never) ?? null;
+  if (refined !== null) throw refuseField(refined);
+  const params = parsed.value as Readonly<Record<string, unknown>>;
+  // v3 and before are frozen: they know neither of these (decisions 4).
+  if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false };
+  const dryRun = parseParams(Type.Object({ dry_run: CALL_PARAMS.properties.dry_run }), values, {
+    from,
+    unknown: "ignore",
+  });
+  if (!dryRun.ok) throw refuseField(dryRun.problem);
+  return { params, locations: readLocations(values["locations"], from), dryRun: dryRun.value.dry_run ?? false };
+}
+
+function readLocations(raw: unknown, from: "text" | "json"): readonly LocationItem[] | null {
+  if (raw === undefined) return null;
+  const field = "locations";
+  if (Array.isArray(raw) && from === "text") {
+    throw refuseField({ field, reason: "duplicate", message: "was given twice; join the items with commas" });
+  }
+  const isList = Array.isArray(raw) && raw.every((item) => typeof item === "string");
+  if (typeof raw !== "string" && !isList) {
+    throw refuseField({ field, reason: "type", message: "must be a comma-separated string or an array of strings" });
+  }
+  const parsed = parseLocations(raw as string | readonly string[]);
+  if (parsed.ok) return parsed.items;
+  throw refuseField({ field, reason: "unknown_location", message: parsed.message });
+}

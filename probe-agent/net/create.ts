@@ -1,0 +1,52 @@
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { createDns } from "#probe-agent/net/dns/create.ts";
+import { createHttp } from "#probe-agent/net/http.ts";
+import { createIcmp } from "#probe-agent/net/icmp.ts";
+import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { Net, ProgressEvent, Services } from "#probe-agent/net/port.ts";
+import { createTcp } from "#probe-agent/net/tcp.ts";
+import { createTls } from "#probe-agent/net/tls.ts";
+import { createTrace } from "#probe-agent/net/trace.ts";
+
+/** What every job of an agent shares. */
+export interface NetDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly egress: Egress;
+  readonly icmpHost: IcmpHost;
+  /** address or address:port; [] means the system's. */
+  readonly dnsServers: readonly string[];
+  readonly userAgent: string;
+  readonly services: Services;
+}
+
+/** The real network, made once; each job gets a view of it within its own limits. */
+export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net {
+  const { clock, random, egress, icmpHost: host, userAgent, services } = deps;
+  const dnsFor = createDns({ servers: deps.dnsServers, egress, clock, random });
+  const httpFor = createHttp({ clock, egress, userAgent });
+  const tlsFor = createTls({ clock, egress });
+  const tcpFor = createTcp({ clock, egress });
+  const icmpFor = createIcmp({ host, egress });
+  const traceFor = createTrace({ host, egress, clock });
+  return (limits, emit) => {
+    const dns = dnsFor(limits);
+    return {
+      signal: limits.signal,
+      remainingMs: () => Math.max(0, limits.deadline - clock.monotonic()),
+      now: () => limits.now(),
+      monotonic: () => clock.monotonic(),
+      random: (count) => random.bytes(count),
+      emit,
+      http: httpFor(limits, dns),
+      dns,
+      tls: tlsFor(limits),
+      tcp: tcpFor(limits),
+      icmp: icmpFor(limits),
+      trace: traceFor(limits),
+      services,
+    };
+  };
+}

@@ -1,0 +1,99 @@
+import { pino, type DestinationStream, type Logger } from "pino";
+
+/** How the log is written. */
+export interface LogOptions {
+  /** pino's level; info shows one line per request. */
+  readonly level?: string;
+  /** Where lines go; standard output by default, gathered for up to a second. */
+  readonly destination?: DestinationStream;
+}
+
+/** The process's log: JSON lines with the time in ISO 8601, and no credentials in any field. */
+export function createLog({ level = "info", destination }: LogOptions = {}): Logger {
+  // Requests are answered faster than lines are written: gather a few kilobytes, but no longer than a second.
+  const stream = destination ?? pino.destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 1_000 });
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: (fields) => redact(fields, 0) },
+      serializers: { err: (error: unknown) => describeError(error, 0) },
+    },
+    stream,
+  );
+}
+
+/** Fields a line may never show, at any depth: credentials of callers and of ours, whatever their case and hyphens. */
+const SECRET = new Set([
+  "authorization",
+  "cookie",
+  "setcookie",
+  "xapikey",
+  "apikey",
+  "key",
+  "secret",
+  "password",
+  "token",
+  "admintoken",
+  "jointoken",
+  "masterkey",
+  "databaseurl",
+]);
+const DEEPEST = 5;
+/** Whether a field's name is one of the secrets', remembered: lines have few names, and many of each. */
+const verdicts = new Map<string, boolean>();
+const MOST_VERDICTS = 1_000;
+
+// pino's own redaction matches paths instead of names and costs more than answering the request.
+function redact(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
+  let copy: Record<string, unknown> | null = null;
+  for (const name in fields) {
+    const value = fields[name];
+    let shown = value;
+    if (isSecret(name)) shown = "[redacted]";
+    else if (typeof value === "object" && value !== null && !(value instanceof Error)) shown = inside(value, depth);
+    if (shown === value) continue;
+    copy ??= { ...fields };
+    copy[name] = shown;
+  }
+  return copy ?? fields;
+}
+
+function inside(value: object, depth: number): unknown {
+  if (value instanceof Date) return value;
+  if (depth === DEEPEST) return "[deeper]";
+  if (Array.isArray(value)) {
+    return value.map((item: unknown) => (typeof item === "object" && item !== null ? inside(item, depth + 1) : item));
+  }
+  return redact(value as Record<string, unknown>, depth + 1);
+}
+
+function isSecret(name: string): boolean {
+  let verdict = verdicts.get(name);
+  if (verdict === undefined) {
+    verdict = SECRET.has(name.toLowerCase().replaceAll(/[-_]/g, ""));
+    if (verdicts.size < MOST_VERDICTS) verdicts.set(name, verdict);
+  }
+  return verdict;
+}
+
+interface ErrorLine {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: ErrorLine;
+}
+
+/** An error without its own fields: drivers put statements and parameters there. */
+function describeError(error: unknown, depth: number): ErrorLine {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  return {
+    type: error.name,
+    message: error.message,
+    ...("code" in error && typeof error.code === "string" ? { code: error.code } : {}),
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
+  };
+}
