@@ -47,6 +47,7 @@ async function fetchPage(
   const start = firstUrl(request, deps.egress);
   if (start.status !== "ok") return start;
 
+  const hops: Hop[] = [];
   const contextFor = (url: URL): HopContext => {
     // Only the service's own origin is trusted: an open redirect there must not lead inside.
     const trusted = request.trusted === true && url.origin === start.data.origin;
@@ -59,10 +60,10 @@ async function fetchPage(
       alpn: request.alpn ?? ALPN,
       resolve: (host) => (trusted ? resolveTrusted(dns, host) : dns.resolve(host)),
       chainStartedAt,
+      startedAt: hops.length === 0 ? chainStartedAt : deps.clock.monotonic(),
     };
   };
 
-  const hops: Hop[] = [];
   const seen = new Set<string>();
   let current: HopRequest = {
     url: start.data,
@@ -144,7 +145,9 @@ async function openWithFallback(request: HopRequest, context: HopContext): Promi
   const opened = await openHop(request, context);
   const retry =
     opened.status === "failed" && opened.reason === "http_1_1_required" && context.alpn.includes("http/1.1");
-  return retry ? await openHop(request, { ...context, alpn: ["http/1.1"] }) : opened;
+  return retry
+    ? await openHop(request, { ...context, alpn: ["http/1.1"], startedAt: context.clock.monotonic() })
+    : opened;
 }
 
 /** Look-up for an operator's own service: no rule on the addresses. */

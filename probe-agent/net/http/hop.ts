@@ -20,6 +20,8 @@ export interface HopContext extends DialLimits {
   resolve(host: string): Promise<Outcome<Endpoints>>;
   /** Monotonic milliseconds at which the whole chain began. */
   readonly chainStartedAt: number;
+  /** Monotonic milliseconds at which this hop began. */
+  readonly startedAt: number;
 }
 
 /** The addresses of a host, divided by the egress rules. */
@@ -42,7 +44,7 @@ export interface OpenHop {
 export async function openHop(request: HopRequest, context: HopContext): Promise<Outcome<OpenHop>> {
   const { url } = request;
   const { clock, signal } = context;
-  const marks = [clock.monotonic()];
+  const marks = [context.startedAt];
   const host = hostOf(url);
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 

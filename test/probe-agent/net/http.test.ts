@@ -115,7 +115,7 @@ describe("a fetch over HTTP/1.1", () => {
     expect(page.elapsedUs).toBe(page.final.startedAtUs + page.final.timing.total);
     const [first, second] = page.hops;
     expect(second?.startedAtUs).toBeGreaterThanOrEqual(first?.timing.total ?? Number.NaN);
-    expect(first?.startedAtUs).toBeLessThan(5000);
+    expect(first?.startedAtUs).toBe(0);
     const named = pageOf(await get({ url: `http://site.test:${server.port}/` }));
     expect(named.final.timing.dns).toBeGreaterThan(0);
   });
