@@ -88,5 +88,6 @@ export async function reverseNames(query: Query, ip: string): Promise<readonly s
   const answer = await query({ name, type: "PTR", timeoutMs: REVERSE_MS });
   const { records } = followCnames(name, "PTR", answer.answers);
   const names = records.map((record) => record.typed["ptrdname"]).filter((ptr) => typeof ptr === "string");
-  return [...new Set(names)].slice(0, MAX_REVERSE_NAMES);
+  const once = new Map(names.map((ptr) => [ptr.toLowerCase(), ptr]));
+  return [...once.values()].slice(0, MAX_REVERSE_NAMES);
 }

@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { DnsPort } from "#probe-agent/net/port.ts";
+import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
+import { compressionLoop, garbage, lyingCounts } from "#test/servers/dns-zones.ts";
+import { dnsPort } from "#test/support/net.ts";
+
+const ZONES = {
+  "example.test": {
+    SOA: ["ns1.example.test. hostmaster.example.test. 7 3600 600 86400 300"],
+    A: ["192.0.2.1"],
+    NS: ["ns1.example.test."],
+    TXT: ['"v=spf1 -all"'],
+  },
+  "www.example.test": { CNAME: ["Example.test."] },
+  "many.test": { TXT: Array.from({ length: 60 }, (_, index) => `"${"x".repeat(80)}${index}"`) },
+};
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+async function start(options: DnsServerOptions = {}): Promise<{ server: DnsServer; dns: DnsPort }> {
+  const server = await startDnsServer({ zones: ZONES, ...options });
+  open.push(server);
+  return { server, dns: dnsPort([server.address]) };
+}
+
+const A = { name: "example.test", type: "A" };
+const withAll = (behaviour: NonNullable<DnsServerOptions["behaviours"]>[string]) => ({
+  behaviours: { "*": behaviour },
+});
+
+describe("a query over UDP", () => {
+  it("brings records, flags, server and time", async () => {
+    const { server, dns } = await start();
+    const answer = await dns.query(A);
+    expect(answer).toMatchObject({ status: "NOERROR", transport: "udp", server: `127.0.0.1#${server.port}`, ede: [] });
+    expect(answer.flags).toEqual({ aa: false, tc: false, rd: true, ra: true, ad: false, cd: false });
+    expect(answer.answers).toMatchObject([{ name: "example.test", type: "A", data: "192.0.2.1", ttl: 300 }]);
+    expect(answer.rttMs).toBeGreaterThan(0);
+  });
+
+  it("asks with a fresh id, source port and case each time, and never shows that case", async () => {
+    const { server, dns } = await start();
+    const names = new Set<string>();
+    for (let index = 0; index < 12; index += 1) {
+      const answer = await dns.query({ name: "www.Example.test.", type: "NS" });
+      expect(answer.answers.map(({ name, data }) => [name, data])).toEqual([
+        ["www.Example.test", "Example.test."],
+        ["example.test", "ns1.example.test."],
+      ]);
+    }
+    for (const query of server.queries) names.add(query.name);
+    expect(names.size).toBeGreaterThan(1);
+    expect(new Set(server.queries.map((query) => query.sourcePort)).size).toBeGreaterThan(1);
+    expect(new Set(server.queries.map((query) => query.message.id)).size).toBeGreaterThan(10);
+  });
+
+  it("sends DO, CD and no RD where asked, and EDNS with 1232 octets always", async () => {
+    const { server, dns } = await start();
+    await dns.query({ ...A, dnssecOk: true, checkingDisabled: true, recursionDesired: false });
+    const [sent] = server.queries;
+    expect(sent?.message.edns).toMatchObject({ dnssecOk: true, udpSize: 1232, version: 0 });
+    expect(sent?.message.flags).toMatchObject({ rd: false, cd: true });
+  });
+
+  it.each(["wrong_id", "wrong_question", "wrong_type", "wrong_source", "not_a_response"] as const)(
+    "ignores a forged answer (%s) and waits for the true one",
+    async (kind) => {
+      const { dns, server } = await start(withAll({ before: [kind, kind] }));
+      expect((await dns.query(A)).status).toBe("NOERROR");
+      expect(server.queries).toHaveLength(1);
+    },
+  );
+
+  it("asks again without mixed case when the case does not come back", async () => {
+    const { server, dns } = await start(withAll({ lowerCase: true }));
+    for (let index = 0; index < 6; index += 1) expect((await dns.query(A)).status).toBe("NOERROR");
+    expect(server.queries.length).toBeGreaterThan(6);
+  });
+
+  it("asks over TCP when the answer is cut, whether by the server or for its size", async () => {
+    const { dns } = await start({ behaviours: { "example.test": { truncate: true } } });
+    expect(await dns.query(A)).toMatchObject({ status: "NOERROR", transport: "tcp", flags: { tc: false } });
+    const many = await dns.query({ name: "many.test", type: "TXT" });
+    expect(many.transport).toBe("tcp");
+    expect(many.answers).toHaveLength(60);
+  });
+
+  it("shows the cut answer where TCP does not answer", async () => {
+    const { dns } = await start(withAll({ truncate: true, dropOver: "tcp" }));
+    const answer = await dns.query({ ...A, timeoutMs: 400 });
+    expect(answer).toMatchObject({ status: "NOERROR", transport: "udp", flags: { tc: true }, answers: [] });
+  });
+
+  it.each(["FORMERR", "NOTIMP", "BADVERS"] as const)("falls back to plain DNS on %s to EDNS", async (edns) => {
+    const { server, dns } = await start(withAll({ edns }));
+    expect((await dns.query(A)).status).toBe("NOERROR");
+    expect(server.queries.map((query) => query.message.edns === null)).toEqual([false, true]);
+  });
+
+  it("asks without EDNS in the end where EDNS is dropped", async () => {
+    const { dns } = await start(withAll({ edns: "drop" }));
+    expect((await dns.query({ ...A, timeoutMs: 4_000 })).status).toBe("NOERROR");
+  });
+
+  it("asks again after a lost packet", async () => {
+    const { server, dns } = await start(withAll({ drop: 1 }));
+    expect((await dns.query(A)).status).toBe("NOERROR");
+    expect(server.queries).toHaveLength(2);
+  });
+
+  it("takes an answer that comes after the question was repeated", async () => {
+    const { dns } = await start(withAll({ delayMs: 1_300 }));
+    const answer = await dns.query({ ...A, timeoutMs: 1_900 });
+    expect(answer.status).toBe("NOERROR");
+    expect(answer.rttMs).toBeGreaterThanOrEqual(1_290);
+  });
+
+  it.each(["SERVFAIL", "REFUSED", "NXDOMAIN", "NOTIMP", "FORMERR", "NOTAUTH"])("reports %s", async (status) => {
+    const { dns } = await start(withAll({ status, ede: [{ code: 22, text: "no one\u0000" }] }));
+    expect(await dns.query(A)).toMatchObject({ status, answers: [], ede: [{ code: 22, text: "no one" }] });
+  });
+
+  it.each([
+    ["a compression loop", compressionLoop],
+    ["record counts that lie", lyingCounts],
+    ["garbage for records", garbage],
+  ])("reports %s as MALFORMED, over both transports", async (_what, rewrite) => {
+    const { server, dns } = await start(withAll({ rewrite }));
+    expect(await dns.query(A)).toMatchObject({ status: "MALFORMED", answers: [] });
+    expect(server.queries.map((query) => query.transport)).toEqual(["udp", "tcp"]);
+  });
+
+  it("reads over TCP what was malformed over UDP only", async () => {
+    const spoilt: Uint8Array[] = [];
+    const spoilFirst = (reply: Uint8Array): Uint8Array => (spoilt.push(reply) === 1 ? garbage(reply) : reply);
+    const { dns } = await start(withAll({ rewrite: spoilFirst }));
+    expect(await dns.query(A)).toMatchObject({ status: "NOERROR", transport: "tcp" });
+  });
+});
