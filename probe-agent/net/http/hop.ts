@@ -4,7 +4,7 @@ import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
 import type { Address, Hop, HopTls, HopTiming, HttpBody } from "#probe-agent/net/port.ts";
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Exchange } from "#probe-agent/net/http/exchange.ts";
-import { DeadlineError } from "#probe-agent/net/http/failure.ts";
+import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { readable } from "#probe-agent/net/http/header-text.ts";
 import { secure } from "#probe-agent/net/http/secure.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
@@ -74,7 +74,10 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
 
   const giveUp = () => socket.destroy(new DeadlineError());
   signal.addEventListener("abort", giveUp, { once: true });
-  if (signal.aborted) giveUp();
+  if (signal.aborted) {
+    giveUp();
+    return exchangeFailure(new DeadlineError(), "request", url.host);
+  }
   const exchange = await speak();
   if (exchange.status !== "ok") {
     signal.removeEventListener("abort", giveUp);

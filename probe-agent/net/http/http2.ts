@@ -19,6 +19,7 @@ export async function exchangeHttp2(
   request: HopRequest,
   context: ExchangeContext,
 ): Promise<Exchange | Failed> {
+  if (socket.destroyed) return streamFailure(socket.errored ?? { code: "ECONNRESET" }, context.where);
   const session = connect(request.url.origin, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: WINDOW_BYTES, maxHeaderListSize: MAX_HEAD_BYTES },

@@ -1,8 +1,10 @@
+import { createSecureServer } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { createPki, daysFromNow, type Issued, type Pki } from "#test/servers/pki.ts";
-import { httpEngine, identityOf, pageOf, type Fetch } from "#test/support/http-engine.ts";
+import { failureOf, httpEngine, identityOf, pageOf, type Fetch } from "#test/support/http-engine.ts";
 
 let pki: Pki;
 let dns: DnsServer;
@@ -88,6 +90,27 @@ describe("a handshake", () => {
     expect(final.tls?.protocol).toBe("TLSv1");
     await server.close();
   });
+
+  it.each(["h2", "http/1.1"] as const)(
+    "that a server over %s wants a client certificate for fails as such",
+    async (alpn) => {
+      for (const [maxVersion, reason] of [
+        ["TLSv1.3", "certificate_required"],
+        ["TLSv1.2", "handshake"],
+      ] as const) {
+        const ask = { requestCert: true, rejectUnauthorized: true, ca: pki.root.pem, maxVersion };
+        const server = createSecureServer({ ...identityOf(good, pki.intermediate), ...ask, allowHTTP1: true });
+        server.on("sessionError", () => undefined);
+        await new Promise<void>((resolve) => {
+          server.listen(0, "127.0.0.1", resolve);
+        });
+        const { port } = server.address() as AddressInfo;
+        const outcome = await get({ url: `https://site.test:${port}/`, alpn: [alpn] });
+        expect(failureOf(outcome)).toBe(`tls/target/${reason}`);
+        server.close();
+      }
+    },
+  );
 
   it("is made anew for each hop of a chain", async () => {
     const server = await startHttpServer({ tls: identityOf(good, pki.intermediate) });
