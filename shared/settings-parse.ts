@@ -67,7 +67,9 @@ function hint(name: string): string {
   const close = [...KNOWN]
     .map((known) => ({ known, distance: editDistance(name.slice(0, 64), known) }))
     .toSorted((a, b) => a.distance - b.distance)[0];
-  return close && close.distance <= 3 ? `; did you mean ${close.known}?` : "; vantage doctor lists all of them";
+  return close && close.distance <= 3
+    ? `; did you mean ${close.known}?`
+    : "; vantage doctor --settings lists all of them";
 }
 
 /** Levenshtein distance, by rows. */

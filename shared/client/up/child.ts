@@ -52,7 +52,9 @@ export function startChild(options: ChildOptions): Child {
       clearTimeout(healthy);
       if (stopping.signal.aborted) return;
       if (!kept && end.code !== null)
-        return failure.resolve(`the ${name} could not start: ${lastWords(logFile) || end.how}`);
+        return failure.resolve(
+          `the ${name} could not start: ${lastWords(logFile).replace(/^vantage [a-z-]+: /, "") || end.how}`,
+        );
       say(`The ${name} ${end.how}; starting it again in ${delayMs / 1_000} s (see ${logFile})`);
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
       delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);

@@ -12,6 +12,8 @@ export interface UpOptions {
   readonly entries: { readonly controlPlane: string; readonly agent: string };
   /** Prints for a person. */
   readonly say: (text: string) => void;
+  /** Prints the one line of a problem. */
+  readonly complain: (line: string) => void;
   /** Asks for the end. */
   readonly stop: AbortSignal;
 }

@@ -19,7 +19,7 @@ export async function runUp(options: UpOptions): Promise<0 | 1> {
   try {
     const up = await bringUp(options, undo);
     if (!up.ok) {
-      options.say(`vantage: ${up.line}`);
+      options.complain(`vantage: ${up.line}`);
       return 1;
     }
     await whenAborted(options.stop);

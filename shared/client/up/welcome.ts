@@ -26,7 +26,7 @@ export async function sayWelcome(
     greet({
       baseUrl: settings.baseUrl ?? own,
       adminTokenFile: settings.adminToken === null ? tokenFile : null,
-      masterKeyFile: settings.databaseUrl !== null && settings.masterKey === null ? masterKeyFile : null,
+      masterKeyFile: settings.databaseUrl !== null && existsSync(masterKeyFile) ? masterKeyFile : null,
       firstKey,
       logFiles: Object.values(logs),
       notes,

@@ -8,6 +8,8 @@ export interface Session {
   tryLock(): Promise<boolean>;
   /** The server's version as a number, 180004 for 18.4. Rejects where it cannot be reached. */
   version(): Promise<number>;
+  /** The server's clock. */
+  now(): Promise<Date>;
   close(): Promise<void>;
 }
 
@@ -29,6 +31,10 @@ export function openSession(url: string): Session {
     async version() {
       const rows = await sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
       return rows[0]?.version ?? 0;
+    },
+    async now() {
+      const rows = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+      return rows[0]?.now ?? new Date(Number.NaN);
     },
     close: () => sql.end({ timeout: 2 }),
   };

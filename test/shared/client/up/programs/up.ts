@@ -12,5 +12,6 @@ process.exitCode = await runUp({
     agent: fileURLToPath(new URL("agent.ts", import.meta.url)),
   },
   say: (text) => console.log(text),
+  complain: (line) => console.error(line),
   stop: stop.signal,
 });

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { callService, field, type Call } from "#shared/client/call.ts";
+import { listenerUrl } from "#shared/settings/address.ts";
+import { readSettings, SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
+import type { Setting } from "#shared/settings/row.ts";
+import type { Settings } from "#shared/settings.ts";
+
+/** Settings that say where the control plane is and who may operate it. */
+const NAMES: ReadonlySet<string> = new Set([
+  "VANTAGE_BASE_URL",
+  "VANTAGE_HTTP_ADDR",
+  "VANTAGE_TLS_CERT",
+  "VANTAGE_TLS_KEY",
+  "VANTAGE_DATA_DIR",
+  "VANTAGE_ADMIN_TOKEN",
+]);
+
+/** Those settings as rows, for flags. */
+export const ADMIN_ROWS: readonly Setting<unknown>[] = SETTING_ROWS.filter((row) => NAMES.has(row.name));
+
+/** The answer's `data`, or one line on what went wrong. */
+export type AdminAnswer = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly line: string };
+
+/**
+ * Asks the admin API: at VANTAGE_BASE_URL, else at this machine's VANTAGE_HTTP_ADDR; with VANTAGE_ADMIN_TOKEN, else
+ * the token in the data directory. `path` follows /api/admin.
+ */
+export async function askAdmin(
+  environment: Environment,
+  directory: string,
+  path: string,
+  call: Call,
+): Promise<AdminAnswer> {
+  const read = readSettings(environment, "control-plane");
+  if (!read.ok) return read;
+  const { settings } = read;
+  const token = operatorToken(settings, directory);
+  if (token === null) {
+    const line = `no operator token: set VANTAGE_ADMIN_TOKEN, or VANTAGE_DATA_DIR to the control plane's data directory (${settings.dataDir} has no readable admin-token)`;
+    return { ok: false, line };
+  }
+  const base = settings.baseUrl ?? listenerUrl(settings.httpAddr, settings.tlsCert !== null);
+  try {
+    const answer = await callService(`${base}/api/admin${path}`, { ...call, token, own: settings.baseUrl === null });
+    if (answer.status < 300) return { ok: true, data: field(answer.body, "data") };
+    return { ok: false, line: explain(base, answer.status, answer.body) };
+  } catch (error) {
+    const reason = error instanceof Error ? ("code" in error ? String(error.code) : error.message) : String(error);
+    return { ok: false, line: `no control plane answers at ${base} (${reason}): start it, or set VANTAGE_BASE_URL` };
+  }
+}
+
+function operatorToken(settings: Settings, directory: string): string | null {
+  if (settings.adminToken !== null) return settings.adminToken;
+  try {
+    return readFileSync(join(resolve(directory, settings.dataDir), "admin-token"), "utf8").trim();
+  } catch {
+    return null;
+  }
+}
+
+function explain(base: string, status: number, body: unknown): string {
+  const error = field(body, "error");
+  if (status === 401) return `${base} does not take this operator token`;
+  const parts = [field(error, "message"), field(error, "field"), field(error, "reason")];
+  const words = parts.filter((part) => typeof part === "string" && part !== "");
+  return `${base} answered ${status}${words.length > 0 ? `: ${words.join(", ")}` : ""}`;
+}

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { ADMIN_ROWS, askAdmin } from "#shared/client/admin.ts";
+import type { Call } from "#shared/client/call.ts";
+import type { CommandContext } from "#shared/client/context.ts";
+import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
+
+/** Flags as commander hands them over. */
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** One operator command: what it asks, and how the answer reads for a person. */
+export interface AdminAction {
+  ask(flags: Flags, argument: string): { readonly path: string; readonly call: Call };
+  show(data: unknown): string;
+}
+
+/** Finishes an operator command: its flags for address and token, --json, and what it does. */
+export function adminAction(command: Command, context: CommandContext, action: AdminAction): void {
+  command.option("--json", "print the answer as JSON");
+  addSettingFlags(command, ADMIN_ROWS).action(async (...words: unknown[]) => {
+    // commander: the arguments, then the flags, then the command itself.
+    const flags = words.at(-2) as Flags;
+    const argument = typeof words[0] === "string" ? words[0] : "";
+    const { path, call } = action.ask(flags, argument);
+    const answer = await askAdmin(withFlags(context.environment, ADMIN_ROWS, flags), context.directory, path, call);
+    if (answer.ok) {
+      context.say(flags["json"] === true ? JSON.stringify(answer.data, null, 2) : action.show(answer.data));
+    } else {
+      context.complain(`vantage: ${answer.line}`);
+      context.exit(1);
+    }
+  });
+}
+
+/** The rows of a list answer, whether the data is the list or holds it. */
+export function rowsOf(data: unknown, name: string): readonly unknown[] {
+  if (Array.isArray(data)) return data;
+  const inner =
+    typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>)[name] : undefined;
+  return Array.isArray(inner) ? inner : [];
+}

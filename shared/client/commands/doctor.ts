@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import type { CommandContext } from "#shared/client/context.ts";
+import { examine } from "#shared/client/doctor/examine.ts";
+import type { Finding } from "#shared/client/doctor/finding.ts";
+import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
+import { SETTING_ROWS } from "#shared/settings-parse.ts";
+
+/** `vantage doctor`: one line per check; status 1 where one failed. */
+export function addDoctor(program: Command, context: CommandContext): void {
+  const doctor = program
+    .command("doctor")
+    .description("check settings, database, rights, DNS, clock, Chromium, TLS and ports")
+    .option("--settings", "list every setting, its default and what is allowed");
+  addSettingFlags(doctor, SETTING_ROWS).action(async (flags: Record<string, unknown>) => {
+    if (flags["settings"] === true) {
+      for (const row of SETTING_ROWS) {
+        context.say(
+          `${row.name} (${row.process}): ${row.meaning}; must be ${row.kind.allowed}; default: ${row.default ?? row.absent}`,
+        );
+      }
+      return;
+    }
+    const report = ({ level, subject, message, todo }: Finding) =>
+      context.say(`${level.padEnd(4)}  ${subject}: ${message}${todo === undefined ? "" : ` -> ${todo}`}`);
+    const environment = withFlags(context.environment, SETTING_ROWS, flags);
+    const findings = await examine({ environment, directory: context.directory, now: context.now, report });
+    if (findings.some((finding) => finding.level === "fail")) context.exit(1);
+  });
+}

@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+import type { CommandContext } from "#shared/client/context.ts";
+import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts";
+import { PROGRAMS } from "#shared/client/programs.ts";
+import { runProgram } from "#shared/client/run-program.ts";
+
+/** `vantage control-plane`, `vantage agent`, `vantage migrate`: one process each, in the foreground. */
+export function addProcesses(program: Command, context: CommandContext): void {
+  const commands = [
+    { name: "control-plane", does: "run a control-plane replica", entry: PROGRAMS.controlPlane, words: [] },
+    { name: "agent", does: "run a probe agent", entry: PROGRAMS.agent, words: [] },
+    {
+      name: "migrate",
+      does: "bring the database up to date and end",
+      entry: PROGRAMS.controlPlane,
+      words: ["migrate"],
+    },
+  ];
+  for (const { name, does, entry, words } of commands) {
+    const rows = settingsOf(name === "agent" ? "agent" : "control-plane");
+    addSettingFlags(program.command(name).description(does), rows).action(async (flags: Record<string, unknown>) => {
+      context.exit(await runProgram(entry, words, withFlags(context.environment, rows, flags)));
+    });
+  }
+}

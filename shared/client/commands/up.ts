@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import type { CommandContext } from "#shared/client/context.ts";
+import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
+import { PROGRAMS } from "#shared/client/programs.ts";
+import { runUp } from "#shared/client/up/run.ts";
+import { SETTING_ROWS } from "#shared/settings-parse.ts";
+
+/** `vantage up`: everything on this machine, as `npm start` does it. */
+export function addUp(program: Command, context: CommandContext): void {
+  const up = program
+    .command("up")
+    .description("run everything here: PostgreSQL (unless DATABASE_URL is set), control plane and a local agent");
+  addSettingFlags(up, SETTING_ROWS).action(async (flags: Record<string, unknown>) => {
+    const stop = new AbortController();
+    // Ctrl-C arrives twice under npm; aborting twice is aborting once.
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+    const status = await runUp({
+      environment: withFlags(context.environment, SETTING_ROWS, flags),
+      directory: context.directory,
+      entries: PROGRAMS,
+      say: context.say,
+      complain: context.complain,
+      stop: stop.signal,
+    });
+    context.exit(status);
+  });
+}

@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
+import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
+import { openSession } from "#shared/client/up/postgres/store.ts";
+import { reasonOf } from "#shared/client/up/problem.ts";
+
+const OLDEST = 150_000;
+/** Hosts may differ by so much without anybody noticing, milliseconds. */
+const CLOCK_TOLERANCE_MS = 2_000;
+
+/** Whether the database the control plane would use can be used. */
+export async function checkDatabase({ settings, dataDirectory, now }: Patient): Promise<Finding[]> {
+  if (settings.databaseUrl === null) return [checkEmbedded(dataDirectory)];
+  const session = openSession(settings.databaseUrl);
+  try {
+    const version = await session.version();
+    if (version < OLDEST) {
+      return [fail("database", `PostgreSQL ${Math.floor(version / 10_000)} is too old`, "use PostgreSQL 15 or later")];
+    }
+    const before = now().getTime();
+    const theirs = (await session.now()).getTime();
+    const apart = Math.max(0, before - theirs, theirs - now().getTime());
+    const reached = ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`);
+    if (apart <= CLOCK_TOLERANCE_MS) return [reached];
+    const seconds = Math.round(apart / 1_000);
+    return [
+      reached,
+      warn(
+        "clock",
+        `this host and the database are ${seconds} s apart`,
+        "synchronize both (NTP); the database's time counts",
+      ),
+    ];
+  } catch (error) {
+    const said = error instanceof Error && error.name === "PostgresError" ? error.message : reasonOf(error);
+    return [
+      fail("database", `DATABASE_URL cannot be used (${said})`, "check the address, the user and that PostgreSQL runs"),
+    ];
+  } finally {
+    await session.close().catch(() => {});
+  }
+}
+
+function checkEmbedded(dataDirectory: string): Finding {
+  const located = locateBinaries();
+  if (!located.ok) return fail("database", located.line, "set DATABASE_URL");
+  const there = ["postgres/data", "postgres-is-elsewhere"].some((name) => existsSync(join(dataDirectory, name)));
+  const { version } = located.binaries;
+  return ok(
+    "database",
+    `embedded PostgreSQL ${version} ${there ? "with data of an earlier start" : "will be set up by npm start"}`,
+  );
+}

@@ -1,0 +1,46 @@
+import { resolve } from "node:path";
+import { checkDatabase } from "#shared/client/doctor/database.ts";
+import { fail, ok, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
+import { checkChromium, checkClock, checkDns, checkRawSockets, searchPathOf } from "#shared/client/doctor/machine.ts";
+import { checkPorts, checkTransport } from "#shared/client/doctor/network.ts";
+import { checkDataDirectory, checkFiles, checkValues } from "#shared/client/doctor/settings.ts";
+import { readSettings, type Environment } from "#shared/settings-parse.ts";
+
+/** The order of the report: what stops a start comes first. */
+const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Finding | Finding[]>)[] = [
+  checkValues,
+  checkFiles,
+  checkDataDirectory,
+  checkDatabase,
+  checkPorts,
+  checkTransport,
+  checkRawSockets,
+  checkDns,
+  checkClock,
+  checkChromium,
+];
+
+/** Examines this machine and its settings; reports each finding as it is made, and returns them all. */
+export async function examine(options: {
+  readonly environment: Environment;
+  readonly directory: string;
+  readonly now: () => Date;
+  readonly report: (finding: Finding) => void;
+}): Promise<readonly Finding[]> {
+  const { environment, directory, now, report } = options;
+  const findings: Finding[] = [];
+  const add = (finding: Finding) => {
+    findings.push(finding);
+    report(finding);
+  };
+  add(ok("node", process.versions.node));
+  const read = readSettings(environment, "control-plane");
+  const agent = readSettings(environment, "agent");
+  for (const result of read.ok ? [agent] : [read]) if (!result.ok) add(fail("settings", result.line, "correct it"));
+  if (!read.ok) return findings;
+  const { settings } = read;
+  const searchPath = searchPathOf(environment["PATH"]);
+  const patient = { settings, directory, now, searchPath, dataDirectory: resolve(directory, settings.dataDir) };
+  for (const check of CHECKS) for (const finding of [await check(patient)].flat()) add(finding);
+  return findings;
+}

@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { Resolver } from "node:dns/promises";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
+import { reasonOf } from "#shared/client/up/problem.ts";
+import { formatAddress } from "#shared/settings/address.ts";
+
+/** Bit of CAP_NET_RAW in a capability set (linux/capability.h). */
+const CAP_NET_RAW = 13n;
+const ADDON = fileURLToPath(new URL("../../../node_modules/raw-socket/build/Release/raw.node", import.meta.url));
+
+/** Whether /proc/<pid>/status shows an effective CAP_NET_RAW. */
+export function mayOpenRawSockets(status: string): boolean {
+  const effective = /^CapEff:\s*([0-9a-f]{1,16})$/m.exec(status)?.[1];
+  return effective !== undefined && ((BigInt(`0x${effective}`) >> CAP_NET_RAW) & 1n) === 1n;
+}
+
+/** ICMP and traceroute need the compiled addon and the right to open raw sockets. */
+export function checkRawSockets(): Finding {
+  const without = "ping falls back to TCP and there is no traceroute";
+  if (!existsSync(ADDON))
+    return warn(
+      "raw sockets",
+      `the addon is not built: ${without}`,
+      "install a C++ compiler, make and python3, then npm ci",
+    );
+  if (!mayOpenRawSockets(readFileSync("/proc/self/status", "utf8")))
+    return warn(
+      "raw sockets",
+      `no right to open them: ${without}`,
+      "run the agent as root or with CAP_NET_RAW (setcap, systemd, docker --cap-add)",
+    );
+  return ok("raw sockets", "addon and right are there");
+}
+
+/** Whether names can be looked up, through the servers the agent would ask. */
+export async function checkDns({ settings }: Patient): Promise<Finding> {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  if (settings.dnsServers !== null) resolver.setServers(settings.dnsServers.map(formatAddress));
+  const servers = resolver.getServers().join(", ");
+  try {
+    await resolver.resolve4("example.com");
+    return ok("dns", `${servers} answers`);
+  } catch (error) {
+    return warn(
+      "dns",
+      `example.com cannot be looked up through ${servers || "any server"} (${reasonOf(error)})`,
+      "check the network and VANTAGE_DNS_SERVERS",
+    );
+  }
+}
+
+/** A year before this software was written means a clock that was never set; certificates would all look wrong. */
+const FIRST_YEAR = 2026;
+
+/** Whether the clock is plausible and kept in step. */
+export async function checkClock({ now }: Patient): Promise<Finding> {
+  if (now().getUTCFullYear() < FIRST_YEAR)
+    return fail("clock", `it shows ${now().toISOString()}`, "set it and keep it in step (NTP)");
+  try {
+    const shown = await promisify(execFile)("timedatectl", ["show", "-p", "NTPSynchronized", "--value"], {
+      timeout: 2_000,
+    });
+    if (shown.stdout.trim() === "no")
+      return warn("clock", "it is not kept in step", "enable NTP (timedatectl set-ntp true)");
+    if (shown.stdout.trim() === "yes") return ok("clock", "kept in step by NTP");
+  } catch {
+    // No systemd here, as in most containers: the host keeps the clock.
+  }
+  return ok("clock", `${now().toISOString()} (whether NTP keeps it cannot be seen from here)`);
+}
+
+const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+
+/** Whether there is a browser for pictures. */
+export function checkChromium({ settings, searchPath }: Patient): Finding {
+  const candidates =
+    settings.chromium === null
+      ? searchPath.flatMap((folder) => BROWSERS.map((name) => join(folder, name)))
+      : [settings.chromium];
+  const found = candidates.find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  if (found !== undefined) return ok("chromium", found);
+  if (settings.chromium !== null)
+    return fail("chromium", `VANTAGE_CHROMIUM ${settings.chromium} cannot be run`, "correct the path");
+  return warn("chromium", "none on PATH: no pictures, no visual monitors", "install chromium or set VANTAGE_CHROMIUM");
+}
+
+/** The directories of a PATH. */
+export function searchPathOf(path: string | undefined): readonly string[] {
+  return (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+}

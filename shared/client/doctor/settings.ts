@@ -1,0 +1,86 @@
+import { accessSync, constants } from "node:fs";
+import { resolve } from "node:path";
+import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
+import { reasonOf } from "#shared/client/up/problem.ts";
+import { formatAddress, isLoopback } from "#shared/settings/address.ts";
+import type { Settings } from "#shared/settings.ts";
+
+/** A token shorter than this can be guessed by whoever reaches the API. */
+const SHORT_TOKEN = 16;
+
+/** Values that are allowed but unwise, or that cannot work together yet. */
+export function checkValues({ settings }: Patient): Finding[] {
+  const findings: Finding[] = [];
+  const { adminToken, allowTargets, allowNames, grpcAddr } = settings;
+  if (!isLoopback(grpcAddr.host)) {
+    findings.push(
+      fail(
+        "settings",
+        `VANTAGE_GRPC_ADDR ${formatAddress(grpcAddr)} is open to others and agents are not enrolled yet`,
+        "use a loopback address",
+      ),
+    );
+  }
+  if (adminToken !== null && adminToken.length < SHORT_TOKEN)
+    findings.push(warn("settings", "VANTAGE_ADMIN_TOKEN is short", "use one of at least 16 characters"));
+  const open = [...(allowTargets ?? []), ...(allowNames ?? [])];
+  if (open.length > 0) {
+    findings.push(
+      warn(
+        "settings",
+        `everyone who may use the agent reaches ${open.join(", ")}`,
+        "make sure that is meant (VANTAGE_ALLOW_TARGETS, VANTAGE_ALLOW_NAMES)",
+      ),
+    );
+  }
+  return findings.length > 0 ? findings : [ok("settings", "valid")];
+}
+
+/** Files and directories that settings name and something has to read. */
+function namedFiles(settings: Settings): readonly (readonly [string, string | null])[] {
+  return [
+    ["VANTAGE_TLS_CERT", settings.tlsCert],
+    ["VANTAGE_TLS_KEY", settings.tlsKey],
+    ["VANTAGE_PLANS", settings.plansFile],
+    ["VANTAGE_JOIN_TOKEN_FILE", settings.joinTokenFile],
+    ["VANTAGE_OPT_OUT_FILE", settings.optOutFile],
+    ["VANTAGE_RESOLVERS", settings.resolvers !== null && "file" in settings.resolvers ? settings.resolvers.file : null],
+    ["VANTAGE_TRUST_ANCHORS", settings.trustAnchors],
+    ["VANTAGE_GEO_DB", settings.geoDb],
+    ["VANTAGE_ASN_DB", settings.asnDb],
+    ["VANTAGE_HSTS_PRELOAD_FILE", settings.hstsPreloadFile],
+    ["VANTAGE_CT_LOG_LIST", settings.ctLogList],
+    ["VANTAGE_TECH_RULES_DIR", settings.techRulesDir],
+    ["VANTAGE_AI_BOTS_FILE", settings.aiBotsFile],
+  ];
+}
+
+/** Whether each of them can be read. */
+export function checkFiles({ settings, directory }: Patient): Finding[] {
+  return namedFiles(settings).flatMap(([name, file]) => {
+    if (file === null) return [];
+    try {
+      accessSync(resolve(directory, file), constants.R_OK);
+      return [];
+    } catch (error) {
+      return [fail("files", `${name} ${file} cannot be read (${reasonOf(error)})`, "correct the path or its rights")];
+    }
+  });
+}
+
+/** Whether the data directory, or the nearest directory above it that exists, can be written. */
+export function checkDataDirectory({ dataDirectory }: Patient): Finding {
+  for (let path = dataDirectory; ; path = resolve(path, "..")) {
+    try {
+      accessSync(path, constants.W_OK | constants.X_OK);
+      return ok("data directory", path === dataDirectory ? `${path} can be written` : `${dataDirectory} can be made`);
+    } catch (error) {
+      if (reasonOf(error) === "ENOENT" && path !== "/") continue;
+      return fail(
+        "data directory",
+        `${path} cannot be written (${reasonOf(error)})`,
+        "make it writable or set VANTAGE_DATA_DIR",
+      );
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { Option, type Command } from "commander";
+import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
+import type { Setting } from "#shared/settings/row.ts";
+
+/** The flag of a setting: VANTAGE_HTTP_ADDR is --http-addr. */
+export function flagOf(name: string): string {
+  return `--${name
+    .replace(/^VANTAGE_/, "")
+    .toLowerCase()
+    .replaceAll("_", "-")}`;
+}
+
+/** Which settings a command takes as flags. */
+export function settingsOf(process: "control-plane" | "agent"): readonly Setting<unknown>[] {
+  return SETTING_ROWS.filter((row) => row.process === process || row.process === "both");
+}
+
+function optionOf(row: Setting<unknown>): Option {
+  const otherwise = row.default ?? row.absent ?? "none";
+  const secret = row.secret ? `; others on this machine can see flags: prefer ${row.name}` : "";
+  return new Option(`${flagOf(row.name)} <value>`, `${row.meaning} (default: ${otherwise}${secret})`);
+}
+
+/** Gives a command one flag for each of the settings. */
+export function addSettingFlags(command: Command, rows: readonly Setting<unknown>[]): Command {
+  for (const row of rows) command.addOption(optionOf(row));
+  return command;
+}
+
+/** The environment with the flags that were given laid over it. */
+export function withFlags(
+  environment: Environment,
+  rows: readonly Setting<unknown>[],
+  given: Readonly<Record<string, unknown>>,
+): Environment {
+  const flags = rows.map((row) => [row.name, given[optionOf(row).attributeName()]] as const);
+  return {
+    ...environment,
+    ...Object.fromEntries(flags.filter(([, value]) => typeof value === "string")),
+  } as Environment;
+}

@@ -1,0 +1,17 @@
+// The `vantage` command's process: the only file of it that touches the environment.
+import { createProgram } from "#shared/client/program.ts";
+
+// The reader of our output may go away (`vantage keys list | head`, a closed terminal): that is no error.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
+const program = createProgram({
+  environment: process.env,
+  directory: process.cwd(),
+  now: () => new Date(),
+  say: (text) => process.stdout.write(`${text}\n`),
+  complain: (line) => process.stderr.write(`${line}\n`),
+  exit: (status) => {
+    process.exitCode = status;
+  },
+});
+await program.parseAsync(process.argv);

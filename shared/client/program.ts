@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { addAccounts } from "#shared/client/commands/accounts.ts";
+import { addDoctor } from "#shared/client/commands/doctor.ts";
+import { addKeys } from "#shared/client/commands/keys.ts";
+import { addProcesses } from "#shared/client/commands/processes.ts";
+import { addUp } from "#shared/client/commands/up.ts";
+import type { CommandContext } from "#shared/client/context.ts";
+
+/** The whole command line. */
+export function createProgram(context: CommandContext): Command {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const { version } = JSON.parse(manifest) as { version: string };
+  const program = new Command("vantage")
+    .description("Website diagnostics and monitoring from many vantage points")
+    .version(version)
+    .helpCommand(true)
+    .showHelpAfterError("(vantage --help lists the commands)")
+    .configureOutput({
+      writeOut: (text) => context.say(text.trimEnd()),
+      writeErr: (text) => context.complain(text.trimEnd()),
+    });
+  addUp(program, context);
+  addProcesses(program, context);
+  addDoctor(program, context);
+  addKeys(program, context);
+  addAccounts(program, context);
+  return program;
+}

@@ -1,0 +1,16 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import type { Environment } from "#shared/settings-parse.ts";
+
+/**
+ * Runs one of our programs in the foreground with this process's own input and output, hands signals on to it and
+ * returns the status a shell would show: its own, or 128 and the number of the signal that killed it.
+ */
+export function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
+  const child = spawn(process.execPath, [entry, ...words], { env: { ...environment }, stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+}

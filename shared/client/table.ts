@@ -1,0 +1,23 @@
+/** One value of an answer on one line: control characters, which could steer a terminal, become spaces. */
+export function cell(value: unknown): string {
+  const text = typeof value === "string" ? value : value === null || value === undefined ? "-" : JSON.stringify(value);
+  return text.replaceAll(/\p{Cc}+/gu, " ");
+}
+
+/** Rows under headings, columns as wide as their widest cell. */
+export function table(rows: readonly unknown[], columns: readonly string[]): string {
+  const records = rows.map((row) => row as Readonly<Record<string, unknown>>);
+  const lines = [
+    columns.map((name) => name.toUpperCase()),
+    ...records.map((row) => columns.map((name) => cell(row[name]))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((text, index) => text.padEnd(widths[index] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
