@@ -272,6 +272,8 @@ export interface TlsObservation {
   readonly protocol: string | null;
   readonly cipher: string | null;
   readonly alpn: string | null;
+  /** The version the server chose in its ServerHello, also where the handshake then failed; null where none came. */
+  readonly serverVersion: TlsVersion | "SSLv3" | null;
   /** DER certificates in the order the server sent them; empty when none came. */
   readonly sent: readonly Uint8Array[];
   readonly ocspStaple: Uint8Array | null;
@@ -286,7 +288,7 @@ export interface TlsObservation {
 export interface TlsPort {
   /** failed: stage connect before TCP stands; stage tls when no certificate came. */
   inspect(request: TlsRequest): Promise<Outcome<TlsObservation>>;
-  /** DER of every root this agent trusts (the bundled ones, the system's, NODE_EXTRA_CA_CERTS). */
+  /** DER of every root this agent trusts: Node's defaults (the bundled ones, NODE_EXTRA_CA_CERTS, the system's if asked). */
   roots(): readonly Uint8Array[];
 }
 
@@ -353,6 +355,8 @@ export interface TraceRequest {
   readonly port?: number;
   readonly maxHops: number;
   readonly queries: number;
+  /** Milliseconds the trace may take at most, once it has its turn; default what the deadline leaves. */
+  readonly budgetMs?: number;
 }
 
 /** The answer to one probe packet. */

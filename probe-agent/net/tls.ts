@@ -42,9 +42,10 @@ async function inspect(
 ): Promise<Outcome<TlsObservation>> {
   if (!egress.allowsAddress(request.ip)) return refused;
   const started = clock.monotonic();
-  const budget = Math.max(0, Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, job.deadline - started));
-  const signal = AbortSignal.any([job.signal, AbortSignal.timeout(Math.ceil(budget))]);
+  const budget = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, job.deadline - started);
   const ended = (): Reason => endReason(job, clock);
+  if (budget <= 0) return aborted("connect", ended());
+  const signal = AbortSignal.any([job.signal, AbortSignal.timeout(Math.ceil(budget))]);
   const socket = await connectTcp(request.ip, request.port, signal);
   if (socket === "aborted") return aborted("connect", ended());
   if ("status" in socket) return socket;
@@ -81,6 +82,7 @@ function observation(
     protocol: session.agreed?.protocol ?? null,
     cipher: session.agreed?.cipher ?? null,
     alpn: session.agreed?.alpn ?? null,
+    serverVersion: flight.version,
     sent: flight.certificates,
     ocspStaple: flight.ocspStaple,
     clientCertificateRequested: flight.clientCertificateRequested,

@@ -1,9 +1,12 @@
+import type { TlsVersion } from "#probe-agent/net/port.ts";
 import { CONTENT, splitMessages, splitRecords, type TlsRecord } from "#probe-agent/net/tls/records.ts";
 import { MESSAGE, readCertificates, readCertificateStatus, readServerHello } from "#probe-agent/net/tls/messages.ts";
 import { createOpener, type Unprotected } from "#probe-agent/net/tls/unprotect.ts";
 
 /** What the server's octets show up to the end of its handshake flight. */
 export interface Flight {
+  /** Chosen in the ServerHello; null where none came or it names a version nobody knows. */
+  readonly version: TlsVersion | "SSLv3" | null;
   readonly certificates: readonly Uint8Array[];
   readonly ocspStaple: Uint8Array | null;
   readonly clientCertificateRequested: boolean;
@@ -12,6 +15,13 @@ export interface Flight {
 }
 
 const TLS13 = 0x0304;
+const VERSIONS: Readonly<Record<number, TlsVersion | "SSLv3">> = {
+  0x0300: "SSLv3",
+  0x0301: "TLSv1",
+  0x0302: "TLSv1.1",
+  0x0303: "TLSv1.2",
+  [TLS13]: "TLSv1.3",
+};
 const FATAL = 2;
 
 /**
@@ -31,7 +41,8 @@ export function readFlight(received: Uint8Array, secret: Uint8Array | null): Fli
     if (type === MESSAGE.certificateRequest) clientCertificateRequested = true;
     if (type === MESSAGE.finished) break;
   }
-  return { ...flight, clientCertificateRequested, fatalAlert: opened.fatalAlert ?? fatalAlert };
+  const version = VERSIONS[hello?.version ?? 0] ?? null;
+  return { ...flight, version, clientCertificateRequested, fatalAlert: opened.fatalAlert ?? fatalAlert };
 }
 
 /**

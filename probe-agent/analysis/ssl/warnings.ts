@@ -1,0 +1,114 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { ssl } from "#shared/tools/ssl.ts";
+import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe.ts";
+import { isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
+import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import type { ChainReport, Sent } from "#probe-agent/analysis/ssl/chain.ts";
+
+type Result = ResultOf<typeof ssl>;
+/** One entry of the tool's warnings. */
+export type Warning = Result["warnings"][number];
+
+/** What the warnings are drawn from. */
+export interface WarningFacts {
+  readonly leaf: Certificate;
+  readonly sent: readonly Sent[];
+  /** The path found, leaf first. */
+  readonly path: readonly Certificate[];
+  readonly chain: ChainReport;
+  readonly protocols: Result["protocols"];
+  readonly mustStaple: boolean;
+  readonly stapled: boolean;
+  readonly clientCertificateRequested: boolean;
+  readonly now: Date;
+}
+
+const DAY_MS = 86_400_000;
+/** Browsers refuse public certificates that are valid longer (CA/Browser Forum ballot SC-31). */
+const MAX_LIFETIME_DAYS = 398;
+const SEVERITIES = ["critical", "warning", "info"] as const;
+
+/** What deserves attention without deciding trust, the most urgent first. */
+export function sslWarnings(facts: WarningFacts): Warning[] {
+  const all = [...expiry(facts), ...versions(facts.protocols), ...chainWarnings(facts), ...extras(facts)];
+  return SEVERITIES.flatMap((severity) => all.filter((entry) => entry.severity === severity));
+}
+
+/** How near the end is, by lifetime: critical within min(7 days, a tenth of it), warning within min(30 days, a third). */
+export function expirySeverity(certificate: Certificate, now: Date): "critical" | "warning" | null {
+  const left = certificate.notAfter.getTime() - now.getTime();
+  const lifetime = lifetimeMs(certificate);
+  if (left < 0) return null;
+  if (left <= Math.min(7 * DAY_MS, lifetime / 10)) return "critical";
+  return left <= Math.min(30 * DAY_MS, lifetime / 3) ? "warning" : null;
+}
+
+function expiry({ leaf, path, now }: WarningFacts): Warning[] {
+  const severity = expirySeverity(leaf, now);
+  const own = `The certificate expires in ${days(leaf, now)}.`;
+  const others = path.slice(1).filter((certificate) => daysLeft(certificate, now) < 30 && now <= certificate.notAfter);
+  const [first] = others.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
+  return [
+    ...(severity ? [{ id: "expires_soon", severity, message: own }] : []),
+    ...(first ? [warning("chain_expires_soon", `A certificate above it expires in ${days(first, now)}.`)] : []),
+    ...(lifetimeMs(leaf) > (MAX_LIFETIME_DAYS + 1) * DAY_MS
+      ? [info("long_lifetime", `Browsers refuse public certificates valid for more than ${MAX_LIFETIME_DAYS} days.`)]
+      : []),
+  ];
+}
+
+function days(certificate: Certificate, now: Date): string {
+  const left = daysLeft(certificate, now);
+  return left === 1 ? "1 day" : `${left} days`;
+}
+
+function versions(protocols: Result["protocols"]): Warning[] {
+  const old = (
+    [
+      ["tls1_0", "TLS 1.0"],
+      ["tls1_1", "TLS 1.1"],
+    ] as const
+  ).filter(([key]) => protocols[key] === true);
+  const warnings = old.map(([, name]) => warning("old_protocol", `${name} is offered; it is deprecated (RFC 8996).`));
+  if (protocols.tls1_2 === false && protocols.tls1_3 === false) {
+    const message = "Neither TLS 1.2 nor TLS 1.3 is offered; today's clients cannot connect.";
+    return [{ id: "no_modern_protocol", severity: "critical", message }, ...warnings];
+  }
+  return protocols.tls1_3 === false ? [...warnings, info("no_tls1_3", "TLS 1.3 is not offered.")] : warnings;
+}
+
+function chainWarnings({ sent, path, chain }: WarningFacts): Warning[] {
+  const weak = [...new Set([...sent, ...path.slice(0, -1)])].some(
+    (certificate) =>
+      certificate !== null &&
+      isWeakSignature(certificate) &&
+      Buffer.compare(certificate.subject, certificate.issuer) !== 0,
+  );
+  return [
+    ...(weak ? [warning("weak_signature", "A certificate of the chain is signed with SHA-1 or an older hash.")] : []),
+    ...(chain.misplaced ? [warning("chain_order", "The chain is not sent in order; some clients fail on that.")] : []),
+    ...(chain.extra.length > 0
+      ? [info("extra_certificate", `Certificates that are no use are sent, at ${chain.extra.join(", ")}.`)]
+      : []),
+    ...(chain.containsRoot ? [info("root_sent", "The root is sent along; clients have it and ignore it.")] : []),
+  ];
+}
+
+function extras({ mustStaple, stapled, clientCertificateRequested }: WarningFacts): Warning[] {
+  const missing =
+    "The certificate asks for a stapled OCSP response and the server sends none; clients that obey it fail.";
+  return [
+    ...(mustStaple && !stapled ? [{ id: "no_staple", severity: "critical" as const, message: missing }] : []),
+    ...(clientCertificateRequested
+      ? [info("client_certificate", "The server asks for a client certificate; the check has none to show.")]
+      : []),
+  ];
+}
+
+function warning(id: string, message: string): Warning {
+  return { id, severity: "warning", message };
+}
+
+function info(id: string, message: string): Warning {
+  return { id, severity: "info", message };
+}
