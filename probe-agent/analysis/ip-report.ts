@@ -1,0 +1,138 @@
+import { continentOf, type Continent } from "#shared/continents.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { ip as contract } from "#shared/tools/ip.ts";
+import type { AddressType } from "#probe-agent/analysis/address-type.ts";
+import type { AsRecord, Origin } from "#probe-agent/analysis/cymru.ts";
+import type { RdapFinding } from "#probe-agent/analysis/rdap.ts";
+
+type Result = ResultOf<typeof contract>;
+
+interface Address {
+  readonly ip: string;
+  readonly version: 4 | 6;
+}
+
+/** Everything the sources said; null where a source was not asked or did not answer in time. */
+export interface IpEvidence {
+  readonly host: string;
+  readonly address: Address;
+  readonly allowed: readonly Address[];
+  readonly blocked: readonly Address[];
+  readonly type: AddressType;
+  /** Whether registries were asked at all. */
+  readonly outside: boolean;
+  readonly reverse: { readonly hostname: string | null; readonly fcrdns: boolean | null } | null;
+  readonly cymru: {
+    readonly answered: boolean;
+    readonly origin: Origin | null;
+    readonly system: AsRecord | null;
+  } | null;
+  readonly rdap:
+    | { readonly ok: true; readonly finding: RdapFinding; readonly url: string }
+    | { readonly ok: false; readonly limitation: string }
+    | null;
+}
+
+const CONTINENT: Readonly<Record<Continent, { readonly code: string; readonly name: string }>> = {
+  africa: { code: "AF", name: "Africa" },
+  antarctica: { code: "AN", name: "Antarctica" },
+  asia: { code: "AS", name: "Asia" },
+  europe: { code: "EU", name: "Europe" },
+  "north-america": { code: "NA", name: "North America" },
+  oceania: { code: "OC", name: "Oceania" },
+  "south-america": { code: "SA", name: "South America" },
+};
+
+const REGISTRIES = ["afrinic", "apnic", "arin", "lacnic", "ripencc"] as const;
+
+const countryNames = new Intl.DisplayNames("en", { type: "region", fallback: "code" });
+
+/** What the evidence comes to. Registration beats routing data where both speak of the same thing. */
+export function ipReport(evidence: IpEvidence): Omit<Result, "elapsed_ms" | "observed_at"> {
+  const { address, reverse, cymru, rdap } = evidence;
+  const origin = cymru?.origin ?? null;
+  const finding = rdap?.ok === true ? rdap.finding : null;
+  const code = [finding?.network.country, origin?.country].find(
+    (candidate) => typeof candidate === "string" && continentOf(candidate) !== null,
+  );
+  const continent = code === undefined || code === null ? null : continentOf(code);
+  return {
+    host: evidence.host,
+    ip: address.ip,
+    ip_version: address.version,
+    type: evidence.type,
+    hostname: reverse?.hostname ?? null,
+    fcrdns: reverse?.fcrdns ?? null,
+    continent: continent === null ? null : CONTINENT[continent],
+    country: code === undefined || code === null ? null : { code, name: countryNames.of(code) ?? code },
+    country_source: code === undefined ? null : "rir_registration",
+    region: null,
+    city: null,
+    postal: null,
+    location: null,
+    timezone: null,
+    asn: origin?.asns[0] ?? null,
+    asns: [...(origin?.asns ?? [])],
+    as_name: cymru?.system?.name ?? null,
+    isp: cymru?.system?.holder ?? cymru?.system?.name ?? null,
+    organization: finding?.network.organization ?? null,
+    network: finding?.cidr ?? origin?.prefix ?? null,
+    announced_prefix: origin?.prefix ?? null,
+    registry: registryOf(origin, finding),
+    rdap: rdap?.ok === true ? registration(rdap.finding, rdap.url) : null,
+    all_addresses: [...evidence.allowed.map(row(false)), ...evidence.blocked.map(row(true))],
+    data: null,
+    source: [
+      ...((reverse?.hostname ?? null) === null ? [] : (["dns"] as const)),
+      ...(origin === null ? [] : (["cymru"] as const)),
+      ...(finding === null ? [] : (["rdap"] as const)),
+    ],
+    limitations: limitationsOf(evidence, code !== undefined),
+  };
+}
+
+function row(blocked: boolean): (address: Address) => Result["all_addresses"][number] {
+  return ({ ip, version }) => ({ ip, ip_version: version, blocked });
+}
+
+function registration({ network }: RdapFinding, url: string): NonNullable<Result["rdap"]> {
+  const { organization: _organization, port43: _port43, ...rest } = network;
+  return { ...rest, cidrs: [...network.cidrs], status: [...network.status], url };
+}
+
+function registryOf(origin: Origin | null, finding: RdapFinding | null): Result["registry"] {
+  // whois.ripe.net, whois.arin.net ...: a national registry below one of the five is not in the list.
+  const [, host = ""] = /^whois\.(\w+)\.net$/.exec(finding?.network.port43?.toLowerCase() ?? "") ?? [];
+  const word = origin?.registry ?? (host === "ripe" ? "ripencc" : host);
+  return REGISTRIES.find((registry) => registry === word) ?? null;
+}
+
+function limitationsOf(
+  { type, outside, reverse, cymru, rdap, blocked, allowed }: IpEvidence,
+  hasCountry: boolean,
+): string[] {
+  const said = (condition: boolean, sentence: string): string[] => (condition ? [sentence] : []);
+  return [
+    ...said(!outside, `A ${type.replace("_", "-")} address: registries and routing data say nothing about it.`),
+    ...said(
+      outside,
+      "City, region, postal code, position and time zone are not known: this probe has no location database.",
+    ),
+    ...said(hasCountry, "The country is where the address block is registered, not necessarily where the host stands."),
+    ...said(reverse === null, "The reverse name was not found out in time."),
+    ...said(
+      (reverse?.hostname ?? null) !== null && reverse?.fcrdns === null,
+      "The reverse name could not be looked up.",
+    ),
+    ...said(
+      outside && (cymru === null || !cymru.answered),
+      "The announcing network is not known: Team Cymru's DNS zones did not answer.",
+    ),
+    ...said(cymru?.answered === true && cymru.origin === null, "No prefix in global routing holds the address."),
+    ...said((cymru?.origin?.asns.length ?? 0) > 1, "Several networks announce the address; asn is the first of them."),
+    ...said(outside && rdap === null, "RDAP: the registry did not answer in time."),
+    ...(rdap?.ok === false ? [rdap.limitation] : []),
+    ...said(allowed.length > 1, "The host has several addresses; only the first one was looked at."),
+    ...said(blocked.length > 0, "Addresses marked blocked were not looked at."),
+  ];
+}

@@ -1,0 +1,72 @@
+import { arrayOf, recordOf, textOf } from "#probe-agent/analysis/rdap/json.ts";
+
+/** Who has to do with a registered object (RFC 9083 section 5.1). */
+export interface RdapEntity {
+  readonly handle: string | null;
+  readonly roles: readonly string[];
+  /** vCard KIND: org, individual, group. */
+  readonly kind: string | null;
+  /** vCard FN. */
+  readonly name: string | null;
+  /** vCard ORG. */
+  readonly organization: string | null;
+  readonly email: string | null;
+}
+
+const MAX_DEPTH = 4;
+const MAX_ENTITIES = 100;
+const MAX_PROPERTIES = 100;
+
+/** All entities of an object, nested ones after their parents. */
+export function readEntities(value: unknown): readonly RdapEntity[] {
+  const found: RdapEntity[] = [];
+  const visit = (entities: unknown, depth: number): void => {
+    for (const entity of arrayOf(entities, MAX_ENTITIES).map(recordOf)) {
+      if (entity === null || found.length >= MAX_ENTITIES) continue;
+      found.push(readEntity(entity));
+      if (depth < MAX_DEPTH) visit(entity["entities"], depth + 1);
+    }
+  };
+  visit(value, 1);
+  return found;
+}
+
+/** The organization behind an object: a registrant that is one, else any registrant that is no maintainer object. */
+export function organizationOf(entities: readonly RdapEntity[]): string | null {
+  const registrants = entities.filter(({ roles }) => roles.includes("registrant"));
+  const named = (entity: RdapEntity | undefined) => entity?.organization ?? entity?.name ?? null;
+  const organization = registrants.find((entity) => entity.kind === "org" && !isMaintainer(entity));
+  return named(organization ?? registrants.find((entity) => named(entity) !== null && !isMaintainer(entity)));
+}
+
+/** Where abuse is reported; null where the registry names no address. */
+export function abuseEmailOf(entities: readonly RdapEntity[]): string | null {
+  return entities.find(({ roles, email }) => roles.includes("abuse") && email !== null)?.email ?? null;
+}
+
+/** RIPE and APNIC list their access objects ("NAME-MNT") among the registrants. */
+function isMaintainer({ handle }: RdapEntity): boolean {
+  return handle !== null && /(^|-)MNT(-|$)|^MAINT-/i.test(handle);
+}
+
+function readEntity(entity: Readonly<Record<string, unknown>>): RdapEntity {
+  const [, properties] = arrayOf(entity["vcardArray"], 2);
+  const card = arrayOf(properties, MAX_PROPERTIES).map((property) => arrayOf(property, 4));
+  const property = (name: string): string | null => {
+    for (const [key, , , value] of card) {
+      // A structured value (ORG with units) is an array; its first part is the name.
+      const text = key === name ? textOf(Array.isArray(value) ? (value as unknown[])[0] : value) : null;
+      if (text !== null) return text;
+    }
+    return null;
+  };
+  const email = property("email");
+  return {
+    handle: textOf(entity["handle"]),
+    roles: arrayOf(entity["roles"], 20).filter((role) => typeof role === "string"),
+    kind: property("kind"),
+    name: property("fn"),
+    organization: property("org"),
+    email: email !== null && /^[^\s@<>]{1,64}@[^\s@<>]{1,255}$/.test(email) ? email : null,
+  };
+}

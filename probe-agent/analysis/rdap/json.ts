@@ -1,0 +1,30 @@
+const MAX_TEXT = 300;
+
+/** Visible text of at most 300 characters; null for anything else, and for blank text. */
+export function textOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  const text = value
+    .slice(0, MAX_TEXT)
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+  return text === "" ? null : text.toWellFormed();
+}
+
+/** The first `limit` elements of an array; empty for anything else. */
+export function arrayOf(value: unknown, limit: number): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]).slice(0, limit) : [];
+}
+
+/** A JSON object; null for anything else. */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
+}
+
+/** A date and time of RFC 3339 as ISO 8601 UTC; null for what is none. */
+export function instantOf(value: unknown): string | null {
+  if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}T[\d:.]{5,20}(Z|[+-]\d{2}:?\d{2})$/i.test(value)) return null;
+  const at = new Date(value);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}

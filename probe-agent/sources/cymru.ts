@@ -1,0 +1,33 @@
+import { asName, originName, readAs, readOrigin, type AsRecord, type Origin } from "#probe-agent/analysis/cymru.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+
+/** What Team Cymru's zones said; `answered` is false when they could not be asked. */
+export interface CymruAnswer {
+  readonly answered: boolean;
+  /** Null where no prefix in global routing holds the address. */
+  readonly origin: Origin | null;
+  /** The first announcing system; null where it is not known. */
+  readonly system: AsRecord | null;
+}
+
+const QUESTION_MS = 3_000;
+
+/** Asks who announces an address, then who that is. */
+export async function askCymru(net: Net, ip: string): Promise<CymruAnswer> {
+  const zones = net.services.cymruZones;
+  const name = originName(ip, zones);
+  const texts = name === null ? null : await askTexts(net, name);
+  if (texts === null) return { answered: false, origin: null, system: null };
+  const origin = readOrigin(texts, ip);
+  const asn = origin?.asns[0];
+  const about = asn === undefined ? null : await askTexts(net, asName(asn, zones));
+  return { answered: true, origin, system: asn === undefined || about === null ? null : readAs(about, asn) };
+}
+
+/** TXT texts of a name; empty where it has none, null where nobody can tell. */
+async function askTexts(net: Net, name: string): Promise<readonly string[] | null> {
+  const answer = await net.dns.query({ name, type: "TXT", timeoutMs: QUESTION_MS });
+  if (answer.status === "NXDOMAIN") return [];
+  if (answer.status !== "NOERROR") return null;
+  return answer.answers.map(({ typed }) => typed["text"]).filter((text) => typeof text === "string");
+}

@@ -1,0 +1,39 @@
+import { ok } from "#shared/outcome.ts";
+import { ip as contract } from "#shared/tools/ip.ts";
+import { addressType } from "#probe-agent/analysis/address-type.ts";
+import { ipReport } from "#probe-agent/analysis/ip-report.ts";
+import { askCymru } from "#probe-agent/sources/cymru.ts";
+import { withPatience } from "#probe-agent/sources/patience.ts";
+import { askRdap } from "#probe-agent/sources/rdap.ts";
+import { reverseName } from "#probe-agent/sources/reverse-name.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+/** Left for the answer's way back once the sources have had their time. */
+const RESERVE_MS = 500;
+
+/** IP geolocation: the address of a host, then every source about it at once. Only the host itself can fail. */
+export const ip = implement(contract, async (net, { host }) => {
+  const observedAt = net.now().toISOString();
+  const startedAt = net.monotonic();
+  const resolved = await net.dns.resolve(host);
+  if (resolved.status !== "ok") return resolved;
+  const { allowed, blocked } = resolved.data;
+  const [address] = allowed;
+  if (address === undefined) throw new Error("resolved to no allowed address");
+
+  const type = addressType(address.ip);
+  // What is not on the internet is in nobody's registry, and nobody's business outside.
+  const outside = type === "public" || type === "anycast";
+  const patience = net.remainingMs() - RESERVE_MS;
+  const [reverse, cymru, rdap] = await Promise.all([
+    withPatience(reverseName(net, address.ip), patience),
+    outside ? withPatience(askCymru(net, address.ip), patience) : null,
+    outside ? withPatience(askRdap(net, address.ip), patience) : null,
+  ]);
+  const elapsedMs = Math.round((net.monotonic() - startedAt) * 1000) / 1000;
+  return ok({
+    ...ipReport({ host: resolved.data.host, address, allowed, blocked, type, outside, reverse, cymru, rdap }),
+    elapsed_ms: elapsedMs,
+    observed_at: observedAt,
+  });
+});

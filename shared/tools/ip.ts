@@ -1,0 +1,127 @@
+import { Type, type Static } from "typebox";
+import { defineTool } from "#shared/tools/define.ts";
+import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
+
+function text(description: string) {
+  return Type.String({ description });
+}
+
+function word<const W extends string>(words: readonly W[], description: string) {
+  return Type.Enum([...words], { type: "string", description });
+}
+
+function ipVersion() {
+  return Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" });
+}
+
+function coded(what: string, codes: string) {
+  return Type.Object({ code: text(codes), name: text("Its English name") }, { description: what });
+}
+
+const Position = Type.Object(
+  {
+    latitude: Type.Number({ description: "Degrees, north positive" }),
+    longitude: Type.Number({ description: "Degrees, east positive" }),
+    accuracy_radius_km: Nullable(Type.Number({ description: "Radius around the point, kilometres" })),
+  },
+  { description: "Estimated position from the operator's location database; null without one" },
+);
+
+const Registration = Type.Object(
+  {
+    handle: Nullable(text("The registry's key of the block")),
+    name: Nullable(text("Name of the block")),
+    type: Nullable(text("The registry's own word for the kind of assignment, e.g. ASSIGNED PA")),
+    start_address: text("First address of the block"),
+    end_address: text("Last address of the block"),
+    cidrs: Type.Array(Type.String(), { description: "The block in CIDR notation, at most 32 parts" }),
+    parent_handle: Nullable(text("Key of the block this one was taken from")),
+    country: Nullable(text("Country code as registered; EU and AP are no countries but occur")),
+    status: Type.Array(Type.String(), { description: "RDAP status words, e.g. active" }),
+    registered_at: Nullable(text("When the block was registered, ISO 8601 UTC")),
+    changed_at: Nullable(text("When the registration was last changed, ISO 8601 UTC")),
+    abuse_email: Nullable(text("Where the holder wants abuse reported")),
+    url: text("RDAP resource this was read from"),
+  },
+  { description: "Registration of the address block in the registry's RDAP service; null where it gave none" },
+);
+
+const Database = Type.Object(
+  {
+    source: text("Type of the database, as it names itself"),
+    build_epoch: Type.Integer({ description: "When it was built, Unix seconds" }),
+    age_days: Type.Integer({ description: "Age at the time of the look-up, days" }),
+    licence: Nullable(text("The operator's note on its licence")),
+  },
+  { description: "The operator's location database; null where none is used" },
+);
+
+const Result = Type.Object({
+  host: text("Host asked for, lower-case A-labels or an IP literal"),
+  ip: text("Address looked at: the host's first"),
+  ip_version: ipVersion(),
+  type: word(
+    ["public", "private", "cgnat", "loopback", "link_local", "multicast", "reserved", "documentation", "anycast"],
+    "What IANA's special-purpose registries say the address is for; anycast only where they do, e.g. AS112",
+  ),
+  hostname: Nullable(text("PTR name, the first that is confirmed if any is; null where there is none")),
+  fcrdns: Nullable(
+    Type.Boolean({ description: "Whether that name resolves back to the address; null without a name or an answer" }),
+  ),
+  continent: Nullable(coded("Continent of the country", "AF, AN, AS, EU, NA, OC or SA")),
+  country: Nullable(coded("Country; country_source says in what sense", "ISO 3166-1 alpha-2")),
+  country_source: Nullable(
+    word(
+      ["geo_db", "rir_registration"],
+      "geo_db: where the host is thought to stand; rir_registration: where the address block is registered",
+    ),
+  ),
+  region: Nullable(coded("First-level subdivision of the country", "ISO 3166-2 without the country")),
+  city: Nullable(text("City, English name")),
+  postal: Nullable(text("Postal code")),
+  location: Nullable(Position),
+  timezone: Nullable(text("IANA time zone, e.g. Europe/Berlin")),
+  asn: Nullable(Type.Integer({ description: "Number of the autonomous system that announces the address" })),
+  asns: Type.Array(Type.Integer(), { description: "All systems that announce the same prefix; usually one" }),
+  as_name: Nullable(text("Short name of that system, e.g. CLOUDFLARENET")),
+  isp: Nullable(text("Who runs that system; its short name where no other is known")),
+  organization: Nullable(text("Who the address block is registered to")),
+  network: Nullable(text("Registered block that holds the address, CIDR; the announced prefix where it is not known")),
+  announced_prefix: Nullable(text("Most specific prefix in global routing that holds the address, CIDR")),
+  registry: Nullable(
+    word(["afrinic", "apnic", "arin", "lacnic", "ripencc"], "Regional internet registry of the block"),
+  ),
+  rdap: Nullable(Registration),
+  all_addresses: Type.Array(
+    Type.Object({
+      ip: text("Address of the host"),
+      ip_version: ipVersion(),
+      blocked: Type.Boolean({ description: "Refused by the rules on targets, not looked at" }),
+    }),
+    { description: "All addresses of the host, IPv4 first" },
+  ),
+  data: Nullable(Database),
+  source: Type.Array(word(["dns", "cymru", "rdap"], "dns: PTR; cymru: Team Cymru's DNS zones; rdap: registry"), {
+    description: "Sources that contributed",
+  }),
+  elapsed_ms: Type.Number({ description: "Duration of the whole look-up, milliseconds" }),
+  observed_at: text("When the look-up began, ISO 8601 UTC"),
+  limitations: Limitations(),
+});
+
+/** Where an address is registered, who announces it, what it is called. */
+export const ip = defineTool({
+  name: "ip",
+  title: "IP geolocation",
+  summary: "Location, provider, organization, network and registration of an IP address or host",
+  scope: "ip",
+  target: { param: "host", kind: "host", connects: true },
+  params: Type.Object({ host: Host({ description: "IP address, or a host name whose first address is looked at" }) }),
+  result: Result,
+  deadlineMs: () => 10_000,
+  open: { q: "host" },
+  across: {
+    agreeOn: ({ all_addresses }: Static<typeof Result>) => all_addresses.map((address) => address.ip).toSorted(),
+    measure: () => ({}),
+  },
+});
