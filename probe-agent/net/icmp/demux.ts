@@ -1,0 +1,57 @@
+import { sameAddress } from "#probe-agent/net/icmp/address.ts";
+import { NOBODY, parseIncoming, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
+import type { IpVersion } from "#probe-agent/net/port.ts";
+
+/** Where a packet came from and when, by the process's monotonic milliseconds. */
+export interface Arrival {
+  readonly from: string;
+  readonly at: number;
+}
+
+/** One run's ears. */
+export interface Listener {
+  readonly onEcho?: (reply: IncomingEcho, arrival: Arrival) => void;
+  readonly onError?: (error: IncomingError, arrival: Arrival) => void;
+}
+
+/** Hands each packet of the shared sockets to the run that caused it. */
+export interface Demux {
+  /** A random 16-bit echo id no live run uses; `forget` frees it. */
+  listenEcho(listener: Listener): { readonly id: number; readonly forget: () => void };
+  /** Errors that quote a UDP or TCP packet from this port of ours. */
+  listenPort(protocol: "udp" | "tcp", port: number, listener: Listener): { readonly forget: () => void };
+  /** One packet of the ICMP socket of a family. */
+  deliver(version: IpVersion, packet: Buffer, arrival: Arrival): void;
+}
+
+/** Makes the table. `randomId` gives 16 random bits. */
+export function createDemux(randomId: () => number): Demux {
+  const echoes = new Map<number, Listener>();
+  const ports = { udp: new Map<number, Listener>(), tcp: new Map<number, Listener>() };
+  return {
+    listenEcho(listener) {
+      let id = randomId();
+      while (id === NOBODY || echoes.has(id)) id = randomId();
+      echoes.set(id, listener);
+      return { id, forget: () => echoes.delete(id) };
+    },
+    listenPort(protocol, port, listener) {
+      ports[protocol].set(port, listener);
+      return { forget: () => ports[protocol].delete(port) };
+    },
+    deliver(version, packet, arrival) {
+      const incoming = parseIncoming(version, packet);
+      if (incoming === null) return;
+      if (incoming.kind === "echo") return echoes.get(incoming.id)?.onEcho?.(incoming, arrival);
+      const { quoted } = incoming;
+      const listener =
+        quoted.protocol === "icmp" ? echoes.get(quoted.id) : ports[quoted.protocol].get(quoted.sourcePort);
+      listener?.onError?.(incoming, arrival);
+    },
+  };
+}
+
+/** Whether an answer came from the target itself. */
+export function isFrom(target: string, arrival: Arrival): boolean {
+  return sameAddress(target, arrival.from);
+}

@@ -1,0 +1,55 @@
+import { startEcho, type RunTools } from "#probe-agent/net/icmp/echo.ts";
+import { isIPv6 } from "node:net";
+import type { IcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
+import type { JobEvent, ToChild } from "#probe-agent/net/icmp/messages.ts";
+import type { ProberTools } from "#probe-agent/net/icmp/prober.ts";
+import { startTrace } from "#probe-agent/net/icmp/trace-run.ts";
+
+/** The running jobs of the ICMP process. */
+export interface Jobs {
+  /** Starts or cancels one. */
+  handle(message: ToChild): void;
+}
+
+/** Runs jobs on the shared sockets; each tells its events through `tell`, the last one being its end. */
+export function createJobs(
+  tools: RunTools,
+  sockets: IcmpSockets,
+  openTcp: Record<4 | 6, ProberTools["openTcp"]>,
+  tell: (event: JobEvent) => void,
+): Jobs {
+  const running = new Map<number, () => void>();
+  const end = (event: JobEvent): void => {
+    running.delete(event.job);
+    tell(event);
+  };
+  return {
+    handle(message) {
+      const { job } = message;
+      if (message.kind === "cancel") {
+        running.get(job)?.();
+        running.delete(job);
+        return;
+      }
+      const version = isIPv6(message.request.ip) ? 6 : 4;
+      const socket = sockets.of(version);
+      const failed = (reason: string, text: string): void => end({ job, kind: "failed", reason, message: text });
+      if (socket === null) return failed("unsupported", `this agent has no raw socket for IPv${version}`);
+      // A run may end while it starts; only one that goes on is kept.
+      running.set(job, () => {});
+      const cancel =
+        message.kind === "echo"
+          ? startEcho(tools, socket, message.request, {
+              reply: (reply) => tell({ job, kind: "reply", reply }),
+              done: (clockErrorMs) => end({ job, kind: "echo_done", clockErrorMs }),
+              failed,
+            })
+          : startTrace({ ...tools, version, icmp: socket, openTcp: openTcp[version] }, message.request, {
+              hop: (hop) => tell({ job, kind: "hop", hop }),
+              done: (reached) => end({ job, kind: "trace_done", reached }),
+              failed,
+            });
+      if (running.has(job)) running.set(job, cancel);
+    },
+  };
+}

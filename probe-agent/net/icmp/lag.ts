@@ -1,0 +1,66 @@
+/** The worst lag of the loop while one run had an answer to wait for: a bound on the error of its time stamps. */
+export interface LagReading {
+  /** A packet left, an answer to it may come. */
+  opened(): void;
+  /** The answer came. */
+  closed(): void;
+  /** Ends the reading; milliseconds. */
+  stop(): number;
+}
+
+/** Watches the loop while at least one reading is open. */
+export interface LagMeter {
+  start(): LagReading;
+}
+
+interface Reading {
+  worst: number;
+  awaited: number;
+  /** An answer came since the last look; the lag before it may have delayed its stamp. */
+  answered: boolean;
+}
+
+// Short enough to notice what would hurt an RTT, long enough to cost nothing.
+const TICK_MS = 2;
+
+/** Makes the meter over a monotonic clock in milliseconds. */
+export function createLagMeter(clock: () => number): LagMeter {
+  const readings = new Set<Reading>();
+  let armedAt: number | null = null;
+  const arm = (): void => {
+    armedAt = clock();
+    setTimeout(tick, TICK_MS);
+  };
+  const measure = (): void => {
+    if (armedAt === null) return;
+    const lag = clock() - armedAt - TICK_MS;
+    for (const reading of readings) {
+      if (lag > reading.worst && (reading.awaited > 0 || reading.answered)) reading.worst = lag;
+      reading.answered = false;
+    }
+  };
+  const tick = (): void => {
+    measure();
+    armedAt = null;
+    if (readings.size > 0) arm();
+  };
+  return {
+    start() {
+      const reading: Reading = { worst: 0, awaited: 0, answered: false };
+      readings.add(reading);
+      if (armedAt === null) arm();
+      return {
+        opened: () => (reading.awaited += 1),
+        closed() {
+          reading.awaited -= 1;
+          reading.answered = true;
+        },
+        stop() {
+          measure();
+          readings.delete(reading);
+          return reading.worst;
+        },
+      };
+    },
+  };
+}

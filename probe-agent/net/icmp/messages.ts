@@ -1,0 +1,34 @@
+import type { EchoReply, EchoRequest, TraceHop, TraceRequest } from "#probe-agent/net/port.ts";
+
+/** What the ICMP process can do, and why not where it cannot. */
+export interface IcmpCapabilities {
+  readonly v4: boolean;
+  readonly v6: boolean;
+  /** One line per thing that is missing, empty when all is there. */
+  readonly missing: readonly string[];
+}
+
+/** A trace with the milliseconds it may take. */
+export interface BoundedTrace extends TraceRequest {
+  readonly budgetMs: number;
+}
+
+/** From the agent to its ICMP process. `job` numbers are the agent's. */
+export type ToChild =
+  | { readonly kind: "echo"; readonly job: number; readonly request: EchoRequest }
+  | { readonly kind: "trace"; readonly job: number; readonly request: BoundedTrace }
+  | { readonly kind: "cancel"; readonly job: number };
+
+/** One thing that happened in a job; the last three end it. */
+export type JobEvent = { readonly job: number } & (
+  | { readonly kind: "reply"; readonly reply: EchoReply }
+  | { readonly kind: "hop"; readonly hop: TraceHop }
+  | { readonly kind: "echo_done"; readonly clockErrorMs: number }
+  | { readonly kind: "trace_done"; readonly reached: boolean }
+  | { readonly kind: "failed"; readonly reason: string; readonly message: string }
+);
+
+/** From the ICMP process: once what it can do, then events in batches, so that sending them disturbs no time stamp. */
+export type FromChild =
+  | { readonly kind: "ready"; readonly capabilities: IcmpCapabilities }
+  | { readonly kind: "events"; readonly events: readonly JobEvent[] };

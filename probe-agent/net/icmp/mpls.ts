@@ -1,0 +1,45 @@
+import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
+import type { TraceReply } from "#probe-agent/net/port.ts";
+
+/** One entry of an MPLS label stack as a router quoted it (RFC 3032 section 2.1). */
+export type MplsLabel = NonNullable<TraceReply["mpls"]>[number];
+
+// RFC 4884 section 5.5: what routers of before that RFC do is to append at 128 octets without saying so.
+const LEGACY_QUOTE_BYTES = 128;
+const EXTENSION_VERSION = 2;
+const MPLS_CLASS = 1;
+const INCOMING_STACK = 1;
+const MAX_LABELS = 16;
+
+/**
+ * The MPLS label stack an ICMP error carries (RFC 4884 extension structure, RFC 4950 object); [] without one.
+ * `body` is what follows the 8-octet ICMP header; `quotedBytes` the quote's padded length, 0 where not stated.
+ */
+export function mplsLabels(body: Buffer, quotedBytes: number): readonly MplsLabel[] {
+  const start = quotedBytes === 0 ? LEGACY_QUOTE_BYTES : quotedBytes;
+  const extension = body.subarray(start);
+  if (extension.length < 8 || extension.readUInt8(0) >> 4 !== EXTENSION_VERSION) return [];
+  // A zero checksum means none was computed; a legacy guess needs a right one to be believed.
+  const unchecked = extension.readUInt16BE(2) === 0;
+  if (unchecked ? quotedBytes === 0 : internetChecksum(extension) !== 0) return [];
+  return labelsOf(extension.subarray(4));
+}
+
+function labelsOf(objects: Buffer): readonly MplsLabel[] {
+  const labels: MplsLabel[] = [];
+  let rest = objects;
+  while (rest.length >= 4) {
+    const length = rest.readUInt16BE(0);
+    if (length < 4 || length > rest.length) break;
+    if (rest.readUInt8(2) === MPLS_CLASS && rest.readUInt8(3) === INCOMING_STACK) {
+      for (let at = 4; at + 4 <= length && labels.length < MAX_LABELS; at += 4)
+        labels.push(label(rest.readUInt32BE(at)));
+    }
+    rest = rest.subarray(length);
+  }
+  return labels;
+}
+
+function label(entry: number): MplsLabel {
+  return { label: entry >>> 12, exp: (entry >>> 9) & 7, s: (entry & 0x100) !== 0, ttl: entry & 0xff };
+}

@@ -1,0 +1,94 @@
+import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
+import { mplsLabels, type MplsLabel } from "#probe-agent/net/icmp/mpls.ts";
+import { parseQuoted, type Quoted } from "#probe-agent/net/icmp/quoted.ts";
+import type { IpVersion } from "#probe-agent/net/port.ts";
+
+/** An echo reply (RFC 792, RFC 4443 section 4.2). */
+export interface IncomingEcho {
+  readonly kind: "echo";
+  readonly id: number;
+  readonly seq: number;
+  /** Remaining TTL; null on IPv6, whose raw sockets do not show the header. */
+  readonly ttl: number | null;
+  readonly payload: Buffer;
+  /** The kernel drops wrong ones on IPv6 only. */
+  readonly checksumOk: boolean;
+}
+
+/** What an error says, whichever family it came in. */
+export type ErrorMeaning = "unreachable" | "ttl_exceeded";
+
+/** An error that quotes a packet of ours. */
+export interface IncomingError {
+  readonly kind: "error";
+  readonly meaning: ErrorMeaning;
+  readonly type: number;
+  readonly code: number;
+  readonly quoted: Quoted;
+  readonly mpls: readonly MplsLabel[];
+}
+
+/** An echo id no run has. */
+export const NOBODY = 0;
+
+const ECHO_REQUEST = { 4: 8, 6: 128 } as const;
+const ECHO_REPLY = { 4: 0, 6: 129 } as const;
+
+/** Types by family; RFC 792: unreachable, time exceeded, parameter problem; RFC 4443: with packet too big (2). */
+export const ERROR_TYPES: Readonly<Record<IpVersion, ReadonlyMap<number, ErrorMeaning>>> = {
+  4: new Map([
+    [3, "unreachable"],
+    [11, "ttl_exceeded"],
+    [12, "unreachable"],
+  ]),
+  6: new Map([
+    [1, "unreachable"],
+    [2, "unreachable"],
+    [3, "ttl_exceeded"],
+    [4, "unreachable"],
+  ]),
+};
+
+/** Every type worth receiving on a family's socket; the kernel filters out the others. */
+export const WANTED_TYPES: Readonly<Record<IpVersion, readonly number[]>> = {
+  4: [ECHO_REPLY[4], ...ERROR_TYPES[4].keys()],
+  6: [ECHO_REPLY[6], ...ERROR_TYPES[6].keys()],
+};
+
+/** An echo request; the kernel fills in the checksum on IPv6 (RFC 3542 section 3.1). */
+export function echoRequest(version: IpVersion, id: number, seq: number, payload: Uint8Array): Buffer {
+  const packet = Buffer.alloc(8 + payload.length);
+  packet.writeUInt8(ECHO_REQUEST[version], 0);
+  packet.writeUInt16BE(id, 4);
+  packet.writeUInt16BE(seq, 6);
+  packet.set(payload, 8);
+  if (version === 4) packet.writeUInt16BE(internetChecksum(packet), 2);
+  return packet;
+}
+
+/** Reads what a raw ICMP socket received: IPv4 with its IP header, IPv6 without. Null for anything not ours to read. */
+export function parseIncoming(version: IpVersion, bytes: Buffer): IncomingEcho | IncomingError | null {
+  const headerBytes = version === 4 ? ((bytes[0] ?? 0) & 15) * 4 : 0;
+  if (version === 4 && (headerBytes < 20 || bytes.length < 20)) return null;
+  const icmp = bytes.subarray(headerBytes);
+  if (icmp.length < 8) return null;
+  const type = icmp.readUInt8(0);
+  if (type === ECHO_REPLY[version]) {
+    return {
+      kind: "echo",
+      id: icmp.readUInt16BE(4),
+      seq: icmp.readUInt16BE(6),
+      ttl: version === 4 ? bytes.readUInt8(8) : null,
+      payload: icmp.subarray(8),
+      checksumOk: version === 6 || internetChecksum(icmp) === 0,
+    };
+  }
+  const meaning = ERROR_TYPES[version].get(type);
+  if (meaning === undefined || (version === 4 && internetChecksum(icmp) !== 0)) return null;
+  const body = icmp.subarray(8);
+  const quoted = parseQuoted(version, body);
+  if (quoted === null) return null;
+  // RFC 4884 section 4: the quote's length in 32-bit words (IPv4, octet 5) or 64-bit words (IPv6, octet 4).
+  const quotedBytes = version === 4 ? icmp.readUInt8(5) * 4 : icmp.readUInt8(4) * 8;
+  return { kind: "error", meaning, type, code: icmp.readUInt8(1), quoted, mpls: mplsLabels(body, quotedBytes) };
+}

@@ -1,0 +1,60 @@
+import type { TraceRequest } from "#probe-agent/net/port.ts";
+import { addressBytes } from "#probe-agent/net/icmp/address.ts";
+import { COOKIE_BYTES } from "#probe-agent/net/icmp/echo.ts";
+import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
+import {
+  answerOfError,
+  tellSent,
+  type Prober,
+  type ProberEvents,
+  type ProberTools,
+} from "#probe-agent/net/icmp/prober.ts";
+import { isFrom } from "#probe-agent/net/icmp/demux.ts";
+
+const PAYLOAD_BYTES = 32;
+
+/**
+ * ICMP echoes with one id and one checksum: routers that spread load hash both (Augustin et al., "Avoiding traceroute
+ * anomalies with Paris traceroute", IMC 2006). The sequence number is what varies; two octets after the cookie make up for it.
+ */
+export async function createIcmpProber(
+  tools: ProberTools,
+  request: TraceRequest,
+  events: ProberEvents,
+): Promise<Prober> {
+  const cookie = tools.random(COOKIE_BYTES);
+  const target = addressBytes(request.ip);
+  const { id, forget } = tools.demux.listenEcho({
+    onEcho(reply, arrival) {
+      if (!reply.payload.subarray(0, COOKIE_BYTES).equals(cookie) || !isFrom(request.ip, arrival)) return;
+      events.answered(reply.seq, {
+        ...arrival,
+        passage: "reached",
+        icmpType: tools.version === 4 ? 0 : 129,
+        icmpCode: 0,
+      });
+    },
+    onError(error, arrival) {
+      const { quoted } = error;
+      if (quoted.protocol !== "icmp" || !quoted.destination.equals(target)) return;
+      const shown = Math.min(COOKIE_BYTES, quoted.payload.length);
+      if (!quoted.payload.subarray(0, shown).equals(cookie.subarray(0, shown))) return;
+      events.answered(quoted.seq, answerOfError(request.ip, error, arrival));
+    },
+  });
+  return {
+    send(probe, ttl) {
+      const payload = constantSumPayload(cookie, probe);
+      tools.icmp.send(echoRequest(tools.version, id, probe, payload), request.ip, ttl, tellSent(events, probe, ttl));
+    },
+    close: forget,
+  };
+}
+
+/** The sequence number and its complement add up to 0xffff, which is zero in one's complement (RFC 1071). */
+export function constantSumPayload(cookie: Buffer, seq: number): Buffer {
+  const payload = Buffer.alloc(PAYLOAD_BYTES);
+  cookie.copy(payload);
+  payload.writeUInt16BE(0xffff - seq, COOKIE_BYTES);
+  return payload;
+}

@@ -1,0 +1,72 @@
+import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { addressBytes } from "#probe-agent/net/icmp/address.ts";
+import { answerOfError, type Prober, type ProberEvents, type ProberTools } from "#probe-agent/net/icmp/prober.ts";
+import type { TraceRequest } from "#probe-agent/net/port.ts";
+
+/** The port classic traceroute starts at; nothing is expected to listen there. */
+export const DEFAULT_UDP_PORT = 33_434;
+
+const UDP_HEADER_BYTES = 8;
+const BASE_PAYLOAD_BYTES = 24;
+
+/**
+ * UDP probes from one port to one port; a probe's number is its length, which every router quotes and none hashes.
+ * "Port unreachable" from the target means reached; a target that listens there and stays silent is not.
+ */
+export async function createUdpProber(
+  tools: ProberTools,
+  request: TraceRequest,
+  events: ProberEvents,
+): Promise<Prober> {
+  const port = request.port ?? DEFAULT_UDP_PORT;
+  const target = addressBytes(request.ip);
+  const socket = await bound(tools.version);
+  const { forget } = tools.demux.listenPort("udp", socket.address().port, {
+    onError(error, arrival) {
+      const { quoted } = error;
+      if (quoted.protocol !== "udp" || quoted.destinationPort !== port || !quoted.destination.equals(target)) return;
+      events.answered(quoted.length - UDP_HEADER_BYTES - BASE_PAYLOAD_BYTES, answerOfError(request.ip, error, arrival));
+    },
+  });
+  return {
+    send(probe, ttl) {
+      socket.setTTL(ttl);
+      socket.send(Buffer.alloc(BASE_PAYLOAD_BYTES + probe), port, request.ip, (error) => {
+        if (!error) return;
+        events.failed(SEND_FAILURES.get((error as NodeJS.ErrnoException).code ?? "") ?? "send_failed", error.message);
+      });
+      // The packet has left when send() returns; before that a fresh socket spends milliseconds in the runtime.
+      events.sent(probe, ttl, tools.clock());
+    },
+    close() {
+      forget();
+      socket.close();
+    },
+  };
+}
+
+const SEND_FAILURES: ReadonlyMap<string, string> = new Map([
+  ["ENETUNREACH", "network_unreachable"],
+  ["EADDRNOTAVAIL", "network_unreachable"],
+  ["EHOSTUNREACH", "host_unreachable"],
+  ["EPERM", "not_permitted"],
+  ["EACCES", "not_permitted"],
+]);
+
+async function bound(version: 4 | 6): Promise<Socket> {
+  const socket = createSocket({
+    type: version === 4 ? "udp4" : "udp6",
+    ipv6Only: version === 6,
+    // The address is a literal. Answering at once keeps the packet from leaving after the next one's TTL is set.
+    lookup: (host, _options, callback) => callback(null, host, version),
+  });
+  socket.on("error", () => {});
+  // Data from the target says nothing about which probe it answers.
+  socket.on("message", () => {});
+  // With an answer at once, the socket listens before bind() returns.
+  const listening = once(socket, "listening");
+  socket.bind(0);
+  await listening;
+  return socket;
+}

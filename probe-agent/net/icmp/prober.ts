@@ -1,0 +1,63 @@
+import { isFrom, type Arrival } from "#probe-agent/net/icmp/demux.ts";
+import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
+import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
+import type { PacketSocket, Sent } from "#probe-agent/net/icmp/socket.ts";
+import type { Passage } from "#probe-agent/net/icmp/trace-plan.ts";
+import type { IpVersion, TraceReply } from "#probe-agent/net/port.ts";
+
+/** An answer to one probe; type and code are null where it is a TCP segment. */
+export interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {
+  readonly from: string;
+  readonly at: number;
+  readonly passage: Passage;
+}
+
+/** What a prober tells its trace. After `failed` nothing more comes. */
+export interface ProberEvents {
+  sent(probe: number, ttl: number, at: number): void;
+  answered(probe: number, answer: Answer): void;
+  failed(reason: string, message: string): void;
+}
+
+/** Sends one protocol's probes. Every probe of a trace has the same flow, so that equal paths stay one path. */
+export interface Prober {
+  /** `probe` counts from 1; at most MOST_PROBES of them. */
+  send(probe: number, ttl: number): void;
+  close(): void;
+}
+
+/** Probes a trace can need: 30 hops, 5 queries and 4 more tries each, and those past the target. */
+export const MOST_PROBES = 1_000;
+
+/** A segment of a shared raw TCP socket. */
+export type SegmentListener = (packet: Buffer, arrival: Arrival) => void;
+
+/** What the probers share with the echoes, and the sockets of their family. */
+export interface ProberTools extends RunTools {
+  readonly version: IpVersion;
+  readonly icmp: PacketSocket;
+  /** The family's raw TCP socket, opened for the first trace that needs it and closed with the last. */
+  openTcp(listener: SegmentListener): Promise<{ readonly socket: PacketSocket; readonly release: () => void }>;
+}
+
+/** Reads an ICMP error as an answer: the target's own refusal means it was reached, a router's that the path ends there. */
+export function answerOfError(target: string, error: IncomingError, arrival: Arrival): Answer {
+  const fromTarget = isFrom(target, arrival);
+  const passage = error.meaning === "ttl_exceeded" ? "passing" : fromTarget ? "reached" : "unreachable";
+  const { type, code, mpls } = error;
+  return {
+    ...arrival,
+    passage,
+    icmpType: type,
+    icmpCode: code,
+    ...(mpls.length === 0 ? {} : { mpls }),
+  };
+}
+
+/** Passes the fate of a sent probe on. */
+export function tellSent(events: ProberEvents, probe: number, ttl: number): (result: Sent) => void {
+  return (result) => {
+    if ("reason" in result) events.failed(result.reason, result.message);
+    else events.sent(probe, ttl, result.at);
+  };
+}

@@ -1,0 +1,73 @@
+import type { IpVersion } from "#probe-agent/net/port.ts";
+
+/** The packet of ours that an ICMP error quotes; what identifies it depends on its protocol. */
+export type Quoted = { readonly destination: Buffer } & (
+  | {
+      readonly protocol: "icmp";
+      readonly id: number;
+      readonly seq: number;
+      /** As much of the echo's payload as the router quoted; often nothing. */
+      readonly payload: Buffer;
+    }
+  | {
+      readonly protocol: "udp";
+      readonly sourcePort: number;
+      readonly destinationPort: number;
+      /** The UDP header's length field: 8 plus the payload. */
+      readonly length: number;
+    }
+  | {
+      readonly protocol: "tcp";
+      readonly sourcePort: number;
+      readonly destinationPort: number;
+      readonly sequence: number;
+    }
+);
+
+const ECHO_REQUEST = { 4: 8, 6: 128 } as const;
+const PROTOCOL = { icmp: 1, tcp: 6, udp: 17, icmp6: 58 } as const;
+
+/** Reads a quoted datagram: its IP header and at least 8 octets more (RFC 792), else null. */
+export function parseQuoted(version: IpVersion, bytes: Buffer): Quoted | null {
+  const header = version === 4 ? headerOfIpv4(bytes) : headerOfIpv6(bytes);
+  if (header === null) return null;
+  const { destination, protocol, rest } = header;
+  if (rest.length < 8) return null;
+  const ports = { sourcePort: rest.readUInt16BE(0), destinationPort: rest.readUInt16BE(2) };
+  switch (protocol) {
+    case PROTOCOL.udp:
+      return { protocol: "udp", destination, ...ports, length: rest.readUInt16BE(4) };
+    case PROTOCOL.tcp:
+      return { protocol: "tcp", destination, ...ports, sequence: rest.readUInt32BE(4) };
+    case version === 4 ? PROTOCOL.icmp : PROTOCOL.icmp6:
+      if (rest.readUInt8(0) !== ECHO_REQUEST[version]) return null;
+      return {
+        protocol: "icmp",
+        destination,
+        id: rest.readUInt16BE(4),
+        seq: rest.readUInt16BE(6),
+        payload: rest.subarray(8),
+      };
+    default:
+      return null;
+  }
+}
+
+interface Header {
+  readonly destination: Buffer;
+  readonly protocol: number;
+  readonly rest: Buffer;
+}
+
+function headerOfIpv4(bytes: Buffer): Header | null {
+  if (bytes.length < 20 || bytes.readUInt8(0) >> 4 !== 4) return null;
+  const length = (bytes.readUInt8(0) & 15) * 4;
+  if (length < 20) return null;
+  return { destination: bytes.subarray(16, 20), protocol: bytes.readUInt8(9), rest: bytes.subarray(length) };
+}
+
+// We send no extension headers, so the quote has none.
+function headerOfIpv6(bytes: Buffer): Header | null {
+  if (bytes.length < 40 || bytes.readUInt8(0) >> 4 !== 6) return null;
+  return { destination: bytes.subarray(24, 40), protocol: bytes.readUInt8(6), rest: bytes.subarray(40) };
+}

@@ -1,0 +1,48 @@
+import { startEcho, type RunTools } from "#probe-agent/net/icmp/echo.ts";
+import type { IcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
+import type { EchoReply, IpVersion } from "#probe-agent/net/port.ts";
+
+/** What `--self-test` prints: the sockets, and whether an echo to this host's own loopback came back. */
+export interface SelfTest {
+  readonly icmp4: boolean;
+  readonly icmp6: boolean;
+  /** Median RTT of the loopback in milliseconds, null where nothing came back. */
+  readonly loopback4_ms: number | null;
+  readonly loopback6_ms: number | null;
+  readonly missing: readonly string[];
+}
+
+const LOOPBACK = { 4: "127.0.0.1", 6: "::1" } as const;
+const ECHOES = 100;
+
+/** Pings the loopback of each family that has a socket. */
+export async function selfTest(tools: RunTools, sockets: IcmpSockets): Promise<SelfTest> {
+  const { v4, v6, missing } = sockets.capabilities;
+  return {
+    icmp4: v4,
+    icmp6: v6,
+    loopback4_ms: await loopbackRtt(tools, sockets, 4),
+    loopback6_ms: await loopbackRtt(tools, sockets, 6),
+    missing,
+  };
+}
+
+/**
+ * The median of a hundred loopback echoes in milliseconds; null without a socket or answers. The process also runs this
+ * when it starts: the first packets of a fresh process are slow ones, and these are nobody's measurement.
+ */
+export async function loopbackRtt(tools: RunTools, sockets: IcmpSockets, version: IpVersion): Promise<number | null> {
+  const socket = sockets.of(version);
+  if (socket === null) return null;
+  const replies: EchoReply[] = [];
+  await new Promise<void>((resolve) => {
+    const request = { ip: LOOPBACK[version], count: ECHOES, intervalMs: 1, size: 56, ttl: 64, timeoutMs: 200 };
+    startEcho(tools, socket, request, {
+      reply: (reply) => replies.push(reply),
+      done: () => resolve(),
+      failed: () => resolve(),
+    });
+  });
+  const rtts = replies.flatMap(({ rttMs }) => rttMs ?? []).toSorted((one, other) => one - other);
+  return rtts[Math.floor(rtts.length / 2)] ?? null;
+}

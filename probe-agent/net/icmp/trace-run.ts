@@ -1,0 +1,93 @@
+import { createIcmpProber } from "#probe-agent/net/icmp/prober-icmp.ts";
+import { createTcpProber } from "#probe-agent/net/icmp/prober-tcp.ts";
+import { createUdpProber } from "#probe-agent/net/icmp/prober-udp.ts";
+import type { Prober, ProberEvents, ProberTools } from "#probe-agent/net/icmp/prober.ts";
+import type { BoundedTrace } from "#probe-agent/net/icmp/messages.ts";
+import { createTracePlan, TRACE_PACE } from "#probe-agent/net/icmp/trace-plan.ts";
+import type { TraceHop } from "#probe-agent/net/port.ts";
+
+/** What a trace tells. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
+export interface TraceEvents {
+  hop(hop: TraceHop): void;
+  done(reached: boolean): void;
+  failed(reason: string, message: string): void;
+}
+
+const PROBERS = { icmp: createIcmpProber, udp: createUdpProber, tcp: createTcpProber } as const;
+
+/** Runs a trace by the plan's judgement until it ends or its budget is used up. Returns the way to cancel it. */
+export function startTrace(tools: ProberTools, request: BoundedTrace, events: TraceEvents): () => void {
+  const { clock } = tools;
+  const plan = createTracePlan({ ...TRACE_PACE, maxHops: request.maxHops, queries: request.queries });
+  let told = 0;
+  let number = 0;
+  let over = false;
+  let sending = false;
+  let prober: Prober | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  const guard = setTimeout(() => end(), request.budgetMs);
+
+  const stop = (): void => {
+    over = true;
+    clearTimeout(timer);
+    clearTimeout(guard);
+    prober?.close();
+  };
+  const tell = (final: boolean): void => {
+    const hops = plan.hops(clock(), final);
+    for (const hop of hops.slice(told)) events.hop(hop);
+    told = Math.max(told, hops.length);
+  };
+  const end = (): void => {
+    if (over) return;
+    tell(true);
+    stop();
+    events.done(plan.reached());
+  };
+  const step = (): void => {
+    clearTimeout(timer);
+    if (over || sending || prober === null) return;
+    const now = clock();
+    const next = plan.next(now);
+    if (next.do === "end") return end();
+    if (next.do === "send") {
+      number += 1;
+      sending = true;
+      return prober.send(number, next.ttl);
+    }
+    tell(false);
+    // Timers fire on whole milliseconds, up to one early.
+    timer = setTimeout(step, Math.max(1, next.until - now));
+  };
+  const proberEvents: ProberEvents = {
+    sent(probe, ttl, at) {
+      sending = false;
+      plan.sent(probe, ttl, at);
+      step();
+    },
+    answered(probe, answer) {
+      const { from, at, passage, ...rest } = answer;
+      if (!over && plan.answered(probe, { ip: from, ...rest }, passage, at)) step();
+    },
+    failed(reason, message) {
+      if (over) return;
+      stop();
+      events.failed(reason, message);
+    },
+  };
+  const begin = async (): Promise<void> => {
+    const made = await PROBERS[request.protocol](tools, request, proberEvents);
+    if (over) return made.close();
+    prober = made;
+    step();
+  };
+  begin().catch((error: unknown) => proberEvents.failed("unsupported", messageOf(error)));
+  return () => {
+    if (!over) stop();
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "the probes could not be sent";
+}

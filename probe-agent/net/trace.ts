@@ -1,0 +1,71 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { TraceHop, TracePort, TraceRequest, TraceRun } from "#probe-agent/net/port.ts";
+import { createTurns } from "#probe-agent/net/turns.ts";
+
+// More at once use up the error budget of the routers next to the agent and see silence.
+const TRACES_AT_ONCE = 3;
+// Left for the caller after the trace where it named no budget of its own.
+const RESERVE_MS = 500;
+const LEAST_BUDGET_MS = 1_000;
+
+/**
+ * Traces through the agent's ICMP process, few at once; others wait for their turn. Failures are the probe's, stage
+ * request: those of createIcmp, and busy (no turn before the deadline). `unsupported` also means a protocol whose
+ * probes this agent cannot send.
+ */
+export function createTrace(deps: {
+  readonly host: IcmpHost;
+  readonly egress: Egress;
+  readonly clock: Clock;
+}): (job: JobLimits) => TracePort {
+  const turns = createTurns(TRACES_AT_ONCE);
+  return (job) => ({
+    async run(request, onHop) {
+      if (!deps.egress.allowsAddress(request.ip)) return refused;
+      const done = await turns.take(job.signal);
+      if (done === null) return failed("request", "probe", "busy", "other traces took all of this check's time");
+      try {
+        const leftMs = job.deadline - deps.clock.monotonic() - RESERVE_MS;
+        const budgetMs = Math.min(request.budgetMs ?? leftMs, leftMs);
+        if (budgetMs < LEAST_BUDGET_MS) {
+          return failed("request", "probe", "busy", "other traces took most of this check's time");
+        }
+        return await trace(deps.host, job.signal, { ...request, budgetMs }, onHop);
+      } finally {
+        done();
+      }
+    },
+  });
+}
+
+function trace(
+  host: IcmpHost,
+  signal: AbortSignal,
+  request: TraceRequest & { readonly budgetMs: number },
+  onHop: (hop: TraceHop) => void,
+): Promise<Outcome<TraceRun>> {
+  const hops: TraceHop[] = [];
+  return new Promise((resolve) => {
+    const end = (outcome: Outcome<TraceRun>): void => {
+      signal.removeEventListener("abort", abort);
+      resolve(outcome);
+    };
+    const cancel = host.start({ kind: "trace", request }, (event) => {
+      if (event.kind === "hop") {
+        hops.push(event.hop);
+        onHop(event.hop);
+      } else if (event.kind === "trace_done") end(ok({ reached: event.reached, hops }));
+      else if (event.kind === "failed") end(failed("request", "probe", event.reason, event.message));
+    });
+    function abort(): void {
+      cancel();
+      end(failed("request", "probe", "cancelled", "the check ended before the trace did"));
+    }
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort);
+  });
+}
