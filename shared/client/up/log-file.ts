@@ -39,7 +39,9 @@ export function lastWords(file: string): string {
     return "";
   }
   const lines = tail.toString("utf8", 0, length).trim().split("\n");
-  const line = lines.findLast((each) => /\S/.test(each) && !/^\s+at |^Node\.js v|^\s*[{}^]?\s*$/.test(each)) ?? "";
+  // An uncaught exception ends with Node's own version; its message stands above the stack.
+  const crashed = lines.at(-1)?.startsWith("Node.js v");
+  const line = (crashed && lines.findLast((each) => /^(?:Uncaught )?\w*Error\b/.test(each))) || (lines.at(-1) ?? "");
   return messageOf(line).slice(0, 500);
 }
 

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { runVantage } from "#test/shared/client/command-line.ts";
+
+interface Seen {
+  readonly line: string;
+  readonly authorization: string | undefined;
+  readonly json: unknown;
+}
+
+let seen: Seen[] = [];
+let answer: { status: number; body: unknown } = { status: 200, body: {} };
+const directory = mkdtempSync(join(tmpdir(), "vantage-cli-"));
+const server = createServer((request, response) => {
+  response.statusCode = answer.status;
+  request.on("end", () => response.end(JSON.stringify(answer.body)));
+  void record(request);
+});
+
+async function record(request: IncomingMessage): Promise<void> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  const json: unknown = text === "" ? null : JSON.parse(text);
+  seen.push({ line: `${request.method} ${request.url}`, authorization: request.headers.authorization, json });
+}
+
+let environment: Record<string, string> = {};
+beforeAll(async () => {
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  writeFileSync(join(directory, "admin-token"), "from-file\n");
+  const { port } = server.address() as AddressInfo;
+  environment = { VANTAGE_HTTP_ADDR: `127.0.0.1:${port}`, VANTAGE_DATA_DIR: directory };
+});
+beforeEach(() => {
+  seen = [];
+});
+afterAll(() => {
+  server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("a key is made with the token of the data directory and shown", async () => {
+  answer = { status: 201, body: { data: { id: 7, account_id: 3, key: "vtg_x", plan: "pro" } } };
+  const ran = await runVantage(
+    ["keys", "create", "--plan", "pro", "--name", "ci", "--scopes", "check, dns"],
+    environment,
+  );
+  expect(seen).toEqual([
+    {
+      line: "POST /api/admin/keys",
+      authorization: "Bearer from-file",
+      json: { plan: "pro", name: "ci", scopes: ["check", "dns"] },
+    },
+  ]);
+  expect(ran).toEqual({ said: "vtg_x\n(key 7, plan pro; shown only this once)", complained: "", status: 0 });
+});
+
+test("lists are tables, or JSON on request, and cannot steer a terminal", async () => {
+  answer = { status: 200, body: { data: [{ id: 1, email: "a@b.example\u001b[2J", plan: "free" }] } };
+  const ran = await runVantage(["accounts", "list"], { ...environment, VANTAGE_ADMIN_TOKEN: "from-environment" });
+  expect(seen[0]?.authorization).toBe("Bearer from-environment");
+  expect(ran.said).toBe("ID  EMAIL            PLAN  CREATED_AT\n1   a@b.example [2J  free  -");
+  const json = await runVantage(["accounts", "list", "--json"], environment);
+  expect(JSON.parse(json.said)).toEqual([{ id: 1, email: "a@b.example\u001b[2J", plan: "free" }]);
+});
+
+test("a key is deleted by its id, and an account needs an address", async () => {
+  answer = { status: 200, body: { data: { id: 7, deleted: true } } };
+  expect((await runVantage(["keys", "delete", "7&x"], environment)).said).toBe("Deleted.");
+  expect(seen[0]?.line).toBe("DELETE /api/admin/keys?id=7%26x");
+  const ran = await runVantage(["accounts", "create"], environment);
+  expect(ran.complained).toContain("--email");
+  expect(ran.status).toBe(1);
+});
+
+test("flags override the environment", async () => {
+  answer = { status: 200, body: { data: [] } };
+  await runVantage(["keys", "list", "--admin-token", "from-flag"], { ...environment, VANTAGE_ADMIN_TOKEN: "other" });
+  expect(seen[0]?.authorization).toBe("Bearer from-flag");
+});
+
+test("what the service refuses is one line with its reason", async () => {
+  answer = { status: 400, body: { error: { code: "missing_parameter", message: "No such plan.", field: "plan" } } };
+  const ran = await runVantage(["keys", "create", "--plan", "gold"], environment);
+  expect(ran.complained).toBe(`vantage: http://${environment["VANTAGE_HTTP_ADDR"]} answered 400: No such plan., plan`);
+  expect(ran.status).toBe(1);
+  answer = { status: 401, body: {} };
+  expect((await runVantage(["keys", "list"], environment)).complained).toContain("does not take this operator token");
+});
+
+test("no control plane, no token and a bad setting are one line each", async () => {
+  const away = await runVantage(["keys", "list"], { ...environment, VANTAGE_HTTP_ADDR: "127.0.0.1:1" });
+  expect(away.complained).toMatch(/^vantage: no control plane answers at http:\/\/127.0.0.1:1 \(ECONNREFUSED\)/);
+  const without = await runVantage(["keys", "list"], { VANTAGE_DATA_DIR: "/nowhere" });
+  expect(without.complained).toMatch(/^vantage: no operator token: set VANTAGE_ADMIN_TOKEN/);
+  const bad = await runVantage(["keys", "list", "--http-addr", "x"], environment);
+  expect(bad.complained).toMatch(/^vantage: VANTAGE_HTTP_ADDR must be /);
+  expect([away.status, without.status, bad.status]).toEqual([1, 1, 1]);
+});

@@ -1,0 +1,33 @@
+import { createProgram } from "#shared/client/program.ts";
+
+/** What a command line printed and how it ended. */
+export interface Ran {
+  readonly said: string;
+  readonly complained: string;
+  readonly status: number;
+}
+
+/** Runs `vantage <words>` in this process. A usage fault counts as status 1, as commander has it. */
+export async function runVantage(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Ran> {
+  const said: string[] = [];
+  const complained: string[] = [];
+  let status = 0;
+  const program = createProgram({
+    environment: { PATH: process.env["PATH"], ...environment },
+    directory: "/",
+    now: () => new Date(),
+    say: (text) => said.push(text),
+    complain: (line) => complained.push(line),
+    exit: (code) => (status = code),
+  });
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
+    command.exitOverride();
+  }
+  await program.parseAsync(words, { from: "user" }).catch((error: unknown) => {
+    status = (error as { exitCode?: number }).exitCode ?? 1;
+  });
+  return { said: said.join("\n"), complained: complained.join("\n"), status };
+}

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { examine } from "#shared/client/doctor/examine.ts";
+import type { Finding } from "#shared/client/doctor/finding.ts";
+import { mayOpenRawSockets } from "#shared/client/doctor/machine.ts";
+import { freePort } from "#shared/client/up/postgres/server.ts";
+import { daysFromNow, issue } from "#test/servers/pki.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { runVantage } from "#test/shared/client/command-line.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "vantage-doctor-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const NOW = () => new Date();
+
+async function base(): Promise<Record<string, string>> {
+  return {
+    VANTAGE_DATA_DIR: directory,
+    VANTAGE_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
+    VANTAGE_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+    VANTAGE_METRICS_ADDR: "off",
+    VANTAGE_AGENT_METRICS_ADDR: "off",
+    // Nobody listens there: the answer is quick and the internet is left alone.
+    VANTAGE_DNS_SERVERS: "127.0.0.1:1",
+  };
+}
+
+async function find(more: Record<string, string>, now = NOW): Promise<readonly Finding[]> {
+  return examine({ environment: { ...(await base()), ...more }, directory, now, report: () => {} });
+}
+
+async function findOn(subject: string, more: Record<string, string>, now = NOW): Promise<Finding | undefined> {
+  const findings = await find(more, now);
+  return (
+    findings.find((finding) => finding.subject === subject && finding.level !== "ok") ??
+    findings.find((finding) => finding.subject === subject)
+  );
+}
+
+test("a fresh machine has no failure, and each finding that is not ok says what to do", async () => {
+  const findings = await find({});
+  expect(findings.filter((finding) => finding.level === "fail")).toEqual([]);
+  for (const { level, subject, todo } of findings) expect(todo !== undefined, subject).toBe(level !== "ok");
+  expect(new Set(findings.map((finding) => finding.subject))).toEqual(
+    new Set([
+      "node",
+      "settings",
+      "data directory",
+      "database",
+      "ports",
+      "tls",
+      "raw sockets",
+      "dns",
+      "clock",
+      "chromium",
+    ]),
+  );
+});
+
+test("the command prints a line per finding and ends with 1 on a failure", async () => {
+  const good = await runVantage(["doctor"], await base());
+  expect(good.status).toBe(0);
+  expect(good.said).toMatch(/^ok {4}settings: valid$/m);
+  const bad = await runVantage(["doctor", "--http-addr", "nonsense"], await base());
+  expect(bad.status).toBe(1);
+  expect(bad.said).toMatch(/^fail {2}settings: VANTAGE_HTTP_ADDR must be .* -> correct it$/m);
+});
+
+test("every setting is listed on request, secrets without a value", async () => {
+  const ran = await runVantage(["doctor", "--settings"], { VANTAGE_ADMIN_TOKEN: "hunter2" });
+  expect(ran.said).toContain("VANTAGE_WEBHOOK_RETRY_SCHEDULE (control-plane): waits before each delivery attempt");
+  expect(ran.said).not.toContain("hunter2");
+});
+
+test("a port in use fails, a movable one warns", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  const taken = `127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  expect(await findOn("ports", { VANTAGE_GRPC_ADDR: taken })).toMatchObject({
+    level: "fail",
+    todo: "set VANTAGE_GRPC_ADDR",
+  });
+  expect(await findOn("ports", { VANTAGE_METRICS_ADDR: taken })).toMatchObject({ level: "warn" });
+  server.close();
+});
+
+test("a database of one's own is asked for its version, and its clock is compared", async () => {
+  const own = await createTestDatabase();
+  expect(await findOn("database", { DATABASE_URL: own.url })).toMatchObject({
+    level: "ok",
+    message: "PostgreSQL 18 answers",
+  });
+  const late = () => new Date(Date.now() + 3_600_000);
+  expect(await findOn("clock", { DATABASE_URL: own.url }, late)).toMatchObject({
+    level: "warn",
+    message: expect.stringContaining("3600 s apart"),
+  });
+  await own.drop();
+  const away = await findOn("database", { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" });
+  expect(away).toMatchObject({ level: "fail", message: "DATABASE_URL cannot be used (ECONNREFUSED)" });
+});
+
+test("TLS files are read, matched and dated", async () => {
+  const write = async (name: string, days: number) => {
+    const { pem, keyPem } = await issue({
+      dns: ["localhost"],
+      notBefore: daysFromNow(-9),
+      notAfter: daysFromNow(days),
+    });
+    writeFileSync(join(directory, `${name}.pem`), pem);
+    writeFileSync(join(directory, `${name}.key`), keyPem);
+  };
+  await write("good", 90);
+  await write("short", 5);
+  await write("old", -3);
+  const on = (cert: string, key: string) =>
+    findOn("tls", { VANTAGE_TLS_CERT: `${cert}.pem`, VANTAGE_TLS_KEY: `${key}.key` });
+  expect(await on("good", "good")).toMatchObject({ level: "ok" });
+  expect(await on("short", "short")).toMatchObject({ level: "warn", todo: "renew it" });
+  expect(await on("old", "old")).toMatchObject({ level: "fail", message: "the certificate has expired" });
+  expect(await on("good", "old")).toMatchObject({ level: "fail", message: expect.stringContaining("is not the key") });
+  expect(await on("missing", "good")).toMatchObject({ level: "fail" });
+});
+
+test("an API open to others without TLS, and a proxy nobody named, warn", async () => {
+  expect(await findOn("tls", { VANTAGE_HTTP_ADDR: "0.0.0.0:8443" })).toMatchObject({ level: "warn" });
+  expect(await findOn("tls", { VANTAGE_BASE_URL: "https://a.example" })).toMatchObject({
+    level: "warn",
+    todo: "name it in VANTAGE_TRUSTED_PROXIES",
+  });
+});
+
+test("unwise values warn, unreadable files and a clock never set fail", async () => {
+  expect(await findOn("settings", { VANTAGE_ALLOW_TARGETS: "10.0.0.0/8" })).toMatchObject({ level: "warn" });
+  expect(await findOn("settings", { VANTAGE_ADMIN_TOKEN: "x" })).toMatchObject({ level: "warn" });
+  expect(await findOn("files", { VANTAGE_GEO_DB: "no.mmdb" })).toMatchObject({
+    level: "fail",
+    message: expect.stringContaining("ENOENT"),
+  });
+  expect(await findOn("clock", {}, () => new Date(0))).toMatchObject({ level: "fail" });
+  expect(await findOn("chromium", { VANTAGE_CHROMIUM: "/nowhere/chromium" })).toMatchObject({ level: "fail" });
+});
+
+test("CAP_NET_RAW is bit 13 of the effective set", () => {
+  expect(mayOpenRawSockets("Name:\tnode\nCapEff:\t0000000000002000\n")).toBe(true);
+  expect(mayOpenRawSockets("CapEff:\t0000000000001fff\nCapBnd:\tffffffffffffffff\n")).toBe(false);
+  expect(mayOpenRawSockets("")).toBe(false);
+});
