@@ -15,6 +15,8 @@ export interface Entry {
   /** Equal text for equal names. */
   readonly subjectKey: string;
   readonly issuerKey: string;
+  /** Equal text for equal public keys. */
+  readonly publicKey: string;
   /** Hexadecimal key identifiers, null where absent. */
   readonly subjectKeyId: string | null;
   readonly authorityKeyId: string | null;
@@ -56,6 +58,7 @@ export function entryOf(certificate: Certificate, isAnchor: boolean): Entry {
     isAnchor,
     subjectKey: nameKey(certificate.subject),
     issuerKey: nameKey(certificate.issuer),
+    publicKey: Buffer.from(certificate.spki).toString("latin1"),
     subjectKeyId: keyIdOf(certificate, subjectKeyId),
     authorityKeyId: keyIdOf(certificate, authorityKeyId),
   };

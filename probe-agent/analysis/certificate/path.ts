@@ -1,4 +1,4 @@
-import { isSame, type Anchors, type Entry } from "#probe-agent/analysis/certificate/anchors.ts";
+import type { Anchors, Entry } from "#probe-agent/analysis/certificate/anchors.ts";
 import { comparisonBudget } from "#probe-agent/analysis/certificate/constraints.ts";
 import { isSignedBy } from "#probe-agent/analysis/certificate/keys.ts";
 import { issuerFaults, leafFaults, type TrustError } from "#probe-agent/analysis/certificate/policy.ts";
@@ -49,7 +49,11 @@ interface Tools {
 /** The look-ups of one search, which share its bounds. */
 function tools({ intermediates, anchors, now }: PathRequest): Tools {
   const budget = comparisonBudget();
-  const verdicts = new Map<Entry, Map<Entry, boolean>>();
+  const verdicts = new Map<Entry, Map<string, boolean>>();
+  const nearness = (child: Entry, issuer: Entry): number => {
+    const next = anchors.named(issuer.issuerKey).length > 0 ? 1 : 2;
+    return keyIdDistance(child, issuer) * 3 + (issuer.isAnchor ? 0 : next);
+  };
   let steps = MAX_STEPS;
   let signatures = MAX_SIGNATURES;
   return {
@@ -59,7 +63,7 @@ function tools({ intermediates, anchors, now }: PathRequest): Tools {
       const named = intermediates.filter(({ subjectKey }) => subjectKey === child.issuerKey);
       const fresh = [...anchors.named(child.issuerKey), ...named].filter((issuer) => !holds(path, issuer));
       steps -= fresh.length;
-      return steps < 0 ? [] : fresh.toSorted((one, other) => distance(child, one) - distance(child, other));
+      return steps < 0 ? [] : fresh.toSorted((one, other) => nearness(child, one) - nearness(child, other));
     },
     faults: ({ certificate, isAnchor }, path) =>
       issuerFaults(
@@ -68,12 +72,12 @@ function tools({ intermediates, anchors, now }: PathRequest): Tools {
         { now, isAnchor, budget },
       ),
     signed(child, issuer) {
-      const known = verdicts.get(child)?.get(issuer);
+      const known = verdicts.get(child)?.get(issuer.publicKey);
       if (known !== undefined) return known;
       signatures -= 1;
       const verdict = signatures >= 0 && isSignedBy(child.certificate, issuer.certificate);
-      const row = verdicts.get(child) ?? new Map<Entry, boolean>();
-      verdicts.set(child, row.set(issuer, verdict));
+      const row = verdicts.get(child) ?? new Map<string, boolean>();
+      verdicts.set(child, row.set(issuer.publicKey, verdict));
       return verdict;
     },
   };
@@ -127,18 +131,13 @@ function withFault({ entries, faults }: Path, fault: TrustError): Path {
 
 /** RFC 4158 section 2.4.2: the same name and key again is a loop, also in another certificate. */
 function holds(path: readonly Entry[], issuer: Entry): boolean {
-  return path.some(
-    (entry) =>
-      isSame(entry.certificate, issuer.certificate) ||
-      (entry.subjectKey === issuer.subjectKey && Buffer.compare(entry.certificate.spki, issuer.certificate.spki) === 0),
-  );
+  return path.some(({ subjectKey, publicKey }) => subjectKey === issuer.subjectKey && publicKey === issuer.publicKey);
 }
 
-/** Key identifiers only order candidates (RFC 4158 section 3.5.12): match, unknown, mismatch; anchors before others. */
-function distance(child: Entry, issuer: Entry): number {
-  const unknown = child.authorityKeyId === null || issuer.subjectKeyId === null;
-  const rank = unknown ? 1 : child.authorityKeyId === issuer.subjectKeyId ? 0 : 2;
-  return rank * 2 + (issuer.isAnchor ? 0 : 1);
+/** Key identifiers only order candidates (RFC 4158 section 3.5.12): match, unknown, mismatch. */
+function keyIdDistance(child: Entry, issuer: Entry): number {
+  if (child.authorityKeyId === null || issuer.subjectKeyId === null) return 1;
+  return child.authorityKeyId === issuer.subjectKeyId ? 0 : 2;
 }
 
 function last(path: readonly Entry[]): Entry {

@@ -90,6 +90,7 @@ function outcome(tls: TLSSocket, signal: AbortSignal, secured: () => "done" | "w
       return;
     }
     refusal = setTimeout(() => settle(null), REFUSAL_WAIT_MS);
+    // Reading is what brings the refusal, or the end, to light.
     tls.once("data", () => settle(null)).once("end", ended);
   });
   if (signal.aborted) abort();

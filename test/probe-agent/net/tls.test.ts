@@ -112,6 +112,22 @@ describe("client certificates", () => {
   });
 });
 
+describe("a server that asks for a client certificate", () => {
+  it("and closes without a word has refused", async () => {
+    const chain = [await pki.issue({ dns: [TLS_HOST] }), pki.intermediate];
+    const asks = { chain, requestCert: true, rejectUnauthorized: false };
+    const server = await startTlsServer({ ...asks, onConnection: (socket) => socket.destroy() });
+    expect(observed(await inspect(server))).toMatchObject({ protocol: "TLSv1.3", error: { reason: "closed" } });
+  });
+
+  it("and then speaks has not", async () => {
+    const chain = [await pki.issue({ dns: [TLS_HOST] }), pki.intermediate];
+    const asks = { chain, requestCert: true, rejectUnauthorized: false };
+    const server = await startTlsServer({ ...asks, onConnection: (socket) => socket.end("220 ready\r\n") });
+    expect(observed(await inspect(server))).toMatchObject({ clientCertificateRequested: true, error: null });
+  });
+});
+
 describe("what is agreed", () => {
   it("is told with the application protocol", async () => {
     const observation = observed(await seen("http1_only", { alpn: ["h2", "http/1.1"] }));
@@ -198,12 +214,13 @@ describe("no connection", () => {
     expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target", reason: "refused" });
   });
 
-  it("is made to an address the rules forbid", async () => {
-    const server = await startTlsVariant("good", pki);
+  it("is ever made to an address the rules forbid", async () => {
+    const server = await startWireServer(() => undefined);
     open.push(server);
     const strict = createTls({ clock: systemClock, egress: createEgress(NO_ALLOW_LISTS) })(jobLimits());
     const outcome = await strict.inspect({ ip: "127.0.0.1", port: server.port, servername: null });
     expect(outcome).toEqual({ status: "refused" });
+    expect(server.accepted()).toBe(0);
   });
 
   it("is made once the job has ended", async () => {

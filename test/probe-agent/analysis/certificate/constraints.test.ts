@@ -108,6 +108,20 @@ describe("name constraints", () => {
     expect(await judge("a.example.org")).toBe(false);
   });
 
+  it("bind the names of authorities below too, but not of one that issued itself anew", async () => {
+    const nameConstraints = { permitted: { directory: [organization("Acme")] } };
+    const root = await issue({ subject: "O=Acme", ca: true, nameConstraints });
+    const judge = async (subject: string): Promise<string[]> => {
+      const below = await issue({ subject, ca: true, issuer: root });
+      const leaf = await issue({ subject: "O=Acme, CN=x", dns: ["a.example"], issuer: below });
+      const [intermediates, roots] = [[below.pem], [root.pem]];
+      return verifyChain({ leaf: leaf.pem, intermediates, roots, host: "a.example", now: daysFromNow(0) }).errors;
+    };
+    expect(await judge("O=Acme, CN=Below")).toEqual([]);
+    expect(await judge("O=Other")).toEqual(["name_constraints"]);
+    expect(await judge("O=Acme")).toEqual([]);
+  });
+
   it("that cannot be read refuse the chain", async () => {
     expect(await under({}, { dns: ["a.example"] })).toEqual(["malformed"]);
   });
