@@ -137,6 +137,9 @@ describe("the organization", () => {
   it("survives cards of any shape, and entities nested without end", () => {
     const shapes = [null, "card", [], ["vcard"], ["vcard", "x"], ["vcard", [null, [], ["fn"], ["fn", {}, "text", {}]]]];
     expect(organization(...shapes.map((vcardArray) => ({ roles: ["registrant"], vcardArray })), null, 7)).toBeNull();
+    const under = (inner: unknown) => ({ roles: [], entities: [inner] });
+    const reachable = under(under(under(registrant("NEAR", ["fn", "Deep enough"]))));
+    expect([organization(reachable), organization(under(reachable))]).toEqual(["Deep enough", null]);
     let nested: Record<string, unknown> = registrant("DEEP", ["fn", "Too deep"]);
     for (let depth = 0; depth < 5000; depth += 1) nested = { roles: [], entities: [nested, nested] };
     expect(organization(nested)).toBeNull();
