@@ -103,7 +103,7 @@ describe("what is no host", () => {
   });
 
   it("nor is anything that is no string", () => {
-    for (const raw of [undefined, null, 8, ["example.com"]]) {
+    for (const raw of [undefined, null, 8, ["example.com"]] as unknown[]) {
       expect(connect(raw as string)).toEqual({ ok: false, code: "invalid_host" });
     }
   });
