@@ -64,7 +64,10 @@ export interface Resolved {
 
 // ---------------------------------------------------------------- DNS
 
-/** Status words of decisions 5 plus the other RCODEs by their IANA names (FORMERR, NOTIMP, ...). */
+/**
+ * Status words of decisions 5 plus the other RCODEs by their IANA names (FORMERR, NOTIMP, ...), MALFORMED (the answer is
+ * no readable message) and INVALID_NAME (the name asked for cannot be written; nothing was sent).
+ */
 export type DnsStatus = "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "TIMEOUT" | (string & {});
 
 /** One question and how to put it. */
@@ -97,14 +100,18 @@ export interface DnsFlags {
   readonly cd: boolean;
 }
 
-/** A resource record; `typed` holds the parsed RDATA fields of known types under their RFC names. */
+/**
+ * A resource record; `typed` holds the parsed RDATA fields of known types under their RFC names, names in it without
+ * final dot (A: address, NS: nsdname, MX: preference, exchange, TXT: strings in latin1, text; all in
+ * net/dns/rdata/table.ts). It is empty where the RDATA does not fit its type.
+ */
 export interface DnsRecord {
   /** Presentation form without final dot ("." for the root). */
   readonly name: string;
   readonly type: string;
   readonly class: number;
   readonly ttl: number;
-  /** RDATA in presentation (master file) form. */
+  /** RDATA in presentation (master file) form: names end in a dot, text is quoted, unknown types are `\# n hex`. */
   readonly data: string;
   /** RDATA octets as received; names in it are expanded (RFC 3597 section 4 types). */
   readonly raw: Uint8Array;
@@ -132,7 +139,7 @@ export interface DnsPort {
   query(question: DnsQuestion): Promise<DnsAnswer>;
   /**
    * All A and AAAA of a host name (or the literal itself), vetted by the egress rules, within 5 s or the deadline.
-   * failed: stage dns, reasons nxdomain, no_address, servfail, refused, timeout. refused: the name, or every address.
+   * failed: stage dns, reasons nxdomain, no_address, servfail, refused, timeout, invalid_name. refused: the name, or every address.
    */
   resolve(host: string, only?: IpVersion): Promise<Outcome<Resolved>>;
   /** PTR names of an address, empty when there are none or nobody answers in time. */

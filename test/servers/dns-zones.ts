@@ -89,6 +89,11 @@ export function garbage(reply: Uint8Array): Uint8Array {
   return withAnswerOctets(reply, () => Array.from({ length: 64 }, (_, index) => (index * 151 + 7) & 0xff));
 }
 
+/** One NS record whose owner and target are pointers to the question, as compressing servers send it. */
+export function pointingToQuestion(reply: Uint8Array): Uint8Array {
+  return withAnswerOctets(reply, () => [0xc0, 12, 0, 2, 0, 1, 0, 0, 0, 9, 0, 2, 0xc0, 12]);
+}
+
 /** Id and question kept, one claimed answer that consists of `octets`. */
 function withAnswerOctets(reply: Uint8Array, octets: (offset: number) => readonly number[]): Uint8Array {
   let end = 12;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { DnsPort } from "#probe-agent/net/port.ts";
+import { createFrameReader } from "#probe-agent/net/dns/tcp.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { garbage } from "#test/servers/dns-zones.ts";
 import { dnsPort, jobLimits } from "#test/support/net.ts";
@@ -31,6 +32,15 @@ describe("nobody answers", () => {
     const answer = await dns.query({ ...A, timeoutMs: 300 });
     expect(answer).toMatchObject({ status: "TIMEOUT", rttMs: null, answers: [], server: `127.0.0.1#${server.port}` });
     expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it("is TIMEOUT where all that came had the wrong case", async () => {
+    const sent: Uint8Array[] = [];
+    const rewrite = (reply: Uint8Array): Uint8Array | null => (sent.push(reply) === 1 ? reply : null);
+    const { dns, server } = await start(withAll({ lowerCase: true, rewrite }));
+    const name = "a-long-name-whose-case-hardly-ever-stays-low.example.test";
+    expect((await dns.query({ name, type: "A", timeoutMs: 400 })).status).toBe("TIMEOUT");
+    expect(server.queries).toHaveLength(2);
   });
 
   it("ends with the job's deadline and with its signal", async () => {
@@ -100,6 +110,29 @@ describe("a query over TCP", () => {
     const { server, dns } = await start();
     expect(await dns.query({ ...A, transport: "tcp" })).toMatchObject({ status: "NOERROR", transport: "tcp" });
     expect(server.queries.map((query) => query.transport)).toEqual(["tcp"]);
+  });
+
+  it("reads answers however finely they drip, past empty and foreign messages", () => {
+    const frames: string[] = [];
+    const read = createFrameReader((bytes) => frames.push(Buffer.from(bytes).toString()));
+    const stream = Buffer.from("\0\0\0\x03one\0\0\0\0\0\x05three\0\x01");
+    for (const octet of stream) read(Uint8Array.of(octet));
+    read(stream.subarray(2));
+    expect(frames).toEqual(["one", "three", "\0"]);
+  });
+
+  it("gives up on a server that sends other messages without end", async () => {
+    const frame = Buffer.concat([Buffer.of(0, 12), Buffer.alloc(12)]);
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      setInterval(() => socket.write(frame), 2).unref();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const dns = dnsPort([`127.0.0.1:${(server.address() as AddressInfo).port}`]);
+    const startedAt = performance.now();
+    expect((await dns.query({ ...A, transport: "tcp", timeoutMs: 9_000 })).status).toBe("TIMEOUT");
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    server.close();
   });
 
   it("survives servers that close, stall, flood or drip", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { DnsPort } from "#probe-agent/net/port.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
-import { compressionLoop, garbage, lyingCounts } from "#test/servers/dns-zones.ts";
+import { compressionLoop, garbage, lyingCounts, pointingToQuestion } from "#test/servers/dns-zones.ts";
 import { dnsPort } from "#test/support/net.ts";
 
 const ZONES = {
@@ -78,6 +78,14 @@ describe("a query over UDP", () => {
     const { server, dns } = await start(withAll({ lowerCase: true }));
     for (let index = 0; index < 6; index += 1) expect((await dns.query(A)).status).toBe("NOERROR");
     expect(server.queries.length).toBeGreaterThan(6);
+  });
+
+  it("hides its random case in names that point to the question as well", async () => {
+    const { dns } = await start(withAll({ rewrite: pointingToQuestion }));
+    for (let index = 0; index < 4; index += 1) {
+      const { answers } = await dns.query({ name: "sub.Example.test", type: "NS" });
+      expect(answers).toMatchObject([{ name: "sub.Example.test", data: "sub.Example.test." }]);
+    }
   });
 
   it("asks over TCP when the answer is cut, whether by the server or for its size", async () => {
