@@ -42,6 +42,7 @@ export interface CspTraits {
   readonly unsafeObjects: boolean;
 }
 
+/** A page's policies in MDN's terms. */
 export interface CspClassification {
   readonly result: CspResult;
   /** Null where no policy could be read. */

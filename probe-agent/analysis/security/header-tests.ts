@@ -17,6 +17,7 @@ export function isPrivateReferrerPolicy(policy: string): boolean {
   return PRIVATE.has(policy);
 }
 
+/** MDN's test referrer-policy. */
 export function referrerPolicyTest({ headers, page }: SecurityView): TestOutcome {
   const meta = metaContent(page.facts, "referrer");
   const sent = [...headerValues(headers, "referrer-policy"), ...(meta === null ? [] : [meta])];
@@ -29,6 +30,7 @@ export function referrerPolicyTest({ headers, page }: SecurityView): TestOutcome
     : outcome("referrer-policy-unsafe", false, value);
 }
 
+/** MDN's test x-content-type-options. */
 export function contentTypeOptionsTest({ headers }: SecurityView): TestOutcome {
   const value = joinedHeader(headers, "x-content-type-options");
   if (value === null || value === "") return outcome("x-content-type-options-not-implemented", false, value);
@@ -37,7 +39,7 @@ export function contentTypeOptionsTest({ headers }: SecurityView): TestOutcome {
     : outcome("x-content-type-options-header-invalid", false, value);
 }
 
-/** frame-ancestors takes the place of X-Frame-Options, whatever it allows. */
+/** MDN's test x-frame-options: frame-ancestors takes the place of X-Frame-Options, whatever it allows. */
 export function frameOptionsTest({ headers }: SecurityView, frameAncestors: readonly string[] | null): TestOutcome {
   const value = joinedHeader(headers, "x-frame-options");
   if (frameAncestors !== null) return outcome("x-frame-options-implemented-via-csp", true, frameAncestors.join(" "));
@@ -49,6 +51,7 @@ export function frameOptionsTest({ headers }: SecurityView, frameAncestors: read
     : outcome("x-frame-options-header-invalid", false, value);
 }
 
+/** MDN's test cross-origin-resource-policy. */
 export function resourcePolicyTest({ headers }: SecurityView): TestOutcome {
   const value = joinedHeader(headers, "cross-origin-resource-policy");
   if (value === null || value === "") return outcome("corp-not-implemented", true, value);
@@ -60,10 +63,12 @@ export function resourcePolicyTest({ headers }: SecurityView): TestOutcome {
 const EMBEDDER = new Set(["require-corp", "credentialless", "unsafe-none"]);
 const OPENER = new Set(["same-origin", "same-origin-allow-popups", "noopener-allow-popups", "unsafe-none"]);
 
+/** MDN's test cross-origin-embedder-policy. */
 export function embedderPolicyTest({ headers }: SecurityView): TestOutcome {
   return tokenTest(headerValues(headers, "cross-origin-embedder-policy"), "coep", EMBEDDER);
 }
 
+/** MDN's test cross-origin-opener-policy. */
 export function openerPolicyTest({ headers }: SecurityView): TestOutcome {
   return tokenTest(headerValues(headers, "cross-origin-opener-policy"), "coop", OPENER);
 }
@@ -79,7 +84,7 @@ function tokenTest(values: readonly string[], prefix: "coep" | "coop", known: Re
     : outcome(`${prefix}-header-invalid`, false, values.join(", "));
 }
 
-/** Only an echoed Origin together with credentials opens the content to everyone. */
+/** MDN's test cross-origin-resource-sharing: only an echoed Origin together with credentials opens the content to everyone. */
 export function corsTest({ snapshot }: SecurityView): TestOutcome {
   const { cors } = snapshot;
   const allowed = cors === null ? undefined : headerValues(cors.headers, "access-control-allow-origin")[0];

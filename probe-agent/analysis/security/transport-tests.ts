@@ -2,7 +2,7 @@ import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/security/hsts.
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/security/outcome.ts";
 import { joinedHeader, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
 
-/** An entry of the preload list beats what the header says, but not the want of HTTPS. */
+/** MDN's test strict-transport-security: an entry of the preload list beats what the header says, but not the want of HTTPS. */
 export function hstsTest({ snapshot, headers }: SecurityView): TestOutcome {
   const value = joinedHeader(headers, "strict-transport-security");
   if (!snapshot.https) return outcome("hsts-not-implemented-no-https", false, value);
@@ -16,6 +16,7 @@ export function hstsTest({ snapshot, headers }: SecurityView): TestOutcome {
     : outcome("hsts-implemented-max-age-less-than-six-months", false, value);
 }
 
+/** MDN's test redirection. */
 export function redirectionTest({ snapshot }: SecurityView): TestOutcome {
   const route = snapshot.redirects.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url)] : []));
   const [first, second] = route;

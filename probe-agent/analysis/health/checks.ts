@@ -1,0 +1,34 @@
+import type { CheckDefinition } from "#probe-agent/analysis/health/definition.ts";
+import { PAGE_CHECKS } from "#probe-agent/analysis/health/table-page.ts";
+import { TRANSPORT_CHECKS } from "#probe-agent/analysis/health/table-transport.ts";
+
+/** The scoring table (tools.md 4.1): every check in its order. */
+export const CHECKS = { ...TRANSPORT_CHECKS, ...PAGE_CHECKS } as const satisfies Readonly<
+  Record<string, CheckDefinition>
+>;
+
+/** Stable name of a check. */
+export type CheckId = keyof typeof CHECKS;
+
+/** What a check found. */
+export interface Finding {
+  /** Points earned, null where the check does not apply or could not be told. */
+  readonly score: number | null;
+  /** What was found, null where nothing was. */
+  readonly value: string | null;
+  /** What that means, one sentence. */
+  readonly detail: string;
+}
+
+/** A finding of that many points. */
+export function scored(score: number, value: string | null, detail: string): Finding {
+  return { score, value: value === null ? null : value.slice(0, 500), detail };
+}
+
+/** A check that is left out. */
+export function notApplicable(detail: string): Finding {
+  return { score: null, value: null, detail };
+}
+
+/** All checks in their order. */
+export const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];

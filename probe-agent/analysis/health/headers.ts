@@ -1,0 +1,165 @@
+import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { classifyCsp, type CspClassification, type CspResult } from "#probe-agent/analysis/csp/observatory.ts";
+import { scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
+import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/security/header-tests.ts";
+import { parseHsts } from "#probe-agent/analysis/security/hsts.ts";
+import { isPermissionsPolicy } from "#probe-agent/analysis/security/permissions-policy.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import { structuredToken } from "#probe-agent/analysis/security/structured-token.ts";
+
+/** A year and half of one, seconds (hstspreload.org; MDN). */
+export const HSTS_YEAR = 31_536_000;
+export const HSTS_HALF_YEAR = 15_768_000;
+
+type HeaderCheck = Extract<CheckId, "csp" | "hsts" | "frame" | "nosniff" | "referrer" | "permissions" | "isolation">;
+
+/** The checks of the category Security Headers. */
+export function headerFindings(snapshot: HealthSnapshot): Record<HeaderCheck, Finding> {
+  const policy = cspOf(snapshot);
+  return {
+    csp: cspFinding(snapshot, policy),
+    hsts: hstsFinding(snapshot),
+    frame: frameFinding(snapshot, policy),
+    nosniff: nosniffFinding(snapshot),
+    referrer: referrerFinding(snapshot),
+    permissions: permissionsFinding(snapshot),
+    isolation: isolationFinding(snapshot),
+  };
+}
+
+function cspOf({ headers, page, finalUrl }: HealthSnapshot): CspClassification {
+  return classifyCsp({
+    headers: headerValues(headers, "content-security-policy"),
+    reportOnlyHeaders: headerValues(headers, "content-security-policy-report-only"),
+    meta: page === null ? [] : metaPragmas(page.facts, "content-security-policy"),
+    https: finalUrl.startsWith("https:"),
+  });
+}
+
+const CSP_POINTS: Readonly<Record<CspResult, readonly [points: number, detail: string]>> = {
+  "csp-implemented-with-no-unsafe-default-src-none": [9, "The policy allows only what it names."],
+  "csp-implemented-with-no-unsafe": [8, "The policy has no unsafe sources; starting from default-src 'none' is safer."],
+  "csp-implemented-but-duplicate-directives": [8, "The policy has no unsafe sources but names a report address twice."],
+  "csp-implemented-with-unsafe-inline-in-style-src-only": [7, "The policy is unsafe for styles only."],
+  "csp-implemented-with-insecure-scheme-in-passive-content-only": [
+    4,
+    "The policy lets images or media load over HTTP.",
+  ],
+  "csp-implemented-with-unsafe-eval": [4, "The policy allows 'unsafe-eval'."],
+  "csp-implemented-with-unsafe-inline": [
+    2,
+    "The policy lets inline scripts run, or scripts or plugins of any host load.",
+  ],
+  "csp-implemented-with-insecure-scheme": [1, "The policy lets scripts and the like load over HTTP."],
+  "csp-not-implemented-but-reporting-enabled": [1, "The policy only reports and stops nothing."],
+  "csp-header-invalid": [0, "The policy cannot be used as it is."],
+  "csp-not-implemented": [0, "No policy was sent: injected scripts run unhindered."],
+};
+
+function cspFinding({ headers, page }: HealthSnapshot, policy: CspClassification): Finding {
+  const sent = headerValues(headers, "content-security-policy");
+  const meta = page === null ? [] : metaPragmas(page.facts, "content-security-policy");
+  const [points, detail] = CSP_POINTS[policy.result];
+  const value = [...sent, ...meta].join(", ") || null;
+  const { strict_csp } = analyseCsp([
+    ...sent.map((header) => ({ header })),
+    ...meta.map((header) => ({ header, meta: true })),
+  ]);
+  const { traits } = policy;
+  const strict = strict_csp && traits !== null && !traits.unsafeEval && !traits.insecureSchemeActive;
+  return strict ? scored(9, value, "The policy is strict.") : scored(points, value, detail);
+}
+
+/** Only HTTPS makes the header count, and only the first one (RFC 6797 section 8.1). */
+export function hstsMaxAge({
+  headers,
+  finalUrl,
+}: HealthSnapshot): { maxAge: number; includeSubDomains: boolean } | null {
+  const [value] = headerValues(headers, "strict-transport-security");
+  if (value === undefined || !finalUrl.startsWith("https:")) return null;
+  const { maxAge, includeSubDomains } = parseHsts(value);
+  return maxAge === null ? null : { maxAge, includeSubDomains };
+}
+
+function hstsFinding(snapshot: HealthSnapshot): Finding {
+  const [value] = headerValues(snapshot.headers, "strict-transport-security");
+  const hsts = hstsMaxAge(snapshot);
+  if (hsts === null) {
+    if (value === undefined) return scored(0, null, "No header was sent: the first visit can be kept on HTTP.");
+    const overHttps = snapshot.finalUrl.startsWith("https:");
+    return scored(0, value, overHttps ? "The header cannot be read." : "Browsers ignore the header over HTTP.");
+  }
+  const { maxAge, includeSubDomains } = hsts;
+  const lasting = `Browsers keep to HTTPS for ${Math.floor(maxAge / 86_400)} days`;
+  if (maxAge >= HSTS_YEAR && includeSubDomains) return scored(7, value ?? null, `${lasting}, subdomains included.`);
+  if (maxAge >= HSTS_YEAR) return scored(6, value ?? null, `${lasting}, but not on subdomains.`);
+  if (maxAge >= HSTS_HALF_YEAR) return scored(4, value ?? null, `${lasting}, less than a year.`);
+  if (maxAge > 0) return scored(2, value ?? null, `${lasting}, less than half a year.`);
+  return scored(0, value ?? null, "max-age=0 turns the protection off.");
+}
+
+function frameFinding({ headers }: HealthSnapshot, policy: CspClassification): Finding {
+  const { frameAncestors } = policy;
+  if (frameAncestors !== null) {
+    const value = `frame-ancestors ${frameAncestors.join(" ")}`;
+    return policy.traits?.antiClickjacking === true
+      ? scored(4, value, "The policy names who may frame the page.")
+      : scored(0, value, "The policy lets any site frame the page.");
+  }
+  const value = joinedHeader(headers, "x-frame-options");
+  const words = (value ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((word) => word.trim());
+  if (value !== null && words.every((word) => word === "deny" || word === "sameorigin")) {
+    return scored(4, value, "Other sites may not frame the page.");
+  }
+  if (words[0]?.startsWith("allow-from") === true) return scored(1, value, "Browsers ignore ALLOW-FROM.");
+  return scored(0, value, value === null ? "Any site may frame the page." : "The header cannot be read.");
+}
+
+/** The first value of the list decides (WHATWG Fetch, determine nosniff). */
+function nosniffFinding({ headers }: HealthSnapshot): Finding {
+  const value = joinedHeader(headers, "x-content-type-options");
+  const first = (value ?? "").split(",", 1)[0]?.trim().toLowerCase();
+  if (first === "nosniff") return scored(4, value, "Browsers keep to the declared types.");
+  return scored(0, value, value === null ? "Browsers may guess types." : "The value is not nosniff.");
+}
+
+function referrerFinding({ headers, page }: HealthSnapshot): Finding {
+  const meta = page === null ? null : metaContent(page.facts, "referrer");
+  const sent = [...headerValues(headers, "referrer-policy"), ...(meta === null ? [] : [meta])];
+  if (sent.length === 0) return scored(1, null, "The browser's default applies.");
+  const policy = effectiveReferrerPolicy(sent);
+  const value = sent.join(", ");
+  if (policy === null) return scored(0, value, "The policy is none that browsers know.");
+  return isPrivateReferrerPolicy(policy)
+    ? scored(3, value, "Other sites learn no paths.")
+    : scored(0, value, `${policy} tells other sites too much.`);
+}
+
+function permissionsFinding({ headers }: HealthSnapshot): Finding {
+  const value = joinedHeader(headers, "permissions-policy");
+  if (value === null) return scored(0, null, "Every feature is open to the page and, on asking, to its frames.");
+  return isPermissionsPolicy(value)
+    ? scored(1, value, "Browser features are limited.")
+    : scored(0, value, "Browsers ignore the header: it is no valid structured field.");
+}
+
+function isolationFinding({ headers }: HealthSnapshot): Finding {
+  const opener = joinedHeader(headers, "cross-origin-opener-policy");
+  const resource = joinedHeader(headers, "cross-origin-resource-policy");
+  const token = opener === null ? null : structuredToken(opener.trim());
+  const openerScore = token === "same-origin" || token === "same-origin-allow-popups" ? 1 : 0;
+  const word = resource?.trim().toLowerCase();
+  const resourceScore = word === "same-origin" || word === "same-site" ? 1 : 0;
+  const value = opener === null && resource === null ? null : `opener ${opener ?? "-"}, resource ${resource ?? "-"}`;
+  const missing = [
+    ...(openerScore === 0 ? ["windows of other sites keep a handle on the page"] : []),
+    ...(resourceScore === 0 ? ["other sites may embed its resources"] : []),
+  ];
+  const detail = missing.length === 0 ? "The page is kept apart from other sites." : `Open: ${missing.join("; ")}.`;
+  return scored(openerScore + resourceScore, value, detail);
+}

@@ -1,0 +1,113 @@
+import { isUsable, parseCacheControl } from "#probe-agent/analysis/cache-control.ts";
+import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+
+type PerformanceCheck = Extract<
+  CheckId,
+  "ttfb" | "total" | "compression" | "http_version" | "html_size" | "caching" | "redirects"
+>;
+
+/** [at most, points], best first (web.dev and Lighthouse thresholds, tools.md 4.1). */
+const TTFB_MS = [
+  [200, 8],
+  [600, 7],
+  [800, 6],
+  [1800, 3],
+] as const;
+const TOTAL_MS = [
+  [1000, 3],
+  [2500, 2],
+  [4000, 1],
+] as const;
+const HTML_BYTES = [
+  [100 * 1024, 3],
+  [500 * 1024, 2],
+  [1024 * 1024, 1],
+] as const;
+/** Smaller texts gain nothing by compression: they fit one packet. */
+const WORTH_COMPRESSING = 1400;
+
+/** The checks of the category Performance. */
+export function performanceFindings(snapshot: HealthSnapshot): Record<PerformanceCheck, Finding> {
+  return {
+    ttfb: ttfbFinding(snapshot),
+    total: totalFinding(snapshot),
+    compression: compressionFinding(snapshot),
+    http_version: versionFinding(snapshot),
+    html_size: sizeFinding(snapshot),
+    caching: cachingFinding(snapshot),
+    redirects: redirectsFinding(snapshot),
+  };
+}
+
+/** Median of the samples; of two, their mean, rounded. */
+export function medianMs(samples: readonly number[]): number {
+  const sorted = samples.toSorted((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  return Math.round(((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2);
+}
+
+function pointsFor(value: number, steps: readonly (readonly [number, number])[]): number {
+  return steps.find(([limit]) => value <= limit)?.[1] ?? 0;
+}
+
+function ttfbFinding({ ttfbSamplesMs }: HealthSnapshot): Finding {
+  const median = medianMs(ttfbSamplesMs);
+  const points = pointsFor(median, TTFB_MS);
+  const count = ttfbSamplesMs.length === 1 ? "one sample" : `${ttfbSamplesMs.length} samples`;
+  const verdict =
+    points === 8 ? "The server answers fast" : points >= 6 ? "The server could be faster" : "The server is slow";
+  return scored(points, `${median} ms`, `${verdict} (median of ${count}, seen from this location).`);
+}
+
+function totalFinding({ totalMs, body }: HealthSnapshot): Finding {
+  const value = `${totalMs} ms`;
+  if (body.error !== null) return scored(0, value, `The page did not arrive whole: ${body.error}.`);
+  const points = pointsFor(totalMs, TOTAL_MS);
+  const cut = body.truncated ? " It was not read to its end." : "";
+  return scored(points, value, `${points === 3 ? "The page arrives fast." : "The page takes long to arrive."}${cut}`);
+}
+
+function compressionFinding({ headers, body }: HealthSnapshot): Finding {
+  const type = joinedHeader(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const text = type === "" || /^text\/|[/+](?:json|xml)$|javascript|ecmascript|svg|manifest/.test(type);
+  if (!text) return notApplicable(`${type} does not gain by compression.`);
+  if (body.decodedBytes < WORTH_COMPRESSING) return notApplicable("The body is too small to gain by compression.");
+  const { encoding } = body;
+  if (encoding === null) return scored(0, null, "Text is sent uncompressed.");
+  return /\b(?:br|zstd|dcb|dcz)\b/.test(encoding)
+    ? scored(4, encoding, "Text is compressed well.")
+    : scored(3, encoding, "Text is compressed; Brotli or Zstandard make it smaller still.");
+}
+
+function versionFinding({ httpVersion }: HealthSnapshot): Finding {
+  if (httpVersion === "2" || httpVersion === "3") return scored(3, `HTTP/${httpVersion}`, "One connection serves all.");
+  return scored(httpVersion === "1.1" ? 1 : 0, `HTTP/${httpVersion}`, "Browsers need several connections.");
+}
+
+function sizeFinding({ body }: HealthSnapshot): Finding {
+  const points = body.truncated ? 0 : pointsFor(body.transferredBytes, HTML_BYTES);
+  const value = `${body.transferredBytes} bytes`;
+  return scored(points, value, points === 3 ? "The page is small." : "The page is large.");
+}
+
+function cachingFinding({ headers }: HealthSnapshot): Finding {
+  const sent = headerValues(headers, "cache-control");
+  const control = parseCacheControl(sent);
+  const readable = control !== null && isUsable(control);
+  const validator = joinedHeader(headers, "etag") !== null || joinedHeader(headers, "last-modified") !== null;
+  const settled = validator || control?.noStore === true;
+  const missing = [
+    ...(readable ? [] : [control === null ? "no Cache-Control" : "Cache-Control cannot be read"]),
+    ...(settled ? [] : ["neither ETag nor Last-Modified"]),
+  ];
+  const detail = missing.length === 0 ? "Caches know what to do." : `Caches have to guess: ${missing.join(", ")}.`;
+  return scored(Number(readable) + Number(settled), control === null ? null : sent.join(", "), detail);
+}
+
+function redirectsFinding({ redirects }: HealthSnapshot): Finding {
+  const points = redirects <= 1 ? 2 : redirects === 2 ? 1 : 0;
+  const detail = points === 2 ? "The page is reached directly." : "Every redirect costs visitors a round trip.";
+  return scored(points, String(redirects), detail);
+}

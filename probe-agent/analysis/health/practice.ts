@@ -1,0 +1,136 @@
+import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { fileFindings } from "#probe-agent/analysis/health/files.ts";
+import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import { HSTS_HALF_YEAR, hstsMaxAge } from "#probe-agent/analysis/health/headers.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import { encodingOf } from "#probe-agent/analysis/html/charset.ts";
+import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
+import type { Page } from "#probe-agent/analysis/html.ts";
+import { findMixedContent } from "#probe-agent/analysis/mixed-content.ts";
+import { cookiesVerdict } from "#probe-agent/analysis/security/cookies-test.ts";
+import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
+
+type PracticeCheck = Extract<
+  CheckId,
+  | "status"
+  | "mixed_content"
+  | "title_desc"
+  | "lang"
+  | "viewport"
+  | "doctype_charset"
+  | "cookies"
+  | "indexable_robots"
+  | "security_txt"
+  | "ipv6"
+>;
+
+/** The checks of the category Best Practices. */
+export function practiceFindings(snapshot: HealthSnapshot): Record<PracticeCheck, Finding> {
+  const { page } = snapshot;
+  const noHtml = notApplicable("The body is no HTML.");
+  return {
+    status: statusFinding(snapshot.status),
+    mixed_content: page === null ? noHtml : mixedFinding(snapshot, page),
+    title_desc: page === null ? noHtml : titleFinding(page),
+    lang: page === null ? noHtml : langFinding(page),
+    viewport: page === null ? noHtml : viewportFinding(page),
+    doctype_charset: page === null ? noHtml : doctypeFinding(page),
+    cookies: cookiesFinding(snapshot),
+    ...fileFindings(snapshot),
+  };
+}
+
+function statusFinding(status: number): Finding {
+  const value = String(status);
+  if (status >= 200 && status < 300) return scored(3, value, "The page answers as it should.");
+  if ((status >= 300 && status < 400) || status === 401 || status === 403) {
+    return scored(1, value, "The page answers, but not with its content.");
+  }
+  return scored(0, value, status >= 500 ? "The server fails." : "The page is not there.");
+}
+
+function mixedFinding({ finalUrl, headers }: HealthSnapshot, page: Page): Finding {
+  if (!finalUrl.startsWith("https:")) return notApplicable("The page itself came over HTTP.");
+  const { effective } = analyseCsp([
+    ...headerValues(headers, "content-security-policy").map((header) => ({ header })),
+    ...metaPragmas(page.facts, "content-security-policy").map((header) => ({ header, meta: true })),
+  ]);
+  const mixed = findMixedContent(page, finalUrl, {
+    upgradeInsecureRequests: effective.upgrade_insecure_requests,
+    blockAllMixedContent: effective.block_all_mixed_content,
+  });
+  const { active, passive } = mixed.counts;
+  if (active + passive === 0) return scored(3, null, "Everything loads over HTTPS.");
+  const value = [...mixed.active, ...mixed.passive]
+    .slice(0, 3)
+    .map((one) => one.url)
+    .join(" ");
+  const counted = `${active} blocked and ${passive} upgradable references over HTTP`;
+  if (effective.upgrade_insecure_requests) return scored(2, value, `${counted}; the policy has browsers upgrade them.`);
+  return active === 0
+    ? scored(2, value, `${counted}.`)
+    : scored(0, value, `${counted}: parts of the page do not load.`);
+}
+
+function titleFinding({ facts }: Page): Finding {
+  const title = facts.title ?? "";
+  const description = metaContent(facts, "description") ?? "";
+  const missing = [...(title === "" ? ["title"] : []), ...(description === "" ? ["description"] : [])];
+  const detail = missing.length === 0 ? "Both are there." : `Missing: ${missing.join(" and ")}.`;
+  return scored((title === "" ? 0 : 2) + (description === "" ? 0 : 1), title === "" ? null : title, detail);
+}
+
+function langFinding({ facts }: Page): Finding {
+  if (facts.lang === null || facts.lang === "") return scored(0, facts.lang, "The language is not given.");
+  return isLanguageTag(facts.lang)
+    ? scored(2, facts.lang, "The language is given.")
+    : scored(0, facts.lang, "Not a valid language tag.");
+}
+
+/** Well-formed by BCP 47: what ECMA-402 reads, and private-use tags. */
+export function isLanguageTag(tag: string): boolean {
+  if (/^x(?:-[a-z0-9]{1,8}){1,20}$/i.test(tag)) return true;
+  try {
+    return Intl.getCanonicalLocales(tag.slice(0, 200)).length === 1;
+  } catch {
+    return false;
+  }
+}
+
+function viewportFinding({ facts }: Page): Finding {
+  const content = metaContent(facts, "viewport");
+  if (content === null) return scored(0, null, "Phones show the page as on a desktop.");
+  const settings = content
+    .toLowerCase()
+    .replaceAll(/\s*=\s*/g, "=")
+    .split(/[,;\s]+/);
+  if (!settings.includes("width=device-width")) return scored(0, content, "The width does not follow the device.");
+  return settings.includes("user-scalable=no") || settings.includes("user-scalable=0")
+    ? scored(0, content, "Visitors are kept from zooming in.")
+    : scored(2, content, "The page fits the device.");
+}
+
+function doctypeFinding({ facts, charset }: Page): Finding {
+  const doctype = facts.doctype === "html";
+  const declared = charset.source !== "guess" && encodingOf(charset.encoding) !== null;
+  const missing = [
+    ...(doctype ? [] : ["<!doctype html>"]),
+    ...(declared ? [] : ["the encoding, in the header or the first 1024 bytes"]),
+  ];
+  const detail = missing.length === 0 ? "Both are given." : `Missing: ${missing.join(" and ")}.`;
+  return scored(Number(doctype) + Number(declared), `${facts.doctype ?? "no doctype"}, ${charset.encoding}`, detail);
+}
+
+const PROTECTED = new Set([
+  "cookies-without-secure-flag-but-protected-by-hsts",
+  "cookies-session-without-secure-flag-but-protected-by-hsts",
+]);
+
+function cookiesFinding(snapshot: HealthSnapshot): Finding {
+  const hsts = (hstsMaxAge(snapshot)?.maxAge ?? 0) >= HSTS_HALF_YEAR;
+  const lines = headerValues(snapshot.headers, "set-cookie");
+  const { result, pass, value } = cookiesVerdict(lines, snapshot.finalUrl, hsts, snapshot.now);
+  if (result === "cookies-not-found") return notApplicable("The page sets no cookies.");
+  const detail = `${result.replace(/^cookies-/, "").replaceAll("-", " ")}.`;
+  return scored(pass ? 2 : PROTECTED.has(result) ? 1 : 0, value, detail);
+}

@@ -1,0 +1,87 @@
+import type { Page } from "#probe-agent/analysis/html.ts";
+import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
+
+/** What could not be found out, and why; the check it is for is left out of the score. */
+export interface Unknown {
+  readonly known: false;
+  readonly why: string;
+}
+
+/** TLS of the host, as far as it bears on the score. */
+export interface TlsFacts {
+  readonly known: true;
+  /** Nothing speaks TLS there. */
+  readonly offered: boolean;
+  /** Why not, where it is not offered. */
+  readonly why: string;
+  readonly trusted: boolean;
+  readonly hostnameMatch: boolean;
+  /** Faults of the chain, gravest first. */
+  readonly errors: readonly string[];
+  /** Floored; negative when expired. */
+  readonly daysLeft: number;
+  readonly lifetimeDays: number;
+  /** E.g. "rsa 2048". */
+  readonly key: string;
+  readonly keyStrong: boolean;
+  readonly signatureStrong: boolean;
+  /** Null where it could not be told. */
+  readonly versions: {
+    readonly below1_2: boolean | null;
+    readonly tls1_2: boolean | null;
+    readonly tls1_3: boolean | null;
+  };
+}
+
+/** What answers at http://. */
+export type HttpFacts =
+  | { readonly known: true; readonly open: false }
+  | { readonly known: true; readonly open: true; readonly route: readonly { url: string; status: number }[] }
+  | Unknown;
+
+/** A small file of the site. `text` is null where none came (another status, or HTML in its place). */
+export type FileFacts =
+  | { readonly known: true; readonly status: number; readonly url: string; readonly text: string | null }
+  | Unknown;
+
+/** Whether the site answers over IPv6. */
+export type Ipv6Facts =
+  | { readonly known: true; readonly address: string | null; readonly answers: boolean; readonly why: string }
+  | Unknown;
+
+/** All that the score is made from. Pure data: the same snapshot always scores the same. */
+export interface HealthSnapshot {
+  readonly url: string;
+  readonly finalUrl: string;
+  readonly now: Date;
+  readonly status: number;
+  /** "1.0", "1.1" or "2". */
+  readonly httpVersion: string;
+  readonly headers: readonly HeaderPair[];
+  /** Redirects before the page. */
+  readonly redirects: number;
+  readonly totalMs: number;
+  /** At least one, the page's own first. */
+  readonly ttfbSamplesMs: readonly number[];
+  readonly body: {
+    readonly transferredBytes: number;
+    readonly decodedBytes: number;
+    readonly encoding: string | null;
+    /** Why it did not arrive whole, null where it did. */
+    readonly error: string | null;
+    /** Reading stopped at a limit of ours. */
+    readonly truncated: boolean;
+  };
+  /** Null where the body is no HTML. */
+  readonly page: Page | null;
+  readonly tls: TlsFacts | Unknown;
+  readonly http: HttpFacts;
+  readonly robots: FileFacts;
+  readonly securityTxt: FileFacts;
+  readonly ipv6: Ipv6Facts;
+}
+
+/** Says why something is not known. */
+export function unknown(why: string): Unknown {
+  return { known: false, why };
+}

@@ -1,0 +1,87 @@
+import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+
+type TlsCheck = Extract<CheckId, "trust" | "protocols" | "https_redirect" | "expiry" | "ciphers" | "key">;
+
+/** The checks of the category SSL/TLS. */
+export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, Finding> {
+  const { tls } = snapshot;
+  const https_redirect = redirectFinding(snapshot);
+  const ciphers = notApplicable("Cipher suites were not listed.");
+  if (!tls.known) {
+    const left = notApplicable(tls.why);
+    return { trust: left, protocols: left, https_redirect, expiry: left, ciphers, key: left };
+  }
+  if (!tls.offered) {
+    const nothing = scored(0, null, tls.why);
+    const noRedirect = scored(0, https_redirect.value, "There is no HTTPS to redirect to.");
+    return { trust: nothing, protocols: nothing, https_redirect: noRedirect, expiry: nothing, ciphers, key: nothing };
+  }
+  return {
+    trust: trustFinding(tls),
+    protocols: protocolsFinding(tls),
+    https_redirect,
+    expiry: expiryFinding(tls),
+    ciphers,
+    key: keyFinding(tls),
+  };
+}
+
+/** Trusted, for this name, and within its dates. */
+export function isTrusted(tls: TlsFacts): boolean {
+  return tls.offered && tls.trusted && tls.hostnameMatch;
+}
+
+function trustFinding(tls: TlsFacts): Finding {
+  if (isTrusted(tls)) return scored(8, "trusted", "Browsers trust the certificate.");
+  return scored(0, tls.errors.join(", "), "Browsers warn visitors away.");
+}
+
+function protocolsFinding({ versions }: TlsFacts): Finding {
+  const offered = [
+    ...(versions.below1_2 === true ? ["below TLS 1.2"] : []),
+    ...(versions.tls1_2 === true ? ["TLS 1.2"] : []),
+    ...(versions.tls1_3 === true ? ["TLS 1.3"] : []),
+  ];
+  const value = offered.join(", ");
+  const untold = versions.below1_2 === null ? " Whether older versions are offered could not be told." : "";
+  if (versions.tls1_2 !== true && versions.tls1_3 !== true) {
+    return scored(0, value, "Only versions that browsers no longer speak are offered.");
+  }
+  if (versions.below1_2 === true) return scored(2, value, "TLS 1.0 or 1.1 is still offered; both are deprecated.");
+  return versions.tls1_3 === true
+    ? scored(5, value, `Current versions are offered.${untold}`)
+    : scored(4, value, `TLS 1.3 is not offered.${untold}`);
+}
+
+/** Room shrinks with the lifetime: a third of it, or 30 days where that is less. */
+function expiryFinding({ daysLeft, lifetimeDays }: TlsFacts): Finding {
+  const value = `${daysLeft} days`;
+  if (daysLeft > Math.min(30, lifetimeDays / 3)) return scored(3, value, "The certificate has time left.");
+  if (daysLeft > Math.min(7, lifetimeDays / 10)) return scored(1, value, "The certificate is due for renewal.");
+  return scored(0, value, daysLeft < 0 ? "The certificate has expired." : "The certificate is about to expire.");
+}
+
+function keyFinding({ key, keyStrong, signatureStrong }: TlsFacts): Finding {
+  const faults = [
+    ...(keyStrong ? [] : ["the key is too short"]),
+    ...(signatureStrong ? [] : ["the signature is weak"]),
+  ];
+  const detail = faults.length === 0 ? "Key and signature are strong." : `Weak: ${faults.join("; ")}.`;
+  return scored(Number(keyStrong) + Number(signatureStrong), key, detail);
+}
+
+/** How http:// leads to https:// (the cases are MDN's). */
+function redirectFinding({ http }: HealthSnapshot): Finding {
+  if (!http.known) return notApplicable(http.why);
+  if (!http.open) return scored(4, null, "Nothing answers over HTTP, so nothing needs redirecting.");
+  const urls = http.route.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url)] : []));
+  const value = urls.map((url) => url.href).join(" -> ");
+  const [first, second] = urls;
+  const last = urls.at(-1);
+  if (last?.protocol !== "https:") return scored(0, value, "http:// does not lead to HTTPS.");
+  if (second?.protocol !== "https:") return scored(2, value, "http:// redirects to another http:// address first.");
+  return first?.hostname === second.hostname
+    ? scored(4, value, "http:// redirects to HTTPS at once.")
+    : scored(3, value, "http:// redirects to another host, so HSTS cannot take hold on this one.");
+}

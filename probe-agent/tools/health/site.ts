@@ -1,0 +1,89 @@
+import { literalFamily } from "#shared/egress/addresses.ts";
+import { isHtml } from "#probe-agent/analysis/html.ts";
+import { unknown, type FileFacts, type HttpFacts, type Ipv6Facts } from "#probe-agent/analysis/health/snapshot.ts";
+import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import type { Hop, Net, PageSnapshot } from "#probe-agent/net/port.ts";
+import { within } from "#probe-agent/tools/health/within.ts";
+
+/** Addresses tried over IPv6, and the wait for each. */
+const MAX_ADDRESSES = 2;
+const CONNECT_MS = 4000;
+/** Further samples of the first byte, the wait for each, and the time that has to be left for one. */
+const SAMPLES = 2;
+const SAMPLE_MS = 5000;
+const SAMPLE_RESERVE_MS = 10_000;
+/** Reasons of net.tcp that tell of the probe's network, not of the site. */
+const OWN_REASONS = new Set([
+  "network_unreachable",
+  "not_permitted",
+  "out_of_sockets",
+  "cancelled",
+  "target_not_allowed",
+]);
+
+/** Where http:// leads. A page asked for by http:// has shown it already. */
+export async function gatherHttp(net: Net, page: PageSnapshot, port: number): Promise<HttpFacts> {
+  if (page.url.startsWith("http:")) return { known: true, open: true, route: routeOf(page.hops) };
+  const url = new URL(page.url);
+  url.protocol = "http:";
+  url.port = String(port);
+  const fetched = await net.http.fetch({ url: url.href, method: "GET", follow: true, maxBodyBytes: 1 });
+  if (fetched.status === "ok") return { known: true, open: true, route: routeOf(fetched.data.hops) };
+  if (fetched.status !== "failed") return unknown("http:// leads to an address that may not be contacted.");
+  const closed = fetched.stage === "connect" && fetched.source === "target";
+  return closed ? { known: true, open: false } : unknown(`What http:// does could not be told: ${fetched.message}.`);
+}
+
+function routeOf(hops: readonly Hop[]): { url: string; status: number }[] {
+  return hops.map((hop) => ({ url: hop.url, status: hop.code }));
+}
+
+/** A small text file at a fixed path of the page's origin. HTML in its place counts as no text. */
+export async function gatherFile(net: Net, origin: string, path: string, maxBodyBytes: number): Promise<FileFacts> {
+  const url = `${origin}${path}`;
+  const fetched = await net.http.fetch({ url, method: "GET", follow: true, maxRedirects: 5, maxBodyBytes });
+  if (fetched.status === "failed") return unknown(`${path} could not be fetched: ${fetched.message}.`);
+  if (fetched.status !== "ok") return unknown(`${path} leads to an address that may not be contacted.`);
+  const { final, body, finalUrl } = fetched.data;
+  const html = isHtml(joinedHeader(final.headers, "content-type"), body.bytes) || isHtml(null, body.bytes);
+  const text = final.code === 200 && !html ? new TextDecoder().decode(body.bytes) : null;
+  return { known: true, status: final.code, url: finalUrl, text };
+}
+
+/** Whether one of the host's AAAA addresses takes connections. */
+export async function gatherIpv6(net: Net, host: string, page: Hop): Promise<Ipv6Facts> {
+  if (page.ipVersion === 6) return { known: true, address: page.ip, answers: true, why: "The page came over IPv6." };
+  if (literalFamily(host) !== null) return unknown("The URL names an IPv4 address.");
+  const resolved = await net.dns.resolve(host, 6);
+  if (resolved.status === "refused") return unknown("The host's IPv6 address may not be contacted.");
+  if (resolved.status !== "ok") {
+    const none = resolved.status === "failed" && (resolved.reason === "no_address" || resolved.reason === "nxdomain");
+    if (none) return { known: true, address: null, answers: false, why: "The host has no AAAA record." };
+    return unknown("Whether the host has an AAAA record could not be told.");
+  }
+  const addresses = resolved.data.allowed.slice(0, MAX_ADDRESSES);
+  for (const { ip } of addresses) {
+    const { state, reason } = await net.tcp.probe(ip, page.port, CONNECT_MS);
+    if (state === "open") return { known: true, address: ip, answers: true, why: "The site answers over IPv6." };
+    if (OWN_REASONS.has(reason ?? "")) return unknown("This probe cannot reach IPv6 addresses.");
+  }
+  const address = addresses[0]?.ip ?? null;
+  return { known: true, address, answers: false, why: "The host's IPv6 address does not answer." };
+}
+
+/** Times to first byte in ms: the page's own and up to two more, one after the other. */
+export async function gatherTtfb(net: Net, { final }: PageSnapshot): Promise<number[]> {
+  const samples = [toMs(final)];
+  for (let count = 0; count < SAMPLES && net.remainingMs() > SAMPLE_RESERVE_MS; count += 1) {
+    const request = { url: final.url, method: "GET", follow: false, maxBodyBytes: 1 } as const;
+    const fetched = await within(Math.min(SAMPLE_MS, net.remainingMs()), net.http.fetch(request), null);
+    // A limit (429) or an error page has its own speed.
+    if (fetched?.status !== "ok" || fetched.data.final.code !== final.code) break;
+    samples.push(toMs(fetched.data.final));
+  }
+  return samples;
+}
+
+function toMs(hop: Hop): number {
+  return Math.round(hop.timing.ttfb / 1000);
+}

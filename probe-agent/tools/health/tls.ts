@@ -1,0 +1,96 @@
+import type { Outcome } from "#shared/outcome.ts";
+import { literalFamily } from "#shared/egress/addresses.ts";
+import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe.ts";
+import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/certificate/keys.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { unknown, type TlsFacts, type Unknown } from "#probe-agent/analysis/health/snapshot.ts";
+import type { Net, TlsObservation, TlsRequest, TlsVersion } from "#probe-agent/net/port.ts";
+
+/** Where TLS is looked for. */
+export interface TlsTarget {
+  /** Name or literal without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** A vetted address of it. */
+  readonly ip: string;
+  /** The page came over this very TLS, so a failure now says nothing about the site. */
+  readonly seen: boolean;
+}
+
+const HANDSHAKE_MS = 8000;
+const DAY_MS = 86_400_000;
+const NOT_OFFERED = {
+  known: true,
+  offered: false,
+  trusted: false,
+  hostnameMatch: false,
+  errors: [],
+  daysLeft: 0,
+  lifetimeDays: 0,
+  key: "",
+  keyStrong: false,
+  signatureStrong: false,
+  versions: { below1_2: null, tls1_2: null, tls1_3: null },
+} as const;
+
+/** One handshake for the certificate, then one for each group of versions, in parallel. */
+export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts | Unknown> {
+  const servername = literalFamily(target.host) === null ? target.host : null;
+  const { ip, port } = target;
+  const request = { ip, port, servername, alpn: ["h2", "http/1.1"], timeoutMs: HANDSHAKE_MS };
+  const outcome = await net.tls.inspect(request);
+  if (outcome.status === "failed") {
+    const ours = outcome.source !== "target" || target.seen;
+    const why = `Port ${target.port}: ${outcome.message}.`;
+    return ours ? unknown(why) : { ...NOT_OFFERED, why };
+  }
+  if (outcome.status !== "ok") return unknown("The host's address may not be contacted.");
+  const observation = outcome.data;
+  const [leaf, ...intermediates] = observation.sent;
+  const certificate = leaf === undefined ? null : parseCertificate(leaf);
+  if (leaf === undefined || certificate === null) return unknown("The server's certificate cannot be read.");
+  const now = net.now();
+  const verdict = verifyChain({ leaf, intermediates, roots: net.tls.roots(), host: target.host, now });
+  return {
+    ...NOT_OFFERED,
+    offered: true,
+    why: "",
+    trusted: verdict.trusted,
+    hostnameMatch: verdict.hostname_match,
+    errors: verdict.errors,
+    ...certificateFacts(certificate, now),
+    versions: await versionsOf(net, request, observation),
+  };
+}
+
+function certificateFacts(certificate: Certificate, now: Date) {
+  const { type, bits } = keyFacts(certificate);
+  return {
+    daysLeft: daysLeft(certificate, now),
+    lifetimeDays: lifetimeMs(certificate) / DAY_MS,
+    key: `${type} ${bits ?? "?"}, ${signatureName(certificate)}`,
+    keyStrong: isStrongKey(certificate),
+    signatureStrong: !isWeakSignature(certificate),
+  };
+}
+
+async function versionsOf(net: Net, request: TlsRequest, { protocol }: TlsObservation): Promise<TlsFacts["versions"]> {
+  const offers = async (minVersion: TlsVersion, maxVersion: TlsVersion): Promise<boolean | null> => {
+    if (protocol === maxVersion) return true;
+    return accepts(await net.tls.inspect({ ...request, minVersion, maxVersion }));
+  };
+  const [below1_2, tls1_2, tls1_3] = await Promise.all([
+    offers("TLSv1", "TLSv1.1"),
+    offers("TLSv1.2", "TLSv1.2"),
+    offers("TLSv1.3", "TLSv1.3"),
+  ]);
+  return { below1_2, tls1_2, tls1_3 };
+}
+
+/** A certificate means the version was accepted; a refusal after TCP stood means it was not; silence means neither. */
+function accepts(outcome: Outcome<TlsObservation>): boolean | null {
+  if (outcome.status === "ok") return true;
+  if (outcome.status !== "failed" || outcome.stage !== "tls" || outcome.source === "probe") return null;
+  return outcome.reason === "timeout" ? null : false;
+}
