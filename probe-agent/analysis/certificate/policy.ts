@@ -1,11 +1,17 @@
 import { withinConstraints, type Budget } from "#probe-agent/analysis/certificate/constraints.ts";
 import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
 import {
+  accessLocations,
+  authorityKeyId,
   basicConstraints,
+  crlUrls,
   EXTENSION,
   extendedKeyUsages,
   keyUsages,
+  mustStaple,
+  policyOids,
   subjectAltNames,
+  subjectKeyId,
 } from "#probe-agent/analysis/certificate/extensions.ts";
 import { isStrongKey, isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
@@ -50,13 +56,27 @@ const UNDERSTOOD = new Set<string>([
   "2.5.29.54", // inhibitAnyPolicy
 ]);
 
+/** Extensions that must be readable though nothing is decided by them: what cannot be read cannot be trusted. */
+const READERS: readonly ((certificate: Certificate) => unknown)[] = [
+  subjectAltNames,
+  subjectKeyId,
+  authorityKeyId,
+  policyOids,
+  crlUrls,
+  mustStaple,
+  (certificate) => accessLocations(certificate, ""),
+];
+
 /** Faults of the server's own certificate, its signature's strength included unless it is an anchor itself. */
 export function leafFaults(leaf: Certificate, now: Date, isAnchor: boolean): TrustError[] {
   return judged(() => {
-    const usages = keyUsages(leaf);
-    subjectAltNames(leaf);
-    const serves = usages?.some((usage) => SERVER_USAGES.has(usage)) ?? true;
-    return [...commonFaults(leaf, now, isAnchor), ...(serves ? [] : ["wrong_usage" as const])];
+    const faults = commonFaults(leaf, now, isAnchor);
+    const serves = keyUsages(leaf)?.some((usage) => SERVER_USAGES.has(usage)) ?? true;
+    if (!serves) faults.push("wrong_usage");
+    // RFC 5280 section 4.2.1.10: only for authorities.
+    const isAuthority = basicConstraints(leaf)?.ca ?? false;
+    if (leaf.extensions.has(EXTENSION.nameConstraints) && !isAuthority) faults.push("name_constraints");
+    return faults;
   });
 }
 
@@ -86,6 +106,7 @@ export function issuerFaults(
 }
 
 function commonFaults(certificate: Certificate, now: Date, isAnchor: boolean): TrustError[] {
+  if (!isAnchor) for (const read of READERS) read(certificate);
   const faults: TrustError[] = [];
   if (now > certificate.notAfter) faults.push("expired");
   if (now < certificate.notBefore) faults.push("not_yet_valid");

@@ -24,6 +24,8 @@ export function isWithin(name: GeneralName, base: GeneralName, wide: boolean): b
 }
 
 function isDnsWithin(name: string, base: string, wide: boolean): boolean {
+  // No host name: it is somewhere, but nobody can say where.
+  if (name.split(".").includes("")) return wide;
   if (isDomainWithin(name, base)) return true;
   // *.example.com covers foo.example.com, so an exclusion of foo.example.com hits it.
   if (!wide || !name.startsWith("*.")) return false;
@@ -52,8 +54,8 @@ function isAddressWithin(address: Uint8Array, base: Uint8Array, wide: boolean): 
 
 /** A base is a mailbox, a host, or with a leading dot all hosts of a domain. */
 function isMailboxWithin(mailbox: string, base: string, wide: boolean): boolean {
-  const at = mailbox.lastIndexOf("@");
-  if (at < 0) return wide;
+  const at = mailbox.indexOf("@");
+  if (at < 0 || mailbox.includes("@", at + 1)) return wide;
   if (base.includes("@")) return mailbox === base;
   const host = mailbox.slice(at + 1);
   return base.startsWith(".") ? isDomainWithin(host, base) : host === base;

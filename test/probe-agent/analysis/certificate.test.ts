@@ -209,6 +209,14 @@ describe("the leaf", () => {
     expect(verify(await pki.issue({ dns: [HOST], extra: extra(false) }))).toMatchObject(good);
   });
 
+  it("must have extensions that can be read", async () => {
+    for (const oid of ["2.5.29.17", "1.3.6.1.5.5.7.1.1", "2.5.29.31", "2.5.29.32", "1.3.6.1.5.5.7.1.24"]) {
+      const extra = [{ oid, value: Buffer.from("malformed") }];
+      const errors = verify(await pki.issue({ subject: "x", extra })).errors;
+      expect(errors, oid).toEqual(["malformed", "hostname_mismatch"]);
+    }
+  });
+
   it("must have a strong key and signature", async () => {
     expect(verify(await pki.issue({ dns: [HOST], key: "rsa1024" })).errors).toEqual(["weak_key"]);
     expect(verify(await pki.issue({ dns: [HOST], key: "rsa2048" }))).toMatchObject(good);

@@ -65,6 +65,16 @@ describe("name constraints", () => {
     expect(await allowed({ dns: ["example.com"] }, { dns: ["a.example.com"] }, leaves)).toEqual([false, true]);
   });
 
+  it("do not hold names that are none, nor those of more than one @", async () => {
+    expect(await allowed({ dns: ["example.com"] }, {}, [{ dns: [".example.com"] }])).toEqual([false]);
+    expect(await allowed({ email: ["example.com"] }, {}, [{ email: ["a@b@example.com"] }])).toEqual([false]);
+  });
+
+  it("have no place in a server's own certificate", async () => {
+    const leaf = { dns: ["a.example.com"], nameConstraints: { permitted: { dns: ["example.com"] } } };
+    expect(await under({ permitted: { dns: ["example.com"] } }, leaf)).toEqual(["name_constraints"]);
+  });
+
   it("say nothing of kinds they do not name", async () => {
     expect(await allowed({ dns: ["example.com"] }, {}, [{ ip: ["192.0.2.1"] }])).toEqual([true]);
   });
