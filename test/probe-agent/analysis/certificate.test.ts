@@ -124,8 +124,7 @@ describe("dates", () => {
   it("may lie beyond 2050 (GeneralizedTime)", async () => {
     const notAfter = new Date("2150-01-01T00:00:00Z");
     const late = await pki.issue({ dns: [HOST], notAfter });
-    expect(verify(late)).toMatchObject(good);
-    expect(verify(late).path[0]?.notAfter).toEqual(notAfter);
+    expect(verify(late)).toMatchObject({ ...good, path: [{ notAfter }, {}, {}] });
   });
 });
 
@@ -176,8 +175,8 @@ describe("authorities", () => {
     ]);
     const bare = await issue({ subject: "Bare", ca: true, noBasicConstraints: true, issuer: pki.root });
     expect(verify(await issue({ dns: [HOST], issuer: bare }), [bare]).errors).toEqual(["not_a_ca"]);
-    const noSign = await issue({ subject: "No sign", ca: true, keyUsage: 1, issuer: pki.root });
-    expect(verify(await issue({ dns: [HOST], issuer: noSign }), [noSign]).errors).toEqual(["not_a_ca"]);
+    const mute = await issue({ subject: "Mute", ca: true, keyUsage: 1, issuer: pki.root });
+    expect(verify(await issue({ dns: [HOST], issuer: mute }), [mute]).errors).toEqual(["not_a_ca"]);
   });
 
   it("may have no more authorities below them than their path length says", async () => {
