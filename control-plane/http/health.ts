@@ -1,4 +1,5 @@
-import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 
 /** What readiness looks at. */
@@ -36,27 +37,44 @@ export function registerHealth(server: FastifyInstance, deps: HealthDeps): void 
     return reading.ready;
   }
 
-  server.route({
-    method: ["GET", "HEAD"],
-    url: "/healthz",
-    handler: (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }),
-  });
+  const route = (url: string, summary: string, handler: RouteHandlerMethod): void => {
+    for (const method of ["GET", "HEAD"] as const) {
+      server.route({ method, url, schema: { ...describe(url, summary), hide: method === "HEAD" }, handler });
+    }
+  };
 
-  server.route({
-    method: ["GET", "HEAD"],
-    url: "/readyz",
-    handler: async (_request, reply) => {
-      const attached = deps.agents() > 0;
-      agentSeen ||= attached;
-      const waitsForAgent = !agentSeen && deps.clock.monotonic() - startedAt < AGENT_GRACE_MS;
-      const failing = [
-        ...(deps.isDraining() ? ["draining"] : []),
-        ...((await isDatabaseReady()) ? [] : ["database"]),
-        ...(waitsForAgent ? ["agents"] : []),
-      ];
-      reply.header("cache-control", "no-store");
-      if (failing.length > 0) return reply.code(503).send({ status: "unavailable", failing });
-      return { status: "ready", degraded: attached ? [] : ["agents"] };
-    },
+  route("/healthz", "Whether the process is alive", (_request, reply) =>
+    reply.header("cache-control", "no-store").send({ status: "ok" }),
+  );
+
+  route("/readyz", "Whether the service can answer; what is missing, where it cannot", async (_request, reply) => {
+    const attached = deps.agents() > 0;
+    agentSeen ||= attached;
+    const waitsForAgent = !agentSeen && deps.clock.monotonic() - startedAt < AGENT_GRACE_MS;
+    const failing = [
+      ...(deps.isDraining() ? ["draining"] : []),
+      ...((await isDatabaseReady()) ? [] : ["database"]),
+      ...(waitsForAgent ? ["agents"] : []),
+    ];
+    reply.header("cache-control", "no-store");
+    if (failing.length > 0) return reply.code(503).send({ status: "unavailable", failing });
+    return { status: "ready", degraded: attached ? [] : ["agents"] };
   });
+}
+
+const READINESS = Type.Object({
+  status: Type.String({ description: "ok, ready or unavailable" }),
+  degraded: Type.Optional(Type.Array(Type.String(), { description: "What is missing though the service answers" })),
+  failing: Type.Optional(Type.Array(Type.String(), { description: "What keeps the service from answering" })),
+});
+
+/** For the docs: these two answer without the envelope. */
+function describe(url: string, summary: string) {
+  return {
+    operationId: url.slice(1),
+    tags: ["Health"],
+    summary,
+    security: [],
+    response: { 200: { description: "Yes", ...READINESS }, 503: { description: "Not now", ...READINESS } },
+  };
 }

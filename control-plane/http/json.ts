@@ -8,7 +8,7 @@ export type JsonObject =
       readonly message: string;
     };
 
-/** Nesting no request of ours needs; deeper input would overflow the stack of recursive code further on. */
+/** Nesting no request of ours needs; deeper input costs JSON.parse seconds and overflows the stack of recursive code. */
 const DEEPEST = 64;
 
 /**
@@ -25,6 +25,8 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   }
   if (text.trim() === "") return { ok: true, value: {} };
   try {
+    const problem = inspectKeys(text);
+    if (problem !== null) return problem;
     value = JSON.parse(text);
   } catch {
     return broken("The body is not valid JSON.");
@@ -32,10 +34,13 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return broken("The body must be a JSON object.");
   }
-  return inspectKeys(text) ?? { ok: true, value: value as Record<string, unknown> };
+  return { ok: true, value: value as Record<string, unknown> };
 }
 
-/** Walks the keys of a text that is known to be valid JSON; null where nothing is wrong with them. */
+/**
+ * Walks brackets and keys before anything is built from them; null where nothing is wrong. What is no JSON is left to
+ * JSON.parse to find, or throws its SyntaxError here.
+ */
 function inspectKeys(text: string): JsonObject | null {
   // One entry per open bracket: the keys seen so far in an object, null in an array.
   const open: (Set<string> | null)[] = [];
@@ -75,10 +80,10 @@ const CLOSE_OBJECT = 125;
 const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
 
-/** The index after the closing quote of the string that starts at `start`. */
+/** The index after the closing quote of the string that starts at `start`; the text's end where it is never closed. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
-  while (text.charCodeAt(index) !== QUOTE) index += text.charCodeAt(index) === BACKSLASH ? 2 : 1;
+  while (index < text.length && text.charCodeAt(index) !== QUOTE) index += text.charCodeAt(index) === BACKSLASH ? 2 : 1;
   return index + 1;
 }
 

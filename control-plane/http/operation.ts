@@ -12,7 +12,7 @@ export interface Operation {
   readonly query?: TObject;
   readonly body?: TObject;
   readonly errors?: readonly ErrorCode[];
-  readonly security?: "key" | "operator";
+  readonly security?: "key" | "operator" | "none";
   readonly status?: 200 | 201;
 }
 
@@ -32,15 +32,24 @@ const KEYED_ERRORS: readonly ErrorCode[] = [
   "service_unavailable",
 ];
 
+/** Errors before a route's own, by what stands in front of it. */
+const GATE_ERRORS: Readonly<Record<"key" | "operator" | "none", readonly ErrorCode[]>> = {
+  key: KEYED_ERRORS,
+  operator: ["auth_required", "invalid_api_key", "rate_limit_exceeded", "service_unavailable"],
+  none: [],
+};
+
+const SECURITY = { key: [{ apiKey: [] }], operator: [{ operatorToken: [] }], none: [] };
+
 /** A route's schema for the docs. Fastify's own validation and serialisation are off: parseParams and the contract decide. */
 export function operation(described: Operation) {
   const { id, tag, summary, data, query, body, security = "key", status = 200 } = described;
-  const codes = [...(security === "key" ? KEYED_ERRORS : (["auth_required"] as const)), ...(described.errors ?? [])];
+  const codes = [...GATE_ERRORS[security], ...(described.errors ?? [])];
   return {
     operationId: id,
     tags: [tag],
     summary,
-    security: [security === "key" ? { apiKey: [] } : { operatorToken: [] }],
+    security: SECURITY[security],
     ...(query === undefined ? {} : { querystring: query }),
     ...(body === undefined ? {} : { body }),
     response: { [status]: success(data), ...errorResponses(codes) },

@@ -29,7 +29,11 @@ const MOST_ID = Number.MAX_SAFE_INTEGER;
 /** An id in the query. */
 export const IdField = Type.Integer({ minimum: 1, maximum: MOST_ID, description: "Id of the resource" });
 
-const IdQuery = Type.Object({ id: IdField });
+/** The query of routes that act on one resource. */
+export const IdQuery = Type.Object({ id: IdField });
+
+/** What a delete answers with (decisions 5). */
+export const DELETED = Type.Object({ id: IdField, deleted: Type.Literal(true, { description: "Always true" }) });
 
 /** The required `id` of the query. Throws Refusal. */
 export function readId(request: FastifyRequest): number {

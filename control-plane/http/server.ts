@@ -42,7 +42,6 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
   const { clock, random, log, metrics, config } = deps;
   const nextId = createRequestIds(random);
   const handleError = createErrorHandler(log, metrics);
-  const retirement = retirementHeaders(config.v1V2Sunset);
   const routes = createRoutesSeen();
   const monotonic = (): number => clock.monotonic();
 
@@ -50,10 +49,11 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
   function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): Refusal | undefined {
     request.startedAt = clock.monotonic();
     setHeader("x-request-id", request.id);
-    const version = versionOfPath(request.raw.url ?? "");
+    const target = request.raw.url ?? "";
+    const version = versionOfPath(target);
     request.apiVersion = version;
     if (isRetiring(version)) {
-      for (const [name, value] of Object.entries(retirement)) setHeader(name, value);
+      for (const [name, value] of Object.entries(retirementHeaders(target, config.v1V2Sunset))) setHeader(name, value);
       if (clock.now() >= config.v1V2Sunset) return gone(version);
     }
     return undefined;
@@ -73,7 +73,9 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     genReqId: nextId,
     rewriteUrl: ({ url = "/" }) => (url.startsWith("/") ? url : toOriginForm(url)),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
+    // A path the router cannot read: such requests are neither decorated nor hooked.
     frameworkErrors: (error, request, reply) => {
+      Object.assign(request, { principal: null, monotonic });
       const refusal = receive(request, (name, value) => void reply.header(name, value));
       handleError(refusal ?? error, request, reply);
     },

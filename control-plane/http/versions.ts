@@ -34,11 +34,17 @@ export function isRetiring(version: Version | null): version is "v1" | "v2" {
   return version === "v1" || version === "v2";
 }
 
-/** The header fields of every v1 and v2 answer: Deprecation (RFC 9745), Sunset (RFC 8594), and where to go. */
-export function retirementHeaders(sunset: Date): Readonly<Record<string, string>> {
+/** The header fields of every v1 and v2 answer: Deprecation (RFC 9745), Sunset (RFC 8594), and where to go (RFC 5829). */
+export function retirementHeaders(target: string, sunset: Date): Readonly<Record<string, string>> {
   return {
     deprecation: DEPRECATED_SINCE,
     sunset: sunset.toUTCString(),
-    link: '</api/v4/tools>; rel="successor-version"',
+    link: `<${successorOf(target)}>; rel="successor-version"`,
   };
+}
+
+/** The same path under v4; the catalogue where the path is not made of plain characters. */
+function successorOf(target: string): string {
+  const [, rest] = /^\/api\/v[12]\/([\w./-]{1,100})(?:\?|$)/.exec(target) ?? [];
+  return `/api/v4/${rest ?? "tools"}`;
 }

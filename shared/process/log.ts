@@ -10,8 +10,8 @@ export interface LogOptions {
 
 /** The process's log: JSON lines with the time in ISO 8601, and no credentials in any field. */
 export function createLog({ level = "info", destination }: LogOptions = {}): Logger {
-  // Requests are answered faster than lines are written: gather a few kilobytes, but no longer than a second.
-  const stream = destination ?? pino.destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 1_000 });
+  // Requests are answered faster than lines are written: gather up to 15 kB, but no longer than a second.
+  const stream = destination ?? pino.destination({ dest: 1, sync: false, minLength: 15_000, periodicFlush: 1_000 });
   return pino(
     {
       level,

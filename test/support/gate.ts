@@ -3,7 +3,7 @@ import { createApp, type App, type AppConfig, type AppOverrides } from "#control
 import { createFoundation, type Foundation } from "#control-plane/http/foundation.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { rawParams, readBody } from "#control-plane/http/body.ts";
-import { createLog } from "#control-plane/log.ts";
+import { createLog } from "#shared/process/log.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
@@ -110,14 +110,36 @@ function addRoutes({ server, gate }: Foundation): void {
   }
 }
 
-/** Calls a replica; the body is parsed where it is JSON. */
-export async function call(
-  url: string,
-  init?: RequestInit,
-): Promise<{ status: number; headers: Headers; body: Record<string, never> & { [key: string]: never } }> {
-  const response = await fetch(url, init);
+/** What a call was answered with; the body is parsed where there is one. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    readonly data?: never;
+    readonly meta?: Record<string, unknown>;
+    readonly error?: { readonly code: string; readonly message: string; readonly [field: string]: unknown };
+    readonly [field: string]: unknown;
+  };
+}
+
+/** Calls a replica. */
+export async function call(url: string, init: RequestInit & { readonly key?: string } = {}): Promise<Answer> {
+  const { key, headers, ...rest } = init;
+  const keyHeader = key === undefined ? {} : { "x-api-key": key };
+  const response = await fetch(url, { ...rest, headers: { ...keyHeader, ...(headers as Record<string, string>) } });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === "" ? {} : JSON.parse(text) };
+  const body = (text === "" ? {} : JSON.parse(text)) as Answer["body"];
+  return { status: response.status, headers: response.headers, body };
+}
+
+/** Calls the operator's API; `json` makes it a write. */
+export function callAdmin(gate: TestGate, method: string, path: string, json?: unknown): Promise<Answer> {
+  const type = json === undefined ? {} : { "content-type": "application/json" };
+  return call(`${gate.url}/api/admin${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...type },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+  });
 }
 
 /** Makes an account on a plan with a key, through the operator's API; returns the key. */
@@ -125,12 +147,8 @@ export async function makeTestKey(
   gate: TestGate,
   body: Record<string, unknown> = { plan: "captain" },
 ): Promise<string> {
-  const made = await fetch(`${gate.url}/api/admin/keys`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const answered = (await made.json()) as { data: { key: string } };
-  if (made.status !== 201) throw new Error(JSON.stringify(answered));
-  return answered.data.key;
+  const made = await callAdmin(gate, "POST", "/keys", body);
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  const { key } = made.body.data as unknown as { key: string };
+  return key;
 }

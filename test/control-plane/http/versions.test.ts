@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { createRoutesSeen } from "#control-plane/http/routes-seen.ts";
+import { retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
+
+describe("the version of a path", () => {
+  it.each([
+    ["/api/v1/check", "v1"],
+    ["/api/v4/", "v4"],
+    ["/api/v3/check.php?url=%2Fapi%2Fv1%2F", "v3"],
+    ["/api/%761/check", "v1"],
+    ["/%61%70%69/%76%32/check", "v2"],
+    ["/api/v1", null],
+    ["/api/v5/check", null],
+    ["/api/v10/check", null],
+    ["/API/v1/check", null],
+    ["/api/admin/keys", null],
+    ["/api/open/ssl", null],
+    ["/x?/api/v1/", null],
+    ["/%", null],
+  ])("%s is %s", (target, version) => expect(versionOfPath(target)).toBe(version));
+});
+
+describe("the headers of a retiring version", () => {
+  const sunset = new Date("2026-10-01T00:00:00Z");
+
+  it("name the dates and the successor of the path", () => {
+    expect(retirementHeaders("/api/v1/check.php?url=x", sunset)).toEqual({
+      deprecation: "@1767225600",
+      sunset: "Thu, 01 Oct 2026 00:00:00 GMT",
+      link: '</api/v4/check.php>; rel="successor-version"',
+    });
+  });
+
+  it("name the catalogue where the path could not stand in a header", () => {
+    expect(retirementHeaders('/api/v2/a>;"b', sunset)["link"]).toBe('</api/v4/tools>; rel="successor-version"');
+  });
+});
+
+describe("the routes seen", () => {
+  const routes = createRoutesSeen();
+  routes.add("GET", "/api/v4/check");
+  routes.add("POST", "/api/v4/check");
+  routes.add(["GET", "POST", "HEAD"], "/api/heartbeat/:token");
+  routes.add("GET", "/api/heartbeat/:token/log.txt");
+  routes.add("GET", "/docs/*");
+
+  it.each([
+    ["/api/v4/check", ["GET", "POST"]],
+    ["/api/v4/check/", ["GET", "POST"]],
+    ["/api/v4/chec", []],
+    ["/api/heartbeat/x.y", ["GET", "HEAD", "POST"]],
+    ["/api/heartbeat/x/logStxt", []],
+    ["/api/heartbeat/x/log.txt", ["GET"]],
+    ["/docs/a/b", ["GET"]],
+    ["/", []],
+  ])("%s answers to %j", (path, methods) => expect(routes.methodsOf(path)).toEqual(methods));
+});

@@ -1,0 +1,206 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { createLimiter, type Kind, type Limiter } from "#control-plane/limits/limiter.ts";
+import { countRequests, pruneCounts } from "#control-plane/limits/store.ts";
+import type { Verdict } from "#control-plane/limits/verdict.ts";
+import { windowsAt } from "#control-plane/limits/windows.ts";
+import { BUILT_IN_PLANS, type Plan } from "#control-plane/plans.ts";
+import { createManualClock } from "#test/support/clock.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let replicas: Sql[];
+let clock: ReturnType<typeof createManualClock>;
+let limiters: Limiter[];
+let statements: number[];
+
+const plan = (perMinute: number, perDay: number): Plan => ({
+  ...BUILT_IN_PLANS.pro,
+  requestsPerMinute: perMinute,
+  requestsPerDay: perDay,
+});
+
+function take(
+  limiter: Limiter | undefined,
+  account: number,
+  of: Plan,
+  kind: Kind = "minute-and-day",
+): Promise<Verdict> {
+  return new Promise((resolve, reject) => {
+    limiter?.take(account, of, kind, (error, verdict) => (verdict === null ? reject(error) : resolve(verdict)));
+  });
+}
+
+const denials = (verdicts: readonly Verdict[]) => ({
+  passed: verdicts.filter((verdict) => verdict.denied === null).length,
+  minute: verdicts.filter((verdict) => verdict.denied === "minute").length,
+  day: verdicts.filter((verdict) => verdict.denied === "day").length,
+});
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  replicas = [1, 2, 3].map((at) =>
+    connect(database.url, { connections: 1, name: `replica ${at}`, statementTimeoutMs: 10_000 }),
+  );
+});
+
+afterAll(async () => {
+  await Promise.all(replicas.map((sql) => sql.end()));
+  await database.drop();
+});
+
+beforeEach(async () => {
+  const [sql] = replicas as [Sql];
+  await sql`truncate request_counts`;
+  clock = createManualClock(new Date("2026-03-01T12:00:10Z"));
+  statements = [];
+  limiters = replicas.map((sql) =>
+    createLimiter({
+      clock,
+      count: (windows, asks) => countRequests(sql, windows, asks),
+      onStatement: (requests) => statements.push(requests),
+    }),
+  );
+});
+
+describe("the limits of an account", () => {
+  it("admit exactly the minute's limit over three replicas at once", async () => {
+    const verdicts = await Promise.all(
+      Array.from({ length: 900 }, async (_, at) => {
+        // Spread over turns of the event loop, so that the batches of the replicas interleave.
+        await wait(at % 17);
+        return take(limiters[at % 3], 1 + (at % 2), plan(100, 10_000));
+      }),
+    );
+    const ofFirst = verdicts.filter((_, at) => at % 2 === 0);
+    expect(denials(ofFirst)).toEqual({ passed: 100, minute: 350, day: 0 });
+    expect(denials(verdicts)).toEqual({ passed: 200, minute: 700, day: 0 });
+  });
+
+  it("tell each request of a minute another remainder, from the limit down to 0", async () => {
+    const verdicts = await Promise.all(
+      Array.from({ length: 60 }, (_, at) => take(limiters[at % 3], 1, plan(50, 10_000))),
+    );
+    const remainders = verdicts.filter(({ denied }) => denied === null).map((verdict) => verdict.minuteRemaining);
+    expect(remainders.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, at) => at));
+    for (const { denied, minuteRemaining } of verdicts) if (denied !== null) expect(minuteRemaining).toBe(0);
+  });
+
+  it("admit exactly the day's limit over several minutes", async () => {
+    const passed: number[] = [];
+    for (let minute = 0; minute < 4; minute += 1) {
+      const verdicts = await Promise.all(
+        Array.from({ length: 30 }, (_, at) => take(limiters[at % 3], 1, plan(20, 50))),
+      );
+      passed.push(denials(verdicts).passed);
+      clock.advance(60_000);
+    }
+    expect(passed).toEqual([20, 20, 10, 0]);
+    const [after] = await Promise.all([take(limiters[0], 1, plan(20, 50))]);
+    expect(after).toMatchObject({ denied: "day", dayRemaining: 0, minuteRemaining: 20 });
+  });
+
+  it("begin anew with the minute and with the UTC day", async () => {
+    expect((await take(limiters[0], 1, plan(1, 2))).denied).toBeNull();
+    expect((await take(limiters[1], 1, plan(1, 2))).denied).toBe("minute");
+    clock.advance(60_000);
+    expect((await take(limiters[2], 1, plan(1, 2))).denied).toBeNull();
+    clock.advance(60_000);
+    expect((await take(limiters[0], 1, plan(1, 2))).denied).toBe("day");
+    clock.advance(86_400_000);
+    expect((await take(limiters[0], 1, plan(1, 2))).denied).toBeNull();
+  });
+
+  it("are not touched by a denied request", async () => {
+    await take(limiters[0], 1, plan(10, 1));
+    const denied = await Promise.all(Array.from({ length: 5 }, () => take(limiters[0], 1, plan(10, 1))));
+    expect(denied.map((verdict) => [verdict.denied, verdict.minuteRemaining])).toEqual(
+      Array.from({ length: 5 }, () => ["day", 9]),
+    );
+    expect((await take(limiters[0], 1, plan(10, 3))).denied).toBeNull();
+  });
+
+  it("count minute-only calls in the minute and not in the day, also when the day is used up", async () => {
+    expect((await take(limiters[0], 1, plan(5, 1))).dayRemaining).toBe(0);
+    const mixed = await Promise.all([
+      take(limiters[0], 1, plan(5, 1), "minute"),
+      take(limiters[0], 1, plan(5, 1)),
+      take(limiters[0], 1, plan(5, 1), "minute"),
+    ]);
+    expect(mixed.map((verdict) => verdict.denied)).toEqual([null, "day", null]);
+    expect((await take(limiters[0], 1, plan(5, 2), "minute")).dayRemaining).toBe(1);
+    expect((await take(limiters[0], 1, plan(4, 2), "minute")).denied).toBe("minute");
+  });
+
+  it("follow the plan when it changes within a minute", async () => {
+    await Promise.all(Array.from({ length: 8 }, () => take(limiters[0], 1, plan(8, 100))));
+    expect((await take(limiters[0], 1, plan(5, 100))).denied).toBe("minute");
+    expect(await take(limiters[0], 1, plan(10, 100))).toMatchObject({ denied: null, minuteRemaining: 1 });
+  });
+
+  it("count a replica that is late at the minute's end in the minute that has begun", async () => {
+    const late = createManualClock(new Date("2026-03-01T12:00:59Z"));
+    const early = createManualClock(new Date("2026-03-01T12:01:00Z"));
+    const [first, second] = [late, early].map((own, at) =>
+      createLimiter({ clock: own, count: (windows, asks) => countRequests(replicas[at] as Sql, windows, asks) }),
+    );
+    await take(second, 1, plan(3, 100));
+    await take(first, 1, plan(3, 100));
+    const { denied, minuteRemaining, minute } = await take(second, 1, plan(3, 100));
+    expect({ denied, minuteRemaining, minute }).toEqual({
+      denied: null,
+      minuteRemaining: 0,
+      minute: windowsAt(early.now().getTime()).minute,
+    });
+  });
+
+  it("recover from a clock that had run far ahead", async () => {
+    clock.advance(3_600_000);
+    await take(limiters[0], 1, plan(1, 1));
+    const back = createManualClock(new Date("2026-02-01T12:00:10Z"));
+    const limiter = createLimiter({
+      clock: back,
+      count: (windows, asks) => countRequests(replicas[0] as Sql, windows, asks),
+    });
+    expect((await take(limiter, 1, plan(1, 1))).denied).toBeNull();
+    expect((await take(limiter, 1, plan(1, 1))).denied).toBe("minute");
+  });
+
+  it("cost a burst of 100 requests two statements at most", async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, at) => take(limiters[0], 1 + (at % 10), plan(60, 5_000))));
+    expect(statements.length).toBeLessThanOrEqual(2);
+    expect(statements.reduce((sum, requests) => sum + requests, 0)).toBe(100);
+  });
+
+  it("forget accounts that have not asked for days", async () => {
+    const [sql] = replicas as [Sql];
+    await take(limiters[0], 1, plan(1, 1));
+    clock.advance(2 * 86_400_000);
+    await take(limiters[0], 2, plan(1, 1));
+    expect(await pruneCounts(sql, windowsAt(clock.now().getTime()).day - 1)).toBe(1);
+    expect(await sql`select account_id from request_counts`).toEqual([{ account_id: 2 }]);
+  });
+});
+
+describe("when the database does not count", () => {
+  it("every waiting request is told so, and the next ones are counted again", async () => {
+    let away = true;
+    const limiter = createLimiter({
+      clock,
+      count: async (windows, asks) => {
+        await wait(20);
+        if (away) throw new Error("away");
+        return countRequests(replicas[0] as Sql, windows, asks);
+      },
+    });
+    const first = Array.from({ length: 5 }, () => take(limiter, 1, plan(10, 10)));
+    await wait(5);
+    // These wait behind the failing statement and do not wait for one of their own.
+    const behind = Array.from({ length: 5 }, () => take(limiter, 2, plan(10, 10)));
+    const settled = await Promise.allSettled([...first, ...behind]);
+    expect(settled.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => "rejected"));
+    away = false;
+    expect((await take(limiter, 1, plan(10, 10))).denied).toBeNull();
+  });
+});

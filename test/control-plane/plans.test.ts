@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { overridePlans } from "#control-plane/plans-override.ts";
+import { BUILT_IN_PLANS, PLAN_NAMES } from "#control-plane/plans.ts";
+
+describe("the plans", () => {
+  it("allow what service.md says they allow", () => {
+    const of = (read: (name: (typeof PLAN_NAMES)[number]) => unknown) => PLAN_NAMES.map(read);
+    expect(of((name) => BUILT_IN_PLANS[name].requestsPerMinute)).toEqual([10, 30, 60, 120, 240]);
+    expect(of((name) => BUILT_IN_PLANS[name].requestsPerDay)).toEqual([100, 1_000, 5_000, 50_000, 200_000]);
+    expect(of((name) => BUILT_IN_PLANS[name].webhooks)).toEqual([1, 5, 20, 50, 50]);
+    expect(of((name) => BUILT_IN_PLANS[name].batchUrls)).toEqual([5, 20, 50, 100, 100]);
+    expect(of((name) => BUILT_IN_PLANS[name].monitors)).toEqual([5, 25, 100, 500, 1_000]);
+    expect(of((name) => BUILT_IN_PLANS[name].shortestIntervalMinutes)).toEqual([5, 2, 1, 1, 1]);
+    expect(of((name) => BUILT_IN_PLANS[name].locations)).toEqual([2, 4, 10, 25, 50]);
+    expect(of((name) => BUILT_IN_PLANS[name].keys)).toEqual([5, 10, 25, 50, 100]);
+    expect(of((name) => BUILT_IN_PLANS[name].auditExport)).toEqual([false, false, false, false, true]);
+    expect(of((name) => BUILT_IN_PLANS[name].scopes.length)).toEqual([2, 7, 7, 7, 7]);
+    expect(BUILT_IN_PLANS.free.scopes).toEqual(["check", "dns"]);
+  });
+
+  it("take an operator's rows column by column and leave the rest", () => {
+    const result = overridePlans({ free: { requests_per_minute: 20, scopes: ["dns", "ssl"] }, captain: { keys: 3 } });
+    if (!result.ok) throw new Error(result.message);
+    expect(result.plans.free).toEqual({ ...BUILT_IN_PLANS.free, requestsPerMinute: 20, scopes: ["dns", "ssl"] });
+    expect(result.plans.captain.keys).toBe(3);
+    expect(result.plans.pro).toBe(BUILT_IN_PLANS.pro);
+  });
+
+  it.each([
+    [[], "must be a JSON object of plans"],
+    [{ gold: {} }, '"gold" is no plan'],
+    [{ free: 5 }, '"free" must be an object'],
+    [{ free: { requests: 1 } }, '"free.requests" is no column'],
+    [{ free: { requests_per_minute: 0 } }, '"free.requests_per_minute" must be an integer between 1'],
+    [{ free: { requests_per_minute: "10" } }, "must be an integer"],
+    [{ free: { batch_urls: 101 } }, "between 0 and 100"],
+    [{ free: { scopes: ["check", "nope"] } }, '"free.scopes" must be a list of check'],
+    [{ free: { audit_export: 1 } }, "true or false"],
+    [JSON.parse('{"__proto__": {}}'), "is no plan"],
+    [{ free: JSON.parse('{"constructor": 1}') as object }, "is no column"],
+  ])("refuse what makes no sense: %j", (override, message) => {
+    const result = overridePlans(override);
+    expect(result.ok ? "" : result.message).toContain(message);
+  });
+});
