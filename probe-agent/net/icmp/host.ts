@@ -14,6 +14,8 @@ export interface IcmpHost {
   ready(): Promise<IcmpCapabilities>;
   /** What can be done right now; nothing while the process is being restarted. */
   capabilities(): IcmpCapabilities;
+  /** The process's id, null while there is none. */
+  pid(): number | null;
   /** Starts a job; its last event is its end, also when the process dies. Returns the way to cancel it silently. */
   start(order: IcmpOrder, onEvent: (event: JobEvent) => void): () => void;
   /** Ends the process; running jobs fail. */
@@ -51,6 +53,7 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
   let nextJob = 1;
   let waitMs = backOff.first;
   let stopped = false;
+  let withoutRights = false;
   let restart: NodeJS.Timeout | undefined;
   const first = Promise.withResolvers<IcmpCapabilities>();
 
@@ -78,25 +81,32 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
       first.resolve(now);
       if (now.v4 || now.v6) return;
       options.log(`icmp: not available here (${now.missing.join("; ")})`);
-      stopped = true;
+      withoutRights = true;
       launched.disconnect();
     });
-    // An IPC write may fail while the process dies; its exit tells the jobs.
-    launched.on("error", (error) => options.log(`icmp: ${error.message}`));
-    launched.on("exit", (code, signal) => {
+    // An IPC write may fail while the process dies; its exit tells the jobs. A process that never was has none.
+    launched.on("error", (error) => {
+      options.log(`icmp: ${error.message}`);
+      if (launched.pid === undefined) ended("not started");
+    });
+    launched.on("exit", (code, signal) => ended(signal ?? `exit code ${code}`));
+    const ended = (how: string): void => {
       child = null;
-      const missing = stopped ? now.missing : DOWN.missing;
-      now = { ...DOWN, missing };
+      if (!withoutRights) now = DOWN;
       failAll();
       first.resolve(now);
-      if (stopped) return;
+      if (stopped || withoutRights) return;
       if (options.clock.monotonic() - startedAt >= SETTLED_AFTER_MS) waitMs = backOff.first;
-      options.log(`icmp: process ended (${signal ?? code}); restart in ${waitMs} ms`);
+      options.log(`icmp: process ended (${how}); restart in ${waitMs} ms`);
       restart = setTimeout(launch, waitMs);
       waitMs = Math.min(waitMs * 2, backOff.longest);
-    });
+    };
   }
 
+  const why = (): { readonly reason: string; readonly message: string } => ({
+    reason: withoutRights ? "unsupported" : "icmp_process_lost",
+    message: now.missing.join("; "),
+  });
   const send = (message: ToChild): void => {
     if (child?.connected === true) child.send(message, () => {});
   };
@@ -105,15 +115,13 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
   return {
     ready: () => first.promise,
     capabilities: () => now,
+    pid: () => child?.pid ?? null,
     start(order, onEvent) {
       const job = nextJob;
       nextJob += 1;
       jobs.set(job, onEvent);
       if (child?.connected === true && (now.v4 || now.v6)) send({ ...order, job });
-      else
-        queueMicrotask(() =>
-          tell({ job, kind: "failed", reason: "icmp_process_lost", message: DOWN.missing[0] ?? "" }),
-        );
+      else queueMicrotask(() => tell({ job, kind: "failed", ...why() }));
       return () => {
         if (jobs.delete(job)) send({ kind: "cancel", job });
       };

@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+
+/** One hop as far as the path's own figures need it: who answered, null for silence. */
+export interface PathHop {
+  readonly replies: readonly { readonly ip: string | null }[];
+}
+
+/**
+ * Loss at each hop, percent. Routers answer about themselves less often than they forward: a hop that answered at all
+ * cannot have lost more than the best hop behind it did, so its missing replies beyond that are its own rate limit.
+ * A hop that never answered shows 100.
+ */
+export function hopLoss(hops: readonly PathHop[]): readonly number[] {
+  const losses: number[] = [];
+  let least = 100;
+  for (const { replies } of hops.toReversed()) {
+    const silent = replies.filter(({ ip }) => ip === null).length;
+    const own = replies.length === 0 ? 100 : (silent / replies.length) * 100;
+    if (own < 100) least = Math.min(least, own);
+    losses.push(own < 100 ? Math.round(least * 1_000) / 1_000 : 100);
+  }
+  return losses.toReversed();
+}
+
+/**
+ * A short name of the route: the first 16 hex digits of the SHA-256 of its hops, one a line, each its distinct
+ * addresses in text order joined by commas, or * for silence.
+ */
+export function pathHash(hops: readonly PathHop[]): string {
+  const lines = hops.map(({ replies }) => {
+    const addresses = new Set(replies.flatMap(({ ip }) => ip ?? []));
+    return addresses.size === 0 ? "*" : [...addresses].toSorted().join(",");
+  });
+  return createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 16);
+}

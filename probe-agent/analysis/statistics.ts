@@ -1,0 +1,54 @@
+/** Round-trip statistics in milliseconds, rounded to 0.001; all but loss_percent null where nothing came back. */
+export interface RttStatistics {
+  readonly min_ms: number | null;
+  readonly avg_ms: number | null;
+  readonly max_ms: number | null;
+  /** Population standard deviation, as iputils' mdev. */
+  readonly mdev_ms: number | null;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  /** Mean of |difference| of neighbouring received samples; null below two. */
+  readonly jitter_ms: number | null;
+  readonly loss_percent: number;
+}
+
+/** Statistics of round trips in the order they were sent; null is a lost one. No samples at all count as all lost. */
+export function rttStatistics(samples: readonly (number | null)[]): RttStatistics {
+  const received = samples.filter((sample) => sample !== null);
+  const sorted = received.toSorted((one, other) => one - other);
+  const [min] = sorted;
+  const max = sorted.at(-1);
+  if (min === undefined || max === undefined) {
+    const nothing = { min_ms: null, avg_ms: null, max_ms: null, mdev_ms: null, p50_ms: null, p95_ms: null };
+    return { ...nothing, jitter_ms: null, loss_percent: 100 };
+  }
+  const avg = mean(received);
+  const steps = received.slice(1).map((sample, index) => Math.abs(sample - (received[index] ?? sample)));
+  return {
+    min_ms: toMicroseconds(min),
+    avg_ms: toMicroseconds(avg),
+    max_ms: toMicroseconds(max),
+    mdev_ms: toMicroseconds(Math.sqrt(mean(received.map((sample) => (sample - avg) ** 2)))),
+    p50_ms: toMicroseconds(quantile(sorted, 0.5)),
+    p95_ms: toMicroseconds(quantile(sorted, 0.95)),
+    jitter_ms: steps.length === 0 ? null : toMicroseconds(mean(steps)),
+    loss_percent: toMicroseconds(((samples.length - received.length) / samples.length) * 100),
+  };
+}
+
+/** Milliseconds (or any figure) rounded to three decimals: what the clocks of an agent are good for. */
+export function toMicroseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1_000) / 1_000;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Linear interpolation at (n - 1) q of ascending values. */
+function quantile(sorted: readonly number[], q: number): number {
+  const position = (sorted.length - 1) * q;
+  const below = sorted[Math.floor(position)] ?? Number.NaN;
+  const above = sorted[Math.ceil(position)] ?? below;
+  return below + (above - below) * (position - Math.floor(position));
+}

@@ -1,0 +1,53 @@
+import { addressType } from "#probe-agent/analysis/address-type.ts";
+import type { Net, TraceHop } from "#probe-agent/net/port.ts";
+import { askCymru } from "#probe-agent/sources/cymru.ts";
+import { withPatience } from "#probe-agent/sources/patience.ts";
+
+/** Who an address of the path is; null where not known. */
+export interface HopName {
+  readonly hostname: string | null;
+  readonly asn: number | null;
+  readonly asName: string | null;
+  readonly country: string | null;
+}
+
+/** By address. */
+export type HopNames = ReadonlyMap<string, HopName>;
+
+/** Before anything was asked. */
+export const NOTHING_KNOWN: HopNames = new Map();
+
+const MOST_ADDRESSES = 64;
+/** Addresses nobody announces in global routing, and nobody outside need hear of. */
+const INSIDE: ReadonlySet<string> = new Set(["private", "cgnat", "loopback", "link_local", "multicast"]);
+
+/** Asks for the names and networks of all addresses of a path at once, within `patienceMs`. */
+export async function nameHops(
+  net: Net,
+  hops: readonly TraceHop[],
+  patienceMs: number,
+): Promise<{ readonly names: HopNames; readonly limitations: readonly string[] }> {
+  const addresses = [...new Set(hops.flatMap(({ replies }) => replies.flatMap(({ ip }) => ip ?? [])))];
+  let unanswered = 0;
+  const named = await Promise.all(
+    addresses.slice(0, MOST_ADDRESSES).map(async (ip): Promise<[string, HopName]> => {
+      const [hostnames, cymru] = await Promise.all([
+        withPatience(net.dns.reverse(ip), patienceMs),
+        INSIDE.has(addressType(ip)) ? undefined : withPatience(askCymru(net, ip), patienceMs),
+      ]);
+      if (cymru === null || cymru?.answered === false) unanswered += 1;
+      return [
+        ip,
+        {
+          hostname: hostnames?.[0] ?? null,
+          asn: cymru?.origin?.asns[0] ?? null,
+          asName: cymru?.system?.name ?? null,
+          country: cymru?.origin?.country ?? cymru?.system?.country ?? null,
+        },
+      ];
+    }),
+  );
+  const limitations =
+    unanswered === 0 ? [] : [`Team Cymru's zones did not answer for ${unanswered} of ${addresses.length} addresses.`];
+  return { names: new Map(named), limitations };
+}

@@ -1,0 +1,19 @@
+import type { Net } from "#probe-agent/net/port.ts";
+
+const TICK_MS = 5;
+
+/** Watches how late timers of this process fire; the function it returns ends that and gives the worst, milliseconds. */
+export function watchLoopLag(net: Net): () => number {
+  let worst = 0;
+  let armedAt = net.monotonic();
+  const measure = (): void => {
+    worst = Math.max(worst, net.monotonic() - armedAt - TICK_MS);
+    armedAt = net.monotonic();
+  };
+  const timer = setInterval(measure, TICK_MS);
+  return () => {
+    clearInterval(timer);
+    measure();
+    return worst;
+  };
+}

@@ -1,0 +1,108 @@
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { PingReply } from "#shared/tools/ping.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { isLate } from "#probe-agent/analysis/late.ts";
+import type { Address, Net, TcpPort } from "#probe-agent/net/port.ts";
+import { watchLoopLag } from "#probe-agent/tools/ping/loop-lag.ts";
+import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
+import { probeFault } from "#probe-agent/tools/ping/probe-fault.ts";
+import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
+import { summarize } from "#probe-agent/tools/ping/summary.ts";
+
+type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
+
+/** Ports that hosts on the internet answer on, by a service or a reset, in the order they are tried. */
+const LIKELY_PORTS = [443, 80] as const;
+const TRIAL_MS = 1_000;
+
+/**
+ * TCP handshakes as echoes: SYN-ACK or RST is a reply. Without a port asked for, the first echo finds one that answers.
+ * Failures are the probe's, stage connect (probeFault); a host that never answers is a result.
+ */
+export async function pingByTcp(
+  net: Net,
+  address: Address,
+  params: PingParams,
+  notes: readonly string[],
+): Promise<Outcome<Part>> {
+  const stopWatch = watchLoopLag(net);
+  try {
+    return await handshakes(net, address, params, notes, stopWatch);
+  } finally {
+    stopWatch();
+  }
+}
+
+async function handshakes(
+  net: Net,
+  address: Address,
+  params: PingParams,
+  notes: readonly string[],
+  lagSoFar: () => number,
+): Promise<Outcome<Part>> {
+  const leftMs = (): number => net.remainingMs() - RESERVE_MS;
+  const gapsMs = (params.count - 1) * params.interval_ms;
+  const rows: PingReply[] = [];
+  let largestMs = 0;
+  const note = (seq: number, { state, rttMs, reason }: Probed): void => {
+    const row: PingReply = {
+      seq,
+      rtt_ms: rttMs === null ? null : toMicroseconds(rttMs),
+      ttl: null,
+      status:
+        rttMs !== null
+          ? isLate(rttMs, largestMs)
+            ? "late"
+            : "ok"
+          : reason === "host_unreachable"
+            ? "unreachable"
+            : "timeout",
+    };
+    if (state !== "filtered") largestMs = Math.max(largestMs, rttMs ?? 0);
+    rows.push(row);
+    net.emit({ kind: "reply", data: row });
+  };
+
+  const candidates = params.port === undefined ? LIKELY_PORTS : [params.port];
+  const trialMs = Math.min(TRIAL_MS, (leftMs() - gapsMs) / (candidates.length + 1));
+  let port: number = candidates[0] ?? LIKELY_PORTS[0];
+  let first: Probed | null = null;
+  let startedAt = net.monotonic();
+  for (const candidate of candidates) {
+    startedAt = net.monotonic();
+    const probed = await net.tcp.probe(address.ip, candidate, Math.max(trialMs, 1));
+    const fault = probeFault(probed.reason);
+    if (fault !== null) return fault;
+    if (first === null || probed.state !== "filtered") {
+      first = probed;
+      port = candidate;
+    }
+    if (probed.state !== "filtered") break;
+  }
+  if (first === null) return failed("connect", "probe", "cancelled", "the check ended before the first handshake");
+  note(1, first);
+
+  // The first one has been answered or given up by now; the others keep the interval from here.
+  if (first.state === "filtered") startedAt = net.monotonic() - params.interval_ms;
+  const schedule = scheduleEchoes(params.count - 1, params.interval_ms, leftMs());
+  const more = schedule?.count ?? 0;
+  const pending: Promise<void>[] = [];
+  for (let seq = 2; seq <= more + 1; seq += 1) {
+    await pause(startedAt + (seq - 1) * params.interval_ms - net.monotonic());
+    const waitMs = Math.max(1, Math.min(schedule?.waitMs ?? 0, leftMs()));
+    pending.push(net.tcp.probe(address.ip, port, waitMs).then((probed) => note(seq, probed)));
+  }
+  await Promise.all(pending);
+  const sent = more + 1;
+  return ok({
+    fields: { method: "tcp", port, ...summarize(sent, rows), clock_error_ms: toMicroseconds(lagSoFar()) },
+    limitations: [
+      ...notes,
+      ...(sent < params.count ? [`Only ${sent} of ${params.count} handshakes fit before the deadline.`] : []),
+    ],
+  });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+}

@@ -1,0 +1,66 @@
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { HopRow } from "#shared/tools/trace-result.ts";
+import { hopLoss, pathHash } from "#probe-agent/analysis/path.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import type { Address, Net, TraceHop } from "#probe-agent/net/port.ts";
+import { nameHops, NOTHING_KNOWN, type HopNames } from "#probe-agent/tools/ping/hop-names.ts";
+import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
+
+// Names and networks are asked for when the trace is over: look-ups in between would turn answers into silence.
+const NAMES_MS = 3_000;
+const LEAST_TRACE_MS = 2_000;
+
+/** The route to the address, then who its routers are. Failures are the probe's, stage request (createTrace). */
+export async function traceRoute(net: Net, address: Address, params: PingParams): Promise<Outcome<Part>> {
+  const protocol = params.protocol ?? "icmp";
+  const budgetMs = net.remainingMs() - NAMES_MS - RESERVE_MS;
+  if (budgetMs < LEAST_TRACE_MS) {
+    return failed("dns", "resolver", "timeout", "the name look-up took most of the check's time");
+  }
+  const run = await net.trace.run(
+    {
+      ip: address.ip,
+      protocol,
+      ...(params.port === undefined ? {} : { port: params.port }),
+      maxHops: params.max_hops,
+      queries: params.queries,
+      budgetMs,
+    },
+    (hop) => net.emit({ kind: "hop", data: rowOf(hop, NOTHING_KNOWN, hopLoss([hop])[0] ?? 100) }),
+  );
+  if (run.status !== "ok") return run;
+  const { hops, reached } = run.data;
+  const patience = Math.min(NAMES_MS, net.remainingMs() - RESERVE_MS);
+  const { names, limitations } = await nameHops(net, hops, patience);
+  const losses = hopLoss(hops);
+  return ok({
+    fields: {
+      reached,
+      protocol,
+      hops: hops.map((hop, index) => rowOf(hop, names, losses[index] ?? 100)),
+      path_hash: pathHash(hops),
+    },
+    limitations,
+  });
+}
+
+function rowOf({ hop, replies }: TraceHop, names: HopNames, loss: number): HopRow {
+  return {
+    hop,
+    replies: replies.map(({ ip, rttMs, icmpType, icmpCode, mpls }) => {
+      const known = ip === null ? undefined : names.get(ip);
+      return {
+        ip,
+        hostname: known?.hostname ?? null,
+        asn: known?.asn ?? null,
+        as_name: known?.asName ?? null,
+        country: known?.country ?? null,
+        rtt_ms: rttMs === null ? null : toMicroseconds(rttMs),
+        icmp_type: icmpType,
+        icmp_code: icmpCode,
+        ...(mpls === undefined ? {} : { mpls: mpls.map((label) => ({ ...label })) }),
+      };
+    }),
+    loss_percent: loss,
+  };
+}

@@ -1,0 +1,156 @@
+import { Type, type Static } from "typebox";
+import { defineTool, withDefault, type Params } from "#shared/tools/define.ts";
+import { Host, IntegerList, Limitations, Nullable } from "#shared/tools/fields.ts";
+import { TRACE_FIELDS } from "#shared/tools/trace-result.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+
+function words<const W extends string>(values: readonly W[], description: string) {
+  return Type.Unsafe<W>({ type: "string", enum: values, description });
+}
+
+function integer(minimum: number, maximum: number, description: string) {
+  return Type.Integer({ minimum, maximum, description });
+}
+
+function milliseconds(description: string) {
+  return Nullable(Type.Number({ description: `${description}, milliseconds` }));
+}
+
+const PARAMS = {
+  host: Host({ description: "Host or IP address" }),
+  action: withDefault(words(["ping", "ports", "traceroute"], "What to do with the host"), "ping"),
+  count: withDefault(integer(1, 10, "ping: echoes to send"), 4),
+  ports: Type.Optional(
+    IntegerList(
+      { minimum: 1, maximum: 65_535 },
+      { description: "ports: TCP ports to look at, comma-separated, at most 20", maxItems: 20 },
+    ),
+  ),
+  max_hops: withDefault(integer(1, 30, "traceroute: farthest hop to ask"), 30),
+  size: withDefault(integer(8, 1_400, "ping: ICMP payload, bytes"), 56),
+  interval_ms: withDefault(integer(100, 1_000, "ping: from one echo to the next, milliseconds"), 200),
+  ttl: withDefault(integer(1, 255, "ping: TTL or hop limit of the echoes"), 64),
+  ip_version: Type.Optional(
+    Type.Integer({ minimum: 4, maximum: 6, multipleOf: 2, description: "4 or 6: use this family only" }),
+  ),
+  protocol: Type.Optional(
+    words(
+      ["icmp", "tcp", "udp"],
+      "ping: icmp (default, with TCP where the probe may send no ICMP) or tcp; traceroute: icmp (default), tcp or udp",
+    ),
+  ),
+  port: Type.Optional(
+    integer(1, 65_535, "TCP or UDP port; ping: makes it a TCP ping; traceroute: default 33434 for udp, 80 for tcp"),
+  ),
+  queries: withDefault(integer(1, 5, "traceroute: probes per hop"), 3),
+};
+
+const Rtt = Type.Object(
+  {
+    min_ms: milliseconds("Shortest"),
+    avg_ms: milliseconds("Mean"),
+    max_ms: milliseconds("Longest"),
+    mdev_ms: milliseconds("Standard deviation"),
+    p50_ms: milliseconds("Median"),
+    p95_ms: milliseconds("95th percentile"),
+    jitter_ms: milliseconds("Mean of |difference| of consecutive replies"),
+  },
+  { description: "ping: round trips of the replies received; null values where there is none" },
+);
+
+const Reply = Type.Object({
+  seq: Type.Integer({ description: "Number of the echo, from 1" }),
+  rtt_ms: milliseconds("Round trip to the target; null where the target itself did not answer"),
+  ttl: Nullable(Type.Integer({ description: "TTL left in the reply; null for TCP, IPv6 and silence" })),
+  status: words(
+    ["ok", "timeout", "late", "duplicate", "unreachable", "ttl_exceeded", "corrupt"],
+    "ok and late (over 1 s, or 3 times the longest so far) count as received, once per echo",
+  ),
+  code: Type.Optional(Type.Integer({ description: "ICMP code of an error" })),
+  from: Type.Optional(Type.String({ description: "Who answered, where it was not the target" })),
+});
+/** Values of the ping's replies. */
+export type PingReply = Static<typeof Reply>;
+
+const Port = Type.Object({
+  port: Type.Integer({ description: "TCP port" }),
+  state: words(["open", "closed", "filtered"], "open: SYN-ACK; closed: RST; filtered: silence or an ICMP error"),
+  service: Nullable(Type.String({ description: "Service usually found there (IANA); not what answered" })),
+  rtt_ms: milliseconds("Time to the answer"),
+  reason: Nullable(Type.String({ description: "Why it counts as filtered, e.g. timeout, host_unreachable" })),
+});
+/** Values of the port rows. */
+export type PortRow = Static<typeof Port>;
+
+const RESULT = {
+  action: words(["ping", "ports", "traceroute"], "What was done; fields of the other actions are absent"),
+  host: Type.String({ description: "Host asked for, lower-case A-labels or an IP literal" }),
+  ip: Type.String({ description: "Address used" }),
+  ip_version: Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6], description: "IP version of that address" }),
+  method: Type.Optional(words(["icmp", "tcp"], "ping: ICMP echoes, or TCP handshakes")),
+  port: Type.Optional(Nullable(Type.Integer({ description: "ping: TCP port used; null for ICMP" }))),
+  packets_sent: Type.Optional(Type.Integer({ description: "ping: echoes sent" })),
+  packets_received: Type.Optional(Type.Integer({ description: "ping: echoes the target answered" })),
+  packet_loss_percent: Type.Optional(Type.Number({ description: "ping: echoes it did not answer, percent" })),
+  rtt: Type.Optional(Rtt),
+  replies: Type.Optional(Type.Array(Reply, { description: "ping: in order of arrival, then what never came" })),
+  clock_error_ms: Type.Optional(
+    Type.Number({
+      description: "ping: bound on the error of each round trip, by the lag of the measuring process, ms",
+    }),
+  ),
+  ports: Type.Optional(Type.Array(Port, { description: "ports: one row per port, in the order asked for" })),
+  reached: Type.Optional(TRACE_FIELDS.reached),
+  protocol: Type.Optional(TRACE_FIELDS.protocol),
+  hops: Type.Optional(TRACE_FIELDS.hops),
+  path_hash: Type.Optional(TRACE_FIELDS.path_hash),
+  elapsed_ms: Type.Number({ description: "Duration of the whole check, milliseconds" }),
+  observed_at: Type.String({ description: "When the check began, ISO 8601 UTC" }),
+  limitations: Limitations(),
+};
+const Result = Type.Object(RESULT);
+/** Values of the ping tool's result. */
+export type PingResult = Static<typeof Result>;
+
+/** Reachability and round trips, TCP ports, or the route to a host. */
+export const ping = defineTool({
+  name: "ping",
+  title: "Ping, ports, traceroute",
+  summary: "Reachability and round-trip times of a host, the state of TCP ports, or the route to it",
+  scope: "ping",
+  target: { param: "host", kind: "host", connects: true },
+  params: Type.Object(PARAMS),
+  result: Result,
+  refine,
+  deadlineMs({ action, count, interval_ms: interval }) {
+    if (action === "ping") return count * interval + 3_000;
+    return action === "ports" ? 10_000 : 30_000;
+  },
+  open: { q: "host" },
+  across: {
+    agreeOn({ packet_loss_percent: loss, ports, reached }: PingResult) {
+      return { answers: loss === undefined ? null : loss < 100, ports: ports?.map(({ state }) => state), reached };
+    },
+    measure({ rtt, hops, reached }: PingResult) {
+      if (rtt !== undefined) return { rtt_ms: rtt.avg_ms };
+      if (hops === undefined) return {};
+      const last = reached === true ? (hops.at(-1)?.replies.flatMap((reply) => reply.rtt_ms ?? []) ?? []) : [];
+      return { rtt_ms: last.length === 0 ? null : Math.min(...last) };
+    },
+  },
+});
+
+function refine({ action, ports, protocol, port }: Params<typeof PARAMS>): FieldProblem | null {
+  if (action === "ports" && ports === undefined) {
+    return { field: "ports", reason: "required", message: "is required with action=ports: comma-separated TCP ports" };
+  }
+  if (action === "ping" && protocol === "udp") {
+    return { field: "protocol", reason: "enum", message: "must be icmp or tcp with action=ping" };
+  }
+  if (action === "ports" || port === undefined) return null;
+  if (protocol === "icmp") return { field: "protocol", reason: "enum", message: "icmp has no ports; leave port out" };
+  if (action === "traceroute" && protocol === undefined) {
+    return { field: "protocol", reason: "required", message: "is required with port: tcp or udp" };
+  }
+  return null;
+}
