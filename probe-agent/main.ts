@@ -35,8 +35,9 @@ function fail(line: string): never {
 async function main(config: Config): Promise<void> {
   const opened = openState(config.stateDir, process.pid, random);
   if (!opened.ok) fail(opened.line);
-  const { agentId, release } = opened.state;
-  process.on("exit", release);
+  const { state } = opened;
+  const { agentId } = state;
+  process.on("exit", () => state.release());
 
   const log = createLog().child({ region: config.place.region });
   const { version, homepage } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {

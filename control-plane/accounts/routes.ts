@@ -5,7 +5,17 @@ import type { Account } from "#control-plane/accounts/store.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
-import { IdField, PageFields, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import {
+  DELETED,
+  IdField,
+  IdQuery,
+  PageFields,
+  pageOf,
+  readId,
+  readQuery,
+  readWrite,
+} from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
 import { PLAN_NAMES, type PlanName } from "#control-plane/plans.ts";
 
@@ -20,6 +30,14 @@ const DeleteQuery = Type.Object({
   export: Type.Optional(Type.Unsafe<boolean>({ type: "string", enum: ["0", "1"], "x-kind": "flag" })),
 });
 const READ_ONLY = ["id", "created_at"];
+
+const Shown = Type.Object({
+  id: IdField,
+  email: Type.Union([Type.String(), Type.Null()], { description: "Owner; null for an account made with a key" }),
+  plan: PlanField,
+  created_at: Type.String({ format: "date-time", description: "When it was made" }),
+});
+const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
 /** What the account routes stand on. */
 export interface AccountRoutesDeps {
@@ -37,6 +55,15 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     method: "POST",
     url,
     onRequest: admin,
+    schema: operation({
+      ...OPERATOR,
+      id: "admin_create_account",
+      summary: "Make an account",
+      status: 201,
+      data: Shown,
+      body: Create,
+      errors: ["missing_parameter"],
+    }),
     handler: async (request, reply) => {
       const { email, plan = "free" } = readWrite(Create, request, READ_ONLY);
       checkEmail(email);
@@ -50,6 +77,14 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     method: "GET",
     url,
     onRequest: admin,
+    schema: operation({
+      ...OPERATOR,
+      id: "admin_list_accounts",
+      summary: "The accounts; one of them by id",
+      data: Type.Union([Type.Array(Shown), Shown]),
+      query: ListQuery,
+      errors: ["missing_parameter", "not_found"],
+    }),
     handler: async (request) => {
       const { id, ...fields } = readQuery(ListQuery, request);
       if (id !== undefined) return answer(request, show(present(await accounts.find(sql, id), id)));
@@ -63,6 +98,15 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     method: "PUT",
     url,
     onRequest: admin,
+    schema: operation({
+      ...OPERATOR,
+      id: "admin_update_account",
+      summary: "Change an account's address or plan",
+      data: Shown,
+      query: IdQuery,
+      body: Update,
+      errors: ["missing_parameter", "not_found"],
+    }),
     handler: async (request) => {
       const id = readId(request);
       const change = readWrite(Update, request, READ_ONLY);
@@ -77,6 +121,14 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     method: "DELETE",
     url,
     onRequest: admin,
+    schema: operation({
+      ...OPERATOR,
+      id: "admin_delete_account",
+      summary: "Erase an account and all it owns; export=1 answers with a copy first",
+      data: DELETED,
+      query: DeleteQuery,
+      errors: ["missing_parameter", "not_found"],
+    }),
     handler: async (request) => {
       const { id, export: withExport = false } = readQuery(DeleteQuery, request);
       const { exported } = present(await accounts.erase(id, withExport), id);

@@ -9,7 +9,7 @@ export function holdToContract(contract: Contract, outcome: Outcome<unknown>): O
   if (outcome.status !== "ok") return outcome;
   let validator = validators.get(contract);
   if (validator === undefined) {
-    validator = Compile(contract.result) as unknown as Validator;
+    validator = Compile(contract.result);
     validators.set(contract, validator);
   }
   if (validator.Check(outcome.data)) return outcome;

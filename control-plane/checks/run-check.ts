@@ -30,7 +30,7 @@ export interface CheckRequest {
   /** Say where it would run and run nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
-  onEvent?(event: CheckEvent): void;
+  readonly onEvent?: (event: CheckEvent) => void;
 }
 
 /** The one path of every check: cache, target rules, choice of agents, dispatch, answer. Never throws for a target. */
@@ -94,7 +94,7 @@ async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoi
   const answer = await app.hub.run({
     tool: contract.name,
     params: JSON.stringify(params),
-    deadlineMs: contract.deadlineMs(params as never),
+    deadlineMs: contract.deadlineMs(params),
     pick: choice.pick,
     ...(request.signal === undefined ? {} : { signal: request.signal }),
     ...(onEvent === undefined

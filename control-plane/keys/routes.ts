@@ -6,7 +6,17 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
-import { IdField, PageFields, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import {
+  DELETED,
+  IdField,
+  IdQuery,
+  PageFields,
+  pageOf,
+  readId,
+  readQuery,
+  readWrite,
+} from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
 import { effectiveScopes } from "#control-plane/keys/principal.ts";
@@ -25,6 +35,21 @@ const ListQuery = Type.Object({
   ...PageFields,
 });
 const READ_ONLY = ["id", "key", "prefix", "created_at"];
+
+const KEY_FIELDS = {
+  id: IdField,
+  account_id: Type.Integer({ description: "Account the key belongs to" }),
+  name: Type.Union([Type.String(), Type.Null()], { description: "Label" }),
+  plan: Type.String({ description: "Plan of the account" }),
+  scopes: Type.Array(Type.String(), { description: "What the key may do" }),
+};
+const Made = Type.Object({ ...KEY_FIELDS, key: Type.String({ description: "The key itself, shown this once" }) });
+const Listed = Type.Object({
+  ...KEY_FIELDS,
+  prefix: Type.String({ description: "First characters of the key" }),
+  created_at: Type.String({ format: "date-time", description: "When it was made" }),
+});
+const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
 /** What the key routes stand on. */
 export interface KeyRoutesDeps {
@@ -45,6 +70,15 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
     method: "POST",
     url,
     onRequest: admin,
+    schema: operation({
+      ...OPERATOR,
+      id: "admin_create_key",
+      summary: "Make a key, and an account of its own where none is named",
+      status: 201,
+      data: Made,
+      body: Create,
+      errors: ["missing_parameter", "plan_limit_exceeded", "not_found"],
+    }),
     handler: async (request, reply) => reply.code(201).send(answer(request, await create(deps, request))),
   });
 
@@ -52,6 +86,14 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
     method: "GET",
     url,
     onRequest: admin,
+    schema: operation({
+      ...OPERATOR,
+      id: "admin_list_keys",
+      summary: "The keys, without their values; one of them by id",
+      data: Type.Union([Type.Array(Listed), Listed]),
+      query: ListQuery,
+      errors: ["missing_parameter", "not_found"],
+    }),
     handler: async (request) => {
       const { id, account_id: accountId, ...fields } = readQuery(ListQuery, request);
       const filter = { ...(id === undefined ? {} : { id }), ...(accountId === undefined ? {} : { accountId }) };
@@ -71,6 +113,14 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
     method: "DELETE",
     url,
     onRequest: admin,
+    schema: operation({
+      ...OPERATOR,
+      id: "admin_delete_key",
+      summary: "Revoke a key",
+      data: DELETED,
+      query: IdQuery,
+      errors: ["missing_parameter", "not_found"],
+    }),
     handler: async (request) => {
       const id = readId(request);
       if (!(await keys.revoke(id))) throw noKey(id);

@@ -21,13 +21,16 @@ export function registerTools(
     const versions = FROZEN_TOOLS.has(contract.name) ? (["v4", "v3", "v2", "v1"] as const) : (["v4"] as const);
     for (const version of versions) {
       const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "header" : "anywhere" });
-      for (const suffix of ["", ".php"]) {
+      for (const [suffix, method] of ["", ".php"].flatMap((end) => TOOL_METHODS.map((each) => [end, each] as const))) {
         server.route({
           ...keyed,
-          method: [...TOOL_METHODS],
+          method,
           url: `/api/${version}/${contract.name}${suffix}`,
           // One name in the docs is enough, and what is gone or about to be is not for newcomers.
-          schema: { ...toolOperation(contract, version), hide: suffix !== "" || version === "v2" || version === "v1" },
+          schema: {
+            ...toolOperation(contract, version, method),
+            hide: suffix !== "" || version === "v2" || version === "v1",
+          },
           handler,
         });
       }

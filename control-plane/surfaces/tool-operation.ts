@@ -1,4 +1,4 @@
-import { Type, type TObject } from "typebox";
+import { Type } from "typebox";
 import type { Contract } from "#shared/tools/define.ts";
 import type { ErrorCode } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operation.ts";
@@ -16,16 +16,21 @@ const TOOL_ERRORS: readonly ErrorCode[] = [
   "probe_unavailable",
 ];
 
-/** The schema of a tool's route in a version. GET takes the parameters in the query, POST in query or body. */
-export function toolOperation(contract: Contract, version: Version) {
-  const params =
-    version === "v4" ? { ...contract.params.properties, ...CALL_PARAMS.properties } : contract.params.properties;
-  return operation({
-    id: `${version}_${contract.name.replaceAll("-", "_")}`,
-    tag: version === "v4" ? "Tools" : "Tools, version 3",
-    summary: contract.summary,
-    data: contract.result,
-    query: Type.Object(params) as unknown as TObject,
-    errors: TOOL_ERRORS,
-  });
+/** The schema of a tool's route in a version: GET takes the parameters in the query, POST in a JSON body or a form. */
+export function toolOperation(contract: Contract, version: Version, method: "GET" | "POST") {
+  const { properties } = contract.params;
+  const fields = version === "v4" ? { ...properties, ...CALL_PARAMS.properties } : properties;
+  const params = Type.Object(fields);
+  const inBody = method === "POST";
+  return {
+    ...operation({
+      id: `${version}_${contract.name.replaceAll("-", "_")}${inBody ? "_post" : ""}`,
+      tag: version === "v4" ? "Tools" : "Tools, version 3",
+      summary: contract.summary,
+      data: contract.result,
+      ...(inBody ? { body: params } : { query: params }),
+      errors: TOOL_ERRORS,
+    }),
+    ...(inBody ? { consumes: ["application/json", "application/x-www-form-urlencoded"] } : {}),
+  };
 }

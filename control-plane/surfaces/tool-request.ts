@@ -35,7 +35,7 @@ export function readToolRequest(request: FastifyRequest, contract: Contract): To
   const { values, from } = rawParams(request);
   const parsed = parseParams(contract.params, values, { from, unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
-  const refined = contract.refine?.(parsed.value as never) ?? null;
+  const refined = contract.refine?.(parsed.value) ?? null;
   if (refined !== null) throw refuseField(refined);
   const params = parsed.value as Readonly<Record<string, unknown>>;
   // v3 and before are frozen: they know neither of these (decisions 4).
@@ -58,7 +58,7 @@ function readLocations(raw: unknown, from: "text" | "json"): readonly LocationIt
   if (typeof raw !== "string" && !isList) {
     throw refuseField({ field, reason: "type", message: "must be a comma-separated string or an array of strings" });
   }
-  const parsed = parseLocations(raw as string | readonly string[]);
+  const parsed = parseLocations(raw);
   if (parsed.ok) return parsed.items;
   throw refuseField({ field, reason: "unknown_location", message: parsed.message });
 }

@@ -63,7 +63,7 @@ export function sslReport({ observation, host, roots, protocols, now }: SslFacts
     errors: verdict.errors,
     client_certificate_requested: clientCertificateRequested,
     handshake_error: observation.error,
-    ocsp: { stapled, status: null, this_update: null, next_update: null },
+    ocsp: null,
     revocation: null,
     ciphers: null,
     ct: null,

@@ -1,0 +1,104 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+
+let plane: TestControlPlane;
+
+interface OpenApi {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+}
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+async function document(): Promise<{ text: string; api: OpenApi }> {
+  const { text, body } = await plane.call("/openapi.json");
+  return { text, api: body as unknown as OpenApi };
+}
+
+describe("GET /openapi.json", () => {
+  it("is OpenAPI 3.1 that a linter has no error about", async () => {
+    const { text, api } = await document();
+    expect(api.openapi).toBe("3.1.0");
+    const config = await createConfig({ extends: ["recommended"] });
+    const problems = await lintFromString({ source: text, config, absoluteRef: "openapi.json" });
+    expect(
+      problems
+        .filter((problem) => problem.severity === "error")
+        .map(({ message, location: [place] }) => `${message} ${place?.pointer}`),
+    ).toEqual([]);
+  });
+
+  it("names every operation once, and every route in it exists", async () => {
+    const { api } = await document();
+    const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
+    );
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { path, method } of operations) {
+      const { status } = await plane.call(path, { method: method.toUpperCase() });
+      expect(status, `${method} ${path}`).not.toBe(404);
+      expect(status, `${method} ${path}`).not.toBe(405);
+    }
+  });
+
+  it("has every tool in versions 4 and 3, the catalogue, the regions and the operator's routes", async () => {
+    const { api } = await document();
+    const expected = CONTRACTS.flatMap(({ name }) => [`/api/v4/${name}`, `/api/v3/${name}`]);
+    const others = [
+      "/api/v4/tools",
+      "/api/v4/probes",
+      "/api/admin/accounts",
+      "/api/admin/keys",
+      "/api/admin/probes",
+      "/healthz",
+      "/readyz",
+    ];
+    expect(Object.keys(api.paths).toSorted()).toEqual([...expected, ...others].toSorted());
+  });
+
+  it("knows no route of a noun that does not exist yet", async () => {
+    const { text } = await document();
+    expect(text).not.toMatch(/\/(monitors|webhooks|batch|status|events|measurements|mcp|open)["/]/);
+  });
+});
+
+describe("GET /docs", () => {
+  it("is a page that needs nothing from other hosts", async () => {
+    const { status, text, headers } = await plane.call("/docs/");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toContain("text/html");
+    expect(text).not.toMatch(/(src|href)="https?:\/\//);
+  });
+});
+
+describe("GET /api/v4/tools", () => {
+  it("lists every tool with what the key may use", async () => {
+    const free = await plane.createKey("free");
+    const { status, body } = await plane.call("/api/v4/tools", { key: free });
+    expect(status).toBe(200);
+    const rows = body.data as unknown as { name: string; scope: string; allowed: boolean; params: { type: string } }[];
+    expect(rows.map((row) => row.name)).toEqual(CONTRACTS.map((contract) => contract.name));
+    for (const row of rows) expect(row.allowed, row.name).toBe(["check", "dns"].includes(row.scope));
+    expect(rows[0]).toMatchObject({
+      path: "/api/v4/check",
+      methods: ["GET", "POST"],
+      params: { type: "object", required: ["url"], properties: { timeout: { type: "integer", default: 15 } } },
+      open_tier: true,
+      locations: true,
+    });
+    expect(body.meta).toMatchObject({ request_id: expect.any(String), api_version: "4.0" });
+  });
+
+  it("is refused without a key, with the limits of one in the headers otherwise", async () => {
+    expect((await plane.call("/api/v4/tools")).status).toBe(401);
+    const { headers } = await plane.call("/api/v4/tools", { key: await plane.createKey("pro") });
+    expect(headers.get("x-ratelimit-limit")).toBe("60");
+    expect(headers.get("x-ratelimit-remaining")).toBe("59");
+  });
+});

@@ -1,0 +1,140 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+
+let plane: TestControlPlane;
+let key: string;
+let web: HttpServer;
+let hanging = 0;
+const agents: AgentProcess[] = [];
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  key = await plane.createKey();
+  // Whoever asks first waits for ever; later ones are answered at once.
+  web = await startHttpServer({
+    handler: (request) => {
+      if (request.url !== "/?first-hangs") return false;
+      hanging += 1;
+      return hanging === 1;
+    },
+  });
+});
+
+afterEach(async () => {
+  await Promise.all(agents.splice(0).map((agent) => agent.stop()));
+  await vi.waitUntil(async () => (await online()) === 0);
+  hanging = 0;
+});
+
+afterAll(async () => {
+  await plane.stop();
+  await web.close();
+});
+
+async function online(): Promise<number> {
+  const { body } = await plane.call("/api/v4/probes", { key });
+  const { regions } = body.data as { regions: { online: number }[] };
+  return regions.reduce((sum, region) => sum + region.online, 0);
+}
+
+async function start(region: string, settings: Record<string, string> = {}): Promise<AgentProcess> {
+  const agent = await startAgent(plane.grpcPort, region, settings);
+  agents.push(agent);
+  return agent;
+}
+
+/** Kills the agent that holds the hanging request, once it has made it. */
+async function killHolder(): Promise<number> {
+  await expect.poll(() => hanging).toBe(1);
+  const { body } = await plane.operate("GET", "/api/admin/probes");
+  // Of two idle agents the choice takes the lower id.
+  const [holderId = ""] = (body.data as { id: string; status: string }[])
+    .flatMap((row) => (row.status === "online" ? [row.id] : []))
+    .toSorted();
+  const holder = agents.find((agent) => agent.log().includes(holderId));
+  holder?.kill("SIGKILL");
+  return performance.now();
+}
+
+describe("an agent killed in mid-job", () => {
+  it("is replaced by another of its region, and the caller has an answer within 2 seconds", async () => {
+    await start("eu-west");
+    await start("eu-west");
+    const answer = plane.call(`/api/v4/check?url=${web.url}/?first-hangs&locations=eu-west`, { key });
+    const killedAt = await killHolder();
+    const { status, body } = await answer;
+    expect(performance.now() - killedAt).toBeLessThan(2_000);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ summary: { ok: 1 }, locations: [{ status: "ok", data: { code: 200 } }] });
+  });
+
+  it("that was the only one is probe_unavailable at once", async () => {
+    await start("eu-west");
+    const answer = plane.call(`/api/v4/check?url=${web.url}/?first-hangs`, { key });
+    const killedAt = await killHolder();
+    const { status, body } = await answer;
+    expect(performance.now() - killedAt).toBeLessThan(2_000);
+    expect(status).toBe(503);
+    expect(body.error).toMatchObject({ code: "probe_unavailable" });
+  });
+
+  it("shows as a restart in an event stream", async () => {
+    await start("eu-west");
+    await start("eu-west");
+    const response = fetch(`${plane.url}/api/v4/check?url=${web.url}/?first-hangs`, {
+      headers: { "x-api-key": key, accept: "text/event-stream" },
+    });
+    await killHolder();
+    const text = await (await response).text();
+    const names = Array.from(text.matchAll(/^event: (\w+)$/gm), ([, name]) => name);
+    expect(names).toEqual(["probe", "restart", "probe", "result", "done"]);
+    expect(text).toContain('"attempt":2');
+  });
+});
+
+describe("an agent told to end", () => {
+  it("finishes what it runs, takes nothing new, and exits with 0", async () => {
+    const agent = await start("eu-west");
+    const answer = plane.call("/api/v4/ping?host=127.0.0.1&count=4&interval_ms=300", { key });
+    await expect.poll(() => agent.log(), { interval: 20 }).toContain("attached");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    agent.kill("SIGTERM");
+    expect((await answer).body.data).toMatchObject({ packets_received: 4 });
+    expect(await agent.exited).toBe(0);
+    const after = await plane.call(`/api/v4/check?url=${web.url}/`, { key });
+    expect(after.body.error).toMatchObject({ code: "probe_unavailable", reason: "no_probe" });
+  });
+});
+
+describe("a control plane that comes back", () => {
+  it("has its agents again within 20 seconds", async () => {
+    const first = await startControlPlane();
+    const { grpcPort } = first;
+    const agent = await startAgent(grpcPort, "eu-west");
+    await first.stop();
+    const second = await startControlPlane({ config: { grpc: { host: "127.0.0.1", port: grpcPort } } });
+    try {
+      const secondKey = await second.createKey();
+      const regions = async () => JSON.stringify((await second.call("/api/v4/probes", { key: secondKey })).body.data);
+      await expect.poll(regions, { timeout: 20_000 }).toContain('"online":1');
+    } finally {
+      await agent.stop();
+      await second.stop();
+    }
+  });
+});
+
+describe("a caller that goes away", () => {
+  it("cancels the job on the agent", async () => {
+    await start("eu-west");
+    const before = web.open();
+    const caller = new AbortController();
+    const answer = plane.call(`/api/v4/check?url=${web.url}/?first-hangs`, { key, signal: caller.signal });
+    await expect.poll(() => hanging).toBe(1);
+    caller.abort();
+    await expect(answer).rejects.toThrow("aborted");
+    await expect.poll(() => web.open()).toBe(before);
+  });
+});
