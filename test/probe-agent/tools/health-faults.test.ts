@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Handler } from "#test/servers/http.ts";
+import { careful, checksOf, createHealthBench, HOST, type HealthBench } from "#test/support/health.ts";
+import { failureOf } from "#test/support/http-engine.ts";
+
+let bench: HealthBench;
+
+beforeAll(async () => {
+  bench = await createHealthBench();
+});
+afterAll(() => bench.close());
+
+describe("parts that fail", () => {
+  it("leave their checks out, not the result", async () => {
+    const half: Handler = (request, response, seen) => {
+      if (seen.path === "/") return careful(request, response, seen);
+      request.socket.destroy();
+      return true;
+    };
+    const site = await bench.serveTls(half, {}, { h2: false });
+    const silent = await bench.serve({ handler: () => true });
+    const result = await bench.resultOf(`https://${HOST}:${site.port}/`, { http: silent.port, https: 443 }, 4000);
+    expect(checksOf(result, "indexable_robots", "security_txt", "https_redirect")).toEqual({
+      indexable_robots: "0/1 na",
+      security_txt: "0/1 na",
+      https_redirect: "0/4 na",
+    });
+    expect(result.limitations.join(" ")).toMatch(/http:\/\/ took too long.*robots\.txt could not be fetched/);
+  });
+
+  it("do not count HTML for a well-known file", async () => {
+    const soft: Handler = (_request, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>Not found</title>");
+      return true;
+    };
+    const site = await bench.serveTls(soft);
+    const result = await bench.resultOf(`https://${HOST}:${site.port}/`);
+    expect(checksOf(result, "indexable_robots", "security_txt", "csp")).toEqual({
+      indexable_robots: "0/1 fail",
+      security_txt: "0/1 fail",
+      csp: "0/9 fail",
+    });
+  });
+
+  it("give way to the deadline: a page that never comes is the target's timeout", async () => {
+    const silent = await bench.serve({ handler: () => true });
+    const started = performance.now();
+    expect(failureOf(await bench.run(`http://${HOST}:${silent.port}/`, bench.closed, 1500))).toMatch(
+      /target\/timeout$/,
+    );
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it("end the check only where the page itself cannot be had", async () => {
+    expect(failureOf(await bench.run(`https://${HOST}:${bench.closed.https}/`))).toBe("connect/target/refused");
+    expect(failureOf(await bench.run("https://nowhere.test/"))).toBe("dns/target/nxdomain");
+    expect(failureOf(await bench.run("https://10.0.0.1/"))).toBe("refused");
+    const plain = await bench.serve({});
+    expect(failureOf(await bench.run(`https://${HOST}:${plain.port}/`))).toMatch(/^tls\/target\//);
+  });
+});
+
+it("a failing page is a result, capped at F", async () => {
+  const failing: Handler = (_request, response) => {
+    response.writeHead(503, { "content-type": "application/json" }).end("{}");
+    return true;
+  };
+  const result = await bench.resultOf(`https://${HOST}:${(await bench.serveTls(failing)).port}/`);
+  expect(result.grade_caps[0]).toMatchObject({ grade: "F", check: "status" });
+  expect(checksOf(result, "title_desc", "compression")).toEqual({ title_desc: "0/3 na", compression: "0/4 na" });
+});
