@@ -9,8 +9,9 @@ import { isPermissionsPolicy } from "#probe-agent/analysis/security/permissions-
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { structuredToken } from "#probe-agent/analysis/security/structured-token.ts";
 
-/** A year and half of one, seconds (hstspreload.org; MDN). */
-export const HSTS_YEAR = 31_536_000;
+/** A year, seconds: what the preload list asks for. */
+const HSTS_YEAR = 31_536_000;
+/** Half of it: below, the grade is capped (tools.md 4.1). */
 export const HSTS_HALF_YEAR = 15_768_000;
 
 type HeaderCheck = Extract<CheckId, "csp" | "hsts" | "frame" | "nosniff" | "referrer" | "permissions" | "isolation">;

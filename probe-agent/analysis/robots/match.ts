@@ -16,7 +16,9 @@ const WILDCARD_BUDGET = 200_000_000;
 
 /** Applies the rules of all groups that name one of the agents, or of the "*" groups where none does. */
 export function matchRobots(file: RobotsFile, agents: readonly string[], path: string): RobotsVerdict {
-  const wanted = new Set(agents.filter((agent) => agent !== "").map((agent) => agent.toLowerCase()));
+  // Neither the empty agent nor "*" names anyone: both go by the groups for everyone.
+  const named = agents.filter((agent) => agent !== "" && agent !== "*");
+  const wanted = new Set(named.map((agent) => agent.toLowerCase()));
   const specific: RobotsRule[] = [];
   const global: RobotsRule[] = [];
   let namesAgent = false;

@@ -91,6 +91,7 @@ describe("groups", () => {
     const file = "user-agent: news\ndisallow: /a\nuser-agent: main\nallow: /a/b\n";
     expect(robotsAllowed(file, ["news", "main"], `${SITE}/a/b`)).toBe(true);
     expect(robotsAllowed(file, ["news", "main"], `${SITE}/a/c`)).toBe(false);
+    expect(robotsAllowed(`${file}user-agent: *\ndisallow: /`, ["*", "main"], `${SITE}/x`)).toBe(true);
   });
 });
 
