@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { createEgress } from "#shared/egress.ts";
+import { createHttp } from "#probe-agent/net/http.ts";
+import { createDns } from "#probe-agent/net/dns/create.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { check } from "#probe-agent/tools/check.ts";
+import { runLoad } from "#test/bench/load.ts";
+import type { Product } from "#test/bench/product.ts";
+import { median, row, type Row } from "#test/bench/report.ts";
+
+const SAMPLES = 400;
+
+/** What API, gRPC and agent add to a check of a loopback target, and how many checks a second go through. */
+export async function benchChecks(product: Product, bareRate: number): Promise<Row[]> {
+  const target = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/plain" }).end("ok");
+  });
+  target.listen(0, "127.0.0.1");
+  await once(target, "listening");
+  const address = target.address();
+  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/`;
+  const path = `/api/v4/check?url=${encodeURIComponent(url)}`;
+  const headers = { "x-api-key": product.key };
+
+  const inProcess: number[] = [];
+  const throughApi: number[] = [];
+  const request = () => fetch(`http://127.0.0.1:${product.port}${path}`, { headers });
+  for (let index = 0; index < SAMPLES; index += 1) {
+    // In turn, so that both see the same noise of the machine.
+    const direct = performance.now();
+    await runInProcess(url);
+    const called = performance.now();
+    const response = await request();
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`check answered ${response.status}`);
+    inProcess.push(called - direct);
+    throughApi.push(performance.now() - called);
+  }
+  let rate = 0;
+  for (let round = 0; round < 3; round += 1) {
+    const load = await runLoad({ port: product.port, path, headers, connections: 50 });
+    if (Object.keys(load.statuses).some((status) => status !== "200")) throw new Error(JSON.stringify(load.statuses));
+    rate = Math.max(rate, load.rate);
+  }
+  target.close();
+  const warm = SAMPLES / 4;
+  const own = median(inProcess.slice(warm));
+  const through = median(throughApi.slice(warm));
+  return [
+    row("check in process, p50", own, "ms"),
+    row("check through API, gRPC and agent, p50", through, "ms"),
+    row("check: added by API, gRPC and agent, p50", through - own, "ms", { atMost: 2 }),
+    row("checks at 50 in flight (bare route of this run beside it)", rate, "checks/s", { atLeast: 1_000 }),
+    row("bare Fastify route of this run", bareRate, "requests/s"),
+  ];
+}
+
+const clock = { now: () => new Date(), monotonic: () => performance.now() };
+const random = { bytes: (count: number) => randomBytes(count) };
+const egress = createEgress({ targets: ["127.0.0.0/8"], names: [] });
+const httpFor = createHttp({ clock, egress, userAgent: "Vantage-bench" });
+const dnsFor = createDns({ servers: [], egress, clock, random });
+
+/** The same implementation the agent runs, over the same engine. */
+async function runInProcess(url: string): Promise<void> {
+  const abort = new AbortController();
+  const limits = { signal: abort.signal, deadline: clock.monotonic() + 15_000, now: () => new Date() };
+  const dns = dnsFor(limits);
+  const net = {
+    signal: limits.signal,
+    remainingMs: () => limits.deadline - clock.monotonic(),
+    now: limits.now,
+    monotonic: clock.monotonic,
+    random: random.bytes,
+    emit: () => {},
+    dns,
+    http: httpFor(limits, dns),
+  } as unknown as Net;
+  const outcome = await check.run(net, { url, method: "GET", follow: true, timeout: 15 });
+  if (outcome.status !== "ok") throw new Error(`check in process: ${outcome.status}`);
+}

@@ -1,0 +1,50 @@
+// npm run bench: figures of the whole product on loopback, each beside its baseline of the same run. Not a test: it says
+// what it measured and ends with 1 where a bound was missed.
+import { setTimeout as sleep } from "node:timers/promises";
+import { benchCatalogue } from "#test/bench/catalogue.ts";
+import { benchChecks } from "#test/bench/checks.ts";
+import { benchDeadlines } from "#test/bench/deadlines.ts";
+import { benchPing } from "#test/bench/ping.ts";
+import { makeFolder, readPssMb, startProduct } from "#test/bench/product.ts";
+import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
+
+const IDLE_MS = 60_000;
+const rows: Row[] = [];
+const say = (...figures: Row[]): void => {
+  for (const figure of figures) {
+    rows.push(figure);
+    console.log(lineOf(figure));
+  }
+};
+
+const { folder, remove } = makeFolder();
+try {
+  const first = await startProduct(folder);
+  say(row("start to ready, first start", first.startMs / 1000, "s", { atMost: 10 }));
+  await first.stop();
+  let again = Infinity;
+  for (let round = 0; round < 3; round += 1) {
+    const product = await startProduct(folder, first.key);
+    again = Math.min(again, product.startMs);
+    await product.stop();
+  }
+  say(row("start to ready, again (best of three)", again / 1000, "s", { atMost: 3 }));
+
+  const product = await startProduct(folder, first.key);
+  await sleep(IDLE_MS);
+  say(
+    row("memory of the control plane 60 s after ready (PSS)", readPssMb(product.processes.controlPlane), "MB", {
+      atMost: 220,
+    }),
+  );
+  say(row("memory of the agent 60 s after ready (PSS)", readPssMb(product.processes.agent), "MB", { atMost: 130 }));
+  const catalogue = await benchCatalogue(product);
+  say(...catalogue);
+  say(...(await benchChecks(product, catalogue[0]?.value ?? 0)));
+  say(...(await benchPing(product)));
+  say(...(await benchDeadlines(product)));
+  await product.stop();
+} finally {
+  remove();
+}
+if (!rows.every(holds)) process.exitCode = 1;
