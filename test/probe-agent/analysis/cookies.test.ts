@@ -142,7 +142,7 @@ describe("what a browser drops (RFC 6265bis section 5.7)", () => {
     [`a=${"é".repeat(2048)}`, "too_large"],
   ];
   for (const [line, reason, url] of rows) {
-    it(`${reason ?? "keeps"}: ${line.slice(0, 60)}`, () => {
+    it(`${reason ?? "keeps"}: ${JSON.stringify(line.slice(0, 60))}`, () => {
       expect(parse(line, url)?.rejected_reason).toBe(reason);
     });
   }
