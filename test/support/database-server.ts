@@ -20,11 +20,17 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
 async function startTemplate(root: string): Promise<Cluster> {
   const started = await startCluster({ root, settings: SETTINGS, initdb: ["--no-sync"] });
   if (!started.ok) throw new Error(started.line);
-  await started.cluster.createDatabase("base");
-  // Loaded here, so that a migration under repair breaks only the tests that need a database.
-  const { migrate } = await import("#control-plane/migrations/migrate.ts");
-  await migrate(started.cluster.url("base"));
-  return started.cluster;
+  const { cluster } = started;
+  try {
+    await cluster.createDatabase("base");
+    // Loaded here, so that a migration under repair breaks only the tests that need a database.
+    const { migrate } = await import("#control-plane/migrations/migrate.ts");
+    await migrate(cluster.url("base"));
+    return cluster;
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ export function addUp(program: Command, context: CommandContext): void {
     const stop = new AbortController();
     // Ctrl-C arrives twice under npm; aborting twice is aborting once.
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+    if (context.environment["npm_lifecycle_event"] === "start") stopWithNpm(stop);
     const status = await runUp({
       environment: withFlags(context.environment, SETTING_ROWS, flags),
       directory: context.directory,
@@ -24,4 +25,13 @@ export function addUp(program: Command, context: CommandContext): void {
     });
     context.exit(status);
   });
+}
+
+/** Killed itself (kill -9, a hangup sent to it alone), npm hands nothing on: only our parent's number tells. */
+function stopWithNpm(stop: AbortController): void {
+  const npm = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid !== npm) stop.abort();
+  }, 500);
+  timer.unref();
 }

@@ -9,17 +9,24 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { canEnter, databaseAccount } from "#shared/client/up/postgres/account.ts";
 import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
 
 /** Where root keeps a database that the database's user could not reach in the data directory. */
 const ELSEWHERE = "/var/lib/vantage";
 
+/** mkdir -p by hand: Node's own never returns under a file system that cannot make directories, /proc for one. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
 /** Makes the data directory, private to its owner; one line where it cannot be written. */
 export function openDataDirectory(path: string): { ok: true } | Problem {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectory(path);
     accessSync(path, constants.W_OK | constants.X_OK);
     // Root's database runs as nobody, who has to pass through (not look around); every file has its own lock.
     if (process.getuid?.() === 0) chmodSync(path, statSync(path).mode | 0o111);

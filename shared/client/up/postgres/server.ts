@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openLog, rotateLog } from "#shared/client/up/log-file.ts";
 import type { Account } from "#shared/client/up/postgres/account.ts";
 import { runAs } from "#shared/client/up/postgres/initialise.ts";
 import { readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
@@ -67,7 +68,8 @@ export async function startServer(options: {
   const logFile = join(root, "postgres.log");
   const all = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const log = openSync(logFile, "w", 0o600);
+  rotateLog(logFile);
+  const log = openLog(logFile);
   const child = spawn(join(native, "bin", "postgres"), ["-D", data, ...flags], {
     ...runAs(account),
     detached: true,

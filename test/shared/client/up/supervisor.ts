@@ -22,7 +22,8 @@ export interface Place {
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly base: string;
-  start(more?: Readonly<Record<string, string>>): Supervisor;
+  /** `command`: what to run instead of the supervisor over stand-ins. */
+  start(more?: Readonly<Record<string, string>>, command?: readonly string[]): Supervisor;
   /** Lines the stand-ins wrote: "agent start", "control-plane stop" ... */
   notes(): string[];
   /** The environment a stand-in was given, and its pid. */
@@ -71,8 +72,8 @@ export async function makePlace(): Promise<Place> {
     directory,
     environment,
     base: `http://${environment.VANTAGE_HTTP_ADDR}`,
-    start(more = {}) {
-      const supervisor = startSupervisor({ ...environment, ...more });
+    start(more = {}, command = [process.execPath, PROGRAM]) {
+      const supervisor = startSupervisor({ ...environment, ...more }, command);
       running.push(supervisor);
       return supervisor;
     },
@@ -89,8 +90,9 @@ export async function makePlace(): Promise<Place> {
   };
 }
 
-function startSupervisor(environment: Readonly<Record<string, string>>): Supervisor {
-  const child = spawn(process.execPath, [PROGRAM], { env: { PATH: process.env["PATH"], ...environment } });
+function startSupervisor(environment: Readonly<Record<string, string>>, command: readonly string[]): Supervisor {
+  const [program = "", ...words] = command;
+  const child = spawn(program, words, { env: { PATH: process.env["PATH"], ...environment } });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
   return {

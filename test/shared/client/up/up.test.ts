@@ -58,16 +58,13 @@ test("after kill -9 the children end by themselves and the next start takes the 
   const before = serversIn(place.directory);
   killed.process.kill("SIGKILL");
   await killed.ended;
+  const stops = () => place.notes().filter((note) => note.endsWith("stop"));
+  await until(() => stops().length === 2, "both children gone without anybody's help");
   const next = place.start();
   await next.says("Ctrl-C stops everything");
   expect(next.output()).toContain("has been taken over");
   expect(serversIn(place.directory)).toEqual(expect.arrayContaining(before.slice(0, 1)));
-  expect(
-    place
-      .notes()
-      .filter((note) => note.endsWith("stop"))
-      .toSorted(),
-  ).toEqual(["agent stop", "control-plane stop"]);
+  expect(stops().toSorted()).toEqual(["agent stop", "control-plane stop"]);
   next.process.kill("SIGTERM");
   expect(await next.ended).toBe(0);
   expect(serversIn(place.directory)).toEqual([]);

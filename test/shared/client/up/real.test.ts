@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
+
+const MAIN = fileURLToPath(new URL("../../../../shared/client/main.ts", import.meta.url));
+const OFF = { VANTAGE_METRICS_ADDR: "off", VANTAGE_AGENT_METRICS_ADDR: "off" };
+
+let place: Place;
+beforeEach(async () => {
+  place = await makePlace();
+});
+afterEach(() => place.clean());
+
+test("vantage up runs the real control plane and agent, and the printed key works", async () => {
+  const run = place.start(OFF, [process.execPath, MAIN, "up"]);
+  await run.says("Ctrl-C stops everything");
+  const key = /First API key +(vtg_\w{36}) /.exec(run.output())?.[1] ?? "";
+  const tools = await fetch(`${place.base}/api/v4/tools`, { headers: { "X-API-Key": key } });
+  expect(tools.status).toBe(200);
+  const ready = await fetch(`${place.base}/readyz`);
+  expect(await ready.json()).toMatchObject({ degraded: [] });
+  const token = readFileSync(join(place.directory, "admin-token"), "utf8").trim();
+  expect(run.output()).not.toContain(token);
+  run.process.kill("SIGTERM");
+  expect(await run.ended).toBe(0);
+  expect(serversIn(place.directory)).toEqual([]);
+});
+
+test("npm's sudden death ends what it started", async () => {
+  // npm runs scripts through a shell and names the script in this variable.
+  const shell = ["sh", "-c", `"$0" "$1" up; :`, process.execPath, MAIN];
+  const run = place.start({ ...OFF, npm_lifecycle_event: "start" }, shell);
+  await run.says("Ctrl-C stops everything");
+  run.process.kill("SIGKILL");
+  await until(() => serversIn(place.directory).length === 0, "everything stopped");
+  expect(await run.ended).toBeNull();
+});
