@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NO_ALLOW_LISTS, createEgress } from "#shared/egress.ts";
+import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
+import { createIcmp } from "#probe-agent/net/icmp.ts";
+import type { EchoReply, EchoRequest } from "#probe-agent/net/port.ts";
+import { createTrace } from "#probe-agent/net/trace.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { jobLimits, loopbackEgress } from "#test/support/net.ts";
+import { hasRawSockets } from "#test/support/raw-sockets.ts";
+
+const raw = await hasRawSockets();
+if (!raw) console.warn("skipped: raw sockets need CAP_NET_RAW");
+
+const ECHO: EchoRequest = { ip: "127.0.0.1", count: 4, intervalMs: 10, size: 56, ttl: 64, timeoutMs: 1_000 };
+
+describe.skipIf(!raw)("the ICMP process", () => {
+  let host: IcmpHost;
+  const lines: string[] = [];
+  beforeAll(async () => {
+    host = startIcmpHost({
+      clock: systemClock,
+      log: (line) => lines.push(line),
+      backOffMs: { first: 20, longest: 100 },
+    });
+    await host.ready();
+  });
+  afterAll(() => host?.stop());
+
+  const port = (limits = jobLimits()) => createIcmp({ host, egress: loopbackEgress })(limits);
+  const trace = (limits = jobLimits()) => createTrace({ host, egress: loopbackEgress, clock: systemClock })(limits);
+
+  it("pings the loopback and tells each reply as it comes", async () => {
+    const live: EchoReply[] = [];
+    const run = await port().echo(ECHO, (reply) => live.push(reply));
+    if (run.status !== "ok") throw new Error(JSON.stringify(run));
+    expect(run.data.replies).toEqual(live);
+    expect(live.map(({ seq, status, ttl }) => [seq, status, ttl])).toEqual([1, 2, 3, 4].map((seq) => [seq, "ok", 64]));
+    expect(Math.min(...live.map(({ rttMs }) => rttMs ?? 0))).toBeGreaterThan(0);
+    expect(run.data.clockErrorMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it("pings over IPv6, where a reply shows no hop limit", async (context) => {
+    if (!port().available().v6) context.skip("skipped: no IPv6 here");
+    const run = await port().echo({ ...ECHO, ip: "::1" }, () => {});
+    expect(run).toMatchObject({ status: "ok", data: { replies: [{ status: "ok", ttl: null }, {}, {}, {}] } });
+  });
+
+  it("refuses an address that egress does not allow", async () => {
+    const strict = createIcmp({ host, egress: createEgress(NO_ALLOW_LISTS) })(jobLimits());
+    expect(await strict.echo(ECHO, () => {})).toEqual({ status: "refused" });
+    const strictTrace = createTrace({ host, egress: createEgress(NO_ALLOW_LISTS), clock: systemClock })(jobLimits());
+    const request = { ip: "127.0.0.1", protocol: "icmp", maxHops: 3, queries: 1 } as const;
+    expect(await strictTrace.run(request, () => {})).toEqual({ status: "refused" });
+  });
+
+  it("loses nothing of 5,000 echoes a second over a thousand runs", async () => {
+    const runs = Array.from({ length: 1_000 }, async (_, index) => {
+      await sleep(index % 200);
+      const ip = `127.${1 + (index % 200)}.${index % 250}.1`;
+      return await port().echo({ ...ECHO, ip, count: 10, intervalMs: 200 }, () => {});
+    });
+    const outcomes = await Promise.all(runs);
+    const statuses = new Map<string, number>();
+    for (const outcome of outcomes) {
+      const replies = outcome.status === "ok" ? outcome.data.replies : [{ status: outcome.status }];
+      for (const { status } of replies) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(statuses)).toEqual({ ok: 10_000 });
+  });
+
+  it.each(["icmp", "udp", "tcp"] as const)("traces the loopback with %s probes", async (protocol) => {
+    const hops: number[] = [];
+    const run = await trace().run({ ip: "127.0.0.1", protocol, maxHops: 5, queries: 2 }, ({ hop }) => hops.push(hop));
+    expect(run).toMatchObject({ status: "ok", data: { reached: true, hops: [{ hop: 1 }] } });
+    expect(hops).toEqual([1]);
+    const replies = run.status === "ok" ? (run.data.hops[0]?.replies ?? []) : [];
+    expect(replies.map(({ ip }) => ip)).toEqual(["127.0.0.1", "127.0.0.1"]);
+  });
+
+  it("lets few traces in at once and gives up a turn with its check", async () => {
+    const turns = createTrace({ host, egress: loopbackEgress, clock: systemClock });
+    const request = { ip: "127.0.0.1", protocol: "icmp", maxHops: 5, queries: 5 } as const;
+    const aborted = new AbortController();
+    const outcomes = [1, 2, 3, 4, 5].map(() => turns(jobLimits()).run(request, () => {}));
+    const given = turns(jobLimits(10_000, aborted.signal)).run(request, () => {});
+    aborted.abort();
+    expect(await given).toMatchObject({ status: "failed", source: "probe", reason: "busy" });
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ data: { reached: true } });
+  });
+
+  it("ends a run with its check, at once", async () => {
+    const check = new AbortController();
+    const started = performance.now();
+    const run = port(jobLimits(10_000, check.signal)).echo({ ...ECHO, count: 10, intervalMs: 1_000 }, () =>
+      check.abort(),
+    );
+    expect(await run).toMatchObject({ status: "failed", source: "probe", reason: "cancelled" });
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it("is replaced when it dies; what ran in it fails as the probe's fault", async () => {
+    const dying = port().echo({ ...ECHO, count: 10, intervalMs: 1_000 }, () => {});
+    const before = host.pid();
+    if (before === null) throw new Error("no process");
+    process.kill(before, "SIGKILL");
+    expect(await dying).toMatchObject({ status: "failed", source: "probe", reason: "icmp_process_lost" });
+    expect(port().available()).toEqual({ v4: false, v6: false });
+    expect(await port().echo(ECHO, () => {})).toMatchObject({ status: "failed", reason: "icmp_process_lost" });
+    while (!port().available().v4) await sleep(20);
+    expect(host.pid()).not.toBe(before);
+    expect(await port().echo(ECHO, () => {})).toMatchObject({
+      status: "ok",
+      data: { replies: [{ status: "ok" }, {}, {}, {}] },
+    });
+    expect(lines.join("\n")).toMatch(/SIGKILL.*restart in/);
+  });
+});
+
+describe.skipIf(!raw)("the end of the ICMP process", () => {
+  it("comes with the agent's word, not with a signal to both", async () => {
+    const host = startIcmpHost({ clock: systemClock, log: () => {} });
+    await host.ready();
+    const pid = host.pid() ?? 0;
+    process.kill(pid, "SIGINT");
+    process.kill(pid, "SIGTERM");
+    const run = await createIcmp({ host, egress: loopbackEgress })(jobLimits()).echo(ECHO, () => {});
+    expect(run.status).toBe("ok");
+    await host.stop();
+    expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
+    expect(host.pid()).toBeNull();
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { createTracePlan, TRACE_PACE, type Passage, type TracePace } from "#probe-agent/net/icmp/trace-plan.ts";
+
+/** What a simulated network does with the n-th probe (from 1) of a hop: answer after some milliseconds, or not at all. */
+type Network = (
+  ttl: number,
+  nth: number,
+) => { readonly ip: string; readonly ms: number; readonly passage: Passage } | null;
+
+interface Walk {
+  readonly lines: readonly string[];
+  readonly reached: boolean;
+  readonly tookMs: number;
+  readonly sends: readonly { readonly ttl: number; readonly at: number }[];
+}
+
+/** Walks a plan through a network in simulated time. */
+function walk(network: Network, options: Partial<TracePace> = {}): Walk {
+  const plan = createTracePlan({ ...TRACE_PACE, maxHops: 30, queries: 3, ...options });
+  const sends: { ttl: number; at: number }[] = [];
+  const arrivals: { probe: number; at: number; ip: string; passage: Passage }[] = [];
+  let now = 0;
+  for (let turn = 0; turn < 10_000; turn += 1) {
+    const due = arrivals.filter((arrival) => arrival.at <= now);
+    for (const { probe, at, ip, passage } of due) {
+      arrivals.splice(
+        arrivals.findIndex((arrival) => arrival.probe === probe),
+        1,
+      );
+      plan.answered(probe, { ip, icmpType: 11, icmpCode: 0 }, passage, at);
+    }
+    const next = plan.next(now);
+    if (next.do === "end") {
+      const hops = plan.hops(now, true);
+      const lines = hops.map(({ replies }) => replies.map(({ ip }) => ip ?? "-").join(" "));
+      return { lines, reached: plan.reached(), tookMs: now, sends };
+    }
+    if (next.do === "send") {
+      const { ttl } = next;
+      sends.push({ ttl, at: now });
+      plan.sent(sends.length, ttl, now);
+      const answer = network(ttl, sends.filter((send) => send.ttl === ttl).length);
+      if (answer !== null) arrivals.push({ probe: sends.length, ...answer, at: now + answer.ms });
+    } else {
+      now = Math.min(next.until, ...arrivals.map((arrival) => arrival.at));
+    }
+  }
+  throw new Error("the plan never ends");
+}
+
+/** Routers a, b, c ... and the target at hop `target`, 10 ms a hop. */
+function line(target: number): Network {
+  return (ttl) => {
+    const hop = Math.min(ttl, target);
+    return { ip: String.fromCodePoint(96 + hop), ms: hop * 10, passage: ttl >= target ? "reached" : "passing" };
+  };
+}
+
+describe("a trace's plan", () => {
+  it("asks every hop up to the target and none beyond it", () => {
+    const { lines, reached } = walk(line(4));
+    expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
+    expect(reached).toBe(true);
+  });
+
+  it("wastes a few first probes beyond the target at most", () => {
+    const { sends } = walk(line(4));
+    expect(sends.filter(({ ttl }) => ttl > 4).length).toBeLessThanOrEqual(TRACE_PACE.window);
+    expect(sends.filter(({ ttl }) => ttl <= 4)).toHaveLength(12);
+  });
+
+  it("keeps a gap between packets, and a longer one at each hop", () => {
+    const { sends } = walk(line(8));
+    const gaps = sends.slice(1).map(({ at }, index) => at - (sends[index]?.at ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(TRACE_PACE.packetGapMs);
+    for (let hop = 1; hop <= 8; hop += 1) {
+      const times = sends.filter(({ ttl }) => ttl === hop).map(({ at }) => at);
+      const least = Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
+      expect(least).toBeGreaterThanOrEqual(TRACE_PACE.hopGapMs);
+    }
+  });
+
+  it("waits out a router that answers once a second", () => {
+    // The second probe of hop 2 finds its allowance used up; what comes a second later is answered.
+    const limited: Network = (ttl, nth) => (ttl === 2 && (nth === 2 || nth === 4) ? null : line(4)(ttl, nth));
+    const { lines, sends, tookMs } = walk(limited);
+    expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
+    const retried = sends.filter(({ ttl }) => ttl === 2).map(({ at }) => at);
+    expect(Math.max(...retried) - (retried[1] ?? 0)).toBeGreaterThan(1_000);
+    expect(tookMs).toBeLessThan(5_000);
+  });
+
+  it("passes a silent hop and gives it up after a few paced tries", () => {
+    const { lines, sends, reached } = walk((ttl, nth) => (ttl === 2 ? null : line(5)(ttl, nth)));
+    expect(lines).toEqual(["a a a", "- - -", "c c c", "d d d", "e e e"]);
+    expect(reached).toBe(true);
+    const tries = sends.filter(({ ttl }) => ttl === 2).map(({ at }) => at);
+    expect(tries).toHaveLength(3);
+    expect((tries[1] ?? 0) - (tries[0] ?? 0)).toBeGreaterThan(1_000);
+  });
+
+  it("ends after five silent hops in a row", () => {
+    const { lines, reached, tookMs } = walk((ttl, nth) => (ttl > 2 ? null : line(9)(ttl, nth)));
+    expect(lines).toEqual(["a a a", "b b b", "- - -", "- - -", "- - -", "- - -", "- - -"]);
+    expect(reached).toBe(false);
+    expect(tookMs).toBeLessThan(8_000);
+  });
+
+  it("ends at max_hops", () => {
+    const { lines, reached } = walk(line(9), { maxHops: 3, queries: 1 });
+    expect(lines).toEqual(["a", "b", "c"]);
+    expect(reached).toBe(false);
+  });
+
+  it("ends where a router refuses to go on", () => {
+    const wall: Network = (ttl, nth) => (ttl >= 3 ? { ip: "c", ms: 30, passage: "unreachable" } : line(9)(ttl, nth));
+    expect(walk(wall)).toMatchObject({ lines: ["a a a", "b b b", "c c c"], reached: false });
+  });
+
+  it("finds the target's own hop though its first probe was lost", () => {
+    const { lines } = walk((ttl, nth) => (ttl === 4 && nth === 1 ? null : line(4)(ttl, nth)));
+    expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
+  });
+
+  it("takes an answer that comes after it was given up for silent, once", () => {
+    const plan = createTracePlan({ ...TRACE_PACE, maxHops: 1, queries: 1 });
+    plan.sent(1, 1, 0);
+    expect(plan.next(1_500).do).toBe("send");
+    const reply = { ip: "a", icmpType: 11, icmpCode: 0 };
+    expect(plan.answered(1, reply, "passing", 1_600)).toBe(true);
+    expect(plan.answered(1, reply, "passing", 1_700)).toBe(false);
+    expect(plan.answered(99, reply, "passing", 1_700)).toBe(false);
+    expect(plan.hops(1_700, false)).toEqual([{ hop: 1, replies: [{ ...reply, rttMs: 1_600 }] }]);
+  });
+});

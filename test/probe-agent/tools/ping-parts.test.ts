@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TraceHop } from "#probe-agent/net/port.ts";
+import { nameHops } from "#probe-agent/tools/ping/hop-names.ts";
+import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
+import { summarize } from "#probe-agent/tools/ping/summary.ts";
+import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { dnsPort, netOf } from "#test/support/net.ts";
+
+describe("the time of a ping", () => {
+  it("is the gaps and the wait for the last reply", () => {
+    expect(scheduleEchoes(4, 200, 3_600)).toEqual({ count: 4, waitMs: 2_000, limitations: [] });
+    expect(scheduleEchoes(4, 200, 1_500)).toEqual({ count: 4, waitMs: 900, limitations: [] });
+  });
+
+  it("sends fewer echoes when the look-up ate it up, and says so", () => {
+    const schedule = scheduleEchoes(10, 200, 1_000);
+    expect(schedule).toMatchObject({ count: 4, waitMs: 400 });
+    expect(schedule?.limitations.join()).toMatch(/only 4 of 10/);
+    expect(scheduleEchoes(4, 200, 399)).toBeNull();
+  });
+});
+
+describe("the figures of a ping", () => {
+  it("count what the target itself answered intact, once per echo", () => {
+    const replies = [
+      { seq: 1, rtt_ms: 10, ttl: 60, status: "ok" },
+      { seq: 1, rtt_ms: 11, ttl: 60, status: "duplicate" },
+      { seq: 3, rtt_ms: 1_500, ttl: 60, status: "late" },
+      { seq: 4, rtt_ms: 12, ttl: 60, status: "corrupt" },
+      { seq: 5, rtt_ms: null, ttl: null, status: "unreachable", code: 1 },
+      { seq: 2, rtt_ms: null, ttl: null, status: "timeout" },
+    ] as const;
+    expect(summarize(5, replies)).toMatchObject({
+      packets_sent: 5,
+      packets_received: 2,
+      packet_loss_percent: 60,
+      rtt: { min_ms: 10, max_ms: 1_500, jitter_ms: 1_490 },
+    });
+  });
+});
+
+describe("the names of a path", () => {
+  let names: DnsServer;
+  beforeAll(async () => {
+    names = await startDnsServer({
+      zones: {
+        "1.0.77.10.in-addr.arpa": { PTR: ["gateway.example.net."] },
+        "8.8.8.8.in-addr.arpa": { PTR: ["dns.example.net."] },
+        "8.8.8.8.origin.test": { TXT: ['"15169 | 8.8.8.0/24 | US | arin | 2023-12-28"'] },
+        "as15169.asn.test": { TXT: ['"15169 | US | arin | 2000-03-30 | GOOGLE - Google LLC, US"'] },
+      },
+      behaviours: { "9.9.9.9.origin.test": { status: "SERVFAIL" } },
+    });
+  });
+  afterAll(() => names?.close());
+
+  it("come from PTR and Team Cymru; addresses inside networks stay inside", async () => {
+    const reply = { rttMs: 1, icmpType: 11, icmpCode: 0 };
+    const hops: TraceHop[] = ["10.77.0.1", "8.8.8.8", "8.8.8.8", "9.9.9.9"].map((ip, index) => ({
+      hop: index + 1,
+      replies: [
+        { ip, ...reply },
+        { ip: null, rttMs: null, icmpType: null, icmpCode: null },
+      ],
+    }));
+    const services = {
+      rdapBootstrapUrl: "http://127.0.0.1:9",
+      cymruZones: { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
+    };
+    const named = await nameHops(netOf({ dns: dnsPort([names.address]), services }), hops, 3_000);
+    expect(Object.fromEntries(named.names)).toEqual({
+      "10.77.0.1": { hostname: "gateway.example.net", asn: null, asName: null, country: null },
+      "8.8.8.8": { hostname: "dns.example.net", asn: 15_169, asName: "GOOGLE", country: "US" },
+      "9.9.9.9": { hostname: null, asn: null, asName: null, country: null },
+    });
+    expect(named.limitations.join()).toMatch(/1 of 3 addresses/);
+    expect(names.queries.some(({ name }) => name.includes("1.0.77.10.origin"))).toBe(false);
+  });
+});

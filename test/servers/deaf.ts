@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
+
+/** A port that looks filtered: its listener never accepts, and with the queue full the kernel drops every SYN. */
+export interface DeafServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const LISTENER = `
+  const { createServer } = require("node:net");
+  const { parentPort, workerData } = require("node:worker_threads");
+  const server = createServer();
+  server.on("error", (error) => parentPort.postMessage(error.code));
+  server.listen({ ...workerData, backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000);
+  });
+`;
+const QUEUE = 4;
+const SETTLE_MS = 200;
+
+/** Starts one; throws an error with the code (EACCES, EADDRINUSE) where the port cannot be had. */
+export async function startDeafServer(host = "127.0.0.1", port = 0): Promise<DeafServer> {
+  const worker = new Worker(LISTENER, { eval: true, workerData: { host, port } });
+  const [started] = (await once(worker, "message")) as [number | string];
+  if (typeof started === "string") {
+    await worker.terminate();
+    throw new Error(started);
+  }
+  const queued: Socket[] = [];
+  for (let index = 0; index < QUEUE; index += 1) queued.push(connect(started, host).on("error", () => {}));
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  return {
+    port: started,
+    async close() {
+      for (const socket of queued) socket.destroy();
+      await worker.terminate();
+    },
+  };
+}
