@@ -220,32 +220,6 @@ describe("what cannot be done", () => {
     expect(performance.now() - started).toBeLessThan(8_000);
   });
 
-  it.each([
-    [{ action: "ports" }, "ports"],
-    [{ protocol: "udp" }, "protocol"],
-    [{ protocol: "icmp", port: 80 }, "protocol"],
-    [{ action: "traceroute", port: 80 }, "protocol"],
-  ])("is said of %j by the contract", (given, field) => {
-    expect(contract.refine?.(parse({ host: "example.net", ...given }))).toMatchObject({ field });
-  });
-
-  it.each([
-    [{ action: "ports", ports: "80,443" }],
-    [{ port: 80 }],
-    [{ action: "traceroute", protocol: "udp", port: 53 }],
-    [{ ip_version: 4 }],
-    [{}],
-  ])("is not said of %j", (given) => {
-    expect(contract.refine?.(parse({ host: "example.net", ...given }))).toBeNull();
-  });
-
-  it.each([{ count: 11 }, { ports: Array.from({ length: 21 }, (_, index) => index + 1).join() }, { ip_version: 5 }])(
-    "is refused by the schema: %j",
-    (given) => {
-      expect(() => parse({ host: "example.net", ...given })).toThrow(/range|type/);
-    },
-  );
-
   it("is said by the agent too, should the ports not have come with the job", async () => {
     const outcome = await ping.run(netOf({}), parse({ host: "127.0.0.1", action: "ports" }));
     expect(outcome).toMatchObject({ status: "invalid", field: "ports" });
