@@ -11,7 +11,7 @@ export interface Supervisor {
   readonly process: ChildProcess;
   /** Everything it printed so far. */
   output(): string;
-  /** Waits until the output has the text; rejects with the output after 20 s. */
+  /** Waits until the output has the text; rejects with the output after 60 s. */
   says(text: string): Promise<void>;
   /** Settles with its exit status (null: killed). */
   readonly ended: Promise<number | null>;
@@ -48,13 +48,13 @@ export function serversIn(directory: string): number[] {
     });
 }
 
-/** Polls until it holds; rejects after 20 s. */
+/** Polls until it holds; rejects after 60 s. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let waited = 0; waited < 20_000; waited += 50) {
+  for (let waited = 0; waited < 60_000; waited += 50) {
     if (holds()) return;
     await sleep(50);
   }
-  throw new Error(`not within 20 s: ${what}`);
+  throw new Error(`not within 60 s: ${what}`);
 }
 
 /** A fresh place. */

@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
+
+// A start takes 2 s on a quiet machine and far more on a busy one.
+vi.setConfig({ testTimeout: 120_000 });
 
 let place: Place;
 beforeEach(async () => {
