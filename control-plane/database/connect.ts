@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { createSocketFactory, wantsTls } from "#control-plane/database/socket.ts";
 
 /** A postgres.js client of ours: bigint columns are JavaScript numbers (ids and counts stay below 2^53). */
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -38,6 +39,7 @@ export function connect(databaseUrl: string, options: ConnectOptions): Sql {
     backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 4), 0.5),
     keep_alive: 15,
     onnotice: () => {},
+    ...(wantsTls(databaseUrl) ? {} : { socket: createSocketFactory() }),
     connection: {
       application_name: options.name,
       statement_timeout: options.statementTimeoutMs,

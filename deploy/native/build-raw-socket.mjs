@@ -23,8 +23,10 @@ if (!existsSync(join(prefix, "include", "node", "node.h"))) warn("the running No
 const nodeGyp = process.env.npm_config_node_gyp;
 if (!nodeGyp) warn("npm did not name its node-gyp");
 
-const build = spawnSync(process.execPath, [nodeGyp, "rebuild", `--nodedir=${prefix}`], {
+const build = spawnSync(process.execPath, [nodeGyp, "rebuild"], {
   cwd: addon,
+  // Stronger than --nodedir: npm hands on a nodedir of the user's own configuration by this variable.
+  env: { ...process.env, npm_config_nodedir: prefix },
   encoding: "utf8",
 });
 if (build.status !== 0) {
