@@ -1,6 +1,7 @@
-import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Random } from "#shared/clock.ts";
+import { makeDirectory } from "#shared/process/directory.ts";
 
 /** The operator's bearer token: as configured, or kept in `<data dir>/admin-token` (0600), made on the first start. */
 export function readAdminToken(configured: string | null, dataDir: string, random: Random): string {
@@ -12,7 +13,7 @@ export function readAdminToken(configured: string | null, dataDir: string, rando
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(resolve(dataDir));
   const token = Buffer.from(random.bytes(32)).toString("base64url");
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
   return token;

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Random } from "#shared/clock.ts";
+import { makeDirectory } from "#shared/process/directory.ts";
 
 /** An agent's own folder: who it is, kept over restarts, and the lock that says it runs. */
 export interface AgentState {
@@ -20,7 +21,7 @@ const AGENT_ID = /^agt-[0-9a-f]{16}$/;
 /** Opens and locks a state folder, making it where it is missing. `pid` is this process's own. */
 export function openState(folder: string, pid: number, random: Random): OpenedState {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeDirectory(resolve(folder));
   } catch (error) {
     return { ok: false, line: `VANTAGE_STATE_DIR ${folder} cannot be written: ${codeOf(error)}` };
   }

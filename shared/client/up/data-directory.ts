@@ -9,19 +9,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { makeDirectory } from "#shared/process/directory.ts";
 import { canEnter, databaseAccount } from "#shared/client/up/postgres/account.ts";
 import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
 
 /** Where root keeps a database that the database's user could not reach in the data directory. */
 const ELSEWHERE = "/var/lib/vantage";
-
-/** mkdir -p by hand: Node's own never returns under a file system that cannot make directories, /proc for one. */
-function makeDirectory(path: string): void {
-  if (existsSync(path)) return;
-  makeDirectory(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
-}
 
 /** Makes the data directory, private to its owner; one line where it cannot be written. */
 export function openDataDirectory(path: string): { ok: true } | Problem {
