@@ -3,7 +3,7 @@ import type { Clock, Random } from "#shared/clock.ts";
 import { createAccounts, type Accounts } from "#control-plane/accounts/accounts.ts";
 import { createDatabaseClock } from "#control-plane/clock.ts";
 import type { Config } from "#control-plane/config.ts";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
 import { guardDatabase } from "#control-plane/database/guarded.ts";
 import { createNotifications, type Notifications } from "#control-plane/database/notifications.ts";
 import { readTime } from "#control-plane/database/store.ts";
@@ -91,7 +91,8 @@ export async function createApp<C extends AppConfig>(
     // The counts of a second before a crash are not worth waiting for the disk on every request.
     database: guardDatabase(() => open("limits", 1, GATE_TIMEOUT_MS, false), GATE_TIMEOUT_MS),
   });
-  const notifications = createNotifications(sql);
+  const listener = connectListener(config.databaseUrl, "vantage listener");
+  const notifications = createNotifications(listener);
   const keys = createKeys({ sql, gate, notifications, plans, clock, random });
   const accounts = createAccounts(sql, clock);
   accounts.onChange((tx, accountId) => keys.accountChanged(tx, accountId));
@@ -125,7 +126,7 @@ export async function createApp<C extends AppConfig>(
     async close() {
       draining = true;
       databaseClock.close();
-      await Promise.all([limits.close(), gate.close(), sql.end({ timeout: 5 })]);
+      await Promise.all([limits.close(), gate.close(), listener.end({ timeout: 1 }), sql.end({ timeout: 5 })]);
     },
   };
   try {

@@ -1,5 +1,4 @@
 import postgres from "postgres";
-import { createSocketFactory, wantsTls } from "#control-plane/database/socket.ts";
 
 /** A postgres.js client of ours: bigint columns are JavaScript numbers (ids and counts stay below 2^53). */
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -29,21 +28,71 @@ const BIGINT = {
   parse: (text: string) => Number(text),
 };
 
-/** Opens a client; nothing is sent until the first statement. Every wait is bounded: connecting, statements, retries. */
+/** Seconds that statements on the sound connections of a client get to finish once one of its connections broke. */
+const RETIRE_SECONDS = 5;
+
+/**
+ * Opens a client; nothing is sent until the first statement. Every wait is bounded: connecting, statements, retries.
+ *
+ * postgres.js 3.4.9 reconnects by itself, but a statement that it accepts between a socket's error and its close never
+ * settles, and bytes not yet written then stay in the buffer and break the connection's next start. So a client whose
+ * connection broke is never used again: behind the same handle the next statement gets a fresh one, and what was lost
+ * with the old one is rejected when that is ended.
+ */
 export function connect(databaseUrl: string, options: ConnectOptions): Sql {
+  let ended = false;
+  let client = open();
+
+  function open(): Sql {
+    const opened: Sql = postgres(databaseUrl, {
+      max: options.connections,
+      types: { bigint: BIGINT },
+      connect_timeout: 2,
+      keep_alive: 15,
+      // A connection ends because it broke, for no other reason.
+      max_lifetime: null,
+      idle_timeout: 0,
+      onnotice: () => {},
+      onclose: () => retire(opened),
+      connection: {
+        application_name: options.name,
+        statement_timeout: options.statementTimeoutMs,
+        ...(options.durable === false ? { synchronous_commit: "off" } : {}),
+      },
+    });
+    return opened;
+  }
+
+  function retire(broken: Sql): void {
+    if (ended || client !== broken) return;
+    client = open();
+    void broken.end({ timeout: options.connections === 1 ? 0 : RETIRE_SECONDS });
+  }
+
+  function end(how?: { timeout?: number }): Promise<void> {
+    ended = true;
+    return client.end(how);
+  }
+
+  return new Proxy(client, {
+    apply: (_target, _self, args) => Reflect.apply(client, undefined, args) as unknown,
+    get: (_target, property) => (property === "end" ? end : (Reflect.get(client, property) as unknown)),
+  });
+}
+
+/**
+ * Opens a client for LISTEN alone, which postgres.js takes up again by itself after every loss: nothing else is sent on
+ * it, so that nothing can be lost.
+ */
+export function connectListener(databaseUrl: string, name: string): Sql {
   return postgres(databaseUrl, {
-    max: options.connections,
+    max: 1,
     types: { bigint: BIGINT },
     connect_timeout: 2,
-    // Seconds to the next attempt after a lost connection; the library's own rule goes up to 20.
+    // Seconds to the next attempt; the library's own rule goes up to 20.
     backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 4), 0.5),
     keep_alive: 15,
     onnotice: () => {},
-    ...(wantsTls(databaseUrl) ? {} : { socket: createSocketFactory() }),
-    connection: {
-      application_name: options.name,
-      statement_timeout: options.statementTimeoutMs,
-      ...(options.durable === false ? { synchronous_commit: "off" } : {}),
-    },
+    connection: { application_name: name },
   });
 }

@@ -2,9 +2,9 @@ import { DatabaseAway } from "#control-plane/database/away.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 
 /**
- * Runs `work` in one transaction. When the connection dies, postgres.js rejects, but later statements of `work` would
- * run on a new connection outside any transaction: the handle refuses them. Do no other I/O inside; where one statement
- * will do, use one statement.
+ * Runs `work` in one transaction. Statements sent on its handle once it has ended, by a straggler of a failed Promise.all
+ * or after the connection died, would run outside of it: the handle refuses them. Do no other I/O inside; where one
+ * statement will do, use one statement.
  */
 export async function transact<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
   let over = false;

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { createDatabaseClock } from "#control-plane/clock.ts";
+import { createManualClock } from "#test/support/clock.ts";
+
+const HOST_START = new Date("2026-03-01T00:00:00Z");
+
+describe("the database's clock", () => {
+  it("replaces the host's word from the first measurement on and is carried by monotonic time", async () => {
+    const host = createManualClock(HOST_START);
+    const clock = createDatabaseClock({ host, readTime: async () => Date.parse("2026-03-01T01:00:00Z") });
+    expect(clock.now()).toEqual(HOST_START);
+    await clock.sync();
+    host.advance(1_500);
+    expect(clock.now().toISOString()).toBe("2026-03-01T01:00:01.500Z");
+    expect(clock.offsetMs()).toBe(3_600_000);
+    clock.close();
+  });
+
+  it("takes half the round trip off and ignores what lies within it", async () => {
+    const host = createManualClock(HOST_START);
+    let database = 0;
+    const clock = createDatabaseClock({
+      host,
+      readTime: async () => {
+        host.advance(100);
+        return database;
+      },
+    });
+    database = 1_000_000;
+    await clock.sync();
+    // Sent at 0, received at 100: the reading was taken at about 50.
+    expect(clock.now().getTime()).toBe(1_000_050);
+    database = 1_000_130;
+    await clock.sync();
+    // 20 ms off by a measurement that is only known to 50: no step.
+    expect(clock.now().getTime()).toBe(1_000_150);
+    database = 1_005_000;
+    await clock.sync();
+    expect(clock.now().getTime()).toBe(1_005_050);
+    clock.close();
+  });
+
+  it("goes on without the database", async () => {
+    const host = createManualClock(HOST_START);
+    let away = false;
+    const clock = createDatabaseClock({
+      host,
+      readTime: async () => {
+        if (away) throw new Error("away");
+        return 5_000;
+      },
+    });
+    await clock.sync();
+    away = true;
+    await expect(clock.sync()).rejects.toThrow("away");
+    host.advance(250);
+    expect(clock.now().getTime()).toBe(5_250);
+    clock.close();
+  });
+});

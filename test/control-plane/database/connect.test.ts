@@ -1,0 +1,182 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
+import { guardDatabase } from "#control-plane/database/guarded.ts";
+import { createNotifications } from "#control-plane/database/notifications.ts";
+import { createPump } from "#control-plane/database/pump.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let direct: Sql;
+let proxy: TcpProxy;
+let throughProxy: string;
+
+const options = { name: "test", connections: 1, statementTimeoutMs: 5_000 };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  direct = connect(database.url, { ...options, name: "direct" });
+  await direct`create table notes (text text)`;
+  const url = new URL(database.url);
+  proxy = await startTcpProxy(Number(url.port));
+  url.hostname = "127.0.0.1";
+  url.port = String(proxy.port);
+  throughProxy = url.href;
+});
+
+afterAll(async () => {
+  await proxy.close();
+  await direct.end();
+  await database.drop();
+});
+
+beforeEach(() => proxy.restore());
+
+const kill = () =>
+  direct`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'test'`;
+
+describe("a client", () => {
+  it("reads bigint as a number", async () => {
+    const [row] = await direct<{ n: number }[]>`select 9007199254740991::bigint as n`;
+    expect(row?.n).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each([1, 4])("of %i connections settles every statement, whenever the connection breaks", async (connections) => {
+    const sql = connect(throughProxy, { ...options, connections });
+    for (let round = 0; round < 10; round += 1) {
+      await expect.poll(() => sql`select 1`.then(() => "ok", String), { timeout: 10_000 }).toBe("ok");
+      const cutting = wait(round % 5).then(() => proxy.cut());
+      // Statement upon statement, so that some fall between the socket's error and its close.
+      const end = performance.now() + 30;
+      while (performance.now() < end) {
+        const settled = sql`select 1`.then(
+          () => true,
+          (error: unknown) => isDatabaseAway(error),
+        );
+        expect(await Promise.race([settled, wait(4_000, "lost")])).toBe(true);
+      }
+      await cutting;
+      await proxy.restore();
+    }
+    await sql.end({ timeout: 1 });
+  });
+
+  it("gives up a statement that takes too long", async () => {
+    const sql = connect(database.url, { ...options, statementTimeoutMs: 50 });
+    const error = await sql`select pg_sleep(5)`.catch((reason: unknown) => reason);
+    expect(isDatabaseAway(error)).toBe(true);
+    await sql.end();
+  });
+
+  it("tells a wrong statement from a database that is away", async () => {
+    const error = await direct`select nonsense`.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect(isDatabaseAway(error)).toBe(false);
+  });
+});
+
+describe("a guarded client", () => {
+  it("answers within its time also when the database is silent, and again when it is back", async () => {
+    const guarded = guardDatabase(() => connect(throughProxy, options), 300);
+    const read = () => guarded.run((sql) => sql`select 1 as one`).then(([row]) => row?.["one"] as unknown, isDatabaseAway);
+    expect(await read()).toBe(1);
+    proxy.freeze();
+    expect(await read()).toBe(true);
+    await proxy.restore();
+    await expect.poll(read, { timeout: 10_000 }).toBe(1);
+    await guarded.close();
+  });
+});
+
+describe("a transaction", () => {
+  it("commits or rolls back as a whole", async () => {
+    await transact(direct, (tx) => tx`insert into notes values ('kept')`);
+    const failing = transact(direct, async (tx) => {
+      await tx`insert into notes values ('dropped')`;
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    expect(await direct`select text from notes`).toEqual([{ text: "kept" }]);
+  });
+
+  it("whose connection dies writes nothing outside of itself", async () => {
+    const sql = connect(database.url, { ...options, connections: 3 });
+    const running = transact(sql, async (tx) => {
+      await tx`insert into notes values ('inside')`;
+      await kill();
+      await wait(100);
+      // A careless callback: it swallows the error and goes on.
+      await tx`select 1`.catch(() => {});
+      await tx`insert into notes values ('outside')`.catch(() => {});
+      return "done";
+    });
+    await expect(running).rejects.toSatisfy(isDatabaseAway);
+    await wait(100);
+    expect(await direct`select text from notes where text <> 'kept'`).toEqual([]);
+    expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+    await sql.end({ timeout: 1 });
+  });
+});
+
+describe("a transaction that is over", () => {
+  it("refuses what a straggler of its callback still sends", async () => {
+    let straggler: Promise<unknown> = Promise.resolve();
+    const failing = transact(direct, async (tx) => {
+      straggler = wait(50).then(() => tx`insert into notes values ('late')`);
+      straggler.catch(() => {});
+      await tx`select 1 / 0`;
+    });
+    await expect(failing).rejects.toThrow("division by zero");
+    await expect(straggler).rejects.toThrow("the transaction is over");
+    expect(await direct`select text from notes where text = 'late'`).toEqual([]);
+  });
+});
+
+describe("messages between replicas", () => {
+  it("arrive again after a loss, which is told", async () => {
+    await proxy.cut();
+    const listener = connectListener(throughProxy, "test");
+    const heard: string[] = [];
+    createNotifications(listener).listen(
+      "news",
+      (payload) => heard.push(payload),
+      () => heard.push("reset"),
+    );
+    await wait(100);
+    await proxy.restore();
+    const tell = async (payload: string, expected: string[]) => {
+      await expect.poll(() => heard.at(-1), { timeout: 10_000 }).toBe("reset");
+      await direct`select pg_notify('news', ${payload})`;
+      await expect.poll(() => heard).toEqual(expected);
+    };
+    await tell("a", ["reset", "a"]);
+    await kill();
+    await tell("b", ["reset", "a", "reset", "b"]);
+    await listener.end({ timeout: 1 });
+  });
+});
+
+describe("the pump", () => {
+  it("never runs twice at once, and again for what came meanwhile", async () => {
+    let running = 0;
+    let most = 0;
+    let runs = 0;
+    const pump = createPump(async () => {
+      runs += 1;
+      running += 1;
+      most = Math.max(most, running);
+      await wait(10);
+      running -= 1;
+    });
+    for (let at = 0; at < 10; at += 1) pump.wake();
+    await wait(5);
+    for (let at = 0; at < 10; at += 1) pump.wake();
+    await expect.poll(() => runs).toBe(2);
+    await wait(30);
+    expect([runs, most]).toEqual([2, 1]);
+  });
+});

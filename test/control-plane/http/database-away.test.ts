@@ -1,0 +1,97 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import postgres from "postgres";
+import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
+import { call, makeTestKey, startGate, type TestGate } from "#test/support/gate.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let gate: TestGate;
+let key: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  const direct = new URL(database.url);
+  proxy = await startTcpProxy(Number(direct.port));
+  direct.hostname = "127.0.0.1";
+  direct.port = String(proxy.port);
+  gate = await startGate({ databaseUrl: direct.href });
+  key = await makeTestKey(gate, { plan: "captain" });
+});
+
+afterEach(async () => {
+  await proxy.restore();
+  await gate.close();
+  await proxy.close();
+  await database.drop();
+});
+
+const whoami = (withKey = key) => call(`${gate.url}/api/v4/whoami`, { key: withKey });
+
+async function expectAway(): Promise<void> {
+  const before = performance.now();
+  const { status, body, headers } = await whoami();
+  expect([status, body.error?.code, body.error?.["retry_after_seconds"]]).toEqual([503, "service_unavailable", 1]);
+  expect(headers.has("retry-after")).toBe(false);
+  // Quickly: the guard's limit is 2 s, the test's bound leaves room for a busy machine.
+  expect(performance.now() - before).toBeLessThan(8_000);
+}
+
+describe("with the database away", () => {
+  it("no request passes, also with a key known by heart, and all is well when it is back", async () => {
+    expect((await whoami()).status).toBe(200);
+    await proxy.cut();
+    await expectAway();
+    const burst = await Promise.all(Array.from({ length: 20 }, () => whoami()));
+    expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([503]));
+    expect((await call(`${gate.url}/readyz`)).status).toBe(503);
+    expect((await call(`${gate.url}/healthz`)).status).toBe(200);
+    // What needs no database still answers as ever.
+    expect((await call(`${gate.url}/api/v4/nope`)).status).toBe(404);
+    expect((await call(`${gate.url}/api/v4/whoami`, { key: "wrong" })).status).toBe(401);
+    await proxy.restore();
+    await expect.poll(async () => (await whoami()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await call(`${gate.url}/readyz`)).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it("a database that is silent instead of gone is 503 as well", async () => {
+    expect((await whoami()).status).toBe(200);
+    proxy.freeze();
+    await expectAway();
+    await expectAway();
+    await proxy.restore();
+    await expect.poll(async () => (await whoami()).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it("backends that are killed cost no more than an error, and the next request is served", async () => {
+    const sql = postgres(database.url, { max: 1 });
+    for (let round = 0; round < 3; round += 1) {
+      expect((await whoami()).status).toBe(200);
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`;
+      await expect.poll(async () => (await whoami()).status, { timeout: 10_000 }).toBe(200);
+    }
+    await sql.end();
+  });
+
+  it("a key revoked while the messages could not arrive is refused when they can", async () => {
+    expect((await whoami()).status).toBe(200);
+    await proxy.cut();
+    const sql = postgres(database.url, { max: 1 });
+    await sql`delete from keys`;
+    await sql.end();
+    await proxy.restore();
+    // Forgotten on reconnect, long before the 5 s an answer would be believed.
+    await expect.poll(async () => (await whoami()).status, { timeout: 4_000 }).toBe(401);
+  });
+
+  it("the operator's API is 503 too", async () => {
+    await proxy.cut();
+    await wait(50);
+    const answer = await call(`${gate.url}/api/admin/keys`, {
+      headers: { authorization: "Bearer operator-token-of-this-test" },
+    });
+    expect([answer.status, answer.body.error?.code]).toEqual([503, "service_unavailable"]);
+  });
+});

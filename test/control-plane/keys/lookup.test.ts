@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { digestKey, makeKey } from "#control-plane/keys/format.ts";
+import { createKeyLookup, type KeyLookup } from "#control-plane/keys/lookup.ts";
+import type { Principal } from "#control-plane/keys/principal.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { createManualClock, systemRandom } from "#test/support/clock.ts";
+
+const plan = BUILT_IN_PLANS.pro;
+let clock: ReturnType<typeof createManualClock>;
+let owners: Map<string, Principal>;
+let loads: (readonly string[])[];
+let beforeAnswer: () => Promise<void>;
+let lookup: KeyLookup;
+
+beforeEach(() => {
+  clock = createManualClock(new Date("2026-03-01T00:00:00Z"));
+  owners = new Map();
+  loads = [];
+  beforeAnswer = async () => {};
+  lookup = createKeyLookup({
+    clock,
+    remembered: 10,
+    load: async (digests) => {
+      loads.push(digests);
+      const found = new Map([...owners].filter(([digest]) => digests.includes(digest)));
+      await beforeAnswer();
+      return found;
+    },
+  });
+});
+
+function add(accountId = 1): string {
+  const key = makeKey(systemRandom);
+  owners.set(digestKey(key), { keyId: owners.size + 1, accountId, plan, scopes: plan.scopes });
+  return key;
+}
+
+const find = (key: string) =>
+  new Promise<Principal | null>((resolve, reject) => {
+    lookup.find(key, (error, principal) => (error === null ? resolve(principal) : reject(error)));
+  });
+
+describe("the owner of a key", () => {
+  it("is asked for once by all that wait, and known at once for 5 s", async () => {
+    const [first, second] = [add(1), add(2)];
+    const found = await Promise.all([find(first), find(second), find(first), find(makeKey(systemRandom))]);
+    expect(found.map((principal) => principal?.accountId)).toEqual([1, 2, 1, undefined]);
+    expect(loads.length).toBe(1);
+    let answered = false;
+    lookup.find(first, () => {
+      answered = true;
+    });
+    expect(answered).toBe(true);
+    clock.advance(4_999);
+    await find(first);
+    expect(loads.length).toBe(1);
+    clock.advance(1);
+    await find(first);
+    expect(loads.length).toBe(2);
+  });
+
+  it("of a key with a wrong checksum is nobody, without asking", async () => {
+    expect(await find(`${makeKey(systemRandom).slice(0, -1)}!`)).toBeNull();
+    expect(await find("x".repeat(100_000))).toBeNull();
+    expect(loads).toEqual([]);
+  });
+
+  it("is asked for again once forgotten", async () => {
+    const [one, two, three] = [add(1), add(1), add(2)];
+    await Promise.all([find(one), find(two), find(three)]);
+    lookup.forgetKey(digestKey(one));
+    await find(one);
+    expect(loads.at(-1)).toEqual([digestKey(one)]);
+    lookup.forgetAccount(1);
+    await Promise.all([find(one), find(two), find(three)]);
+    expect(new Set(loads.at(-1))).toEqual(new Set([digestKey(one), digestKey(two)]));
+    lookup.forgetAll();
+    await find(three);
+    expect(loads.at(-1)).toEqual([digestKey(three)]);
+  });
+
+  it("is not remembered where the key was revoked while the answer was on its way", async () => {
+    const key = add();
+    beforeAnswer = async () => {
+      owners.delete(digestKey(key));
+      lookup.forgetKey(digestKey(key));
+    };
+    expect(await find(key)).not.toBeNull();
+    expect(await find(key)).toBeNull();
+  });
+
+  it("is remembered for so many keys, and wrong keys push out none of the right ones", async () => {
+    const key = add();
+    await find(key);
+    for (let at = 0; at < 50; at += 1) await find(makeKey(systemRandom));
+    const before = loads.length;
+    await find(key);
+    expect(loads.length).toBe(before);
+  });
+
+  it("cannot be told while the database is away, to nobody who waits; later it can", async () => {
+    const key = add();
+    beforeAnswer = () => Promise.reject(new Error("away"));
+    const settled = await Promise.allSettled([find(key), find(add(2))]);
+    expect(settled.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    beforeAnswer = async () => {};
+    expect((await find(key))?.accountId).toBe(1);
+  });
+});
