@@ -71,7 +71,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     genReqId: nextId,
-    rewriteUrl: ({ url = "/" }) => (url.startsWith("/") ? url : toOriginForm(url)),
+    rewriteUrl: ({ url = "/" }) => withoutSuffix(url.startsWith("/") ? url : toOriginForm(url)),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
     // A path the router cannot read: such requests are neither decorated nor hooked.
     frameworkErrors: (error, request, reply) => {
@@ -130,6 +130,11 @@ function pathOf(target: string): string {
   } catch {
     return path;
   }
+}
+
+/** `/api/v4/check.php` is the older name of `/api/v4/check`: every versioned path has both (decisions 4). */
+function withoutSuffix(target: string): string {
+  return target.startsWith("/api/v") ? target.replace(/^(\/api\/v\d\/[a-z0-9-]+)\.php(?=[/?#]|$)/, "$1") : target;
 }
 
 /** RFC 9112, section 3.2.2: a server accepts the absolute form as well. `*` and the like match no route. */

@@ -9,7 +9,7 @@ import { toolHandler } from "#control-plane/surfaces/tool-routes.ts";
 /** The tools that exist in v3, v2 and v1 (service.md, v3 endpoints; decisions 4). */
 const FROZEN_TOOLS = new Set(["check", "dns", "ssl", "ip", "ping", "health"]);
 
-/** Registers every tool's routes in every version that has it; `.php` is the same endpoint under its older name. */
+/** Registers every tool's routes in every version that has it. */
 export function registerTools(
   server: FastifyInstance,
   app: CheckContext,
@@ -21,16 +21,13 @@ export function registerTools(
     const versions = FROZEN_TOOLS.has(contract.name) ? (["v4", "v3", "v2", "v1"] as const) : (["v4"] as const);
     for (const version of versions) {
       const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "header" : "anywhere" });
-      for (const [suffix, method] of ["", ".php"].flatMap((end) => TOOL_METHODS.map((each) => [end, each] as const))) {
+      for (const method of TOOL_METHODS) {
         server.route({
           ...keyed,
           method,
-          url: `/api/${version}/${contract.name}${suffix}`,
-          // One name in the docs is enough, and what is gone or about to be is not for newcomers.
-          schema: {
-            ...toolOperation(contract, version, method),
-            hide: suffix !== "" || version === "v2" || version === "v1",
-          },
+          url: `/api/${version}/${contract.name}`,
+          // What is gone or about to be is not for newcomers.
+          schema: { ...toolOperation(contract, version, method), hide: version === "v2" || version === "v1" },
           handler,
         });
       }

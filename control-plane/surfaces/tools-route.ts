@@ -26,28 +26,23 @@ const ROW = Type.Object({
 /** GET /api/v4/tools: the catalogue with `allowed` by the calling key's scopes. */
 export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts: readonly Contract[]): void {
   const catalogue = createCatalogue(contracts);
-  for (const suffix of ["", ".php"]) {
-    server.route({
-      ...gate.keyed({ scope: null }),
-      method: "GET",
-      url: `/api/v4/tools${suffix}`,
-      schema: {
-        ...operation({
-          id: "list_tools",
-          tag: "Catalogue",
-          summary: "The tools and which of them the key may use",
-          data: Type.Array(ROW),
-        }),
-        hide: suffix !== "",
-      },
-      // The rows are made once per set of scopes; only the meta is this request's own.
-      handler: (request, reply) => {
-        const { requestId, durationMs } = factsOf(request);
-        const meta = `{"request_id":"${requestId}","duration_ms":${durationMs},"api_version":"4.0"}`;
-        return reply
-          .type("application/json; charset=utf-8")
-          .send(`{"data":${catalogue(callerOf(request).scopes)},"meta":${meta}}`);
-      },
-    });
-  }
+  server.route({
+    ...gate.keyed({ scope: null }),
+    method: "GET",
+    url: "/api/v4/tools",
+    schema: operation({
+      id: "list_tools",
+      tag: "Catalogue",
+      summary: "The tools and which of them the key may use",
+      data: Type.Array(ROW),
+    }),
+    // The rows are made once per set of scopes; only the meta is this request's own.
+    handler: (request, reply) => {
+      const { requestId, durationMs } = factsOf(request);
+      const meta = `{"request_id":"${requestId}","duration_ms":${durationMs},"api_version":"4.0"}`;
+      return reply
+        .type("application/json; charset=utf-8")
+        .send(`{"data":${catalogue(callerOf(request).scopes)},"meta":${meta}}`);
+    },
+  });
 }

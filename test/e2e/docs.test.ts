@@ -95,6 +95,14 @@ describe("GET /api/v4/tools", () => {
     expect(body.meta).toMatchObject({ request_id: expect.any(String), api_version: "4.0" });
   });
 
+  it("answers under its older name too, like every versioned path", async () => {
+    const free = await plane.createKey("free");
+    for (const path of ["/api/v4/tools.php", "/api/v4/tools.php/", "/api/v4/tools/", "/api/v4/probes.php?x=1"]) {
+      expect((await plane.call(path, { key: free })).status, path).toBe(200);
+    }
+    expect((await plane.call("/api/v4/tools.php.php", { key: free })).status).toBe(404);
+  });
+
   it("is refused without a key, with the limits of one in the headers otherwise", async () => {
     expect((await plane.call("/api/v4/tools")).status).toBe(401);
     const { headers } = await plane.call("/api/v4/tools", { key: await plane.createKey("pro") });
