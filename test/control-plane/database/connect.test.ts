@@ -82,7 +82,8 @@ describe("a client", () => {
 describe("a guarded client", () => {
   it("answers within its time also when the database is silent, and again when it is back", async () => {
     const guarded = guardDatabase(() => connect(throughProxy, options), 300);
-    const read = () => guarded.run((sql) => sql`select 1 as one`).then(([row]) => row?.["one"] as unknown, isDatabaseAway);
+    const read = () =>
+      guarded.run((sql) => sql`select 1 as one`).then(([row]) => row?.["one"] as unknown, isDatabaseAway);
     expect(await read()).toBe(1);
     proxy.freeze();
     expect(await read()).toBe(true);

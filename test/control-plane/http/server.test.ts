@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+const post = (path: string, body: string | URLSearchParams, headers: Record<string, string> = {}) =>
   call(`${gate.url}${path}`, { key, method: "POST", body, headers });
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -80,13 +80,16 @@ describe("bodies", () => {
     expect(chunked).toMatch(/^HTTP\/1.1 413/);
   });
 
-  it.each(["text/plain", "application/xml", "multipart/form-data; boundary=x", "nonsense", "application/json-patch+json"])(
-    "of type %s are 415",
-    async (type) => {
-      const { status, body } = await post("/api/v4/write", "{}", { "content-type": type });
-      expect([status, body.error?.code]).toEqual([415, "unsupported_media_type"]);
-    },
-  );
+  it.each([
+    "text/plain",
+    "application/xml",
+    "multipart/form-data; boundary=x",
+    "nonsense",
+    "application/json-patch+json",
+  ])("of type %s are 415", async (type) => {
+    const { status, body } = await post("/api/v4/write", "{}", { "content-type": type });
+    expect([status, body.error?.code]).toEqual([415, "unsupported_media_type"]);
+  });
 
   it("that are compressed are 415, forms only fit tools", async () => {
     const gzip = await post("/api/v4/write", "{}", { ...JSON_TYPE, "content-encoding": "gzip" });
@@ -98,7 +101,9 @@ describe("bodies", () => {
   it("that are empty are {}, with and without a type", async () => {
     expect((await post("/api/v4/write", "", JSON_TYPE)).body.data).toEqual({});
     expect((await call(`${gate.url}/api/v4/write`, { key, method: "POST" })).body.data).toEqual({});
-    expect((await post("/api/v4/write", "{}", { "content-type": "Application/JSON; charset=UTF-8" })).body.data).toEqual({});
+    expect(
+      (await post("/api/v4/write", "{}", { "content-type": "Application/JSON; charset=UTF-8" })).body.data,
+    ).toEqual({});
   });
 
   it.each([
@@ -119,7 +124,9 @@ describe("bodies", () => {
     expect(joined.body.data).toEqual({ values: { a: "1", b: [2] }, from: "json" });
     const both = await post("/api/v4/echo?a=1", '{"a":1}', JSON_TYPE);
     expect(both.body.error).toMatchObject({ field: "a", reason: "duplicate" });
-    expect((await post("/api/v4/echo?a=1&a=2", '{"b":1}', JSON_TYPE)).body.error).toMatchObject({ reason: "duplicate" });
+    expect((await post("/api/v4/echo?a=1&a=2", '{"b":1}', JSON_TYPE)).body.error).toMatchObject({
+      reason: "duplicate",
+    });
     const twice = await call(`${gate.url}/api/v4/echo?a=1&a=2`, { key });
     expect(twice.body.data).toEqual({ values: { a: ["1", "2"] }, from: "text" });
   });
@@ -138,7 +145,11 @@ describe("every answer", () => {
   });
 
   it("to bytes that are no request is a 400 in the envelope", async () => {
-    for (const bytes of ["nonsense\r\n\r\n", `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, "GET /\u0001 HTTP/1.1\r\n\r\n"]) {
+    for (const bytes of [
+      "nonsense\r\n\r\n",
+      `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
+      "GET /\u0001 HTTP/1.1\r\n\r\n",
+    ]) {
       const [head = "", body = ""] = (await sendRaw(gate.url, bytes)).split("\r\n\r\n");
       expect(head).toMatch(/^HTTP\/1.1 400/);
       const parsed = JSON.parse(body) as { error: { code: string }; meta: { request_id: string } };
@@ -169,7 +180,8 @@ describe("the log and the metrics", () => {
     await call(`${gate.url}/api/v3/whoami?api_key=${key}`);
     await call(`${gate.url}/nope-secret-path`);
     const text = JSON.stringify(gate.lines);
-    for (const secret of [key, "token-in-path", "private.example", "nope-secret-path"]) expect(text).not.toContain(secret);
+    for (const secret of [key, "token-in-path", "private.example", "nope-secret-path"])
+      expect(text).not.toContain(secret);
     await expect.poll(() => gate.lines.some((line) => line["route"] === "/api/v4/hooks/:id")).toBe(true);
     const line = gate.lines.find((each) => each["route"] === "/api/v4/hooks/:id");
     expect(line).toMatchObject({ msg: "request", method: "GET", status: 200, account_id: 1, address: "127.0.0.1" });

@@ -8,7 +8,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** The checksum written the other way round: digits back to the number. */
 function fromBase62(digits: string): number {
-  return [...digits].reduce((value, digit) => value * 62 + BASE62.indexOf(digit), 0);
+  return Array.from(digits).reduce((value, digit) => value * 62 + BASE62.indexOf(digit), 0);
 }
 
 describe("an API key", () => {

@@ -37,7 +37,10 @@ function add(accountId = 1): string {
 
 const find = (key: string) =>
   new Promise<Principal | null>((resolve, reject) => {
-    lookup.find(key, (error, principal) => (error === null ? resolve(principal) : reject(error)));
+    lookup.find(key, (error, principal) => {
+      if (error === null) resolve(principal);
+      else reject(error);
+    });
   });
 
 describe("the owner of a key", () => {

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "#test/support/clock.ts";
+import { call, startGate, type TestGate } from "#test/support/gate.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let gate: TestGate;
+let agents = 0;
+const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  gate = await startGate({ databaseUrl: database.url, overrides: { clock }, agents: () => agents });
+});
+
+afterAll(async () => {
+  await gate.close();
+  await database.drop();
+});
+
+const ready = async () => {
+  // The database's state is believed for a second.
+  clock.advance(1_000);
+  const { status, body } = await call(`${gate.url}/readyz`);
+  return [status, body];
+};
+
+describe("readiness", () => {
+  it("waits for the first agent, but no longer than 30 s", async () => {
+    expect(await ready()).toEqual([503, { status: "unavailable", failing: ["agents"] }]);
+    clock.advance(30_000);
+    expect(await ready()).toEqual([200, { status: "ready", degraded: ["agents"] }]);
+    agents = 1;
+    expect(await ready()).toEqual([200, { status: "ready", degraded: [] }]);
+  });
+
+  it("stays through a later loss of all agents, which is said", async () => {
+    agents = 0;
+    expect(await ready()).toEqual([200, { status: "ready", degraded: ["agents"] }]);
+    agents = 2;
+  });
+
+  it("ends where a migration is missing", async () => {
+    await gate.app.sql`update schema_migrations set number = number + 1000`;
+    expect(await ready()).toEqual([503, { status: "unavailable", failing: ["database"] }]);
+    await gate.app.sql`update schema_migrations set number = number - 1000`;
+    expect(await ready()).toEqual([200, { status: "ready", degraded: [] }]);
+  });
+
+  it("ends with draining, while the process is alive and requests are answered", async () => {
+    gate.app.drain();
+    expect(await ready()).toEqual([503, { status: "unavailable", failing: ["draining"] }]);
+    expect((await call(`${gate.url}/healthz`)).body).toEqual({ status: "ok" });
+    expect((await fetch(`${gate.url}/healthz`, { method: "HEAD" })).status).toBe(200);
+    expect((await call(`${gate.url}/healthz`, { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
+  });
+});

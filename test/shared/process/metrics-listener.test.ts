@@ -1,0 +1,35 @@
+import { Counter, Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import { listenMetrics } from "#shared/process/metrics-listener.ts";
+
+function createRegistry(): Registry {
+  const registry = new Registry();
+  new Counter({ name: "vantage_things_total", help: "Things", registers: [registry] }).inc(3);
+  return registry;
+}
+
+describe("the metrics listener", () => {
+  it("serves the registry at /metrics and nothing else", async () => {
+    const listener = await listenMetrics({ registry: createRegistry(), host: "127.0.0.1", port: 0 });
+    const base = `http://127.0.0.1:${listener.port}`;
+    const answer = await fetch(`${base}/metrics?x=1`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      200,
+      "text/plain; version=0.0.4; charset=utf-8",
+    ]);
+    expect(await answer.text()).toContain("vantage_things_total 3");
+    expect((await fetch(`${base}/`)).status).toBe(404);
+    expect((await fetch(`${base}/metrics`, { method: "POST" })).status).toBe(405);
+    await listener.close();
+  });
+
+  it("takes a free port where the wanted one is in use, if it may", async () => {
+    const first = await listenMetrics({ registry: createRegistry(), host: "127.0.0.1", port: 0 });
+    const options = { registry: createRegistry(), host: "127.0.0.1", port: first.port };
+    await expect(listenMetrics(options)).rejects.toThrow("EADDRINUSE");
+    const second = await listenMetrics({ ...options, orFree: true });
+    expect(second.port).not.toBe(first.port);
+    expect((await fetch(`http://127.0.0.1:${second.port}/metrics`)).status).toBe(200);
+    await Promise.all([first.close(), second.close()]);
+  });
+});
