@@ -3,8 +3,8 @@ export class DatabaseAway extends Error {
   override readonly name = "DatabaseAway";
 }
 
-// Node's socket errors and postgres.js's own words for a connection that is not there.
-const CONNECTION_CODES = new Set([
+// Node's socket errors; the database's only where postgres.js has hung its statement on them.
+const SOCKET_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -14,6 +14,10 @@ const CONNECTION_CODES = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
+]);
+
+// postgres.js's own words for a connection that is not there.
+const CONNECTION_CODES = new Set([
   "CONNECT_TIMEOUT",
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -28,7 +32,7 @@ const SERVER_CODES = /^(?:08...|53...|57014|57P..|25006)$/;
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseAway) return true;
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return false;
-  // ENOENT counts only where it is about a socket: a missing file is a bug.
-  if (error.code === "ENOENT") return "syscall" in error && error.syscall === "connect";
-  return CONNECTION_CODES.has(error.code) || ("severity" in error && SERVER_CODES.test(error.code));
+  if (CONNECTION_CODES.has(error.code)) return true;
+  if (SOCKET_CODES.has(error.code)) return "query" in error;
+  return "severity" in error && SERVER_CODES.test(error.code);
 }

@@ -8,6 +8,7 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/routes-seen.ts";
+import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
 import { isRetiring, retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
@@ -92,6 +93,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
   server.setErrorHandler(handleError);
   // Never reached: the hook below refuses unmatched requests before their bodies are read.
   server.setNotFoundHandler((request, reply) => handleError(notFound(), request, reply));
+  setSecurityHeaders(server, tls !== undefined);
   server.addHook("onRoute", ({ method, url }) => routes.add(method, url));
   server.addHook("onRequest", (request, reply, done) => {
     const refusal = receive(request, (name, value) => void reply.header(name, value));

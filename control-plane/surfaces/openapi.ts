@@ -23,6 +23,7 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: baseUrl }],
+      tags: ["Tools", "Catalogue", "Admin", "Health", "Tools, version 3"].map((name) => ({ name })),
       components: {
         securitySchemes: {
           apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key of an account" },
@@ -47,6 +48,17 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
   });
   await server.register(reference, {
     routePrefix: "/docs",
-    configuration: { url: "/openapi.json", title: "Vantage API", withDefaultFonts: false, telemetry: false },
+    // Nothing on the page talks to anybody but this server.
+    configuration: {
+      url: "/openapi.json",
+      title: "Vantage API",
+      withDefaultFonts: false,
+      telemetry: false,
+      showDeveloperTools: "never",
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      authentication: { preferredSecurityScheme: "apiKey" },
+    },
   });
 }

@@ -74,6 +74,7 @@ describe("GET /docs", () => {
     expect(status).toBe(200);
     expect(headers.get("content-type")).toContain("text/html");
     expect(text).not.toMatch(/(src|href)="https?:\/\//);
+    expect(headers.get("content-security-policy")).toContain("connect-src 'self'");
   });
 });
 

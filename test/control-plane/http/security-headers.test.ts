@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+it.each(["/api/v4/tools", "/api/v1/check", "/nowhere", "/healthz", "/openapi.json"])(
+  "an answer of %s can neither run, be framed nor be kept by a cache",
+  async (path) => {
+    const { headers } = await plane.call(path);
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("strict-transport-security")).toBeNull();
+  },
+);
