@@ -17,12 +17,7 @@ const SOCKET_CODES = new Set([
 ]);
 
 // postgres.js's own words for a connection that is not there.
-const CONNECTION_CODES = new Set([
-  "CONNECT_TIMEOUT",
-  "CONNECTION_CLOSED",
-  "CONNECTION_ENDED",
-  "CONNECTION_DESTROYED",
-]);
+const CONNECTION_CODES = new Set(["CONNECT_TIMEOUT", "CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED"]);
 
 // PostgreSQL, appendix A: 08 connection exception, 53 insufficient resources, 57014 a statement over its time limit,
 // 57P shutdown and start-up, 25006 a standby that was the primary a moment ago.

@@ -13,7 +13,7 @@ export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: Fast
 /** The one place where errors become answers. What is ours is logged with the request's id and told to nobody. */
 export function createErrorHandler(log: Logger, metrics: Metrics): ErrorHandler {
   return (error, request, reply) => {
-    const refusal = toRefusal(error);
+    const refusal = isAborted(request) ? ABORTED : toRefusal(error);
     if (refusal === null || (refusal !== error && refusal.status === 503)) {
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, "request failed");
     }
@@ -39,6 +39,17 @@ const INTERNAL = new Refusal(
   "internal_error",
   "Something went wrong on our side. It has been recorded with the request id.",
 );
+
+const ABORTED = new Refusal("missing_parameter", {
+  field: "body",
+  reason: "type",
+  message: "The body ended before its announced length.",
+});
+
+/** Whether the client went away while its body was being read: nobody's fault, and nobody is left to be told. */
+function isAborted({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
+}
 
 /** null: an error of ours. */
 function toRefusal(error: unknown): Refusal | null {

@@ -7,6 +7,8 @@ export interface Operation {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
+  /** A sentence more, where the summary is a heading. */
+  readonly description?: string;
   /** Schema of `data`. */
   readonly data: TSchema;
   readonly query?: TObject;
@@ -49,6 +51,7 @@ export function operation(described: Operation) {
     operationId: id,
     tags: [tag],
     summary,
+    ...(described.description === undefined ? {} : { description: described.description }),
     security: SECURITY[security],
     ...(query === undefined ? {} : { querystring: query }),
     ...(body === undefined ? {} : { body }),

@@ -132,6 +132,18 @@ describe("bodies", () => {
   });
 });
 
+describe("a client that goes away in the middle of its body", () => {
+  it("is no error of ours", async () => {
+    const head = `Host: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
+    const refused = async () =>
+      (await gate.app.metrics.httpRefused.get()).values.reduce((sum, { value }) => sum + value, 0);
+    const before = await refused();
+    await sendRaw(gate.url, `POST /api/v4/write HTTP/1.1\r\n${head}`, 200);
+    await expect.poll(refused).toBe(before + 1);
+    expect(gate.lines.filter((line) => JSON.stringify(line).includes("aborted"))).toEqual([]);
+  });
+});
+
 describe("every answer", () => {
   it("has a request id of ours, not the client's, and no two the same", async () => {
     const ids = await Promise.all(
