@@ -51,7 +51,7 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
     // Nothing on the page talks to anybody but this server.
     configuration: {
       url: "/openapi.json",
-      title: "Vantage API",
+      pageTitle: "Vantage API",
       withDefaultFonts: false,
       telemetry: false,
       showDeveloperTools: "never",

@@ -26,7 +26,8 @@ export function toolOperation(contract: Contract, version: Version, method: "GET
     ...operation({
       id: `${version}_${contract.name.replaceAll("-", "_")}${inBody ? "_post" : ""}`,
       tag: version === "v4" ? "Tools" : "Tools, version 3",
-      summary: contract.summary,
+      summary: contract.title,
+      description: contract.summary,
       data: contract.result,
       ...(inBody ? { body: params } : { query: params }),
       errors: TOOL_ERRORS,
