@@ -5,7 +5,7 @@ import { describeCertificate } from "#probe-agent/analysis/certificate/describe.
 import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/ssl/chain.ts";
 import { sslWarnings } from "#probe-agent/analysis/ssl/warnings.ts";
-import type { TlsObservation } from "#probe-agent/net/port.ts";
+import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;
 

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { TcpPort } from "#probe-agent/net/port.ts";
+import type { TcpPort } from "#probe-agent/net/port/packets.ts";
 
 type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port.ts";
+import type { TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port/tls.ts";
 import { connectTcp } from "#probe-agent/net/tls/connect.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";

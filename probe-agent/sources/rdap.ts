@@ -1,6 +1,7 @@
 import { readIpNetwork, type RdapFinding } from "#probe-agent/analysis/rdap.ts";
 import { readBootstrap, serviceFor, type RdapService } from "#probe-agent/analysis/rdap/bootstrap.ts";
-import type { Net, PageSnapshot } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
 
 /** A registration with the URL it was read at, or why there is none: one sentence for the result's limitations. */
 export type RdapAnswer =

@@ -3,7 +3,9 @@ import { classifyAddress } from "#shared/egress.ts";
 import { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { hopTimingMs, timingReport } from "#probe-agent/analysis/timing.ts";
-import type { Address, Hop, Net, PageSnapshot } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Address } from "#probe-agent/net/port/address.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;

@@ -5,7 +5,8 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { typeResult, typeResults, type TypeAnswer } from "#probe-agent/analysis/dns-rows.ts";
 import { needsRootProbe, readResolverVerdict, type DnssecObservation } from "#probe-agent/analysis/dnssec-resolver.ts";
 import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
-import type { DnsAnswer, Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;

@@ -1,7 +1,8 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { ping as contract, type PingResult } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Address, Net, Resolved } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { checkPorts } from "#probe-agent/tools/ping/ports.ts";
 import { pingByIcmp } from "#probe-agent/tools/ping/icmp.ts";

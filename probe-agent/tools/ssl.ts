@@ -3,7 +3,9 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/ssl.ts";
-import type { Address, Net, Resolved, TlsObservation, TlsRequest, TlsVersion } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
+import type { TlsObservation, TlsRequest, TlsVersion } from "#probe-agent/net/port/tls.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;

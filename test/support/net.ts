@@ -1,7 +1,8 @@
 import { createEgress, type Egress } from "#shared/egress.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { DnsPort, Net, ProgressEvent } from "#probe-agent/net/port.ts";
+import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
+import type { DnsPort } from "#probe-agent/net/port/dns.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
 /** Bounds of one job that starts now; `signal` defaults to one that never aborts. */

@@ -5,7 +5,7 @@ import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/net/dns/registry.ts"
 import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/net/dns/names.ts";
 import { formatServer, parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { DnsAnswer, DnsQuestion, DnsRecord } from "#probe-agent/net/port.ts";
+import type { DnsAnswer, DnsQuestion, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 const DEFAULT_TIMEOUT_MS = 3_000;
 // A lost packet is asked again after this, by round.

@@ -4,7 +4,7 @@ import type { WireQuestion } from "#probe-agent/net/dns/message.ts";
 import { textToName } from "#probe-agent/net/dns/names.ts";
 import { typeCode } from "#probe-agent/net/dns/registry.ts";
 import { ByteWriter } from "#probe-agent/net/dns/writer.ts";
-import type { DnsFlags, DnsRecord } from "#probe-agent/net/port.ts";
+import type { DnsFlags, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 /** A record to write: `raw` goes out as it is. */
 export type RecordToSend = Pick<DnsRecord, "name" | "type" | "class" | "ttl" | "raw">;

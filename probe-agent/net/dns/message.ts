@@ -4,7 +4,7 @@ import { nameToText, readName, type NameOctets } from "#probe-agent/net/dns/name
 import { readRdata } from "#probe-agent/net/dns/rdata/codec.ts";
 import { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
 import { TYPE_OPT, typeName } from "#probe-agent/net/dns/registry.ts";
-import type { DnsFlags, DnsRecord } from "#probe-agent/net/port.ts";
+import type { DnsFlags, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 /** Octets before the first question (RFC 1035 section 4.1.1). */
 export const HEADER_OCTETS = 12;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { HttpBody } from "#probe-agent/net/port.ts";
+import type { HttpBody } from "#probe-agent/net/port/http.ts";
 import { codingOf, createDecoder, type Decoder } from "#probe-agent/net/http/content-coding.ts";
 
 /** Takes a body's octets off the wire, removes content codings and keeps at most a cap. */

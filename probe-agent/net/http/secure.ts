@@ -2,7 +2,7 @@ import { constants } from "node:crypto";
 import { isIP, type Socket } from "node:net";
 import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from "node:tls";
 import { ok, type Outcome } from "#shared/outcome.ts";
-import type { HopTls } from "#probe-agent/net/port.ts";
+import type { HopTls } from "#probe-agent/net/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
 
 /** A TLS connection whose certificate may well be bad: see `tls.authorized`. */

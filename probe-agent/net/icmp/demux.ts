@@ -1,6 +1,6 @@
 import { sameAddress } from "#probe-agent/net/icmp/address.ts";
 import { NOBODY, parseIncoming, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
-import type { IpVersion } from "#probe-agent/net/port.ts";
+import type { IpVersion } from "#probe-agent/net/port/address.ts";
 
 /** Where a packet came from and when, by the process's monotonic milliseconds. */
 export interface Arrival {

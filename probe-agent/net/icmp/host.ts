@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { BoundedTrace, FromChild, IcmpCapabilities, JobEvent, ToChild } from "#probe-agent/net/icmp/messages.ts";
-import type { EchoRequest } from "#probe-agent/net/port.ts";
+import type { EchoRequest } from "#probe-agent/net/port/packets.ts";
 
 /** What an agent asks of its ICMP process. */
 export type IcmpOrder =

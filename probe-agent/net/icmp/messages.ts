@@ -1,4 +1,4 @@
-import type { EchoReply, EchoRequest, TraceHop, TraceRequest } from "#probe-agent/net/port.ts";
+import type { EchoReply, EchoRequest, TraceHop, TraceRequest } from "#probe-agent/net/port/packets.ts";
 
 /** What the ICMP process can do, and why not where it cannot. */
 export interface IcmpCapabilities {

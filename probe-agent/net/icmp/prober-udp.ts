@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { addressBytes } from "#probe-agent/net/icmp/address.ts";
 import { answerOfError, type Prober, type ProberEvents, type ProberTools } from "#probe-agent/net/icmp/prober.ts";
-import type { TraceRequest } from "#probe-agent/net/port.ts";
+import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
 
 /** The port classic traceroute starts at; nothing is expected to listen there. */
 export const DEFAULT_UDP_PORT = 33_434;

@@ -3,7 +3,8 @@ import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
 import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { PacketSocket, Sent } from "#probe-agent/net/icmp/socket.ts";
 import type { Passage } from "#probe-agent/net/icmp/trace-plan.ts";
-import type { IpVersion, TraceReply } from "#probe-agent/net/port.ts";
+import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { TraceReply } from "#probe-agent/net/port/packets.ts";
 
 /** An answer to one probe; type and code are null where it is a TCP segment. */
 export interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {

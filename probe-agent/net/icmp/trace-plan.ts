@@ -1,4 +1,4 @@
-import type { TraceHop, TraceReply } from "#probe-agent/net/port.ts";
+import type { TraceHop, TraceReply } from "#probe-agent/net/port/packets.ts";
 
 /** What bounds a trace; times in milliseconds. */
 export interface TracePace {

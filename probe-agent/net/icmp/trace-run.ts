@@ -4,7 +4,7 @@ import { createUdpProber } from "#probe-agent/net/icmp/prober-udp.ts";
 import type { Prober, ProberEvents, ProberTools } from "#probe-agent/net/icmp/prober.ts";
 import type { BoundedTrace } from "#probe-agent/net/icmp/messages.ts";
 import { createTracePlan, TRACE_PACE } from "#probe-agent/net/icmp/trace-plan.ts";
-import type { TraceHop } from "#probe-agent/net/port.ts";
+import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 
 /** What a trace tells. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
 export interface TraceEvents {

@@ -2,7 +2,8 @@ import { literalFamily } from "#shared/egress/addresses.ts";
 import { isHtml } from "#probe-agent/analysis/html.ts";
 import { unknown, type FileFacts, type HttpFacts, type Ipv6Facts } from "#probe-agent/analysis/health/snapshot.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Hop, Net, PageSnapshot } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
 import { within } from "#probe-agent/tools/health/within.ts";
 
 /** Addresses tried over IPv6, and the wait for each. */

@@ -5,7 +5,8 @@ import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/certificate/keys.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { unknown, type TlsFacts, type Unknown } from "#probe-agent/analysis/health/snapshot.ts";
-import type { Net, TlsObservation, TlsRequest, TlsVersion } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { TlsObservation, TlsRequest, TlsVersion } from "#probe-agent/net/port/tls.ts";
 
 /** Where TLS is looked for. */
 export interface TlsTarget {

@@ -1,5 +1,6 @@
 import { addressType } from "#probe-agent/analysis/address-type.ts";
-import type { Net, TraceHop } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 import { withPatience } from "#probe-agent/sources/patience.ts";
 

@@ -2,7 +2,9 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { HopRow } from "#shared/tools/trace-result.ts";
 import { hopLoss, pathHash } from "#probe-agent/analysis/path.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Address, Net, TraceHop } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Address } from "#probe-agent/net/port/address.ts";
+import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 import { nameHops, NOTHING_KNOWN, type HopNames } from "#probe-agent/tools/ping/hop-names.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port.ts";
+import type { TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port/tls.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createPki, type Issued } from "#test/servers/pki.ts";
 import { startTlsServer } from "#test/servers/tls.ts";

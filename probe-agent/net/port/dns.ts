@@ -1,0 +1,84 @@
+import type { Outcome } from "#shared/outcome.ts";
+import type { IpVersion, Resolved } from "#probe-agent/net/port/address.ts";
+
+/**
+ * Status words of decisions 5 plus the other RCODEs by their IANA names (FORMERR, NOTIMP, ...), MALFORMED (the answer is
+ * no readable message) and INVALID_NAME (the name asked for cannot be written; nothing was sent).
+ */
+export type DnsStatus = "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "TIMEOUT" | (string & {});
+
+/** One question and how to put it. */
+export interface DnsQuestion {
+  /** Presentation form, with or without final dot; IDN already in A-label form. */
+  readonly name: string;
+  /** RR type mnemonic (A, AAAA, ..., HTTPS) or TYPEn. */
+  readonly type: string;
+  /** Server to ask, `address` or `[v6]:port` form; default: the agent's configured resolvers in turn. */
+  readonly server?: string;
+  /** Default udp with retry over tcp on TC. */
+  readonly transport?: "udp" | "tcp";
+  /** EDNS DO bit: ask for DNSSEC records. */
+  readonly dnssecOk?: boolean;
+  /** CD bit: do not let the resolver validate. */
+  readonly checkingDisabled?: boolean;
+  /** RD bit; default true. */
+  readonly recursionDesired?: boolean;
+  /** For this question over all its tries; default 3000, never beyond the job's deadline. */
+  readonly timeoutMs?: number;
+}
+
+/** Header bits of an answer (RFC 1035 section 4.1.1, RFC 4035 section 3). */
+export interface DnsFlags {
+  readonly aa: boolean;
+  readonly tc: boolean;
+  readonly rd: boolean;
+  readonly ra: boolean;
+  readonly ad: boolean;
+  readonly cd: boolean;
+}
+
+/**
+ * A resource record; `typed` holds the parsed RDATA fields of known types under their RFC names, names in it without
+ * final dot (A: address, NS: nsdname, MX: preference, exchange, TXT: strings in latin1, text; all in
+ * net/dns/rdata/table.ts). It is empty where the RDATA does not fit its type.
+ */
+export interface DnsRecord {
+  /** Presentation form without final dot ("." for the root). */
+  readonly name: string;
+  readonly type: string;
+  readonly class: number;
+  readonly ttl: number;
+  /** RDATA in presentation (master file) form: names end in a dot, text is quoted, unknown types are `\# n hex`. */
+  readonly data: string;
+  /** RDATA octets as received; names in it are expanded (RFC 3597 section 4 types). */
+  readonly raw: Uint8Array;
+  readonly typed: Readonly<Record<string, unknown>>;
+}
+
+/** An answer, or status TIMEOUT with empty sections when nobody answered in time. */
+export interface DnsAnswer {
+  readonly status: DnsStatus;
+  readonly flags: DnsFlags;
+  readonly answers: readonly DnsRecord[];
+  readonly authority: readonly DnsRecord[];
+  readonly additional: readonly DnsRecord[];
+  /** Extended DNS Errors (RFC 8914). */
+  readonly ede: readonly { readonly code: number; readonly text: string }[];
+  /** address#port asked last. */
+  readonly server: string;
+  readonly transport: "udp" | "tcp";
+  /** Null on TIMEOUT. */
+  readonly rttMs: number | null;
+}
+
+/** Questions to the DNS. */
+export interface DnsPort {
+  query(question: DnsQuestion): Promise<DnsAnswer>;
+  /**
+   * All A and AAAA of a host name (or the literal itself), vetted by the egress rules, within 5 s or the deadline.
+   * failed: stage dns, reasons nxdomain, no_address, servfail, refused, timeout, invalid_name. refused: the name, or every address.
+   */
+  resolve(host: string, only?: IpVersion): Promise<Outcome<Resolved>>;
+  /** PTR names of an address, empty when there are none or nobody answers in time. */
+  reverse(ip: string): Promise<readonly string[]>;
+}

@@ -1,0 +1,109 @@
+import type { Outcome } from "#shared/outcome.ts";
+import type { Address, IpVersion } from "#probe-agent/net/port/address.ts";
+
+/** One request, with its redirects where `follow` is set. */
+export interface HttpRequest {
+  readonly url: string;
+  readonly method: "GET" | "HEAD" | "POST";
+  /** Added after the engine's own Host, User-Agent, Accept, Accept-Encoding. Dropped across origins when credentials. */
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly userAgent?: string;
+  readonly body?: Uint8Array;
+  readonly follow: boolean;
+  /** Redirects followed at most; default 10. */
+  readonly maxRedirects?: number;
+  /** Decoded bytes kept of the final body; default 5 MiB. More: `truncated`, and the connection is closed. */
+  readonly maxBodyBytes?: number;
+  /** Restrict ALPN; default h2 then http/1.1. */
+  readonly alpn?: readonly ("h2" | "http/1.1")[];
+  /** For an operator's own service URL (never a user's): skip the address rules. */
+  readonly trusted?: boolean;
+}
+
+/**
+ * Durations of one hop's phases in microseconds, without gaps: dns + connect + tls + ttfb + transfer = total exactly.
+ * A phase that did not happen took 0; a hop that was followed on its headers alone has transfer 0.
+ */
+export interface HopTiming {
+  readonly dns: number;
+  readonly connect: number;
+  readonly tls: number;
+  /** Request sent to first byte of the final (non-1xx) status line. */
+  readonly ttfb: number;
+  readonly transfer: number;
+  readonly total: number;
+}
+
+/** The TLS session of a hop. */
+export interface HopTls {
+  readonly protocol: string;
+  readonly cipher: string;
+  readonly alpn: string | null;
+  /** Node's chain and name verdict; the connection goes on either way (we look at broken sites). */
+  readonly authorized: boolean;
+  readonly error: string | null;
+}
+
+/** One response of a chain, the final one included. */
+export interface Hop {
+  readonly url: string;
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly code: number;
+  readonly statusText: string;
+  /** "1.0", "1.1" or "2". */
+  readonly httpVersion: string;
+  readonly ip: string;
+  readonly ipVersion: IpVersion;
+  readonly port: number;
+  readonly addresses: readonly Address[];
+  readonly blocked: readonly Address[];
+  /** In wire order, repeats kept, names as sent (lower case on HTTP/2), values decoded as latin1 or UTF-8 where valid. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Breaches of RFC 9112 in the head that were read over (bare_line_feed, obsolete_line_folding, ...), each once. */
+  readonly faults: readonly string[];
+  /** The Location header resolved against the hop's URL; null where absent or unusable. */
+  readonly location: string | null;
+  readonly timing: HopTiming;
+  readonly tls: HopTls | null;
+  /** Microseconds from the chain's start to this hop's start. */
+  readonly startedAtUs: number;
+}
+
+/** The final response's body. */
+export interface HttpBody {
+  /** Decoded (content codings removed), at most maxBodyBytes. */
+  readonly bytes: Uint8Array;
+  readonly transferredBytes: number;
+  readonly decodedBytes: number;
+  /** Content-Encoding as applied, null for identity. */
+  readonly encoding: string | null;
+  readonly truncated: boolean;
+  /** SHA-256 hex of the decoded bytes kept. */
+  readonly sha256: string;
+  /** Why the body could not be read or decoded to its end, null when it was. */
+  readonly error: string | null;
+}
+
+/** Everything one fetch saw; 20 of the tools are pure functions of it. */
+export interface PageSnapshot {
+  /** As requested. */
+  readonly url: string;
+  readonly finalUrl: string;
+  /** Never empty; the last one is final. */
+  readonly hops: readonly Hop[];
+  readonly final: Hop;
+  readonly body: HttpBody;
+  /** Set where following stopped early though the final hop is a redirect. */
+  readonly stopped: null | "loop" | "too_many_redirects" | "bad_location";
+  readonly elapsedUs: number;
+}
+
+/** Requests over HTTP/1.1 and HTTP/2. */
+export interface HttpPort {
+  /**
+   * One request with its redirect chain. failed: reasons as in net/http's documentation (timeout, refused, reset,
+   * unreachable, handshake, protocol_error, headers_overflow, ...); refused: the URL or a hop of the chain;
+   * invalid: a header value (field "ua") no client may send.
+   */
+  fetch(request: HttpRequest): Promise<Outcome<PageSnapshot>>;
+}

@@ -1,0 +1,99 @@
+import type { Outcome } from "#shared/outcome.ts";
+
+/** TCP connection attempts. */
+export interface TcpPort {
+  /** SYN-ACK = open, RST = closed, nothing or ICMP error = filtered; rtt of the answer, null when filtered. */
+  probe(
+    ip: string,
+    port: number,
+    timeoutMs: number,
+  ): Promise<{ state: "open" | "closed" | "filtered"; rttMs: number | null; reason: string | null }>;
+}
+
+/** A series of ICMP echo requests; milliseconds and octets. */
+export interface EchoRequest {
+  readonly ip: string;
+  readonly count: number;
+  readonly intervalMs: number;
+  /** ICMP payload bytes, at least the 8-byte cookie. */
+  readonly size: number;
+  readonly ttl: number;
+  /** Wait for the last reply. */
+  readonly timeoutMs: number;
+}
+
+/** What became of one echo request. */
+export type EchoStatus = "ok" | "timeout" | "late" | "duplicate" | "unreachable" | "ttl_exceeded" | "corrupt";
+
+/** One reply, or the word that none came. */
+export interface EchoReply {
+  readonly seq: number;
+  readonly rttMs: number | null;
+  readonly ttl: number | null;
+  readonly status: EchoStatus;
+  /** ICMP code of an error reply. */
+  readonly code?: number;
+  /** Who sent an error reply. */
+  readonly from?: string;
+}
+
+/** A finished series. */
+export interface EchoRun {
+  /** Every reply in order of arrival, then the timeouts. */
+  readonly replies: readonly EchoReply[];
+  /** Worst lag of the ICMP process's loop while this ran: bound on the error of each RTT. */
+  readonly clockErrorMs: number;
+}
+
+/** ICMP echo through the raw-socket process. */
+export interface IcmpPort {
+  /** Which families have a raw socket; both false: offer TCP ping. */
+  available(): { readonly v4: boolean; readonly v6: boolean };
+  /** `onReply` is called as replies come. failed: stage request, source probe, when the socket is lost. */
+  echo(request: EchoRequest, onReply: (reply: EchoReply) => void): Promise<Outcome<EchoRun>>;
+}
+
+/** One traceroute. */
+export interface TraceRequest {
+  readonly ip: string;
+  readonly protocol: "icmp" | "udp" | "tcp";
+  /** Destination port of udp (default 33434) and tcp (default 80). */
+  readonly port?: number;
+  readonly maxHops: number;
+  readonly queries: number;
+  /** Milliseconds the trace may take at most, once it has its turn; default what the deadline leaves. */
+  readonly budgetMs?: number;
+}
+
+/** The answer to one probe packet. */
+export interface TraceReply {
+  /** Null: silence. */
+  readonly ip: string | null;
+  readonly rttMs: number | null;
+  readonly icmpType: number | null;
+  readonly icmpCode: number | null;
+  readonly mpls?: readonly {
+    readonly label: number;
+    readonly exp: number;
+    readonly s: boolean;
+    readonly ttl: number;
+  }[];
+}
+
+/** All answers at one distance. */
+export interface TraceHop {
+  readonly hop: number;
+  readonly replies: readonly TraceReply[];
+}
+
+/** A finished trace. */
+export interface TraceRun {
+  readonly reached: boolean;
+  readonly hops: readonly TraceHop[];
+}
+
+/** Traceroute by ICMP, UDP or TCP. */
+export interface TracePort {
+  /** Constant flow within a trace; `onHop` is called when a hop is complete, in order. Names and ASNs come after. */
+  run(request: TraceRequest, onHop: (hop: TraceHop) => void): Promise<Outcome<TraceRun>>;
+}
