@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { credentials, type ClientDuplexStream } from "@grpc/grpc-js";
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
@@ -11,8 +12,8 @@ import { reconnectDelayMs } from "#probe-agent/reconnect.ts";
 export interface Attachment {
   /** Tells the hub that no new jobs are wanted; results still go out. */
   drain(): void;
-  /** Closes the stream and dials no more. */
-  stop(): void;
+  /** Says goodbye after everything already sent, and dials no more; resolves when the hub has heard it, in 1 s at most. */
+  stop(): Promise<void>;
 }
 
 /** What an attachment needs. */
@@ -29,7 +30,12 @@ export interface AttachOptions {
   readonly loopLagMs: () => number;
   /** The control plane will never take this agent: the process should say so and end. */
   readonly onRefused: (message: string) => void;
+  /** The operator wants this agent to finish and go. */
+  readonly onDrain: () => void;
 }
+
+/** A hub that answers ends the stream within a round trip; one that does not is not worth waiting for. */
+const GOODBYE_MS = 1_000;
 
 type Stream = ClientDuplexStream<AgentMessage, HubMessage>;
 
@@ -98,6 +104,7 @@ export function attach(options: AttachOptions): Attachment {
           if (!body.value.retry) options.onRefused(body.value.message);
           return lost("rejected");
         case "drain":
+          return options.onDrain();
         case "beat":
         case undefined:
       }
@@ -113,10 +120,15 @@ export function attach(options: AttachOptions): Attachment {
       draining = true;
       current?.write({ body: { $case: "draining", value: {} } });
     },
-    stop() {
+    async stop() {
       stopped = true;
       if (redial !== null) clearTimeout(redial);
-      current?.end();
+      const stream = current;
+      if (stream !== null) {
+        const ended = new Promise((resolve) => stream.once("end", resolve).once("error", resolve));
+        stream.end();
+        await Promise.race([ended, sleep(GOODBYE_MS, undefined, { ref: false })]);
+      }
       client.close();
     },
   };

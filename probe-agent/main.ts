@@ -92,11 +92,6 @@ async function main(config: Config): Promise<void> {
     lag.reset();
     return Number.isFinite(worst) ? worst : 0;
   };
-  const attachments = config.controlPlane.map((dialled) =>
-    attach({ address: dialled, hello, pool, clock, random, metrics, log, loopLagMs, onRefused: fail }),
-  );
-  log.info({ agent: agentId, capabilities: hello.capabilities, metrics: listener?.port ?? null }, "agent started");
-
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
     if (stopping) return; // Ctrl-C reaches us twice: from the terminal and from npm
@@ -105,10 +100,25 @@ async function main(config: Config): Promise<void> {
     for (const attachment of attachments) attachment.drain();
     const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
     await Promise.race([pool.drain(), late]);
-    for (const attachment of attachments) attachment.stop();
-    await Promise.all([icmpHost.stop(), listener?.close()]);
+    await Promise.all([...attachments.map((attachment) => attachment.stop()), icmpHost.stop(), listener?.close()]);
     log.flush(() => process.exit(0));
   };
+  const attachments = config.controlPlane.map((dialled) =>
+    attach({
+      address: dialled,
+      hello,
+      pool,
+      clock,
+      random,
+      metrics,
+      log,
+      loopLagMs,
+      onRefused: fail,
+      onDrain: () => void stop("drain"),
+    }),
+  );
+  log.info({ agent: agentId, capabilities: hello.capabilities, metrics: listener?.port ?? null }, "agent started");
+
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(signal));
 }
 

@@ -84,7 +84,9 @@ async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoi
   if (hit !== undefined) {
     const outcome = { status: "ok", data: hit.data } as const;
     const answer: JobAnswer = { kind: "outcome", outcome, agentId: choice.place.probe_id, attempt: 1, durationMs: 0 };
-    return { answer, location: hit.location, cached: true, durationMs: 0 };
+    const run: Run = { answer, location: hit.location, cached: true, durationMs: 0 };
+    onEvent?.({ event: "result", data: { ...rowOf(run), attempt: 1 } });
+    return run;
   }
   let { place } = choice;
   const where = (agentId: string): Location => {
