@@ -9,7 +9,7 @@ import type { Net } from "#probe-agent/net/port.ts";
 import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
 import { gatherFile, gatherHttp, gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
 import { gatherTls, type TlsTarget } from "#probe-agent/tools/health/tls.ts";
-import { within } from "#probe-agent/tools/health/within.ts";
+import { within } from "#probe-agent/within.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Where HTTP and TLS are looked for beside the page. */

@@ -3,7 +3,7 @@ import { ip as contract } from "#shared/tools/ip.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
 import { ipReport } from "#probe-agent/analysis/ip-report.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
-import { withPatience } from "#probe-agent/sources/patience.ts";
+import { within } from "#probe-agent/within.ts";
 import { askRdap } from "#probe-agent/sources/rdap.ts";
 import { reverseName } from "#probe-agent/sources/reverse-name.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
@@ -26,9 +26,9 @@ export const ip = implement(contract, async (net, { host }) => {
   const outside = type === "public" || type === "anycast";
   const patience = net.remainingMs() - RESERVE_MS;
   const [reverse, cymru, rdap] = await Promise.all([
-    withPatience(reverseName(net, address.ip), patience),
-    outside ? withPatience(askCymru(net, address.ip), patience) : null,
-    outside ? withPatience(askRdap(net, address.ip), patience) : null,
+    within(patience, reverseName(net, address.ip), null),
+    outside ? within(patience, askCymru(net, address.ip), null) : null,
+    outside ? within(patience, askRdap(net, address.ip), null) : null,
   ]);
   const elapsedMs = Math.round((net.monotonic() - startedAt) * 1000) / 1000;
   return ok({

@@ -4,7 +4,7 @@ import { unknown, type FileFacts, type HttpFacts, type Ipv6Facts } from "#probe-
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
-import { within } from "#probe-agent/tools/health/within.ts";
+import { within } from "#probe-agent/within.ts";
 
 /** Addresses tried over IPv6, and the wait for each. */
 const MAX_ADDRESSES = 2;

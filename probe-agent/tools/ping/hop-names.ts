@@ -2,7 +2,7 @@ import { addressType } from "#probe-agent/analysis/address-type.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
-import { withPatience } from "#probe-agent/sources/patience.ts";
+import { within } from "#probe-agent/within.ts";
 
 /** Who an address of the path is; null where not known. */
 export interface HopName {
@@ -33,8 +33,8 @@ export async function nameHops(
   const named = await Promise.all(
     addresses.slice(0, MOST_ADDRESSES).map(async (ip): Promise<[string, HopName]> => {
       const [hostnames, cymru] = await Promise.all([
-        withPatience(net.dns.reverse(ip), patienceMs),
-        INSIDE.has(addressType(ip)) ? undefined : withPatience(askCymru(net, ip), patienceMs),
+        within(patienceMs, net.dns.reverse(ip), null),
+        INSIDE.has(addressType(ip)) ? undefined : within(patienceMs, askCymru(net, ip), null),
       ]);
       if (cymru === null || cymru?.answered === false) unanswered += 1;
       return [
