@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
 import type { LocationItem } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckAnswer, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
@@ -8,6 +9,7 @@ import { choosePlaces, type PlaceChoice } from "#control-plane/checks/places.ts"
 import { holdToContract } from "#control-plane/checks/result-check.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
+import type { AgentRow } from "#control-plane/dispatch/roster.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 
@@ -36,8 +38,7 @@ export interface CheckRequest {
 /** The one path of every check: cache, target rules, choice of agents, dispatch, answer. Never throws for a target. */
 export async function runCheck(app: CheckContext, request: CheckRequest): Promise<CheckAnswer> {
   const { contract, locations } = request;
-  const agents = Array.from(app.hub.roster.sessions(), (session) => session.agent.egress);
-  const target = decideTarget(contract, request.params, agents);
+  const target = decideTarget(contract, request.params, rulesToAsk(app.hub.roster.rows()));
   if (!target.ok) return target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem };
 
   const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
@@ -68,6 +69,12 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
     data: { locations: rows, summary: summarise(contract, rows) },
     refused: rows.every((row) => row.status === "failed" && row.error.code === "target_not_allowed"),
   };
+}
+
+/** Those of the agents online; while none is, of those last seen: then the answer is that nobody is there. */
+function rulesToAsk(rows: readonly AgentRow[]): readonly Egress[] {
+  const online = rows.filter((row) => row.status === "online");
+  return (online.length > 0 ? online : rows).map((row) => row.agent.egress);
 }
 
 interface Run {

@@ -103,7 +103,7 @@ describe("an agent told to end", () => {
     agent.kill("SIGTERM");
     expect((await answer).body.data).toMatchObject({ packets_received: 4 });
     expect(await agent.exited).toBe(0);
-    const after = await plane.call("/api/v4/check?url=http://example.com/", { key });
+    const after = await plane.call(`/api/v4/check?url=${web.url}/`, { key });
     expect(after.body.error).toMatchObject({ code: "probe_unavailable", reason: "no_probe" });
   });
 });
