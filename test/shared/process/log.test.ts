@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createLog } from "#shared/process/log.ts";
+import { createLog, gather } from "#shared/process/log.ts";
 
 function capture() {
   const lines: Record<string, unknown>[] = [];
@@ -55,5 +59,41 @@ describe("a log line", () => {
     log.info({ err: "a string" }, "thrown");
     log.info({ deep: { a: { b: { c: { d: { e: { f: 1 } } } } } } }, "deep");
     expect(lines.map(({ msg }) => msg)).toEqual(["loop", "thrown", "deep"]);
+  });
+});
+
+describe("standard output", () => {
+  const script = (end: string) => `
+    const { createLog } = await import("#shared/process/log.ts");
+    const log = createLog();
+    for (let at = 0; at < 2000; at += 1) log.info({ at }, "line");
+    ${end}`;
+  const linesOf = (end: string) => {
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", script(end)], { encoding: "utf8" });
+    return output
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { at: number }).at);
+  };
+  const all = Array.from({ length: 2_000 }, (_, at) => at);
+
+  it.each([
+    ["by itself", ""],
+    ["by process.exit", "process.exit(0)"],
+    ["after a flush", "log.flush(() => process.exit(0))"],
+  ])("has every line when the process ends %s", (_how, end) => expect(linesOf(end)).toEqual(all));
+
+  it("has a line a moment after it was written, and at once after a flush", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "log-"));
+    const file = join(folder, "lines");
+    const stream = gather(file);
+    stream.write("one\n");
+    await expect.poll(() => readFileSync(file, "utf8")).toBe("one\n");
+    stream.write("two\n");
+    await new Promise((resolve) => {
+      stream.flush(resolve);
+    });
+    expect(readFileSync(file, "utf8")).toBe("one\ntwo\n");
+    rmSync(folder, { recursive: true });
   });
 });
