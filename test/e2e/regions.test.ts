@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
@@ -29,7 +30,9 @@ beforeAll(async () => {
       "site.example": { A: ["127.0.0.1"], MX: ["10 mail.site.example"], TXT: ["v=spf1 -all"] },
     },
   });
-  plane = await startControlPlane();
+  plane = await startControlPlane({
+    plans: { ...BUILT_IN_PLANS, free: { ...BUILT_IN_PLANS.free, locations: 1 } },
+  });
   key = await plane.createKey();
   const settings = { VANTAGE_DNS_SERVERS: dns.address, NODE_EXTRA_CA_CERTS: join(folder, "root.pem") };
   agents = await Promise.all([
@@ -149,8 +152,25 @@ describe("locations", () => {
       reason: "unknown_location",
     });
     const small = await plane.createKey("free");
-    const many = await plane.call(`/api/v4/check?url=${web.url}&locations=eu-west:1,us-east:1,all`, { key: small });
-    expect(many.status).toBe(200);
+    const many = await plane.call(`/api/v4/check?url=${web.url}&locations=eu-west,us-east`, { key: small });
+    expect([many.status, many.body.error]).toMatchObject([403, { code: "plan_limit_exceeded", field: "locations" }]);
+    const one = await plane.call(`/api/v4/check?url=${web.url}&locations=eu-west`, { key: small });
+    expect(one.status).toBe(200);
+  });
+
+  it("can be an array in JSON, and one that fails leaves the others' answers alone", async () => {
+    const refusedThere = { url: "http://10.9.9.9/", locations: ["eu-west", "us-east"] };
+    const refused = await plane.call("/api/v4/check", { key, body: refusedThere });
+    expect([refused.status, refused.body.error]).toMatchObject([400, { code: "target_not_allowed" }]);
+    const body = { url: `${web.url}/reset-early`, locations: ["europe", "!aws"] };
+    const answer = await plane.call("/api/v4/check", { key, body });
+    expect([answer.status, answer.body.data]).toMatchObject([
+      200,
+      {
+        summary: { total: 1, ok: 0, failed: 1, consistent: null },
+        locations: [{ status: "failed", error: { code: "request_failed", stage: "response", source: "target" } }],
+      },
+    ]);
   });
 
   it("say where a call ran that named none", async () => {

@@ -14,7 +14,10 @@ let agent: AgentProcess;
 beforeEach(async () => {
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
   listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log);
-  agent = await startAgent(listener.port, "eu-west", { VANTAGE_MAX_JOBS: "2" });
+  agent = await startAgent(listener.port, "eu-west", {
+    VANTAGE_MAX_JOBS: "2",
+    VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0",
+  });
 });
 
 afterEach(async () => {
@@ -42,6 +45,20 @@ it("sends a job it does not know to somebody else", async () => {
   const pick = (excluded: ReadonlySet<string>) => (excluded.size === 0 ? session().agent.id : null);
   const answer = await hub.run({ tool: "no-such-tool", params: "{}", deadlineMs: 5_000, pick });
   expect(answer).toEqual({ kind: "unavailable", reason: "no_probe" });
+});
+
+it("serves its own figures in base units and without anything a user said", async () => {
+  const pick = () => session().agent.id;
+  const params = JSON.stringify({ url: "http://10.0.0.1/", method: "GET", follow: true, timeout: 1 });
+  await hub.run({ tool: "check", params, deadlineMs: 5_000, pick });
+  const port = /"metrics":(\d+)/.exec(agent.log())?.[1];
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  const text = await response.text();
+  const names = Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");
+  expect(names.filter((name) => !name.startsWith("vantage_agent_"))).toEqual([]);
+  expect(names).toContain("vantage_agent_streams");
+  expect(text).toContain('vantage_agent_job_duration_seconds_count{tool="check"} 1');
+  expect(text).not.toContain("10.0.0.1");
 });
 
 it("finishes and goes when it is told to drain", async () => {
