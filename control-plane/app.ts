@@ -96,6 +96,7 @@ export async function createApp<C extends AppConfig>(
   const keys = createKeys({ sql, gate, notifications, plans, clock, random });
   const accounts = createAccounts(sql, clock);
   accounts.onChange((tx, accountId) => keys.accountChanged(tx, accountId));
+  accounts.afterChange((accountId) => keys.lookup.forgetAccount(accountId));
   accounts.onErase((tx, accountId) => limits.forget(tx, accountId));
   accounts.addExporter("keys", (tx, accountId) => keys.export(tx, accountId));
 

@@ -38,6 +38,8 @@ export interface Accounts {
   addExporter(noun: string, exporter: Exporter): void;
   /** Called inside the transaction of every change and erasure. */
   onChange(listener: ChangeListener): void;
+  /** Called after the commit of every change and erasure. */
+  afterChange(listener: (accountId: number) => void): void;
   /** Called inside the transaction of an erasure, for what no foreign key takes along. */
   onErase(listener: ChangeListener): void;
 }
@@ -47,6 +49,7 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
   const exporters = new Map<string, Exporter>();
   const changeListeners: ChangeListener[] = [];
   const eraseListeners: ChangeListener[] = [];
+  const afterListeners: ((accountId: number) => void)[] = [];
 
   async function announce(listeners: readonly ChangeListener[], tx: Queryable, id: number): Promise<void> {
     for (const listener of listeners) await listener(tx, id);
@@ -61,18 +64,20 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
     },
     async update(id, change) {
       try {
-        return await transact(sql, async (tx) => {
+        const changed = await transact(sql, async (tx) => {
           const updated = await updateAccount(tx, id, change, clock.now());
           if (updated !== null) await announce(changeListeners, tx, id);
           return updated;
         });
+        for (const listener of afterListeners) listener(id);
+        return changed;
       } catch (error) {
         if (hasCode(error, UNIQUE_VIOLATION)) return "taken";
         throw error;
       }
     },
-    erase: (id, withExport) =>
-      transact(sql, async (tx) => {
+    async erase(id, withExport) {
+      const erased = await transact(sql, async (tx) => {
         const account = await findAccount(tx, id);
         if (account === null) return null;
         let exported: Record<string, unknown> | null = null;
@@ -83,7 +88,11 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
         if (!(await deleteAccount(tx, id))) return null;
         await announce([...eraseListeners, ...changeListeners], tx, id);
         return { exported };
-      }),
+      });
+      for (const listener of afterListeners) listener(id);
+      return erased;
+    },
+    afterChange: (listener) => void afterListeners.push(listener),
     addExporter: (noun, exporter) => void exporters.set(noun, exporter),
     onChange: (listener) => void changeListeners.push(listener),
     onErase: (listener) => void eraseListeners.push(listener),

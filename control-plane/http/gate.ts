@@ -15,12 +15,15 @@ import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/limits/windows.t
 /** A hook of one route: calls `done` when the request may go on, with a Refusal when it may not. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
+/** header: X-API-Key (v4). anywhere: also `api_key` in query or body (v3, v1, v2). bearer: Authorization as well. */
+export type KeyPlace = "header" | "anywhere" | "bearer";
+
 /** Where a route takes its key, what the key must carry, and what the call counts as. */
 export interface GateOptions {
   /** null: any valid key will do. */
   readonly scope: Scope | null;
-  /** header: X-API-Key (v4). anywhere: also `api_key` in query or body (v3, v1, v2). bearer: Authorization as well. */
-  readonly key?: "header" | "anywhere" | "bearer";
+  /** By default the header alone. */
+  readonly key?: KeyPlace;
   readonly counts?: Kind;
 }
 
@@ -52,13 +55,13 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
     request: FastifyRequest,
     reply: FastifyReply,
     presented: string | null,
-    { scope, counts = "minute-and-day" }: GateOptions,
+    { scope, key = "header", counts = "minute-and-day" }: GateOptions,
     done: (error?: Error) => void,
   ): void {
-    if (presented === null) return done(refuseKey(request, "auth_required"));
+    if (presented === null) return done(refuseKey(request, "auth_required", key));
     keys.find(presented, (lookupError, principal) => {
       if (lookupError !== null) return done(away(lookupError));
-      if (principal === null) return done(refuseKey(request, "invalid_api_key"));
+      if (principal === null) return done(refuseKey(request, "invalid_api_key", key));
       limits.take(principal.accountId, principal.plan, counts, (countError, verdict) => {
         if (countError !== null || verdict === null) return done(away(countError));
         const nowMs = clock.now().getTime();
@@ -71,7 +74,7 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
     });
   }
 
-  function refuseKey(request: FastifyRequest, code: "auth_required" | "invalid_api_key"): Refusal {
+  function refuseKey(request: FastifyRequest, code: "auth_required" | "invalid_api_key", place: KeyPlace): Refusal {
     const { ok, retryAfterSeconds } = failures.take(request.ip);
     if (!ok) {
       return new Refusal("rate_limit_exceeded", {
@@ -79,7 +82,9 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
         headers: { "retry-after": String(retryAfterSeconds) },
       });
     }
-    return new Refusal(code, code === "auth_required" ? missingKey(request) : WRONG_KEY);
+    const message = code === "auth_required" ? missingKey(request) : WRONG_KEY;
+    // RFC 9110, section 15.5.2, where there is a registered scheme to name.
+    return new Refusal(code, place === "bearer" ? { message, headers: { "www-authenticate": "Bearer" } } : message);
   }
 
   return {

@@ -15,9 +15,13 @@ export function rateLimitPolicy(plan: Plan): string {
   return policy;
 }
 
-/** Sets the fields of every keyed answer: X-RateLimit-* (always the minute's), RateLimit and RateLimit-Policy. */
+/**
+ * Sets the fields of every keyed answer: X-RateLimit-* (always the minute's), RateLimit and RateLimit-Policy. A keyed
+ * answer is one caller's own: nothing between us may keep it.
+ */
 export function setRateHeaders(reply: FastifyReply, plan: Plan, verdict: Verdict, nowMs: number): void {
   const reset = minuteEnd(verdict.minute);
+  reply.header("cache-control", "no-store");
   reply.header("x-ratelimit-limit", verdict.minuteLimit);
   reply.header("x-ratelimit-remaining", verdict.minuteRemaining);
   reply.header("x-ratelimit-reset", reset);

@@ -93,6 +93,35 @@ describe("the key", () => {
   });
 });
 
+describe("a bearer", () => {
+  it("is a key where a route says so", async () => {
+    const key = await makeTestKey(gate);
+    const bearer = { headers: { authorization: `Bearer ${key}` } };
+    expect((await call(path("v4", "scraped"), bearer)).status).toBe(200);
+    expect((await call(path("v4", "scraped"), { key })).status).toBe(200);
+    expect((await call(path("v4"), bearer)).body.error?.code).toBe("auth_required");
+    const refused = await call(path("v4", "scraped"));
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  });
+
+  it("is admitted by a route's own hand, counting against the minute alone where that is asked for", async () => {
+    const key = await makeTestKey(gate, { plan: "free" });
+    const send = (body: object) =>
+      call(`${gate.url}/rpc`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const left = (answered: Awaited<ReturnType<typeof send>>) =>
+      /"minute";r=(\d+).*"day";r=(\d+)/.exec(answered.headers.get("ratelimit") ?? "")?.slice(1);
+    expect(left(await send({ call: false }))).toEqual(["9", "100"]);
+    expect(left(await send({ call: true }))).toEqual(["8", "99"]);
+    for (let at = 0; at < 8; at += 1) await send({ call: false });
+    const refused = await send({ call: true });
+    expect([refused.status, left(refused)]).toEqual([429, ["0", "99"]]);
+  });
+});
+
 describe("the limits", () => {
   const RATE_FIELDS = [
     "x-ratelimit-limit",
