@@ -43,7 +43,7 @@ export interface Config {
 
 /** The listener of Prometheus metrics. */
 export interface MetricsListener {
-  /** null: off. Port 0: any free one. */
+  /** null: off. Port 0: a free one. */
   readonly address: Address | null;
   /** True where nobody asked for this port: one in use gives way to a free one, with a warning. */
   readonly defaulted: boolean;

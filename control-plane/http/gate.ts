@@ -20,7 +20,7 @@ export type KeyPlace = "header" | "anywhere" | "bearer";
 
 /** Where a route takes its key, what the key must carry, and what the call counts as. */
 export interface GateOptions {
-  /** null: any valid key will do. */
+  /** null: every valid key will do. */
   readonly scope: Scope | null;
   /** By default the header alone. */
   readonly key?: KeyPlace;
