@@ -94,7 +94,7 @@ function limitations(sent: readonly Sent[], certificate: Result["certificate"]):
       : []),
     ...(sent.length > MAX_ROWS ? [`Of ${sent.length} certificates sent only the first ${MAX_ROWS} are shown.`] : []),
     ...(certificate.san.length < certificate.san_total ? ["Not all alternative names are shown."] : []),
-    "A stapled OCSP response is noted but not read.",
+    "OCSP was not looked at, in the handshake or at a responder.",
   ];
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
+import { onNpmGone } from "#shared/client/npm-parent.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
 /**
@@ -9,6 +10,7 @@ import type { Environment } from "#shared/settings-parse.ts";
 export function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
   const child = spawn(process.execPath, [entry, ...words], { env: { ...environment }, stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  onNpmGone(environment, () => child.kill("SIGTERM"));
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 import { PROGRAMS } from "#shared/client/programs.ts";
+import { onNpmGone } from "#shared/client/npm-parent.ts";
 import { runUp } from "#shared/client/up/run.ts";
 import { SETTING_ROWS } from "#shared/settings-parse.ts";
 
@@ -14,7 +15,7 @@ export function addUp(program: Command, context: CommandContext): void {
     const stop = new AbortController();
     // Ctrl-C arrives twice under npm; aborting twice is aborting once.
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
-    if (context.environment["npm_lifecycle_event"] === "start") stopWithNpm(stop);
+    onNpmGone(context.environment, () => stop.abort());
     const status = await runUp({
       environment: withFlags(context.environment, SETTING_ROWS, flags),
       directory: context.directory,
@@ -25,13 +26,4 @@ export function addUp(program: Command, context: CommandContext): void {
     });
     context.exit(status);
   });
-}
-
-/** Killed itself (kill -9, a hangup sent to it alone), npm hands nothing on: only our parent's number tells. */
-function stopWithNpm(stop: AbortController): void {
-  const npm = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid !== npm) stop.abort();
-  }, 500);
-  timer.unref();
 }
