@@ -118,6 +118,12 @@ function addRoutes({ server, gate }: Foundation): void {
     server.route({
       ...gate.keyed({ scope: null, key }),
       method: "GET",
+      url: `/api/${version}/never`,
+      handler: () => new Promise(() => {}),
+    });
+    server.route({
+      ...gate.keyed({ scope: null, key }),
+      method: "GET",
       url: `/api/${version}/broken`,
       handler: () => {
         throw new Error("a secret of the inside");

@@ -142,6 +142,16 @@ describe("a client that goes away in the middle of its body", () => {
     await expect.poll(refused).toBe(before + 1);
     expect(gate.lines.filter((line) => JSON.stringify(line).includes("aborted"))).toEqual([]);
   });
+
+  it("that leaves before the answer is logged once, as abandoned", async () => {
+    const leaving = new AbortController();
+    const asked = fetch(`${gate.url}/api/v4/never`, { headers: { "x-api-key": key }, signal: leaving.signal });
+    setTimeout(() => leaving.abort(), 100);
+    await expect(asked).rejects.toThrow("aborted");
+    const lines = () => gate.lines.filter((line) => line["route"] === "/api/v4/never");
+    await expect.poll(() => lines().length).toBe(1);
+    expect(lines()[0]).toMatchObject({ msg: "request", status: 499 });
+  });
 });
 
 describe("every answer", () => {
