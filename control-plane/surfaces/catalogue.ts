@@ -38,16 +38,20 @@ export function catalogueRow(contract: Contract, allowed: boolean): CatalogueRow
   };
 }
 
-/** The catalogue as JSON text, made once per set of scopes: the rows are large and change only with a release. */
-export function createCatalogue(contracts: readonly Contract[]): (scopes: readonly Scope[]) => string {
-  const texts = new Map<string, string>();
+/**
+ * The catalogue as JSON octets, made once per set of scopes: the rows are large and change only with a release. Octets,
+ * because encoding the text anew was a quarter of the work of each request (measured).
+ */
+export function createCatalogue(contracts: readonly Contract[]): (scopes: readonly Scope[]) => Buffer {
+  const made = new Map<string, Buffer>();
   return (scopes) => {
     const key = scopes.join();
-    let text = texts.get(key);
-    if (text === undefined) {
-      text = JSON.stringify(contracts.map((contract) => catalogueRow(contract, scopes.includes(contract.scope))));
-      texts.set(key, text); // at most 2^7 sets of scopes exist
+    let octets = made.get(key);
+    if (octets === undefined) {
+      const rows = contracts.map((contract) => catalogueRow(contract, scopes.includes(contract.scope)));
+      octets = Buffer.from(JSON.stringify(rows));
+      made.set(key, octets); // at most 2^7 sets of scopes exist
     }
-    return text;
+    return octets;
   };
 }
