@@ -6,7 +6,6 @@ import { callerOf, factsOf } from "#control-plane/http/request.ts";
 import { createCatalogue } from "#control-plane/surfaces/catalogue.ts";
 import { operation } from "#control-plane/http/operation.ts";
 
-const DATA = Buffer.from('{"data":');
 const TEXT = { description: "As in the tool's contract" };
 
 /** One row of the catalogue, as a schema for the docs. */
@@ -41,10 +40,9 @@ export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts
     handler: (request, reply) => {
       const { requestId, durationMs } = factsOf(request);
       const meta = `{"request_id":"${requestId}","duration_ms":${durationMs},"api_version":"4.0"}`;
-      const rows = catalogue(callerOf(request).scopes);
       return reply
         .type("application/json; charset=utf-8")
-        .send(Buffer.concat([DATA, rows, Buffer.from(`,"meta":${meta}}`)]));
+        .send(`{"data":${catalogue(callerOf(request).scopes)},"meta":${meta}}`);
     },
   });
 }
