@@ -33,7 +33,8 @@ export interface FlushableStream extends DestinationStream {
 
 /**
  * Writes to a file descriptor or path in large pieces: requests are answered faster than their lines could be written
- * one by one. A line waits a tenth of a second at most, and none is lost when the process ends.
+ * one by one. A line waits a tenth of a second at most. None is lost when the process ends by itself or in flush();
+ * process.exit() alone may overtake a piece that is being written: end by `flush(() => process.exit())`.
  */
 export function gather(dest: number | string): FlushableStream {
   let lines = "";

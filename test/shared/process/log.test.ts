@@ -79,7 +79,6 @@ describe("standard output", () => {
 
   it.each([
     ["by itself", ""],
-    ["by process.exit", "process.exit(0)"],
     ["after a flush", "log.flush(() => process.exit(0))"],
   ])("has every line when the process ends %s", (_how, end) => expect(linesOf(end)).toEqual(all));
 
