@@ -61,11 +61,13 @@ export function attach(options: AttachOptions): Attachment {
     current = stream;
     let heardAt = clock.monotonic();
     let welcomed = false;
+    // The hub's word on when a silent stream's jobs are another agent's; ours until the first job has come.
+    let leaseMs = SILENT_MS;
     const send = (message: AgentMessage) => {
       if (current === stream && !stream.destroyed) stream.write(message);
     };
     const beat = setInterval(() => {
-      if (clock.monotonic() - heardAt > SILENT_MS) return lost("silent");
+      if (clock.monotonic() - heardAt > leaseMs) return lost("silent");
       if (!welcomed) return;
       const value = { running: pool.running(), credits: hello.credits, loopLagMs: options.loopLagMs() };
       send({ body: { $case: "beat", value } });
@@ -96,6 +98,7 @@ export function attach(options: AttachOptions): Attachment {
           if (draining) send({ body: { $case: "draining", value: {} } });
           return;
         case "job":
+          leaseMs = Math.max(BEAT_MS, body.value.leaseMs);
           return pool.accept(body.value, send);
         case "cancel":
           return pool.cancel(body.value.jobId, body.value.attempt);

@@ -3,6 +3,8 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { startTcpProxy } from "#test/servers/tcp-proxy.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
@@ -59,6 +61,27 @@ it("serves its own figures in base units and without anything a user said", asyn
   expect(names).toContain("vantage_agent_streams");
   expect(text).toContain('vantage_agent_job_duration_seconds_count{tool="check"} 1');
   expect(text).not.toContain("10.0.0.1");
+});
+
+it("stops a job whose lease ran out in silence: it is another agent's by then", async () => {
+  const target = await startHttpServer();
+  const proxy = await startTcpProxy(listener.port);
+  const behind = await startAgent(proxy.port, "us-east");
+  try {
+    const pick = () =>
+      [...hub.roster.sessions()].find(({ agent: { place } }) => place.region === "us-east")?.agent.id ?? null;
+    const params = JSON.stringify({ url: `${target.url}/silent`, method: "GET", follow: true, timeout: 30 });
+    void hub.run({ tool: "check", params, deadlineMs: 30_000, pick });
+    await expect.poll(() => target.open()).toBe(1);
+    proxy.freeze();
+    await expect.poll(() => behind.log(), { timeout: 10_000 }).toContain('"reason":"silent"');
+    await expect.poll(() => target.open()).toBe(0);
+  } finally {
+    await proxy.restore();
+    await behind.stop();
+    await proxy.close();
+    await target.close();
+  }
 });
 
 it("finishes and goes when it is told to drain", async () => {
