@@ -69,7 +69,7 @@ export function attach(options: AttachOptions): Attachment {
     const beat = setInterval(() => {
       if (clock.monotonic() - heardAt > leaseMs) return lost("silent");
       if (!welcomed) return;
-      const value = { running: pool.running(), credits: hello.credits, loopLagMs: options.loopLagMs() };
+      const value = { running: pool.running(), credits: hello.credits, loopLagMs: options.loopLagMs(), waiting: 0 };
       send({ body: { $case: "beat", value } });
     }, BEAT_MS);
 

@@ -84,6 +84,7 @@ async function main(config: Config): Promise<void> {
     allowTargets: [...config.allow.targets],
     allowNames: [...config.allow.names],
     credits: config.maxJobs,
+    maxJobs: config.maxJobs,
   };
   const lag = monitorEventLoopDelay({ resolution: 20 });
   lag.enable();

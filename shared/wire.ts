@@ -1,13 +1,16 @@
 import type { ProtocolVersion } from "#shared/protocol/probe.ts";
 
 /** The protocol this code speaks. Another major is refused; the previous minor keeps working. */
-export const PROTOCOL: ProtocolVersion = { major: 1, minor: 0 };
+export const PROTOCOL: ProtocolVersion = { major: 1, minor: 1 };
 
 /** An agent says it is alive this often, milliseconds; the hub answers each beat. */
 export const BEAT_MS = 1_000;
 
 /** Without a word for so long the other side counts as gone: a silent stream re-dispatches within 5 s (decisions 7). */
 export const SILENT_MS = 4_000;
+
+/** The name every control-plane certificate carries, whatever address an agent dials (decisions 7). */
+export const CONTROL_PLANE_NAME = "control-plane.vantage.internal";
 
 /** Largest outcome, octets of JSON (decisions 7). */
 export const MAX_RESULT_BYTES = 256 * 1024;

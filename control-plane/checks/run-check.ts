@@ -25,6 +25,10 @@ export interface CheckRequest {
   readonly contract: Contract;
   /** Parsed by the contract. */
   readonly params: Readonly<Record<string, unknown>>;
+  /** What this control plane adds to them, by the contract's `input`; never a caller's own words unchecked. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** The caller's account; null: none (open tier). */
+  readonly accountId: number | null;
   /** Null: one agent of the system's choice, and the contract's own shape. */
   readonly locations: readonly LocationItem[] | null;
   /** Most probes of one call (the plan's). */
@@ -103,6 +107,8 @@ async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoi
   const answer = await app.hub.run({
     tool: contract.name,
     params: JSON.stringify(params),
+    ...(request.input === undefined ? {} : { input: JSON.stringify(request.input) }),
+    accountId: request.accountId,
     deadlineMs: contract.deadlineMs(params),
     pick: choice.pick,
     ...(request.signal === undefined ? {} : { signal: request.signal }),

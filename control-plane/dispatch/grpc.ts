@@ -37,6 +37,9 @@ export async function listenGrpc(
     enroll: (_call, callback) => {
       callback({ code: status.UNIMPLEMENTED, details: "this control plane takes agents on its own host only" });
     },
+    renew: (_call, callback) => {
+      callback({ code: status.UNIMPLEMENTED, details: "this control plane takes agents on its own host only" });
+    },
   };
   server.addService(ProbeService, service);
   const host = address.host.includes(":") ? `[${address.host}]` : address.host;

@@ -18,7 +18,7 @@ export interface AgentInfo {
 
 /** Why an agent is turned away; `retry` says whether dialling again later can help. */
 export interface Rejection {
-  readonly reason: "protocol" | "identity" | "capacity";
+  readonly reason: "protocol" | "identity" | "capacity" | "revoked";
   readonly message: string;
   readonly retry: boolean;
 }

@@ -78,6 +78,7 @@ export function createHub({ clock, random, log, registry }: HubOptions): Hub {
           deadlineMs: Math.max(1, Math.floor(job.deadlineAt - clock.monotonic())),
           timeMs: clock.now().getTime(),
           leaseMs: SILENT_MS,
+          input: job.request.input ?? "",
         },
       },
     });
@@ -175,7 +176,7 @@ export function createHub({ clock, random, log, registry }: HubOptions): Hub {
       roster.join(session);
       log.info({ agent: read.agent.id, region: read.agent.place.region }, "agent attached");
       const timeMs = clock.now().getTime();
-      link.send({ body: { $case: "welcome", value: { replicaId, protocol: PROTOCOL, timeMs } } });
+      link.send({ body: { $case: "welcome", value: { replicaId, protocol: PROTOCOL, timeMs, replicas: undefined } } });
       return {
         receive: (message) => {
           session.heardAt = clock.monotonic();

@@ -11,6 +11,10 @@ export interface JobRequest {
   readonly tool: string;
   /** Parsed parameters as JSON. */
   readonly params: string;
+  /** JSON of what the control plane adds to them (contract.input). */
+  readonly input?: string;
+  /** On whose behalf, for a fair share of scarce agents; null: nobody's in particular. */
+  readonly accountId: number | null;
   /** Milliseconds from now. */
   readonly deadlineMs: number;
   /** The agent to use next, given those that were lost or declined; null when none is left. */

@@ -23,7 +23,10 @@ export function receive(hub: HubActions, session: Session, message: AgentMessage
       session.credits = Math.min(Math.max(1, body.value.credits), session.agent.credits);
       session.loopLagMs = body.value.loopLagMs;
       session.link.send({
-        body: { $case: "beat", value: { running: session.running.size, credits: 0, loopLagMs: 0 } },
+        body: {
+          $case: "beat",
+          value: { running: session.running.size, credits: 0, loopLagMs: 0, waiting: session.waiting.size },
+        },
       });
       hub.startWaiting(session);
       return;

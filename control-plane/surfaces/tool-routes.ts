@@ -12,7 +12,8 @@ import { readToolRequest } from "#control-plane/surfaces/tool-request.ts";
 export function toolHandler(app: CheckContext, contract: Contract) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     const call = readToolRequest(request, contract);
-    const check: CheckRequest = { ...call, contract, maxLocations: callerOf(request).plan.locations };
+    const { accountId, plan } = callerOf(request);
+    const check: CheckRequest = { ...call, contract, accountId, maxLocations: plan.locations };
     if (request.apiVersion === "v4" && wantsEvents(request) && !call.dryRun) {
       return streamCheck(app, check, request, reply);
     }

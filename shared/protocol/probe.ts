@@ -29,12 +29,20 @@ export interface EnrollRequest {
   certificateRequest: Uint8Array;
 }
 
+/** The request's subject is not read: who the agent is says the token, or the certificate it renews. */
+export interface RenewRequest {
+  /** PKCS #10, DER */
+  certificateRequest: Uint8Array;
+}
+
 export interface EnrollResponse {
   /** DER */
   certificate: Uint8Array;
   /** DER */
   caCertificate: Uint8Array;
   agentId: string;
+  /** the control plane's clock, Unix milliseconds */
+  timeMs: number;
 }
 
 export interface AgentMessage {
@@ -73,6 +81,8 @@ export interface Hello {
   allowNames: string[];
   /** jobs this stream may hold at once */
   credits: number;
+  /** since 1.1: jobs the agent holds at once over all its streams; 0: credits */
+  maxJobs: number;
 }
 
 export interface Location {
@@ -90,11 +100,14 @@ export interface Location {
   tags: string[];
 }
 
+/** Either side may also send one between two beats: the agent to move credits, the hub to ask for them. */
 export interface Beat {
   running: number;
-  /** jobs this stream may hold at once, replaces the figure before */
+  /** from the agent: jobs this stream may hold at once, replaces the figure before */
   credits: number;
   loopLagMs: number;
+  /** since 1.1, from the hub: jobs that wait for a credit of this agent */
+  waiting: number;
 }
 
 export interface Accepted {
@@ -143,7 +156,21 @@ export interface HubMessage {
     | //
     /** the stream ends after it */
     { $case: "rejected"; value: Rejected }
+    | //
+    /** since 1.1: whenever the set has changed */
+    { $case: "replicas"; value: Replicas }
     | undefined;
+}
+
+/** Every live replica of the control plane, the sender included. */
+export interface Replicas {
+  replicas: Replica[];
+}
+
+export interface Replica {
+  id: string;
+  /** host:port to dial; empty: the operator advertises none */
+  address: string;
 }
 
 export interface Welcome {
@@ -153,6 +180,8 @@ export interface Welcome {
     | undefined;
   /** the control plane's clock, Unix milliseconds */
   timeMs: number;
+  /** since 1.1 */
+  replicas: Replicas | undefined;
 }
 
 export interface Job {
@@ -168,6 +197,8 @@ export interface Job {
   timeMs: number;
   /** after so long without a word from the hub the job is another agent's: stop it */
   leaseMs: number;
+  /** since 1.1: JSON of what the control plane itself adds to the parameters; empty: nothing */
+  input: string;
 }
 
 export interface Cancel {
@@ -180,7 +211,7 @@ export interface Drain {
 }
 
 export interface Rejected {
-  /** protocol, identity, capacity */
+  /** protocol, identity, capacity, revoked */
   reason: string;
   message: string;
   /** whether dialling again later can help */
@@ -254,8 +285,63 @@ export const EnrollRequest: MessageFns<EnrollRequest> = {
   },
 };
 
+function createBaseRenewRequest(): RenewRequest {
+  return { certificateRequest: new Uint8Array(0) };
+}
+
+export const RenewRequest: MessageFns<RenewRequest> = {
+  encode(message: RenewRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.certificateRequest.length !== 0) {
+      writer.uint32(10).bytes(message.certificateRequest);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenewRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenewRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.certificateRequest = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RenewRequest>, I>>(base?: I): RenewRequest {
+    return RenewRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RenewRequest>, I>>(object: I): RenewRequest {
+    const message = createBaseRenewRequest();
+    message.certificateRequest = object.certificateRequest ?? new Uint8Array(0);
+    return message;
+  },
+};
+
 function createBaseEnrollResponse(): EnrollResponse {
-  return { certificate: new Uint8Array(0), caCertificate: new Uint8Array(0), agentId: "" };
+  return { certificate: new Uint8Array(0), caCertificate: new Uint8Array(0), agentId: "", timeMs: 0 };
 }
 
 export const EnrollResponse: MessageFns<EnrollResponse> = {
@@ -268,6 +354,9 @@ export const EnrollResponse: MessageFns<EnrollResponse> = {
     }
     if (message.agentId !== "") {
       writer.uint32(26).string(message.agentId);
+    }
+    if (message.timeMs !== 0) {
+      writer.uint32(32).int64(message.timeMs);
     }
     return writer;
   },
@@ -309,6 +398,14 @@ export const EnrollResponse: MessageFns<EnrollResponse> = {
             message.agentId = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.timeMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -329,6 +426,7 @@ export const EnrollResponse: MessageFns<EnrollResponse> = {
     message.certificate = object.certificate ?? new Uint8Array(0);
     message.caCertificate = object.caCertificate ?? new Uint8Array(0);
     message.agentId = object.agentId ?? "";
+    message.timeMs = object.timeMs ?? 0;
     return message;
   },
 };
@@ -576,6 +674,7 @@ function createBaseHello(): Hello {
     allowTargets: [],
     allowNames: [],
     credits: 0,
+    maxJobs: 0,
   };
 }
 
@@ -604,6 +703,9 @@ export const Hello: MessageFns<Hello> = {
     }
     if (message.credits !== 0) {
       writer.uint32(64).uint32(message.credits);
+    }
+    if (message.maxJobs !== 0) {
+      writer.uint32(72).uint32(message.maxJobs);
     }
     return writer;
   },
@@ -685,6 +787,14 @@ export const Hello: MessageFns<Hello> = {
             message.credits = reader.uint32();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.maxJobs = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -714,6 +824,7 @@ export const Hello: MessageFns<Hello> = {
     message.allowTargets = object.allowTargets?.map((e) => e) || [];
     message.allowNames = object.allowNames?.map((e) => e) || [];
     message.credits = object.credits ?? 0;
+    message.maxJobs = object.maxJobs ?? 0;
     return message;
   },
 };
@@ -846,7 +957,7 @@ export const Location: MessageFns<Location> = {
 };
 
 function createBaseBeat(): Beat {
-  return { running: 0, credits: 0, loopLagMs: 0 };
+  return { running: 0, credits: 0, loopLagMs: 0, waiting: 0 };
 }
 
 export const Beat: MessageFns<Beat> = {
@@ -859,6 +970,9 @@ export const Beat: MessageFns<Beat> = {
     }
     if (message.loopLagMs !== 0) {
       writer.uint32(25).double(message.loopLagMs);
+    }
+    if (message.waiting !== 0) {
+      writer.uint32(32).uint32(message.waiting);
     }
     return writer;
   },
@@ -900,6 +1014,14 @@ export const Beat: MessageFns<Beat> = {
             message.loopLagMs = reader.double();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.waiting = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -920,6 +1042,7 @@ export const Beat: MessageFns<Beat> = {
     message.running = object.running ?? 0;
     message.credits = object.credits ?? 0;
     message.loopLagMs = object.loopLagMs ?? 0;
+    message.waiting = object.waiting ?? 0;
     return message;
   },
 };
@@ -1320,6 +1443,9 @@ export const HubMessage: MessageFns<HubMessage> = {
       case "rejected":
         Rejected.encode(message.body.value, writer.uint32(50).fork()).join();
         break;
+      case "replicas":
+        Replicas.encode(message.body.value, writer.uint32(58).fork()).join();
+        break;
     }
     return writer;
   },
@@ -1385,6 +1511,14 @@ export const HubMessage: MessageFns<HubMessage> = {
             message.body = { $case: "rejected", value: Rejected.decode(reader, reader.uint32()) };
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.body = { $case: "replicas", value: Replicas.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1439,13 +1573,141 @@ export const HubMessage: MessageFns<HubMessage> = {
         }
         break;
       }
+      case "replicas": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "replicas", value: Replicas.fromPartial(object.body.value) };
+        }
+        break;
+      }
     }
     return message;
   },
 };
 
+function createBaseReplicas(): Replicas {
+  return { replicas: [] };
+}
+
+export const Replicas: MessageFns<Replicas> = {
+  encode(message: Replicas, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.replicas) {
+      Replica.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Replicas {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplicas();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.replicas.push(Replica.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Replicas>, I>>(base?: I): Replicas {
+    return Replicas.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Replicas>, I>>(object: I): Replicas {
+    const message = createBaseReplicas();
+    message.replicas = object.replicas?.map((e) => Replica.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseReplica(): Replica {
+  return { id: "", address: "" };
+}
+
+export const Replica: MessageFns<Replica> = {
+  encode(message: Replica, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.address !== "") {
+      writer.uint32(18).string(message.address);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Replica {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplica();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Replica>, I>>(base?: I): Replica {
+    return Replica.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Replica>, I>>(object: I): Replica {
+    const message = createBaseReplica();
+    message.id = object.id ?? "";
+    message.address = object.address ?? "";
+    return message;
+  },
+};
+
 function createBaseWelcome(): Welcome {
-  return { replicaId: "", protocol: undefined, timeMs: 0 };
+  return { replicaId: "", protocol: undefined, timeMs: 0, replicas: undefined };
 }
 
 export const Welcome: MessageFns<Welcome> = {
@@ -1458,6 +1720,9 @@ export const Welcome: MessageFns<Welcome> = {
     }
     if (message.timeMs !== 0) {
       writer.uint32(24).int64(message.timeMs);
+    }
+    if (message.replicas !== undefined) {
+      Replicas.encode(message.replicas, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1499,6 +1764,14 @@ export const Welcome: MessageFns<Welcome> = {
             message.timeMs = longToNumber(reader.int64());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.replicas = Replicas.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1521,12 +1794,15 @@ export const Welcome: MessageFns<Welcome> = {
       ? ProtocolVersion.fromPartial(object.protocol)
       : undefined;
     message.timeMs = object.timeMs ?? 0;
+    message.replicas = (object.replicas !== undefined && object.replicas !== null)
+      ? Replicas.fromPartial(object.replicas)
+      : undefined;
     return message;
   },
 };
 
 function createBaseJob(): Job {
-  return { jobId: "", attempt: 0, tool: "", params: "", deadlineMs: 0, timeMs: 0, leaseMs: 0 };
+  return { jobId: "", attempt: 0, tool: "", params: "", deadlineMs: 0, timeMs: 0, leaseMs: 0, input: "" };
 }
 
 export const Job: MessageFns<Job> = {
@@ -1551,6 +1827,9 @@ export const Job: MessageFns<Job> = {
     }
     if (message.leaseMs !== 0) {
       writer.uint32(56).uint32(message.leaseMs);
+    }
+    if (message.input !== "") {
+      writer.uint32(66).string(message.input);
     }
     return writer;
   },
@@ -1624,6 +1903,14 @@ export const Job: MessageFns<Job> = {
             message.leaseMs = reader.uint32();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.input = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1648,6 +1935,7 @@ export const Job: MessageFns<Job> = {
     message.deadlineMs = object.deadlineMs ?? 0;
     message.timeMs = object.timeMs ?? 0;
     message.leaseMs = object.leaseMs ?? 0;
+    message.input = object.input ?? "";
     return message;
   },
 };
@@ -1843,13 +2131,26 @@ export const Rejected: MessageFns<Rejected> = {
 
 export type ProbeService = typeof ProbeService;
 export const ProbeService = {
-  /** Exchanges a one-off join token and a certificate request for a client certificate. */
+  /**
+   * Exchanges a one-off join token and a certificate request for a client certificate.
+   * The only call that is answered without one; the token carries the CA's fingerprint, so that the agent knows whom it asks.
+   */
   enroll: {
     path: "/vantage.probe.v1.Probe/Enroll" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: EnrollRequest): Buffer => Buffer.from(EnrollRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): EnrollRequest => EnrollRequest.decode(value),
+    responseSerialize: (value: EnrollResponse): Buffer => Buffer.from(EnrollResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EnrollResponse => EnrollResponse.decode(value),
+  },
+  /** A fresh certificate for the agent whose certificate the connection shows, two thirds through its life. */
+  renew: {
+    path: "/vantage.probe.v1.Probe/Renew" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RenewRequest): Buffer => Buffer.from(RenewRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RenewRequest => RenewRequest.decode(value),
     responseSerialize: (value: EnrollResponse): Buffer => Buffer.from(EnrollResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EnrollResponse => EnrollResponse.decode(value),
   },
@@ -1866,14 +2167,22 @@ export const ProbeService = {
 } as const;
 
 export interface ProbeServer extends UntypedServiceImplementation {
-  /** Exchanges a one-off join token and a certificate request for a client certificate. */
+  /**
+   * Exchanges a one-off join token and a certificate request for a client certificate.
+   * The only call that is answered without one; the token carries the CA's fingerprint, so that the agent knows whom it asks.
+   */
   enroll: handleUnaryCall<EnrollRequest, EnrollResponse>;
+  /** A fresh certificate for the agent whose certificate the connection shows, two thirds through its life. */
+  renew: handleUnaryCall<RenewRequest, EnrollResponse>;
   /** The one stream an agent keeps to each replica. */
   attach: handleBidiStreamingCall<AgentMessage, HubMessage>;
 }
 
 export interface ProbeClient extends Client {
-  /** Exchanges a one-off join token and a certificate request for a client certificate. */
+  /**
+   * Exchanges a one-off join token and a certificate request for a client certificate.
+   * The only call that is answered without one; the token carries the CA's fingerprint, so that the agent knows whom it asks.
+   */
   enroll(
     request: EnrollRequest,
     callback: (error: ServiceError | null, response: EnrollResponse) => void,
@@ -1885,6 +2194,22 @@ export interface ProbeClient extends Client {
   ): ClientUnaryCall;
   enroll(
     request: EnrollRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: EnrollResponse) => void,
+  ): ClientUnaryCall;
+  /** A fresh certificate for the agent whose certificate the connection shows, two thirds through its life. */
+  renew(
+    request: RenewRequest,
+    callback: (error: ServiceError | null, response: EnrollResponse) => void,
+  ): ClientUnaryCall;
+  renew(
+    request: RenewRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: EnrollResponse) => void,
+  ): ClientUnaryCall;
+  renew(
+    request: RenewRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EnrollResponse) => void,

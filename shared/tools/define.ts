@@ -44,6 +44,10 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   readonly target: { readonly param: keyof P & string; readonly kind: TargetKind; readonly connects: boolean };
   /** Rules between parameters that a schema cannot say; null: fine. Asked before anything is dispatched. */
   refine?(params: Params<P>): FieldProblem | null;
+  /** What the agent should be able to do; one that is not still gets the job where no other is there, and says so. */
+  needs?(params: Params<P>): readonly Capability[];
+  /** What the control plane itself may add to a job (decisions 11: never a caller's); absent: nothing. */
+  readonly input?: TObject;
   /** Milliseconds the whole check may take (decisions 5, Deadlines). */
   deadlineMs(params: Params<P>): number;
   /** The keyless open tier's use of the tool; absent where the open tier does not offer it. */

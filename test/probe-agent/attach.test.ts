@@ -45,14 +45,14 @@ it("tells who it is, what it may reach and how much it takes at once", () => {
 
 it("sends a job it does not know to somebody else", async () => {
   const pick = (excluded: ReadonlySet<string>) => (excluded.size === 0 ? session().agent.id : null);
-  const answer = await hub.run({ tool: "no-such-tool", params: "{}", deadlineMs: 5_000, pick });
+  const answer = await hub.run({ tool: "no-such-tool", params: "{}", accountId: null, deadlineMs: 5_000, pick });
   expect(answer).toEqual({ kind: "unavailable", reason: "no_probe" });
 });
 
 it("serves its own figures in base units and without anything a user said", async () => {
   const pick = () => session().agent.id;
   const params = JSON.stringify({ url: "http://10.0.0.1/", method: "GET", follow: true, timeout: 1 });
-  await hub.run({ tool: "check", params, deadlineMs: 5_000, pick });
+  await hub.run({ tool: "check", accountId: null, params, deadlineMs: 5_000, pick });
   const port = /"metrics":(\d+)/.exec(agent.log())?.[1];
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();
@@ -71,7 +71,7 @@ it("stops a job whose lease ran out in silence: it is another agent's by then", 
     const pick = () =>
       [...hub.roster.sessions()].find(({ agent: { place } }) => place.region === "us-east")?.agent.id ?? null;
     const params = JSON.stringify({ url: `${target.url}/silent`, method: "GET", follow: true, timeout: 30 });
-    void hub.run({ tool: "check", params, deadlineMs: 30_000, pick });
+    void hub.run({ tool: "check", accountId: null, params, deadlineMs: 30_000, pick });
     await expect.poll(() => target.open()).toBe(1);
     proxy.freeze();
     await expect.poll(() => behind.log(), { timeout: 10_000 }).toContain('"reason":"silent"');

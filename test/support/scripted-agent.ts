@@ -29,6 +29,7 @@ export function helloOf(region: string, over: Partial<Hello> = {}): Hello {
     allowTargets: ["127.0.0.0/8"],
     allowNames: [],
     credits: 10,
+    maxJobs: 10,
     ...over,
   };
 }

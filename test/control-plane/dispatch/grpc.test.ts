@@ -30,7 +30,7 @@ afterEach(async () => {
 
 /** What a job through the agent of region eu comes to. */
 async function runOn(agent: Awaited<ReturnType<typeof startScriptedAgent>>): Promise<JobAnswer> {
-  const answer = hub.run({ tool: "check", params: "{}", deadlineMs: 5_000, pick: () => "agent-eu" });
+  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 5_000, pick: () => "agent-eu" });
   agent.answer(await agent.nextJob(), ok({ fine: true }));
   return answer;
 }
@@ -50,7 +50,7 @@ it("an oversized message ends its stream, and the agent's jobs move on", async (
   const agent = await startScriptedAgent(listener.port, helloOf("eu"));
   const greedy = await startScriptedAgent(listener.port, helloOf("us"));
   const pick = (excluded: ReadonlySet<string>) => (excluded.has("agent-us") ? "agent-eu" : "agent-us");
-  const answer = hub.run({ tool: "check", params: "{}", deadlineMs: 10_000, pick });
+  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 10_000, pick });
   const job = await greedy.nextJob();
   greedy.answer(job, ok({ filler: "x".repeat(MAX_MESSAGE_BYTES) }));
   await greedy.ended;

@@ -29,6 +29,7 @@ afterEach(async () => {
 function jobFor(agentIds: readonly string[], over: Partial<JobRequest> = {}): JobRequest {
   return {
     tool: "check",
+    accountId: null,
     params: "{}",
     deadlineMs: 10_000,
     pick: (excluded) => agentIds.find((id) => !excluded.has(id) && hub.roster.session(id) !== undefined) ?? null,

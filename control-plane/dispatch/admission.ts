@@ -1,0 +1,28 @@
+import type { Rejection } from "#control-plane/dispatch/hello.ts";
+
+/** What the control plane itself knows of an agent, beside the agent's own word: its enrolment. */
+export interface Enrolled {
+  readonly agentId: string;
+  /** The region its token was made for; a hello that names another is refused. */
+  readonly region: string;
+  /** Set: a private agent, which serves this account only. */
+  readonly accountId: number | null;
+  /** false: it stays attached and gets no work (PUT /api/admin/probes). */
+  readonly enabled: boolean;
+}
+
+/** Who a connection belongs to, asked once for each stream before its hello counts. */
+export type Admission =
+  | { readonly ok: true; readonly enrolled: Enrolled }
+  | { readonly ok: false; readonly rejection: Rejection };
+
+/** The outside of enrolment, as the wire and the hub see it (control-plane/probes fulfils it). */
+export interface Gatekeeper {
+  /** Decides on the client certificate a stream was opened with: DER, null where the agent showed none. */
+  admit(certificate: Uint8Array | null): Promise<Admission>;
+  /**
+   * Told of every change of an enrolment on whatever replica it was made: `null` means revoked, the stream closes at
+   * once. Called again for everyone after a loss of the database's notifications.
+   */
+  onChange(listener: (agentId: string, enrolled: Enrolled | null) => void): void;
+}
