@@ -1,4 +1,4 @@
-import type { Rejection } from "#control-plane/dispatch/hello.ts";
+import type { AgentInfo, Rejection } from "#control-plane/dispatch/hello.ts";
 
 /** What the control plane itself knows of an agent, beside the agent's own word: its enrolment. */
 export interface Enrolled {
@@ -22,7 +22,22 @@ export interface Gatekeeper {
   admit(certificate: Uint8Array | null): Promise<Admission>;
   /**
    * Told of every change of an enrolment on whatever replica it was made: `null` means revoked, the stream closes at
-   * once. Called again for everyone after a loss of the database's notifications.
+   * once. Looked up again for everyone admitted here after a loss of the database's notifications.
    */
   onChange(listener: (agentId: string, enrolled: Enrolled | null) => void): void;
+}
+
+/** Said to an agent whose enrolment was revoked or erased, at the door or on its open stream. */
+export const REVOKED: Rejection = {
+  reason: "revoked",
+  message: "this agent's enrolment was revoked; enrol it again with a new join token",
+  retry: false,
+};
+
+/** Why an agent that calls itself other than it was enrolled is refused; null: it does not. */
+export function misnamed({ id, place }: AgentInfo, { agentId, region }: Enrolled): Rejection | null {
+  const refuse = (message: string): Rejection => ({ reason: "identity", message, retry: false });
+  if (id !== agentId) return refuse(`the certificate is that of agent ${agentId}, not of ${id}`);
+  if (place.region === region) return null;
+  return refuse(`agent ${agentId} is enrolled in region ${region}, not ${place.region}; a new token is needed to move`);
 }

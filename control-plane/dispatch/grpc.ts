@@ -77,7 +77,9 @@ function serveStream(hub: Hub, call: Call, log: Logger): void {
     if (stream !== null) return stream.receive(message);
     if (message.body?.$case !== "hello") return link.close();
     clearTimeout(timer);
-    const attached = hub.attach(message.body.value, link);
+    const hello = message.body.value;
+    const region = hello.location?.region ?? "";
+    const attached = hub.attach(hello, link, { agentId: hello.agentId, region, accountId: null, enabled: true });
     if ("receive" in attached) stream = attached;
     else {
       log.warn({ peer: call.getPeer(), ...attached }, "agent rejected");

@@ -4,6 +4,7 @@ import type { Clock, Random } from "#shared/clock.ts";
 import { failed } from "#shared/outcome.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { DEADLINE_GRACE_MS, PROTOCOL, SILENT_MS } from "#shared/wire.ts";
+import { misnamed, REVOKED, type Enrolled } from "#control-plane/dispatch/admission.ts";
 import { readHello, type Rejection } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 import { createDispatchMetrics } from "#control-plane/dispatch/metrics.ts";
@@ -28,7 +29,11 @@ export interface Hub {
   readonly replicaId: string;
   readonly roster: Roster;
   /** Takes a new stream in, or says why not. A second stream of an agent replaces the first. */
-  attach(hello: Hello, link: AgentLink): AttachedStream | Rejection;
+  attach(hello: Hello, link: AgentLink, enrolled: Enrolled): AttachedStream | Rejection;
+  /** An enrolment changed: the agent's stream goes on under the new one; `null`, revoked, ends it at once. */
+  applyEnrolment(agentId: string, enrolled: Enrolled | null): void;
+  /** Counts a stream turned away before it could say who it is, and gives the reason back. */
+  refuse(rejection: Rejection): Rejection;
   /** Runs a job on an agent of the request's choice; resolves by its deadline + 200 ms, never rejects. */
   run(request: JobRequest): Promise<JobAnswer>;
   /** Ends every stream; jobs still running are answered as unavailable. */
@@ -148,6 +153,11 @@ export function createHub({ clock, random, log, registry }: HubOptions): Hub {
     }
   }
 
+  function refuse(rejection: Rejection): Rejection {
+    metrics.rejected.inc({ reason: rejection.reason });
+    return rejection;
+  }
+
   const sweep = setInterval(() => {
     const horizon = clock.monotonic() - SILENT_MS;
     for (const session of roster.sessions()) {
@@ -161,18 +171,17 @@ export function createHub({ clock, random, log, registry }: HubOptions): Hub {
   return {
     replicaId,
     roster,
-    attach(hello, link) {
+    attach(hello, link, enrolled) {
       const read = readHello(hello);
-      if (!read.ok) {
-        metrics.rejected.inc({ reason: read.rejection.reason });
-        return read.rejection;
-      }
+      if (!read.ok) return refuse(read.rejection);
+      const otherName = misnamed(read.agent, enrolled);
+      if (otherName !== null) return refuse(otherName);
       const older = roster.session(read.agent.id);
       if (older !== undefined) {
         lose(older, "replaced");
         older.link.close();
       }
-      const session = openSession(read.agent, link, clock.monotonic(), clock.now());
+      const session = openSession(read.agent, enrolled, link, clock.monotonic(), clock.now());
       roster.join(session);
       log.info({ agent: read.agent.id, region: read.agent.place.region }, "agent attached");
       const timeMs = clock.now().getTime();
@@ -186,6 +195,16 @@ export function createHub({ clock, random, log, registry }: HubOptions): Hub {
         closed: () => lose(session, "closed"),
       };
     },
+    applyEnrolment(agentId, enrolled) {
+      const session = roster.session(agentId);
+      if (session === undefined) return;
+      if (enrolled !== null) session.enrolled = enrolled;
+      else {
+        lose(session, "closed");
+        session.link.close({ body: { $case: "rejected", value: refuse(REVOKED) } });
+      }
+    },
+    refuse,
     run: (request) =>
       new Promise((settle) => {
         const startedAt = clock.monotonic();

@@ -1,4 +1,5 @@
 import type { HubMessage } from "#shared/protocol/probe.ts";
+import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 
@@ -13,6 +14,8 @@ export interface AgentLink {
 /** One attached agent: its word on itself, its stream, and the jobs it holds. */
 export interface Session {
   readonly agent: AgentInfo;
+  /** What the control plane knows of it; another one after a change of the enrolment. */
+  enrolled: Enrolled;
   readonly link: AgentLink;
   /** Jobs given to the agent, by job id. */
   readonly running: Map<string, RunningJob>;
@@ -28,9 +31,16 @@ export interface Session {
 }
 
 /** A new session of an agent that just said hello. */
-export function openSession(agent: AgentInfo, link: AgentLink, heardAt: number, seenAt: Date): Session {
+export function openSession(
+  agent: AgentInfo,
+  enrolled: Enrolled,
+  link: AgentLink,
+  heardAt: number,
+  seenAt: Date,
+): Session {
   return {
     agent,
+    enrolled,
     link,
     running: new Map(),
     waiting: new Set(),
