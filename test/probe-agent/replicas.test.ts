@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { addressesToDial, linksToClose, readReplicas } from "#probe-agent/replicas.ts";
+
+const a = { id: "a", address: "a:1" };
+const b = { id: "b", address: "b:1" };
+const hidden = { id: "h", address: "" };
+const to = (address: string, replicaId: string | null, running = 0) => ({ address, replicaId, running });
+
+describe("whom to dial", () => {
+  it.each([
+    ["at first, every configured address", ["a:1", "b:1"], [], null, {}, ["a:1", "b:1"]],
+    ["nothing twice while it is being dialled", ["a:1"], [to("a:1", null)], null, {}, []],
+    ["the listed replica without a stream", ["a:1"], [to("a:1", "a")], [a, b], { "a:1": "a" }, ["b:1"]],
+    ["nobody once all are reached", ["a:1"], [to("a:1", "a"), to("b:1", "b")], [a, b], { "a:1": "a" }, []],
+    [
+      "not a second address of a replica that has a stream",
+      ["a:1", "x:1"],
+      [to("a:1", "a")],
+      [a],
+      { "a:1": "a", "x:1": "a" },
+      [],
+    ],
+    [
+      "the second address once the replica behind it has no stream",
+      ["a:1", "x:1"],
+      [to("a:1", "a")],
+      [a],
+      { "a:1": "a", "x:1": "b" },
+      ["x:1"],
+    ],
+    [
+      "the balancer again while a replica without an address is missing",
+      ["lb:1"],
+      [to("lb:1", "a")],
+      [{ id: "a", address: "" }, hidden],
+      { "lb:1": "a" },
+      ["lb:1"],
+    ],
+    [
+      "the balancer not twice at once",
+      ["lb:1"],
+      [to("lb:1", "a"), to("lb:1", null)],
+      [{ id: "a", address: "" }, hidden],
+      { "lb:1": "a" },
+      [],
+    ],
+    [
+      "a configured address that is down, however many others stand",
+      ["a:1", "b:1"],
+      [to("a:1", "a")],
+      [a],
+      { "a:1": "a" },
+      ["b:1"],
+    ],
+    ["everyone ever listed, when no stream stands", ["a:1"], [], [a, b], { "a:1": "a" }, ["a:1", "b:1"]],
+    [
+      "each address of a 1.0 hub, which lists nobody",
+      ["a:1", "b:1"],
+      [to("a:1", "a")],
+      null,
+      { "a:1": "a", "b:1": "b" },
+      ["b:1"],
+    ],
+  ])("%s", (_why, configured, links, listed, ledTo, expected) => {
+    expect(addressesToDial({ configured, links, listed, ledTo: new Map(Object.entries(ledTo)) })).toEqual(expected);
+  });
+});
+
+describe("whom to leave", () => {
+  const close = (links: ReturnType<typeof to>[], listed: (typeof a)[] | null) =>
+    linksToClose({ configured: [], links, listed, ledTo: new Map() }).map(({ address }) => address);
+
+  it("leaves a replica that is gone from the list once it has no job here", () => {
+    expect(close([to("a:1", "a"), to("b:1", "b")], [a])).toEqual(["b:1"]);
+    expect(close([to("a:1", "a"), to("b:1", "b", 1)], [a])).toEqual([]);
+  });
+
+  it("leaves nobody on the word of a hub that lists nobody, and no stream that is still dialling", () => {
+    expect(close([to("a:1", "a")], null)).toEqual([]);
+    expect(close([to("a:1", null)], [b])).toEqual([]);
+  });
+});
+
+it("believes a list as far as it can be dialled", () => {
+  const listed = [
+    a,
+    { id: "", address: "c:1" },
+    { id: "d", address: "unix:/etc/passwd" },
+    { id: "e", address: "[::1]:5" },
+  ];
+  expect(readReplicas(listed)).toEqual([a, { id: "d", address: "" }, { id: "e", address: "[::1]:5" }]);
+  expect(readReplicas(Array.from({ length: 1_000 }, (_, n) => ({ id: `r${n}`, address: "" })))).toHaveLength(100);
+});
