@@ -9,8 +9,11 @@ import {
   type Match,
   type QueryFlags,
   type Shape,
+  type Transport,
 } from "#probe-agent/net/dns/question.ts";
-import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
+import { exchangeDoh } from "#probe-agent/net/dns/doh.ts";
+import { exchangeDot } from "#probe-agent/net/dns/dot.ts";
+import type { EncryptedServer } from "#probe-agent/net/dns/encrypted.ts";
 import { exchangeTcp } from "#probe-agent/net/dns/tcp.ts";
 import { exchangeUdp } from "#probe-agent/net/dns/udp.ts";
 
@@ -23,13 +26,21 @@ const MAX_STEPS = 6;
 /** What one server said in the end; `message` is null where it answered with octets that are no message. */
 export interface Said {
   readonly message: Message | null;
-  readonly transport: "udp" | "tcp";
+  readonly transport: Transport;
   readonly rttMs: number;
+}
+
+/** What asking needs of the process. */
+export interface AskDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** PEM roots for encrypted transports, in place of Node's. */
+  readonly roots?: readonly string[];
 }
 
 /** One server to ask, and within what bounds. */
 export interface AskRequest {
-  readonly server: ServerAddress;
+  readonly server: EncryptedServer;
   readonly question: WireQuestion;
   readonly flags: QueryFlags;
   /** How the first query looks. */
@@ -43,7 +54,7 @@ export interface AskRequest {
  * Asks one server until it has said all it can: over TCP after a cut (TC) or unreadable answer, without EDNS or mixed
  * case where it does not bear them. Null when nothing came. What a failing retry would lose is kept.
  */
-export async function askServer(deps: { clock: Clock; random: Random }, request: AskRequest): Promise<Said | null> {
+export async function askServer(deps: AskDeps, request: AskRequest): Promise<Said | null> {
   let said: Said | null = null;
   let shape: Shape | null = request.shape;
   for (let step = 0; shape !== null && step < MAX_STEPS; step += 1) {
@@ -56,11 +67,9 @@ export async function askServer(deps: { clock: Clock; random: Random }, request:
   return said;
 }
 
-async function sendOnce(
-  deps: { clock: Clock; random: Random },
-  request: AskRequest,
-  shape: Shape,
-): Promise<{ reply: Exchange; match: Match }> {
+const EXCHANGES = { udp: exchangeUdp, tcp: exchangeTcp, dot: exchangeDot, doh: exchangeDoh } as const;
+
+async function sendOnce(deps: AskDeps, request: AskRequest, shape: Shape): Promise<{ reply: Exchange; match: Match }> {
   const query = buildQuery(request.question, request.flags, shape, deps.random);
   let match: Match = "foreign";
   const exchange: ExchangeRequest = {
@@ -73,7 +82,7 @@ async function sendOnce(
     signal: request.signal,
     clock: deps.clock,
   };
-  const reply = await (shape.transport === "udp" ? exchangeUdp : exchangeTcp)(request.server, exchange);
+  const reply = await EXCHANGES[shape.transport](request.server, exchange, deps.roots);
   return { reply, match };
 }
 

@@ -1,5 +1,4 @@
-import type { Clock, Random } from "#shared/clock.ts";
-import { askServer, type Said } from "#probe-agent/net/dns/ask.ts";
+import { askServer, type AskDeps, type Said } from "#probe-agent/net/dns/ask.ts";
 import { tryInTurn, type Tried } from "#probe-agent/net/dns/in-turn.ts";
 import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/net/dns/registry.ts";
 import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/net/dns/names.ts";
@@ -8,14 +7,15 @@ import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { DnsAnswer, DnsQuestion, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 const DEFAULT_TIMEOUT_MS = 3_000;
+// RFC 1035, RFC 7858 section 3.1, RFC 8484.
+const DEFAULT_PORT = { udp: 53, tcp: 53, dot: 853, doh: 443 } as const;
+const DOH_PATH = "/dns-query";
 // A lost packet is asked again after this, by round.
 const PATIENCE_MS = [1_000, 1_500];
 const ROUNDS = 3;
 
 /** What a client is made of. `servers` is asked once a question. */
-export interface ClientDeps {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface ClientDeps extends AskDeps {
   servers(): Promise<readonly ServerAddress[]>;
 }
 
@@ -31,7 +31,10 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
     const name = textToName(question.name);
     const type = typeCode(question.type);
     if (type === null) throw new TypeError(`${question.type} is no record type`);
-    const servers = question.server === undefined ? await deps.servers() : [givenServer(question.server)];
+    if (question.server === undefined && (question.transport === "dot" || question.transport === "doh")) {
+      throw new TypeError(`${question.transport} needs a server: those configured speak UDP and TCP`);
+    }
+    const servers = question.server === undefined ? await deps.servers() : [givenServer(question)];
     const first = servers[0];
     if (name === null || first === undefined) return unanswered(question, "INVALID_NAME", "");
 
@@ -58,7 +61,8 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
           mixedCase: round < 1,
         };
         const asked = { name, type, class: CLASS_IN };
-        const said = await askServer(deps, { server, question: asked, flags, shape, until, signal: ended });
+        const encrypted = { ...server, name: question.serverName ?? null, path: question.path ?? DOH_PATH };
+        const said = await askServer(deps, { server: encrypted, question: asked, flags, shape, until, signal: ended });
         return said === null ? null : judge(said, question, name, server);
       },
     });
@@ -66,8 +70,8 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
   };
 }
 
-function givenServer(text: string): ServerAddress {
-  const server = parseServer(text);
+function givenServer({ server: text = "", transport = "udp" }: DnsQuestion): ServerAddress {
+  const server = parseServer(text, DEFAULT_PORT[transport]);
   if (server === null) throw new TypeError("a DNS server must be address, address:port or [v6]:port");
   return server;
 }

@@ -17,6 +17,8 @@ export interface DnsDeps {
   readonly random: Random;
   /** The system's configuration, default /etc/resolv.conf; read anew for each question. */
   readonly resolvConf?: string;
+  /** PEM roots for DNS over TLS and HTTPS, in place of Node's. */
+  readonly roots?: readonly string[];
 }
 
 /** Builds the DNS port of each job. Nothing is cached: measurements are fresh. Throws RangeError for a bad server. */
@@ -29,7 +31,7 @@ export function createDns(deps: DnsDeps): (job: JobLimits) => DnsPort {
   const servers = (): Promise<readonly ServerAddress[]> =>
     configured.length > 0 ? Promise.resolve(configured) : readSystemServers(deps.resolvConf);
   return (job) => {
-    const query = createQuery({ clock: deps.clock, random: deps.random, servers }, job);
+    const query = createQuery({ ...deps, servers }, job);
     return {
       query: (question) => query(question),
       resolve: (host, only) => resolveHost({ egress: deps.egress, clock: deps.clock, query }, host, only),

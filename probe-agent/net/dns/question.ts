@@ -7,9 +7,12 @@ import { equalNames, identicalNames, type NameOctets } from "#probe-agent/net/dn
 // DNS Flag Day 2020: fits every path without fragments.
 const UDP_SIZE = 1232;
 
+/** How queries travel: RFC 1035, RFC 7766, RFC 7858, RFC 8484. */
+export type Transport = "udp" | "tcp" | "dot" | "doh";
+
 /** How one query is put on the wire; what a server cannot take is dropped on the next try. */
 export interface Shape {
-  readonly transport: "udp" | "tcp";
+  readonly transport: Transport;
   readonly edns: boolean;
   /** Random case of the name's letters, which answers must repeat ("0x20"): more for a forger to guess. */
   readonly mixedCase: boolean;

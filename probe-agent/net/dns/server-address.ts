@@ -6,13 +6,13 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** Reads `address`, `v4:port`, `[v6]:port` or `address#port`; port 53 where none is given. Null for anything else. */
-export function parseServer(text: string): ServerAddress | null {
+/** Reads `address`, `v4:port`, `[v6]:port` or `address#port`; `defaultPort` where none is given. Null for anything else. */
+export function parseServer(text: string, defaultPort = 53): ServerAddress | null {
   const [, bracketed, colon, plain, hash] =
     /^(?:\[([^\]]*)\](?::(\d{1,5}))?|([^#]*?)(?:#(\d{1,5}))?)$/.exec(text.trim()) ?? [];
   const bare = /^([\d.]+):(\d{1,5})$/.exec(plain ?? "");
   const ip = bracketed ?? bare?.[1] ?? plain ?? "";
-  const port = Number(colon ?? bare?.[2] ?? hash ?? 53);
+  const port = Number(colon ?? bare?.[2] ?? hash ?? defaultPort);
   if (isIP(ip) === 0 || port < 1 || port > 65_535 || (bracketed !== undefined && isIP(ip) !== 6)) return null;
   return { ip, port };
 }

@@ -13,10 +13,17 @@ export interface DnsQuestion {
   readonly name: string;
   /** RR type mnemonic (A, AAAA, ..., HTTPS) or TYPEn. */
   readonly type: string;
-  /** Server to ask, `address` or `[v6]:port` form; default: the agent's configured resolvers in turn. */
+  /**
+   * Server to ask, `address`, `v4:port` or `[v6]:port`; default: the agent's configured resolvers in turn. An address a
+   * user has named must have been vetted (`resolve`) by whoever hands it in.
+   */
   readonly server?: string;
-  /** Default udp with retry over tcp on TC. */
-  readonly transport?: "udp" | "tcp";
+  /** Default udp with retry over tcp on TC; dot and doh (default ports 853 and 443) want a `server` of their own. */
+  readonly transport?: "udp" | "tcp" | "dot" | "doh";
+  /** dot, doh: name, or address, that the server's certificate must carry; without it anyone's will do (RFC 8310). */
+  readonly serverName?: string;
+  /** doh: path of the service, default /dns-query. */
+  readonly path?: string;
   /** EDNS DO bit: ask for DNSSEC records. */
   readonly dnssecOk?: boolean;
   /** CD bit: do not let the resolver validate. */
@@ -66,8 +73,8 @@ export interface DnsAnswer {
   readonly ede: readonly { readonly code: number; readonly text: string }[];
   /** address#port asked last. */
   readonly server: string;
-  readonly transport: "udp" | "tcp";
-  /** Null on TIMEOUT. */
+  readonly transport: "udp" | "tcp" | "dot" | "doh";
+  /** Null on TIMEOUT. Over tcp, dot and doh with the time to connect. */
   readonly rttMs: number | null;
 }
 

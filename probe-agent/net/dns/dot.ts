@@ -1,0 +1,13 @@
+import { dialEncrypted, type EncryptedServer } from "#probe-agent/net/dns/encrypted.ts";
+import type { Exchange, ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
+import { exchangeStream } from "#probe-agent/net/dns/tcp.ts";
+
+/** One query over a TLS connection of its own (RFC 7858). rttMs runs from connecting to the whole answer. */
+export function exchangeDot(
+  server: EncryptedServer,
+  request: ExchangeRequest,
+  roots?: readonly string[],
+): Promise<Exchange> {
+  if (request.signal.aborted) return Promise.resolve({ kind: "silence" });
+  return exchangeStream(dialEncrypted(server, ["dot"], roots), request);
+}
