@@ -34,6 +34,8 @@ create table probes (
   revoked_at timestamptz,
   -- Of the newest certificate: hex of the serial number, and its end.
   certificate_serial text not null,
+  -- Of the certificate it was renewed with, which counts until its own end: the new one may not have arrived.
+  previous_serial text,
   certificate_expires_at timestamptz not null,
   enrolled_at timestamptz not null,
   -- What it last said of itself (dispatch/hello.ts), for when it is away; null until it has first attached.
