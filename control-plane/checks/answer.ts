@@ -36,7 +36,12 @@ export type CheckAnswer =
       readonly cached: boolean;
     }
   | { readonly kind: "multi"; readonly data: MultiData; readonly refused: boolean }
-  | { readonly kind: "dry_run"; readonly locations: readonly Location[] }
+  | {
+      readonly kind: "dry_run";
+      readonly locations: readonly Location[];
+      /** Locations asked for whose probes are all offline. */
+      readonly offline: readonly Location[];
+    }
   | { readonly kind: "unavailable"; readonly reason: string }
   | { readonly kind: "cancelled" }
   | { readonly kind: "refused" }

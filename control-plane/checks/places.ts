@@ -1,5 +1,5 @@
 import type { Egress } from "#shared/egress.ts";
-import type { LocationItem, Place } from "#shared/locations.ts";
+import { matches, type LocationItem, type Place } from "#shared/locations.ts";
 import { locationOf, type CheckAnswer, type Location } from "#control-plane/checks/answer.ts";
 import { chooseInstead, chooseOne, chooseProbes, type Chosen } from "#control-plane/dispatch/choose.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
@@ -62,6 +62,30 @@ function chooseNamed(roster: Roster, items: readonly LocationItem[]): Places {
   const taken = chosen.map((probe) => probe.probe_id);
   const choices = chosen.map((probe) => ({ place: probe, pick: pickFor(roster, items, probe, taken) }));
   return { ok: true, choices, offline: missed.map(locationOf) };
+}
+
+/**
+ * Places chosen earlier, by a call that is taken up again: the same probe where it is attached, else another one that the
+ * same item allows. Without items any other one will do.
+ */
+export function choosePlanned(
+  roster: Roster,
+  items: readonly LocationItem[],
+  planned: readonly Location[],
+): Extract<Places, { ok: true }> {
+  const taken = planned.map((location) => location.probe_id);
+  const choices = planned.map((location) => {
+    const place = roster.agent(location.probe_id)?.place ?? { ...location, tags: [] };
+    const item = items.find((one) => one.kind !== "remove" && matches(place, one)) ?? fallbackItem(items, place);
+    return { place, pick: pickFor(roster, items, { ...place, online: true, load: 0, item }, taken) };
+  });
+  return { ok: true, choices, offline: [] };
+}
+
+/** Without an expression any probe, else no other than the one chosen. */
+function fallbackItem(items: readonly LocationItem[], { probe_id: id }: Place): LocationItem {
+  const terms = items.length === 0 ? [] : [{ kind: "probe", id: id.toLowerCase(), negated: false } as const];
+  return { text: "", kind: "some", terms, count: 1 };
 }
 
 function pickFor(roster: Roster, items: readonly LocationItem[], probe: Chosen, taken: readonly string[]) {

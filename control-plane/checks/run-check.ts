@@ -5,7 +5,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { CheckAnswer, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
 import { locationOf, outcomeError, unavailableError } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
-import { choosePlaces, type PlaceChoice } from "#control-plane/checks/places.ts";
+import { choosePlaces, choosePlanned, type PlaceChoice } from "#control-plane/checks/places.ts";
 import { holdToContract } from "#control-plane/checks/result-check.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
@@ -31,12 +31,15 @@ export interface CheckRequest {
   readonly accountId: number | null;
   /** Null: one agent of the system's choice, and the contract's own shape. */
   readonly locations: readonly LocationItem[] | null;
+  /** Of what `locations` comes to only these, chosen earlier (measurements); where it is empty, another agent may be any. */
+  readonly places?: readonly Location[];
   /** Most probes of one call (the plan's). */
   readonly maxLocations: number;
   /** Say where it would run and run nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
-  readonly onEvent?: (event: CheckEvent) => void;
+  /** `planned`: the probe chosen for the location, also where another took its place. */
+  readonly onEvent?: (event: CheckEvent, planned: string) => void;
 }
 
 /** The one path of every check: cache, target rules, choice of agents, dispatch, answer. Never throws for a target. */
@@ -49,13 +52,18 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
   if (cached !== undefined && request.dryRun !== true) {
     return { kind: "single", outcome: { status: "ok", data: cached.data }, location: cached.location, cached: true };
   }
-  const places = choosePlaces(app.hub.roster, locations, (egress) => target.allows(egress));
+  const places =
+    request.places === undefined
+      ? choosePlaces(app.hub.roster, locations, (egress) => target.allows(egress))
+      : choosePlanned(app.hub.roster, locations ?? [], request.places);
   if (!places.ok) return places.answer;
   if (places.choices.length > request.maxLocations) {
     return { kind: "over_plan", limit: request.maxLocations, asked: places.choices.length };
   }
-  if (request.dryRun === true)
-    return { kind: "dry_run", locations: places.choices.map(({ place }) => locationOf(place)) };
+  if (request.dryRun === true) {
+    const chosen = places.choices.map(({ place }) => locationOf(place));
+    return { kind: "dry_run", locations: chosen, offline: places.offline };
+  }
 
   const checked = { ...request, params: target.params };
   const runs = await Promise.all(places.choices.map((choice) => runAt(app, checked, choice)));
@@ -89,7 +97,9 @@ interface Run {
 }
 
 async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoice): Promise<Run> {
-  const { contract, params, onEvent } = request;
+  const { contract, params } = request;
+  const planned = choice.place.probe_id;
+  const onEvent = request.onEvent === undefined ? undefined : (event: CheckEvent) => request.onEvent?.(event, planned);
   const startedAt = app.clock.monotonic();
   const hit = app.results.get(contract, params, choice.place.region);
   if (hit !== undefined) {
