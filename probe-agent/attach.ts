@@ -1,138 +1,179 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { credentials, type ClientDuplexStream } from "@grpc/grpc-js";
-import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/clock.ts";
-import { ProbeClient, type AgentMessage, type Hello, type HubMessage } from "#shared/protocol/probe.ts";
-import { BEAT_MS, MAX_MESSAGE_BYTES, SILENT_MS } from "#shared/wire.ts";
-import type { JobPool } from "#probe-agent/jobs.ts";
-import type { AgentMetrics } from "#probe-agent/metrics.ts";
-import { reconnectDelayMs } from "#probe-agent/reconnect.ts";
+import { credentials, type ClientDuplexStream, type Metadata } from "@grpc/grpc-js";
+import type { Clock } from "#shared/clock.ts";
+import {
+  ProbeClient,
+  type AgentMessage,
+  type Beat,
+  type Hello,
+  type HubMessage,
+  type Job,
+  type Rejected,
+  type Replica,
+  type Welcome,
+} from "#shared/protocol/probe.ts";
+import { BEAT_MS, CONTROL_PLANE_NAME, MAX_MESSAGE_BYTES, REPLICA_HEADER, SILENT_MS } from "#shared/wire.ts";
+import type { JobSource } from "#probe-agent/jobs.ts";
+import type { Credential } from "#probe-agent/identity.ts";
 
-/** The agent's tie to one control-plane address. */
-export interface Attachment {
-  /** Tells the hub that no new jobs are wanted; results still go out. */
-  drain(): void;
-  /** Says goodbye after everything already sent, and dials no more; resolves when the hub has heard it, in 1 s at most. */
+/** One stream to one control-plane replica, from dialling to its end; never dialled twice. */
+export interface Attachment extends JobSource {
+  readonly address: string;
+  /** null: not welcomed yet. */
+  replicaId(): string | null;
+  /** Ends it now; `onLost` is called with this reason. */
+  close(reason: string): void;
+  /** Says goodbye after everything already sent; resolves when the hub has heard it, in 1 s at most. */
   stop(): Promise<void>;
 }
 
-/** What an attachment needs. */
+/** What a stream tells of itself; nothing is called after `onLost`. */
+export interface AttachmentEvents {
+  onWelcome(stream: Attachment, welcome: Welcome): void;
+  onReplicas(stream: Attachment, replicas: readonly Replica[]): void;
+  /** The hub's beat: how many jobs wait there for a credit. */
+  onBeat(stream: Attachment, waiting: number): void;
+  onJob(stream: Attachment, job: Job): void;
+  onCancel(jobId: string, attempt: number): void;
+  /** The operator wants this agent to finish and go. */
+  onDrain(): void;
+  onRejected(stream: Attachment, rejected: Rejected): void;
+  onLost(stream: Attachment, reason: string, detail?: string): void;
+}
+
+/** What a stream needs. */
 export interface AttachOptions {
   /** host:port or dns:///name:port. */
   readonly address: string;
-  readonly hello: Hello;
-  readonly pool: JobPool;
+  readonly credential: Credential | null;
+  /** `spoken`: the replica has named itself, so it speaks 1.1 or later. */
+  readonly hello: (spoken: boolean) => Hello;
+  readonly beat: (stream: Attachment) => Beat;
+  /** Whether there is a stream to this replica already. */
+  readonly reached: (replicaId: string) => boolean;
+  /** Whether there is any stream beside this one, so that it could be a second one to its replica. */
+  readonly others: boolean;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly metrics: AgentMetrics;
-  readonly log: Logger;
-  /** Worst delay of this process's own loop lately, milliseconds. */
-  readonly loopLagMs: () => number;
-  /** The control plane will never take this agent: the process should say so and end. */
-  readonly onRefused: (message: string) => void;
-  /** The operator wants this agent to finish and go. */
-  readonly onDrain: () => void;
+  readonly events: AttachmentEvents;
 }
 
 /** A hub that answers ends the stream within a round trip; one that does not is not worth waiting for. */
 const GOODBYE_MS = 1_000;
+/** So long a stream that could be a second one waits to hear whose it is; a 1.0 replica never says. */
+const NAME_MS = 1_000;
 
 type Stream = ClientDuplexStream<AgentMessage, HubMessage>;
 
-/** Dials, says hello, takes jobs; dials again with jittered back-off whenever the stream ends, for ever. */
+/** Dials and says hello. */
 export function attach(options: AttachOptions): Attachment {
-  const { hello, pool, clock, random, metrics } = options;
-  const log = options.log.child({ controlPlane: options.address });
-  const client = new ProbeClient(options.address, credentials.createInsecure(), {
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
-    // We reconnect ourselves: grpc's own back-off (up to 2 min) would break "attached again within 20 s".
-    "grpc.initial_reconnect_backoff_ms": 250,
-    "grpc.max_reconnect_backoff_ms": 1_000,
-  });
-  let failures = 0;
-  let current: Stream | null = null;
-  let redial: NodeJS.Timeout | null = null;
-  let stopped = false;
-  let draining = false;
+  const { clock, events } = options;
+  const client = dial(options);
+  const stream: Stream = client.attach();
+  let replicaId: string | null = null;
+  let heardAt = clock.monotonic();
+  // The hub's word on when a silent stream's jobs are another agent's; ours until the first job has come.
+  let leaseMs = SILENT_MS;
+  let greeted = false;
+  let over = false;
 
-  function dial(): void {
-    const stream = client.attach();
-    current = stream;
-    let heardAt = clock.monotonic();
-    let welcomed = false;
-    // The hub's word on when a silent stream's jobs are another agent's; ours until the first job has come.
-    let leaseMs = SILENT_MS;
-    const send = (message: AgentMessage) => {
-      if (current === stream && !stream.destroyed) stream.write(message);
-    };
-    const beat = setInterval(() => {
-      if (clock.monotonic() - heardAt > leaseMs) return lost("silent");
-      if (!welcomed) return;
-      const value = { running: pool.running(), credits: hello.credits, loopLagMs: options.loopLagMs(), waiting: 0 };
-      send({ body: { $case: "beat", value } });
-    }, BEAT_MS);
-
-    function lost(reason: string, error?: Error): void {
-      if (current !== stream) return;
-      current = null;
-      clearInterval(beat);
-      pool.abandon(send);
-      stream.cancel();
-      if (welcomed) metrics.streamClosed(reason);
-      if (stopped) return;
-      failures = welcomed ? 1 : failures + 1;
-      const delayMs = reconnectDelayMs(failures, random);
-      log.warn({ reason, detail: error?.message, retryInMs: Math.round(delayMs) }, "control plane lost");
-      redial = setTimeout(dial, delayMs);
-    }
-
-    stream.on("data", (message: HubMessage) => {
-      heardAt = clock.monotonic();
-      const { body } = message;
-      switch (body?.$case) {
-        case "welcome":
-          welcomed = true;
-          metrics.streamOpened();
-          log.info({ replica: body.value.replicaId }, "attached");
-          if (draining) send({ body: { $case: "draining", value: {} } });
-          return;
-        case "job":
-          leaseMs = Math.max(BEAT_MS, body.value.leaseMs);
-          return pool.accept(body.value, send);
-        case "cancel":
-          return pool.cancel(body.value.jobId, body.value.attempt);
-        case "rejected":
-          log.error({ reason: body.value.reason, detail: body.value.message }, "control plane refused this agent");
-          if (!body.value.retry) options.onRefused(body.value.message);
-          return lost("rejected");
-        case "drain":
-          return options.onDrain();
-        case "beat":
-        case undefined:
-      }
-    });
-    stream.on("error", (error: Error) => lost("error", error));
-    stream.on("end", () => lost("closed"));
-    stream.write({ body: { $case: "hello", value: hello } });
-  }
-
-  dial();
-  return {
-    drain() {
-      draining = true;
-      current?.write({ body: { $case: "draining", value: {} } });
+  const attachment: Attachment = {
+    address: options.address,
+    replicaId: () => replicaId,
+    say(message) {
+      if (!over && !stream.destroyed) stream.write(message);
     },
+    close: (reason) => lost(reason),
     async stop() {
-      stopped = true;
-      if (redial !== null) clearTimeout(redial);
-      const stream = current;
-      if (stream !== null) {
-        const ended = new Promise((resolve) => stream.once("end", resolve).once("error", resolve));
-        stream.end();
-        await Promise.race([ended, sleep(GOODBYE_MS, undefined, { ref: false })]);
-      }
+      if (over) return;
+      over = true;
+      clearInterval(beat);
+      clearTimeout(nameless);
+      const ended = new Promise((resolve) => stream.once("end", resolve).once("error", resolve));
+      stream.end();
+      await Promise.race([ended, sleep(GOODBYE_MS, undefined, { ref: false })]);
       client.close();
     },
   };
+
+  /** The hub takes a second stream for a new one in place of the first: hello is said only where it is none. */
+  function greet(named: string | null): void {
+    if (over || greeted) return;
+    if (named !== null && options.reached(named)) return lost("duplicate", named);
+    greeted = true;
+    clearTimeout(nameless);
+    attachment.say({ body: { $case: "hello", value: options.hello(named !== null) } });
+  }
+
+  function lost(reason: string, detail?: string): void {
+    if (over) return;
+    over = true;
+    clearInterval(beat);
+    clearTimeout(nameless);
+    stream.cancel();
+    client.close();
+    events.onLost(attachment, reason, detail);
+  }
+
+  const nameless = setTimeout(() => greet(null), NAME_MS);
+  const beat = setInterval(() => {
+    if (clock.monotonic() - heardAt > leaseMs) return lost("silent");
+    if (replicaId !== null) attachment.say({ body: { $case: "beat", value: options.beat(attachment) } });
+  }, BEAT_MS);
+
+  stream.on("metadata", (metadata: Metadata) => {
+    const [named] = metadata.get(REPLICA_HEADER);
+    if (typeof named === "string") greet(named);
+  });
+  stream.on("data", (message: HubMessage) => {
+    if (over) return;
+    heardAt = clock.monotonic();
+    const { body } = message;
+    switch (body?.$case) {
+      case "welcome":
+        replicaId = body.value.replicaId;
+        return events.onWelcome(attachment, body.value);
+      case "job":
+        leaseMs = Math.max(BEAT_MS, body.value.leaseMs);
+        return events.onJob(attachment, body.value);
+      case "cancel":
+        return events.onCancel(body.value.jobId, body.value.attempt);
+      case "replicas":
+        return events.onReplicas(attachment, body.value.replicas);
+      case "beat":
+        return events.onBeat(attachment, body.value.waiting);
+      case "rejected":
+        events.onRejected(attachment, body.value);
+        return lost("rejected", body.value.message);
+      case "drain":
+        return events.onDrain();
+      case undefined:
+    }
+  });
+  stream.on("error", (error: Error) => lost("error", error.message));
+  stream.on("end", () => lost("closed"));
+  if (!options.others) greet(null);
+  return attachment;
+}
+
+function dial({ address, credential }: AttachOptions): ProbeClient {
+  const secure =
+    credential === null
+      ? credentials.createInsecure()
+      : credentials.createSsl(
+          Buffer.from(credential.ca),
+          Buffer.from(credential.key),
+          Buffer.from(credential.certificate),
+        );
+  return new ProbeClient(address, secure, {
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+    // Whatever is dialled, the certificate must be the control plane's own.
+    ...(credential === null
+      ? {}
+      : { "grpc.ssl_target_name_override": CONTROL_PLANE_NAME, "grpc.default_authority": CONTROL_PLANE_NAME }),
+    // A connection of its own, else a second dial of a balancer's address would share the first one's replica.
+    "grpc.use_local_subchannel_pool": 1,
+    // Of several addresses behind a name any may be the one that was not tried yet.
+    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ pick_first: { shuffleAddressList: true } }] }),
+  });
 }

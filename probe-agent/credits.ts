@@ -22,12 +22,17 @@ const FLOOR_SHARE = 1 / 20;
 export function shareCredits(maxJobs: number, streams: readonly StreamDemand[]): number[] {
   const count = streams.length;
   if (count === 0) return [];
-  const floor = Math.min(Math.floor(maxJobs / count), Math.max(1, Math.ceil(maxJobs * FLOOR_SHARE)));
+  const floor = creditFloor(maxJobs, count);
   const wanted = streams.map(({ running, waiting }) => Math.max(0, running + waiting - floor));
   const demanded = fill(maxJobs - floor * count, wanted);
   const left = maxJobs - floor * count - sum(demanded);
   const even = Math.floor(left / count);
   return demanded.map((share, index) => floor + share + even + (index < left % count ? 1 : 0));
+}
+
+/** What each of so many streams keeps at the least. */
+export function creditFloor(maxJobs: number, count: number): number {
+  return Math.min(Math.floor(maxJobs / count), Math.max(1, Math.ceil(maxJobs * FLOOR_SHARE)));
 }
 
 /**

@@ -3,16 +3,22 @@ import type { Clock } from "#shared/clock.ts";
 import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
 import type { AgentMetrics } from "#probe-agent/metrics.ts";
-import { canRun, runJob, type NetFactory } from "#probe-agent/run-job.ts";
+import { canRun, runJob, type JudgeFailure, type NetFactory } from "#probe-agent/run-job.ts";
+
+/** Where a job came from and its answer goes; streams are told apart by identity. */
+export interface JobSource {
+  say(message: AgentMessage): void;
+}
 
 /** The jobs of one agent, over all its streams. */
 export interface JobPool {
-  /** Runs a job and says its result through `send`; declines what it cannot or will not run. */
-  accept(job: WireJob, send: (message: AgentMessage) => void): void;
+  /** Runs a job and says its result to where it came from; declines what it cannot or will not run. */
+  accept(job: WireJob, source: JobSource): void;
   cancel(jobId: string, attempt: number): void;
-  /** Stops every job that came through this `send`: the hub has given them to others. */
-  abandon(send: (message: AgentMessage) => void): void;
-  running(): number;
+  /** Stops every job of a stream that is gone: the hub has given them to others. */
+  abandon(source: JobSource): void;
+  /** Jobs of one stream, or of all. */
+  running(source?: JobSource): number;
   /** No new jobs; resolves when the last one is done. */
   drain(): Promise<void>;
 }
@@ -22,79 +28,100 @@ export interface JobPoolOptions {
   readonly maxJobs: number;
   readonly clock: Clock;
   readonly createNet: NetFactory;
+  /** Asked about every failure before it is told. */
+  readonly judge: JudgeFailure;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
+  /** A job began or ended: credits may have to move. */
+  readonly onChange: () => void;
 }
 
 interface Running {
   readonly abort: AbortController;
-  readonly send: (message: AgentMessage) => void;
+  readonly source: JobSource;
+  readonly tool: string;
 }
 
 /** An empty pool. */
-export function createJobPool({ maxJobs, clock, createNet, metrics, log }: JobPoolOptions): JobPool {
+export function createJobPool(options: JobPoolOptions): JobPool {
+  const { maxJobs, clock, createNet, judge, metrics, log, onChange } = options;
   const jobs = new Map<string, Running>();
+  const bySource = new Map<JobSource, number>();
   let draining = false;
   let idle: () => void = () => {};
-  metrics.readRunning(() => jobs.size);
 
-  async function run(job: WireJob, send: Running["send"]): Promise<void> {
+  function begin(key: string, job: Running): void {
+    jobs.set(key, job);
+    bySource.set(job.source, (bySource.get(job.source) ?? 0) + 1);
+    onChange();
+  }
+
+  /** False when the job is no longer ours to answer. */
+  function end(key: string): Running | null {
+    const job = jobs.get(key);
+    if (job === undefined) return null;
+    jobs.delete(key);
+    const left = (bySource.get(job.source) ?? 1) - 1;
+    if (left === 0) bySource.delete(job.source);
+    else bySource.set(job.source, left);
+    job.abort.abort(); // whatever a tool left open closes now
+    onChange();
+    if (jobs.size === 0) idle();
+    return job;
+  }
+
+  async function run(job: WireJob, source: JobSource): Promise<void> {
     const { jobId, attempt, tool } = job;
     const key = `${jobId}/${attempt}`;
     const abort = new AbortController();
     const startedAt = clock.monotonic();
     const timer = setTimeout(() => abort.abort(), job.deadlineMs);
-    jobs.set(key, { abort, send });
+    begin(key, { abort, source, tool });
     const limits = {
       signal: abort.signal,
       deadline: startedAt + job.deadlineMs,
       now: () => new Date(job.timeMs + (clock.monotonic() - startedAt)),
     };
-    const outcome = await runJob(job, limits, createNet, (event) => progress(job, event, send), log);
+    const emit = (event: { kind: string; data: unknown }) => progress(job, event, source);
+    const { outcome, result } = await runJob(job, limits, { createNet, judge, log, clock }, emit);
     clearTimeout(timer);
-    abort.abort(); // whatever a tool left open closes now
     const elapsedMs = clock.monotonic() - startedAt;
-    if (jobs.delete(key)) {
-      metrics.jobDone(tool, elapsedMs);
-      const durationMs = Math.round(elapsedMs);
-      send({ body: { $case: "result", value: { jobId, attempt, outcome, durationMs } } });
-    }
-    if (jobs.size === 0) idle();
+    if (end(key) === null) return;
+    metrics.jobDone(tool, result, elapsedMs);
+    source.say({ body: { $case: "result", value: { jobId, attempt, outcome, durationMs: Math.round(elapsedMs) } } });
   }
 
-  function progress(job: WireJob, event: { kind: string; data: unknown }, send: Running["send"]): void {
+  function progress(job: WireJob, event: { kind: string; data: unknown }, source: JobSource): void {
+    const { jobId, attempt } = job;
+    if (!jobs.has(`${jobId}/${attempt}`)) return;
     const data = JSON.stringify(event.data);
-    if (data.length > MAX_PROGRESS_BYTES || !jobs.has(`${job.jobId}/${job.attempt}`)) return;
-    send({ body: { $case: "progress", value: { jobId: job.jobId, attempt: job.attempt, kind: event.kind, data } } });
+    if (data.length > MAX_PROGRESS_BYTES) return metrics.tooLarge("progress");
+    source.say({ body: { $case: "progress", value: { jobId, attempt, kind: event.kind, data } } });
   }
 
   return {
-    accept(job, send) {
+    accept(job, source) {
       const named = { jobId: job.jobId, attempt: job.attempt };
       const reason = draining ? "draining" : jobs.size >= maxJobs ? "busy" : canRun(job.tool) ? null : "incapable";
       if (reason !== null) {
         metrics.jobDeclined(reason);
-        send({ body: { $case: "declined", value: { ...named, reason } } });
-        return;
+        return source.say({ body: { $case: "declined", value: { ...named, reason } } });
       }
-      send({ body: { $case: "accepted", value: named } });
-      void run(job, send);
+      source.say({ body: { $case: "accepted", value: named } });
+      void run(job, source);
     },
     cancel(jobId, attempt) {
-      const key = `${jobId}/${attempt}`;
-      const job = jobs.get(key);
-      jobs.delete(key);
-      job?.abort.abort();
+      const job = end(`${jobId}/${attempt}`);
+      if (job !== null) metrics.jobStopped(job.tool, "cancelled");
     },
-    abandon(send) {
+    abandon(source) {
       for (const [key, job] of jobs) {
-        if (job.send !== send) continue;
-        jobs.delete(key);
-        job.abort.abort();
+        if (job.source !== source) continue;
+        end(key);
+        metrics.jobStopped(job.tool, "abandoned");
       }
-      if (jobs.size === 0) idle();
     },
-    running: () => jobs.size,
+    running: (source) => (source === undefined ? jobs.size : (bySource.get(source) ?? 0)),
     drain() {
       draining = true;
       if (jobs.size === 0) return Promise.resolve();

@@ -12,7 +12,7 @@ import { listenMetrics } from "#shared/process/metrics-listener.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { PROTOCOL } from "#shared/wire.ts";
-import { attach } from "#probe-agent/attach.ts";
+import { keepAttached } from "#probe-agent/attachments.ts";
 import { readConfig, type Config, type PlaceConfig } from "#probe-agent/config.ts";
 import { createJobPool } from "#probe-agent/jobs.ts";
 import { createAgentMetrics } from "#probe-agent/metrics.ts";
@@ -69,7 +69,6 @@ async function main(config: Config): Promise<void> {
     userAgent: userAgent(version, config.contactUrl ?? homepage),
     services: { rdapBootstrapUrl: config.sources.rdapBootstrapUrl, cymruZones: config.sources.cymruZones },
   });
-  const pool = createJobPool({ maxJobs: config.maxJobs, clock, createNet: createJobNet, metrics, log });
   const hello: Hello = {
     protocol: PROTOCOL,
     agentId,
@@ -93,31 +92,50 @@ async function main(config: Config): Promise<void> {
     lag.reset();
     return Number.isFinite(worst) ? worst : 0;
   };
+  const pool = createJobPool({
+    maxJobs: config.maxJobs,
+    clock,
+    createNet: createJobNet,
+    judge: (failure) => Promise.resolve(failure),
+    metrics,
+    log,
+    onChange: () => attachments.jobsChanged(),
+  });
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
     if (stopping) return; // Ctrl-C reaches us twice: from the terminal and from npm
     stopping = true;
     log.info({ signal, running: pool.running() }, "agent draining");
-    for (const attachment of attachments) attachment.drain();
+    attachments.drain();
     const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
     await Promise.race([pool.drain(), late]);
-    await Promise.all([...attachments.map((attachment) => attachment.stop()), icmpHost.stop(), listener?.close()]);
+    await Promise.all([attachments.stop(), icmpHost.stop(), listener?.close()]);
     log.flush(() => process.exit(0));
   };
-  const attachments = config.controlPlane.map((dialled) =>
-    attach({
-      address: dialled,
-      hello,
-      pool,
-      clock,
-      random,
-      metrics,
-      log,
-      loopLagMs,
-      onRefused: fail,
-      onDrain: () => void stop("drain"),
-    }),
-  );
+  const attachments = keepAttached({
+    configured: config.controlPlane,
+    credential: () => null,
+    hello: () => hello,
+    pool,
+    clock,
+    random,
+    metrics,
+    log,
+    loopLagMs,
+    onWelcome: () => {},
+    onRejected: ({ retry, message }) => (retry ? undefined : fail(message)),
+    onUnreached: () => {},
+    onDrain: () => void stop("drain"),
+  });
+  metrics.read({
+    jobsRunning: () => pool.running(),
+    loopLag: () => loopLagMs() / 1000,
+    streams: () => attachments.streams(),
+    replicas: () => attachments.replicas(),
+    credits: () => ({ granted: attachments.creditsGranted(), pool: config.maxJobs }),
+    certificateExpiry: () => Number.NaN,
+    canaryAge: () => null,
+  });
   log.info({ agent: agentId, capabilities: hello.capabilities, metrics: listener?.port ?? null }, "agent started");
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(signal));

@@ -1,61 +1,100 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** The agent's own figures. */
+/** The agent's own figures: what happens is told by a call, what is the case is read at each scrape. */
 export interface AgentMetrics {
-  jobDone(tool: string, elapsedMs: number): void;
+  jobDone(tool: string, result: "ok" | "failed" | "refused" | "invalid" | "too_large", elapsedMs: number): void;
+  jobStopped(tool: string, why: "cancelled" | "abandoned"): void;
   jobDeclined(reason: "busy" | "draining" | "incapable"): void;
-  streamOpened(): void;
+  tooLarge(what: "progress"): void;
   streamClosed(reason: string): void;
-  /** Where the number of running jobs is read from at each scrape. */
-  readRunning(read: () => number): void;
+  /** A stream that stood was lost and its address is dialled again. */
+  reconnecting(): void;
+  renewed(result: "ok" | "failed"): void;
+  canary(name: string, result: { readonly ok: boolean }): void;
+  /** Where the state of things is read from at each scrape. */
+  read(sources: AgentGauges): void;
+}
+
+/** What is the case now. */
+export interface AgentGauges {
+  jobsRunning(): number;
+  /** Worst delay of the process's loop lately, seconds. */
+  loopLag(): number;
+  streams(): { readonly dialling: number; readonly standing: number };
+  /** Of the replicas listed as live. */
+  replicas(): { readonly reached: number; readonly missing: number };
+  credits(): { readonly granted: number; readonly pool: number };
+  /** End of the client certificate, Unix seconds. */
+  certificateExpiry(): number;
+  /** Seconds since the agent's own network was last looked at. */
+  canaryAge(): number | null;
 }
 
 /** Registers the agent's metrics. */
 export function createAgentMetrics(registry: Registry): AgentMetrics {
   const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `vantage_agent_${name}`, help, labelNames, registers });
+  const jobs = counter("jobs_total", "Jobs that ended here, by tool and result", "tool", "result");
+  const declined = counter("jobs_declined_total", "Jobs sent back without a try, by why", "reason");
+  const tooLarge = counter("messages_too_large_total", "Progress events dropped for their size", "kind");
+  const closed = counter("stream_closed_total", "Streams to replicas that stood and ended, by why", "reason");
+  const reconnects = counter("reconnects_total", "Streams that stood, were lost and are dialled again");
+  const renewals = counter("certificate_renewals_total", "Attempts to renew the client certificate", "result");
   const duration = new Histogram({
     name: "vantage_agent_job_duration_seconds",
-    help: "Jobs run here, by tool",
+    help: "Time jobs that were answered took here, by tool",
     labelNames: ["tool"],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
     registers,
   });
-  const declined = new Counter({
-    name: "vantage_agent_jobs_declined_total",
-    help: "Jobs sent back, by why",
-    labelNames: ["reason"],
+  const canaries = new Gauge({
+    name: "vantage_agent_self_test",
+    help: "Whether a canary of the agent's own network answered when last asked (1) or not (0)",
+    labelNames: ["canary"],
     registers,
   });
-  const streams = new Gauge({
-    name: "vantage_agent_streams",
-    help: "Streams to control-plane replicas that stand",
-    registers,
-  });
-  const closed = new Counter({
-    name: "vantage_agent_stream_closed_total",
-    help: "Streams that ended, by why",
-    labelNames: ["reason"],
-    registers,
-  });
+  for (const result of ["ok", "failed"]) renewals.inc({ result }, 0);
   return {
-    jobDone: (tool, elapsedMs) => duration.observe({ tool }, elapsedMs / 1000),
+    jobDone(tool, result, elapsedMs) {
+      duration.observe({ tool }, elapsedMs / 1000);
+      jobs.inc({ tool, result });
+    },
+    jobStopped: (tool, result) => jobs.inc({ tool, result }),
     jobDeclined: (reason) => declined.inc({ reason }),
-    streamOpened: () => streams.inc(),
-    streamClosed: (reason) => {
-      streams.dec();
-      closed.inc({ reason });
-    },
-    readRunning(read) {
-      registry.registerMetric(
-        new Gauge({
-          name: "vantage_agent_jobs_running",
-          help: "Jobs running here",
-          registers: [],
-          collect() {
-            this.set(read());
-          },
-        }),
-      );
-    },
+    tooLarge: (kind) => tooLarge.inc({ kind }),
+    streamClosed: (reason) => closed.inc({ reason }),
+    reconnecting: () => reconnects.inc(),
+    renewed: (result) => renewals.inc({ result }),
+    canary: (canary, result) => canaries.set({ canary }, result.ok ? 1 : 0),
+    read: (sources) => registerGauges(registry, sources),
   };
+}
+
+function registerGauges(registry: Registry, sources: AgentGauges): void {
+  const gauge = (name: string, help: string, read: () => number | null) => {
+    const collect = function (this: Gauge) {
+      this.set(read() ?? Number.NaN);
+    };
+    registry.registerMetric(new Gauge({ name: `vantage_agent_${name}`, help, registers: [], collect }));
+  };
+  const states = (name: string, help: string, read: () => Readonly<Record<string, number>>) => {
+    const collect = function (this: Gauge<"state">) {
+      for (const [state, count] of Object.entries(read())) this.set({ state }, count);
+    };
+    const made = new Gauge({ name: `vantage_agent_${name}`, help, labelNames: ["state"], registers: [], collect });
+    registry.registerMetric(made as unknown as Gauge);
+  };
+  gauge("jobs_running", "Jobs running here", () => sources.jobsRunning());
+  gauge("jobs_limit", "Jobs this agent takes at once over all streams", () => sources.credits().pool);
+  gauge("credits_granted", "Jobs that all replicas together may have here at once", () => sources.credits().granted);
+  gauge("loop_lag_seconds", "Worst delay of this process's event loop since last told", () => sources.loopLag());
+  gauge("certificate_expiry_timestamp_seconds", "End of the client certificate, Unix time", () =>
+    sources.certificateExpiry(),
+  );
+  gauge("canary_age_seconds", "Time since the agent's own network was last looked at", () => sources.canaryAge());
+  states("streams", "Streams to replicas of the control plane, by state", () => ({ ...sources.streams() }));
+  states("replicas", "Live replicas of the control plane, by whether a stream stands", () => ({
+    ...sources.replicas(),
+  }));
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import { failed, type Outcome } from "#shared/outcome.ts";
+import type { Clock } from "#shared/clock.ts";
+import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
@@ -21,20 +22,42 @@ export function canRun(tool: string): boolean {
 }
 
 /**
- * Job to contract to implementation to outcome, as JSON of at most 256 KB. Ends at the deadline whatever the
- * implementation does: the limits' signal aborts it, and its word is no longer waited for.
+ * Says whose fault a failure is once the agent's own network has been looked at; `remainingMs` is all the time it has.
+ */
+export type JudgeFailure = (failure: Failed, job: Job, remainingMs: number) => Promise<Failed>;
+
+/** What every job of an agent is run with. */
+export interface JobTools {
+  readonly createNet: NetFactory;
+  readonly judge: JudgeFailure;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly log: Logger;
+}
+
+/** A job's end: what goes over the wire, and in a word what it was. */
+export interface JobEnd {
+  /** JSON of at most 256 KB. */
+  readonly outcome: string;
+  readonly result: Outcome<unknown>["status"] | "too_large";
+}
+
+/**
+ * Job to contract to implementation to outcome. Ends at the deadline whatever the implementation does: the limits'
+ * signal aborts it, and its word is no longer waited for.
  */
 export async function runJob(
   job: Job,
   limits: JobLimits,
-  createNet: NetFactory,
+  { createNet, judge, clock, log }: JobTools,
   emit: (event: ProgressEvent) => void,
-  log: Logger,
-): Promise<string> {
-  const outcome = await Promise.race([execute(job, createNet(limits, emit), log), aborted(limits.signal)]);
+): Promise<JobEnd> {
+  const first = await Promise.race([execute(job, createNet(limits, emit), log), aborted(limits.signal)]);
+  const remainingMs = limits.deadline - clock.monotonic();
+  const outcome = first.status === "failed" ? await judge(first, job, remainingMs) : first;
   const text = JSON.stringify(outcome);
-  if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return text;
-  return JSON.stringify(failed("response", "target", "result_too_large", "what the target sent does not fit a result"));
+  if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return { outcome: text, result: outcome.status };
+  const tooLarge = failed("response", "target", "result_too_large", "what the target sent does not fit a result");
+  return { outcome: JSON.stringify(tooLarge), result: "too_large" };
 }
 
 async function execute(job: Job, net: Net, log: Logger): Promise<Outcome<unknown>> {

@@ -12,6 +12,12 @@ export const SILENT_MS = 4_000;
 /** The name every control-plane certificate carries, whatever address an agent dials (decisions 7). */
 export const CONTROL_PLANE_NAME = "control-plane.vantage.internal";
 
+/**
+ * Response metadata in which a replica names itself before the hello (since 1.1), so that an agent led to one it has a
+ * stream to already can turn back instead of taking that stream's place.
+ */
+export const REPLICA_HEADER = "vantage-replica";
+
 /** Largest outcome, octets of JSON (decisions 7). */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
