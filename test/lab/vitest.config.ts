@@ -7,6 +7,8 @@ export default defineConfig({
   root: new URL("../..", import.meta.url).pathname,
   test: {
     include: ["test/lab/**/*.test.ts"],
+    // Needs nothing: part of npm test.
+    exclude: ["test/lab/pure/**"],
     pool: "forks",
     fileParallelism: false,
     testTimeout: 60_000,
