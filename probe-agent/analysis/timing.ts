@@ -1,4 +1,4 @@
-import type { HopTimingMs, Timing, TimingUs } from "#shared/tools/timing.ts";
+import type { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import type { Hop, HopTiming } from "#probe-agent/net/port/http.ts";
 
 /** What the timings of a chain are computed from: its hops in order, the last one final. */
@@ -49,6 +49,11 @@ export function timingReport({ hops, final }: TimedChain): TimingReport {
 export function hopTimingMs({ dns, connect, tls, ttfb, transfer, total }: HopTiming): HopTimingMs {
   const [dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms] = roundedDifferences([dns, connect, tls, ttfb, transfer, 0]);
   return { dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms, total_ms: Math.round(total / 1000) };
+}
+
+/** One hop's phases as they were measured. */
+export function hopTimingUs({ dns, connect, tls, ttfb, transfer, total }: HopTiming): HopTimingUs {
+  return { dns_us: dns, connect_us: connect, tls_us: tls, ttfb_us: ttfb, transfer_us: transfer, total_us: total };
 }
 
 type Six = readonly [number, number, number, number, number, number];

@@ -11,6 +11,7 @@ import { openHop, type Endpoints, type HopContext, type OpenHop } from "#probe-a
 import { isRedirect, redirected } from "#probe-agent/net/http/redirect.ts";
 import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agent/net/http/request.ts";
 import { permissiveContext } from "#probe-agent/net/http/secure.ts";
+import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
 
 /** What the engine needs for every job. */
 export interface HttpDeps {
@@ -58,6 +59,7 @@ async function fetchPage(
       deadline: job.deadline,
       egress: trusted ? null : deps.egress,
       secureContext,
+      trust: { roots: deps.roots ?? trustedRoots(), now: job.now },
       alpn: request.alpn ?? ALPN,
       resolve: (host) => (trusted ? resolveTrusted(dns, host) : dns.resolve(host)),
       chainStartedAt,

@@ -2,7 +2,8 @@ import { failed, ok } from "#shared/outcome.ts";
 import { classifyAddress } from "#shared/egress.ts";
 import { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { hopTimingMs, timingReport } from "#probe-agent/analysis/timing.ts";
+import { describeSession } from "#probe-agent/analysis/tls-session.ts";
+import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/timing.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Address } from "#probe-agent/net/port/address.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
@@ -15,7 +16,7 @@ const REVERSE_MS = 250;
 
 /** Header check: one fetch, reported. A chain that never ends is the target's failure. */
 export const check = implement(contract, async (net, { url, method, follow, ua }) => {
-  const observedAt = net.now().toISOString();
+  const now = net.now();
   const fetched = await net.http.fetch({ url, method, follow, ...(ua === undefined ? {} : { userAgent: ua }) });
   if (fetched.status !== "ok") return fetched;
   const page = fetched.data;
@@ -25,10 +26,10 @@ export const check = implement(contract, async (net, { url, method, follow, ua }
     return failed("response", "target", "too_many_redirects", `${where}: more redirects than are followed`);
   }
   const reverse = await reverseOf(net, page.final.ip);
-  return ok(report(page, method, observedAt, reverse));
+  return ok(report(page, method, now, reverse));
 });
 
-function report(page: PageSnapshot, method: string, observedAt: string, reverse: string | null): Result {
+function report(page: PageSnapshot, method: string, now: Date, reverse: string | null): Result {
   const { final } = page;
   return {
     url: page.url,
@@ -46,10 +47,10 @@ function report(page: PageSnapshot, method: string, observedAt: string, reverse:
     faults: [...final.faults],
     redirects: page.hops.slice(0, -1).map(redirectRow),
     stopped: page.stopped,
-    tls: final.tls,
+    tls: final.tls === null ? null : describeSession(final.tls, now),
     body: bodyReport(page),
     ...timingReport(page),
-    observed_at: observedAt,
+    observed_at: now.toISOString(),
     limitations: limitationsOf(page),
   };
 }
@@ -59,7 +60,15 @@ function row(blocked: boolean): (address: Address) => Result["addresses"][number
 }
 
 function redirectRow({ url, code, location, ip, httpVersion, timing }: Hop): Result["redirects"][number] {
-  return { url, code, location, ip, http_version: httpVersion, timing: hopTimingMs(timing) };
+  return {
+    url,
+    code,
+    location,
+    ip,
+    http_version: httpVersion,
+    timing: hopTimingMs(timing),
+    timing_us: hopTimingUs(timing),
+  };
 }
 
 function bodyReport({ final, body }: PageSnapshot): Result["body"] {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Flag, Limitations, Nullable, Url } from "#shared/tools/fields.ts";
-import { HopTimingMs, Timing, TimingUs } from "#shared/tools/timing.ts";
+import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -22,7 +22,21 @@ const Redirect = Type.Object({
   ip: text("Address connected to"),
   http_version: text("1.0, 1.1 or 2"),
   timing: HopTimingMs,
+  timing_us: HopTimingUs,
 });
+
+const Certificate = Type.Object(
+  {
+    subject: text("Distinguished name of the holder (RFC 4514)"),
+    issuer: text("Distinguished name of the issuer (RFC 4514)"),
+    san: Type.Array(Type.String(), { description: "Subject alternative names; cut where they are very many" }),
+    fingerprint_sha256: text("SHA-256 of the certificate, hexadecimal"),
+    not_before: text("Start of validity, ISO 8601 UTC"),
+    not_after: text("End of validity, ISO 8601 UTC"),
+    days_left: Type.Integer({ description: "Whole days until not_after, rounded down; negative when expired" }),
+  },
+  { description: "The server's own certificate; all about it: tool ssl" },
+);
 
 const Tls = Type.Object(
   {
@@ -35,6 +49,9 @@ const Tls = Type.Object(
         "Why not: expired, not_yet_valid, self_signed, missing_intermediate, untrusted_root, hostname_mismatch, ...",
       ),
     ),
+    certificate: Nullable(Certificate),
+    chain_not_after: Nullable(text("Earliest end of a certificate the server sent, ISO 8601 UTC")),
+    path_not_after: Nullable(text("Earliest end on the path to a trusted root, ISO 8601 UTC; null for no such path")),
   },
   { description: "TLS of the final hop; a bad certificate is flagged here and does not end the check" },
 );

@@ -57,3 +57,18 @@ export const HopTimingMs = Type.Object(
 );
 /** Values of the HopTimingMs schema. */
 export type HopTimingMs = Static<typeof HopTimingMs>;
+
+/** The same phases in whole microseconds. */
+export const HopTimingUs = Type.Object(
+  {
+    dns_us: microseconds("Name look-up"),
+    connect_us: microseconds("TCP connection"),
+    tls_us: microseconds("TLS handshake, 0 on http"),
+    ttfb_us: microseconds("Request sent to first byte of the final response"),
+    transfer_us: microseconds("First byte to the end of the body, 0 where it was not read"),
+    total_us: microseconds("The whole hop"),
+  },
+  { description: "timing in microseconds; the phases add up to total_us" },
+);
+/** Values of the HopTimingUs schema. */
+export type HopTimingUs = Static<typeof HopTimingUs>;

@@ -19,6 +19,8 @@ export interface EngineOptions {
   readonly dnsServers?: readonly string[];
   /** PEM texts of trusted roots, default Node's. */
   readonly roots?: readonly string[];
+  /** The control plane's time, default this machine's. */
+  readonly now?: () => Date;
 }
 
 /** One fetch with everything about it. */
@@ -37,7 +39,11 @@ export function httpEngine(options: EngineOptions = {}): Fetch {
   return async (request, timeoutMs = 5000) => {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), timeoutMs);
-    const job = { signal: abort.signal, deadline: clock.monotonic() + timeoutMs, now: () => clock.now() };
+    const job = {
+      signal: abort.signal,
+      deadline: clock.monotonic() + timeoutMs,
+      now: options.now ?? (() => clock.now()),
+    };
     try {
       return await http(job, dns(job)).fetch({ method: "GET", follow: true, ...request });
     } finally {

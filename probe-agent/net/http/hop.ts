@@ -7,7 +7,7 @@ import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Exchange } from "#probe-agent/net/http/exchange.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { readable } from "#probe-agent/net/http/header-text.ts";
-import { secure } from "#probe-agent/net/http/secure.ts";
+import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
 import { readLocation, type LocationVerdict } from "#probe-agent/net/http/redirect.ts";
@@ -16,6 +16,7 @@ import type { HopRequest } from "#probe-agent/net/http/request.ts";
 /** What a hop may use. */
 export interface HopContext extends DialLimits {
   readonly secureContext: SecureContext;
+  readonly trust: Trust;
   readonly alpn: readonly string[];
   /** All vetted addresses of a host. */
   resolve(host: string): Promise<Outcome<Endpoints>>;
@@ -63,7 +64,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   let speak = (): Promise<Exchange | Failed> => exchangeHttp1(raw, request, { clock, where: url.host });
   let socket: { destroy(error?: Error): unknown } = raw;
   if (url.protocol === "https:") {
-    const secured = await secure(raw, host, context.alpn, context.secureContext, signal);
+    const secured = await secure(raw, host, context.alpn, context);
     if (secured.status !== "ok") return secured;
     const { socket: encrypted } = secured.data;
     ({ tls } = secured.data);

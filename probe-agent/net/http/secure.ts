@@ -1,7 +1,16 @@
 import { constants } from "node:crypto";
 import { isIP, type Socket } from "node:net";
-import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from "node:tls";
+import {
+  connect,
+  createSecureContext,
+  DEFAULT_CIPHERS,
+  type DetailedPeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import type { CertificateInput } from "#probe-agent/analysis/certificate/parse.ts";
 import type { HopTls } from "#probe-agent/net/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
 
@@ -10,6 +19,19 @@ export interface Secured {
   readonly socket: TLSSocket;
   readonly tls: HopTls;
 }
+
+/**
+ * What a certificate is judged by: Node's own verdict goes by this host's clock, which may be wrong, and lets in keys
+ * and signatures that browsers refuse.
+ */
+export interface Trust {
+  /** The anchors; the same array each time, so that they are parsed once. */
+  readonly roots: readonly CertificateInput[];
+  /** The control plane's time. */
+  readonly now: () => Date;
+}
+
+const MAX_CHAIN = 20;
 
 /**
  * Lets in what strict clients refuse (TLS 1.0, SHA-1, short keys, no secure renegotiation): a diagnosis looks at
@@ -30,8 +52,7 @@ export function secure(
   raw: Socket,
   host: string,
   alpn: readonly string[],
-  context: SecureContext,
-  signal: AbortSignal,
+  { secureContext, trust, signal }: { secureContext: SecureContext; trust: Trust; signal: AbortSignal },
 ): Promise<Outcome<Secured>> {
   return new Promise((resolve) => {
     const socket = connect({
@@ -40,7 +61,7 @@ export function secure(
       servername: isIP(host) === 0 ? host : "",
       ALPNProtocols: [...alpn],
       rejectUnauthorized: false,
-      secureContext: context,
+      secureContext,
     });
     const giveUp = () => socket.destroy(new DeadlineError());
     if (signal.aborted) giveUp();
@@ -51,44 +72,39 @@ export function secure(
       resolve(outcome);
     };
     const closed = () => settle(tlsFailure({ code: "ECONNRESET" }, host));
-    socket.once("secureConnect", () => settle(ok({ socket, tls: describe(socket) })));
+    socket.once("secureConnect", () => settle(ok({ socket, tls: describe(socket, host, trust) })));
     // Stays for the socket's life: a late error must find a listener.
     socket.on("error", (error) => settle(tlsFailure(error, host)));
     socket.once("close", closed);
   });
 }
 
-function describe(socket: TLSSocket): HopTls {
+function describe(socket: TLSSocket, host: string, trust: Trust): HopTls {
   const alpn = socket.alpnProtocol;
+  const chain = chainOf(socket);
+  const [leaf, ...intermediates] = chain;
+  const verdict =
+    leaf === undefined ? null : verifyChain({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
   return {
     protocol: socket.getProtocol() ?? "unknown",
     cipher: socket.getCipher().standardName,
     alpn: typeof alpn === "string" ? alpn : null,
-    authorized: socket.authorized,
-    error: socket.authorized ? null : trustError(socket.authorizationError),
+    authorized: verdict !== null && verdict.errors.length === 0,
+    error: verdict === null ? "malformed" : (verdict.errors[0] ?? null),
+    chain,
+    path: verdict?.trusted === true ? verdict.path.map(({ der }) => der) : [],
   };
 }
 
-/** Words of decisions 5 (`ssl.trust_error`) for OpenSSL's verify codes. */
-const TRUST_ERRORS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: "expired",
-  CERT_NOT_YET_VALID: "not_yet_valid",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "self_signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "untrusted_root",
-  UNABLE_TO_GET_ISSUER_CERT: "untrusted_root",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "untrusted_root",
-  CERT_UNTRUSTED: "untrusted_root",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "missing_intermediate",
-  CA_MD_TOO_WEAK: "weak_signature",
-  CA_KEY_TOO_SMALL: "weak_key",
-  EE_KEY_TOO_SMALL: "weak_key",
-  CERT_REVOKED: "revoked",
-  HOSTNAME_MISMATCH: "hostname_mismatch",
-  ERR_TLS_CERT_ALTNAME_INVALID: "hostname_mismatch",
-};
-
-/** Node hands over the code as text, or an Error that has it. */
-function trustError(error: unknown): string {
-  const code = typeof error === "string" ? error : ((error as { code?: string } | null)?.code ?? "unknown");
-  return TRUST_ERRORS[code] ?? code.toLowerCase();
+/** What the server sent, as far as each certificate leads to the next, and a root that the context knows. */
+function chainOf(socket: TLSSocket): readonly Uint8Array[] {
+  const chain: Uint8Array[] = [];
+  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  // The last one names itself its issuer; a certificate-less session gives an empty object.
+  while (certificate?.raw !== undefined && chain.length < MAX_CHAIN) {
+    chain.push(certificate.raw);
+    const issuer: DetailedPeerCertificate | undefined = certificate.issuerCertificate;
+    certificate = issuer === certificate ? undefined : issuer;
+  }
+  return chain;
 }

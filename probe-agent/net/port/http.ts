@@ -39,9 +39,14 @@ export interface HopTls {
   readonly protocol: string;
   readonly cipher: string;
   readonly alpn: string | null;
-  /** Node's chain and name verdict; the connection goes on either way (we look at broken sites). */
+  /** Whether a strict client would go on, by the control plane's time; the connection does (we look at broken sites). */
   readonly authorized: boolean;
+  /** The gravest fault, a word of ssl's trust_error. */
   readonly error: string | null;
+  /** DER of the certificates sent, leaf first, as far as they lead to each other, and the root where it is known. */
+  readonly chain: readonly Uint8Array[];
+  /** DER of the path to a trusted root, leaf first; empty where there is none. */
+  readonly path: readonly Uint8Array[];
 }
 
 /** One response of a chain, the final one included. */

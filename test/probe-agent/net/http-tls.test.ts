@@ -28,6 +28,8 @@ async function verdictOf(identity: { cert: string; key: string }, host = "site.t
   return page.final.tls;
 }
 
+const hex = (der: Uint8Array): string => Buffer.from(der).toString("hex");
+
 describe("the certificate's verdict", () => {
   it("is good for a chain up to a trusted root, by name and by address", async () => {
     const identity = identityOf(good, pki.intermediate);
@@ -56,6 +58,27 @@ describe("the certificate's verdict", () => {
     }
     const mismatch = await verdictOf(identityOf(good, intermediate), "other.test");
     expect(mismatch).toMatchObject({ authorized: false, error: "hostname_mismatch" });
+  });
+
+  it("goes by the control plane's time, not by this host's clock", async () => {
+    const inTwoMonths = httpEngine({ dnsServers: [dns.address], roots: [pki.root.pem], now: () => daysFromNow(120) });
+    const verdict = await verdictOf(identityOf(good, pki.intermediate), "site.test", inTwoMonths);
+    expect(verdict).toMatchObject({ authorized: false, error: "expired" });
+  });
+
+  it("refuses what a strict client refuses and OpenSSL at this level lets in", async () => {
+    const short = await pki.issue({ dns: ["site.test"], key: "rsa1024" });
+    expect(await verdictOf(identityOf(short, pki.intermediate))).toMatchObject({
+      authorized: false,
+      error: "weak_key",
+    });
+  });
+
+  it("comes with the certificates sent, and the path where there is one", async () => {
+    const seen = await verdictOf(identityOf(good, pki.intermediate));
+    expect(seen?.chain.slice(0, 2).map(hex)).toEqual([good, pki.intermediate].map(({ der }) => hex(der)));
+    expect(seen?.path.map(hex)).toEqual([good, pki.intermediate, pki.root].map(({ der }) => hex(der)));
+    expect((await verdictOf(identityOf(good)))?.path).toEqual([]);
   });
 
   it("is against Node's own roots where none are given", async () => {

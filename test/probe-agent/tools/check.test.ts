@@ -149,6 +149,9 @@ describe("check", () => {
     await secured.close();
     expect(result).toMatchObject({ code: 200, http_version: "2", status_text: "" });
     expect(result.tls).toMatchObject({ protocol: "TLSv1.3", alpn: "h2", authorized: false, error: "untrusted_root" });
+    expect(result.tls?.certificate).toMatchObject({ san: ["127.0.0.1"], days_left: 88 });
+    expect(result.tls?.chain_not_after).toBe(result.tls?.certificate?.not_after);
+    expect(result.tls?.path_not_after).toBeNull();
   });
 
   it("names a public address from its PTR record, and does not wait long for it", async () => {
