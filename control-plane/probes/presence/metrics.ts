@@ -1,0 +1,70 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import { statusOf } from "#control-plane/probes/status.ts";
+import type { Picture } from "#control-plane/probes/presence/picture.ts";
+
+/** The figures of presence. */
+export interface PresenceMetrics {
+  readonly failures: Counter<"operation">;
+  /** The picture has just been read. */
+  looked(): void;
+}
+
+/** What is read at each scrape. */
+export interface PresenceSources {
+  readonly clock: Clock;
+  readonly picture: () => Picture;
+  /** An agent's attachment to this replica; null: none. */
+  readonly own: (probeId: string) => { readonly draining: boolean } | null;
+}
+
+/** Registers them. */
+export function createPresenceMetrics(registry: Registry, { clock, picture, own }: PresenceSources): PresenceMetrics {
+  let lookedAt = clock.monotonic();
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_replicas",
+      help: "Live replicas of the control plane, this one included, as this one sees them",
+      registers: [],
+      collect() {
+        this.set(Math.max(1, picture().replicas.length));
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_presence_age_seconds",
+      help: "Since this replica last read who is attached where",
+      registers: [],
+      collect() {
+        this.set((clock.monotonic() - lookedAt) / 1_000);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_probes",
+      help: "Enrolled probe agents over all replicas, by region and status (online, draining, offline, disabled)",
+      labelNames: ["region", "status"],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { agent, enabled, replicas, draining } of picture().probes.values()) {
+          const status = statusOf({ revoked: false, enabled, here: own(agent.id), elsewhere: { replicas, draining } });
+          this.inc({ region: agent.place.region, status });
+        }
+      },
+    }),
+  );
+  return {
+    failures: new Counter({
+      name: "vantage_presence_failures_total",
+      help: "Statements about presence that failed, by operation (write, read)",
+      labelNames: ["operation"],
+      registers: [registry],
+    }),
+    looked() {
+      lookedAt = clock.monotonic();
+    },
+  };
+}
