@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { unreachableReason } from "#probe-agent/analysis/unreachable.ts";
 
 /** One hop as far as the path's own figures need it: who answered, null for silence. */
 export interface PathHop {
@@ -20,6 +21,36 @@ export function hopLoss(hops: readonly PathHop[]): readonly number[] {
     losses.push(own < 100 ? Math.round(least * 1_000) / 1_000 : 100);
   }
   return losses.toReversed();
+}
+
+/** A hop with what its answers were. */
+export interface AnsweredHop {
+  readonly hop: number;
+  readonly replies: readonly {
+    readonly ip: string | null;
+    readonly icmpType: number | null;
+    readonly icmpCode: number | null;
+  }[];
+}
+
+/** Who refused to go on, and why. */
+export interface Refusal {
+  readonly hop: number;
+  readonly ip: string;
+  readonly icmp_type: number;
+  readonly icmp_code: number;
+  readonly reason: string;
+}
+
+/** The router that ended a path which did not reach its target; null where none said so. */
+export function refusalOf(version: 4 | 6, hops: readonly AnsweredHop[]): Refusal | null {
+  const last = hops.at(-1);
+  for (const { ip, icmpType, icmpCode } of last?.replies ?? []) {
+    if (last === undefined || ip === null || icmpType === null || icmpCode === null) continue;
+    const reason = unreachableReason(version, icmpType, icmpCode);
+    if (reason !== null) return { hop: last.hop, ip, icmp_type: icmpType, icmp_code: icmpCode, reason };
+  }
+  return null;
 }
 
 /**

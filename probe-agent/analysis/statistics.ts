@@ -36,6 +36,33 @@ export function rttStatistics(samples: readonly (number | null)[]): RttStatistic
   };
 }
 
+/** What mtr shows of a hop; milliseconds, null where it never answered. */
+export interface HopStatistics {
+  readonly sent: number;
+  readonly received: number;
+  readonly best_ms: number | null;
+  readonly avg_ms: number | null;
+  readonly worst_ms: number | null;
+  /** Population standard deviation. */
+  readonly stdev_ms: number | null;
+  /** Mean of |difference| of neighbouring answers; null below two. */
+  readonly jitter_ms: number | null;
+}
+
+/** Statistics of one hop of a trace over the round trips of its answers. */
+export function hopStatistics(sent: number, roundTrips: readonly number[]): HopStatistics {
+  const { min_ms: best, avg_ms: avg, max_ms: worst, mdev_ms: stdev, jitter_ms: jitter } = rttStatistics(roundTrips);
+  return {
+    sent,
+    received: roundTrips.length,
+    best_ms: best,
+    avg_ms: avg,
+    worst_ms: worst,
+    stdev_ms: stdev,
+    jitter_ms: jitter,
+  };
+}
+
 /** Milliseconds (or any figure) rounded to three decimals: what the clocks of an agent are good for. */
 export function toMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1_000) / 1_000;

@@ -1,7 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
-import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
+import type { IcmpHost, IcmpOrder } from "#probe-agent/net/icmp/host.ts";
+import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { TraceHop, TracePort, TraceRequest, TraceRun } from "#probe-agent/net/port/packets.ts";
 import { createTurns } from "#probe-agent/net/turns.ts";
@@ -24,6 +25,12 @@ export function createTrace(deps: {
 }): (job: JobLimits) => TracePort {
   const turns = createTurns(TRACES_AT_ONCE);
   return (job) => ({
+    pathMtu(ip, budgetMs) {
+      if (!deps.egress.allowsAddress(ip)) return Promise.resolve(refused);
+      return runOrder(deps.host, job.signal, { kind: "mtu", request: { ip, budgetMs } }, (event) =>
+        event.kind === "mtu_done" ? event.mtu : null,
+      );
+    },
     async run(request, onHop) {
       if (!deps.egress.allowsAddress(request.ip)) return refused;
       const done = await turns.take(job.signal);
@@ -49,17 +56,31 @@ function trace(
   onHop: (hop: TraceHop) => void,
 ): Promise<Outcome<TraceRun>> {
   const hops: TraceHop[] = [];
+  return runOrder(host, signal, { kind: "trace", request }, (event) => {
+    if (event.kind === "hop") {
+      hops.push(event.hop);
+      onHop(event.hop);
+    }
+    return event.kind === "trace_done" ? { reached: event.reached, hops } : null;
+  });
+}
+
+/** Runs one job of the ICMP process to the event that `read` makes its result of. */
+function runOrder<T>(
+  host: IcmpHost,
+  signal: AbortSignal,
+  order: IcmpOrder,
+  read: (event: JobEvent) => T | null,
+): Promise<Outcome<T>> {
   return new Promise((resolve) => {
-    const end = (outcome: Outcome<TraceRun>): void => {
+    const end = (outcome: Outcome<T>): void => {
       signal.removeEventListener("abort", abort);
       resolve(outcome);
     };
-    const cancel = host.start({ kind: "trace", request }, (event) => {
-      if (event.kind === "hop") {
-        hops.push(event.hop);
-        onHop(event.hop);
-      } else if (event.kind === "trace_done") end(ok({ reached: event.reached, hops }));
-      else if (event.kind === "failed") end(failed("request", "probe", event.reason, event.message));
+    const cancel = host.start(order, (event) => {
+      if (event.kind === "failed") return end(failed("request", "probe", event.reason, event.message));
+      const result = read(event);
+      if (result !== null) end(ok(result));
     });
     function abort(): void {
       cancel();

@@ -27,7 +27,10 @@ const PARAMS = {
     ),
   ),
   max_hops: withDefault(integer(1, 30, "traceroute: farthest hop to ask"), 30),
-  size: withDefault(integer(8, 1_400, "ping: ICMP payload, bytes"), 56),
+  size: withDefault(
+    integer(8, 1_400, "ping: ICMP payload, bytes; traceroute: payload of icmp and udp probes, bytes"),
+    56,
+  ),
   interval_ms: withDefault(integer(100, 1_000, "ping: from one echo to the next, milliseconds"), 200),
   ttl: withDefault(integer(1, 255, "ping: TTL or hop limit of the echoes"), 64),
   ip_version: Type.Optional(
@@ -104,6 +107,8 @@ const RESULT = {
   protocol: Type.Optional(TRACE_FIELDS.protocol),
   hops: Type.Optional(TRACE_FIELDS.hops),
   path_hash: Type.Optional(TRACE_FIELDS.path_hash),
+  unreachable: Type.Optional(TRACE_FIELDS.unreachable),
+  path_mtu: Type.Optional(TRACE_FIELDS.path_mtu),
   elapsed_ms: Type.Number({ description: "Duration of the whole check, milliseconds" }),
   observed_at: Type.String({ description: "When the check began, ISO 8601 UTC" }),
   limitations: Limitations(),

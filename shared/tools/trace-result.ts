@@ -25,6 +25,24 @@ const Reply = Type.Object({
   ),
 });
 
+function milliseconds(description: string) {
+  return Nullable(Type.Number({ description: `${description}, milliseconds; null where nothing answered` }));
+}
+
+const Statistics = Type.Object(
+  {
+    sent: Type.Integer({ description: "Probes sent this far, those a router was asked again with included" }),
+    received: Type.Integer({ description: "Answers" }),
+    loss_percent: Type.Number({ description: "The hop's loss_percent: what was not answered beyond it is no loss" }),
+    best_ms: milliseconds("Shortest round trip"),
+    avg_ms: milliseconds("Mean round trip"),
+    worst_ms: milliseconds("Longest round trip"),
+    stdev_ms: milliseconds("Standard deviation"),
+    jitter_ms: milliseconds("Mean of |difference| of consecutive answers"),
+  },
+  { description: "What mtr shows of a hop" },
+);
+
 /** One hop of a trace. */
 export const HopRow = Type.Object({
   hop: Type.Integer({ description: "Distance, 1 is the first router" }),
@@ -32,9 +50,48 @@ export const HopRow = Type.Object({
   loss_percent: Type.Number({
     description: "Queries lost on the way, percent; a router's own rate limit does not count; 100 for a silent hop",
   }),
+  stats: Statistics,
 });
 /** Values of the HopRow schema. */
 export type HopRow = Static<typeof HopRow>;
+
+const Unreachable = Type.Object(
+  {
+    hop: Type.Integer({ description: "Its distance" }),
+    ip: Type.String({ description: "Its address" }),
+    icmp_type: Type.Integer({ description: "ICMP type of its answer" }),
+    icmp_code: Type.Integer({ description: "ICMP code of its answer" }),
+    reason: Type.String({ description: "That code by name, e.g. host_unreachable, admin_prohibited, no_route" }),
+  },
+  { description: "The router that refused to go on; null where the target was reached or nobody refused" },
+);
+
+const PathMtu = Type.Object(
+  {
+    bytes: Nullable(
+      Type.Integer({ description: "Largest IP packet that passes unfragmented, bytes; null where not known" }),
+    ),
+    limited_by: Nullable(
+      Type.Object(
+        {
+          hop: Nullable(Type.Integer({ description: "Its distance; null where the trace did not show it" })),
+          ip: Type.String({ description: "Its address" }),
+        },
+        { description: "The router that said a larger packet does not fit; null where none did" },
+      ),
+    ),
+    black_hole: Type.Boolean({ description: "Larger packets vanish and nobody says so" }),
+    method: Nullable(
+      Type.Unsafe<"interface" | "reported" | "search">({
+        type: "string",
+        enum: ["interface", "reported", "search"],
+        description:
+          "interface: all the probe can send passes; reported: a router's word, confirmed; search: by trying",
+      }),
+    ),
+  },
+  { description: "MTU of the path (RFC 1191, RFC 8201), by echoes nobody may fragment; null where not measured" },
+);
 
 /** What a trace shows, for the ping and traceroute tools. */
 export const TRACE_FIELDS = {
@@ -49,4 +106,6 @@ export const TRACE_FIELDS = {
     description:
       "Name of the route: first 16 hex digits of SHA-256 over the hops' addresses, one hop a line, * for silence",
   }),
+  unreachable: Nullable(Unreachable),
+  path_mtu: Nullable(PathMtu),
 } as const;

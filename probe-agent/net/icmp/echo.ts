@@ -87,7 +87,7 @@ export function startEcho(tools: RunTools, socket: PacketSocket, request: EchoRe
     if (seq < request.count) {
       timer = setTimeout(sendNext, Math.max(0, startedAt + seq * request.intervalMs - clock()));
     }
-    socket.send(echoRequest(socket.version, id, seq, payload), request.ip, request.ttl, (result) =>
+    socket.send(echoRequest(socket.version, id, seq, payload), request.ip, { ttl: request.ttl }, (result) =>
       onSent(seq, result),
     );
   }

@@ -1,12 +1,20 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { BoundedTrace, FromChild, IcmpCapabilities, JobEvent, ToChild } from "#probe-agent/net/icmp/messages.ts";
+import type {
+  BoundedTrace,
+  FromChild,
+  IcmpCapabilities,
+  JobEvent,
+  MtuRequest,
+  ToChild,
+} from "#probe-agent/net/icmp/messages.ts";
 import type { EchoRequest } from "#probe-agent/net/port/packets.ts";
 
 /** What an agent asks of its ICMP process. */
 export type IcmpOrder =
   | { readonly kind: "echo"; readonly request: EchoRequest }
-  | { readonly kind: "trace"; readonly request: BoundedTrace };
+  | { readonly kind: "trace"; readonly request: BoundedTrace }
+  | { readonly kind: "mtu"; readonly request: MtuRequest };
 
 /** The agent's side of its ICMP process. */
 export interface IcmpHost {

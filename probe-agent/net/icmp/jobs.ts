@@ -2,8 +2,11 @@ import { startEcho, type RunTools } from "#probe-agent/net/icmp/echo.ts";
 import { isIPv6 } from "node:net";
 import type { IcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
 import type { JobEvent, ToChild } from "#probe-agent/net/icmp/messages.ts";
+import { startMtu } from "#probe-agent/net/icmp/pmtu-run.ts";
 import type { ProberTools } from "#probe-agent/net/icmp/prober.ts";
+import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import { startTrace } from "#probe-agent/net/icmp/trace-run.ts";
+import type { IpVersion } from "#probe-agent/net/port/address.ts";
 
 /** The running jobs of the ICMP process. */
 export interface Jobs {
@@ -23,6 +26,33 @@ export function createJobs(
     running.delete(event.job);
     tell(event);
   };
+  const start = (
+    message: Exclude<ToChild, { kind: "cancel" }>,
+    version: IpVersion,
+    socket: PacketSocket,
+    failed: (reason: string, text: string) => void,
+  ): (() => void) => {
+    const { job } = message;
+    switch (message.kind) {
+      case "echo":
+        return startEcho(tools, socket, message.request, {
+          reply: (reply) => tell({ job, kind: "reply", reply }),
+          done: (clockErrorMs) => end({ job, kind: "echo_done", clockErrorMs }),
+          failed,
+        });
+      case "trace":
+        return startTrace({ ...tools, version, icmp: socket, openTcp: openTcp[version] }, message.request, {
+          hop: (hop) => tell({ job, kind: "hop", hop }),
+          done: (reached) => end({ job, kind: "trace_done", reached }),
+          failed,
+        });
+      case "mtu":
+        return startMtu(tools, socket, message.request, {
+          done: (mtu) => end({ job, kind: "mtu_done", mtu }),
+          failed,
+        });
+    }
+  };
   return {
     handle(message) {
       const { job } = message;
@@ -37,18 +67,7 @@ export function createJobs(
       if (socket === null) return failed("unsupported", `this agent has no raw socket for IPv${version}`);
       // A run may end while it starts; only one that goes on is kept.
       running.set(job, () => {});
-      const cancel =
-        message.kind === "echo"
-          ? startEcho(tools, socket, message.request, {
-              reply: (reply) => tell({ job, kind: "reply", reply }),
-              done: (clockErrorMs) => end({ job, kind: "echo_done", clockErrorMs }),
-              failed,
-            })
-          : startTrace({ ...tools, version, icmp: socket, openTcp: openTcp[version] }, message.request, {
-              hop: (hop) => tell({ job, kind: "hop", hop }),
-              done: (reached) => end({ job, kind: "trace_done", reached }),
-              failed,
-            });
+      const cancel = start(message, version, socket, failed);
       if (running.has(job)) running.set(job, cancel);
     },
   };

@@ -1,4 +1,4 @@
-import type { EchoReply, EchoRequest, TraceHop, TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { EchoReply, EchoRequest, PathMtu, TraceHop, TraceRequest } from "#probe-agent/net/port/packets.ts";
 
 /** What the ICMP process can do, and why not where it cannot. */
 export interface IcmpCapabilities {
@@ -13,18 +13,26 @@ export interface BoundedTrace extends TraceRequest {
   readonly budgetMs: number;
 }
 
+/** A search for the MTU of the path to an address, with the milliseconds it may take. */
+export interface MtuRequest {
+  readonly ip: string;
+  readonly budgetMs: number;
+}
+
 /** From the agent to its ICMP process. `job` numbers are the agent's. */
 export type ToChild =
   | { readonly kind: "echo"; readonly job: number; readonly request: EchoRequest }
   | { readonly kind: "trace"; readonly job: number; readonly request: BoundedTrace }
+  | { readonly kind: "mtu"; readonly job: number; readonly request: MtuRequest }
   | { readonly kind: "cancel"; readonly job: number };
 
-/** One thing that happened in a job; the last three end it. */
+/** One thing that happened in a job; the last four end it. */
 export type JobEvent = { readonly job: number } & (
   | { readonly kind: "reply"; readonly reply: EchoReply }
   | { readonly kind: "hop"; readonly hop: TraceHop }
   | { readonly kind: "echo_done"; readonly clockErrorMs: number }
   | { readonly kind: "trace_done"; readonly reached: boolean }
+  | { readonly kind: "mtu_done"; readonly mtu: PathMtu }
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
 );
 

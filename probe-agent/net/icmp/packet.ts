@@ -26,6 +26,8 @@ export interface IncomingError {
   readonly code: number;
   readonly quoted: Quoted;
   readonly mpls: readonly MplsLabel[];
+  /** What "does not fit" says of the next link's MTU (RFC 1191 section 4, RFC 4443 section 3.2); null in other errors. */
+  readonly nextHopMtu: number | null;
 }
 
 /** An echo id no run has. */
@@ -88,7 +90,11 @@ export function parseIncoming(version: IpVersion, bytes: Buffer): IncomingEcho |
   const body = icmp.subarray(8);
   const quoted = parseQuoted(version, body);
   if (quoted === null) return null;
+  const code = icmp.readUInt8(1);
+  const tooBig = version === 4 ? type === 3 && code === 4 : type === 2;
+  const nextHopMtu = tooBig ? (version === 4 ? icmp.readUInt16BE(6) : icmp.readUInt32BE(4)) : null;
   // RFC 4884 section 4: the quote's length in 32-bit words (IPv4, octet 5) or 64-bit words (IPv6, octet 4).
   const quotedBytes = version === 4 ? icmp.readUInt8(5) * 4 : icmp.readUInt8(4) * 8;
-  return { kind: "error", meaning, type, code: icmp.readUInt8(1), quoted, mpls: mplsLabels(body, quotedBytes) };
+  const mpls = tooBig ? [] : mplsLabels(body, quotedBytes);
+  return { kind: "error", meaning, type, code, quoted, mpls, nextHopMtu };
 }

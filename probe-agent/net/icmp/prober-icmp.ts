@@ -4,6 +4,7 @@ import { COOKIE_BYTES } from "#probe-agent/net/icmp/echo.ts";
 import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
 import {
   answerOfError,
+  probeOptions,
   tellSent,
   type Prober,
   type ProberEvents,
@@ -11,7 +12,11 @@ import {
 } from "#probe-agent/net/icmp/prober.ts";
 import { isFrom } from "#probe-agent/net/icmp/demux.ts";
 
-const PAYLOAD_BYTES = 32;
+// Odd, so that a hash over the checksum's low bits changes with each flow.
+const FLOW_STEP = 257;
+const DEFAULT_PAYLOAD_BYTES = 32;
+// Cookie, and the two octets that balance the sum.
+const LEAST_PAYLOAD_BYTES = COOKIE_BYTES + 2;
 
 /**
  * ICMP echoes with one id and one checksum: routers that spread load hash both (Augustin et al., "Avoiding traceroute
@@ -24,6 +29,7 @@ export async function createIcmpProber(
 ): Promise<Prober> {
   const cookie = tools.random(COOKIE_BYTES);
   const target = addressBytes(request.ip);
+  const size = Math.max(request.size ?? DEFAULT_PAYLOAD_BYTES, LEAST_PAYLOAD_BYTES);
   const { id, forget } = tools.demux.listenEcho({
     onEcho(reply, arrival) {
       if (!reply.payload.subarray(0, COOKIE_BYTES).equals(cookie) || !isFrom(request.ip, arrival)) return;
@@ -43,18 +49,21 @@ export async function createIcmpProber(
     },
   });
   return {
-    send(probe, ttl) {
-      const payload = constantSumPayload(cookie, probe);
-      tools.icmp.send(echoRequest(tools.version, id, probe, payload), request.ip, ttl, tellSent(events, probe, ttl));
+    send(probe, ttl, flow) {
+      const packet = echoRequest(tools.version, id, probe, constantSumPayload(cookie, probe, flow, size));
+      tools.icmp.send(packet, request.ip, probeOptions(request, ttl), tellSent(events, probe, ttl));
     },
     close: forget,
   };
 }
 
-/** The sequence number and its complement add up to 0xffff, which is zero in one's complement (RFC 1071). */
-export function constantSumPayload(cookie: Buffer, seq: number): Buffer {
-  const payload = Buffer.alloc(PAYLOAD_BYTES);
+/**
+ * The sequence number and its complement add up to 0xffff, which is zero in one's complement (RFC 1071): one checksum
+ * for all probes of a flow, another for each flow.
+ */
+export function constantSumPayload(cookie: Buffer, seq: number, flow: number, size: number): Buffer {
+  const payload = Buffer.alloc(size);
   cookie.copy(payload);
-  payload.writeUInt16BE(0xffff - seq, COOKIE_BYTES);
+  payload.writeUInt16BE((0xffff - seq + flow * FLOW_STEP) % 0xffff, COOKIE_BYTES);
   return payload;
 }

@@ -1,9 +1,11 @@
-import { createSocket } from "node:dgram";
 import { addressBytes } from "#probe-agent/net/icmp/address.ts";
-import { isFrom } from "#probe-agent/net/icmp/demux.ts";
+import { isFrom, type Arrival } from "#probe-agent/net/icmp/demux.ts";
+import { localAddress } from "#probe-agent/net/icmp/interface.ts";
+import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import {
   answerOfError,
   MOST_PROBES,
+  probeOptions,
   tellSent,
   type Prober,
   type ProberEvents,
@@ -19,7 +21,7 @@ const FIRST_SOURCE_PORT = 20_000;
 const SOURCE_PORTS = 12_000;
 
 /**
- * TCP SYNs from one port to one port; the sequence number, which every router quotes, is random plus the probe's number.
+ * TCP SYNs from one port (a flow) to one port; the sequence number, which every router quotes, is random plus the probe's number.
  * SYN-ACK or RST from the target means reached; our kernel, which knows no such connection, resets it by itself.
  */
 export async function createTcpProber(
@@ -31,12 +33,14 @@ export async function createTcpProber(
   const destinationPort = request.port ?? DEFAULT_TCP_PORT;
   const destination = addressBytes(request.ip);
   const random = tools.random(6);
-  const sourcePort = FIRST_SOURCE_PORT + (random.readUInt16BE(0) % SOURCE_PORTS);
+  const flows = request.flows ?? 1;
+  const firstPort = FIRST_SOURCE_PORT + (random.readUInt16BE(0) % (SOURCE_PORTS - flows));
   const base = random.readUInt32BE(2);
-  const source = version === 4 ? addressBytes(await localAddress(request.ip, destinationPort)) : null;
+  const source = version === 4 ? addressBytes(await localAddress(version, request.ip)) : null;
   const { socket, release } = await tools.openTcp((packet, arrival) => {
     const segment = parseSegment(version, packet);
-    if (segment === null || segment.destinationPort !== sourcePort || segment.sourcePort !== destinationPort) return;
+    if (segment === null || segment.sourcePort !== destinationPort) return;
+    if (segment.destinationPort < firstPort || segment.destinationPort >= firstPort + flows) return;
     if (!segment.ack || !(segment.syn || segment.rst) || !isFrom(request.ip, arrival)) return;
     answer((segment.acknowledgement - base - 1) >>> 0, {
       ...arrival,
@@ -45,40 +49,26 @@ export async function createTcpProber(
       icmpCode: null,
     });
   });
-  const { forget } = tools.demux.listenPort("tcp", sourcePort, {
-    onError(error, arrival) {
-      const { quoted } = error;
-      if (quoted.protocol !== "tcp" || quoted.destinationPort !== destinationPort) return;
-      if (quoted.destination.equals(destination)) {
-        answer((quoted.sequence - base) >>> 0, answerOfError(request.ip, error, arrival));
-      }
-    },
-  });
+  const onError = (error: IncomingError, arrival: Arrival): void => {
+    const { quoted } = error;
+    if (quoted.protocol !== "tcp" || quoted.destinationPort !== destinationPort) return;
+    if (quoted.destination.equals(destination)) {
+      answer((quoted.sequence - base) >>> 0, answerOfError(request.ip, error, arrival));
+    }
+  };
+  const ears = Array.from({ length: flows }, (_, flow) => tools.demux.listenPort("tcp", firstPort + flow, { onError }));
   const answer = (probe: number, what: Parameters<ProberEvents["answered"]>[1]): void => {
     if (probe >= 1 && probe <= MOST_PROBES) events.answered(probe, what);
   };
   return {
-    send(probe, ttl) {
+    send(probe, ttl, flow) {
       const sequence = (base + probe) >>> 0;
-      const segment = synSegment({ sourcePort, destinationPort, sequence, source, destination });
-      socket.send(segment, request.ip, ttl, tellSent(events, probe, ttl));
+      const segment = synSegment({ sourcePort: firstPort + flow, destinationPort, sequence, source, destination });
+      socket.send(segment, request.ip, probeOptions(request, ttl), tellSent(events, probe, ttl));
     },
     close() {
-      forget();
+      for (const { forget } of ears) forget();
       release();
     },
   };
-}
-
-/** The address the kernel would send from; a connected UDP socket tells without a packet. */
-async function localAddress(ip: string, port: number): Promise<string> {
-  const socket = createSocket("udp4");
-  try {
-    return await new Promise<string>((resolve, reject) => {
-      socket.once("error", reject);
-      socket.connect(port, ip, () => resolve(socket.address().address));
-    });
-  } finally {
-    socket.close();
-  }
 }

@@ -1,17 +1,26 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { addressBytes } from "#probe-agent/net/icmp/address.ts";
-import { answerOfError, type Prober, type ProberEvents, type ProberTools } from "#probe-agent/net/icmp/prober.ts";
+import type { Arrival } from "#probe-agent/net/icmp/demux.ts";
+import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
+import {
+  answerOfError,
+  MOST_PROBES,
+  type Prober,
+  type ProberEvents,
+  type ProberTools,
+} from "#probe-agent/net/icmp/prober.ts";
 import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
 
 /** The port classic traceroute starts at; nothing is expected to listen there. */
 export const DEFAULT_UDP_PORT = 33_434;
 
 const UDP_HEADER_BYTES = 8;
-const BASE_PAYLOAD_BYTES = 24;
+const DEFAULT_PAYLOAD_BYTES = 24;
 
 /**
- * UDP probes from one port to one port; a probe's number is its length, which every router quotes and none hashes.
+ * UDP probes from one port (a flow) to one port; a probe's number is in its length, which every router quotes and none
+ * hashes: the size asked for, and an octet more with every probe, or less where that would outgrow the links.
  * "Port unreachable" from the target means reached; a target that listens there and stays silent is not.
  */
 export async function createUdpProber(
@@ -21,18 +30,25 @@ export async function createUdpProber(
 ): Promise<Prober> {
   const port = request.port ?? DEFAULT_UDP_PORT;
   const target = addressBytes(request.ip);
-  const socket = await bound(tools.version);
-  const { forget } = tools.demux.listenPort("udp", socket.address().port, {
-    onError(error, arrival) {
-      const { quoted } = error;
-      if (quoted.protocol !== "udp" || quoted.destinationPort !== port || !quoted.destination.equals(target)) return;
-      events.answered(quoted.length - UDP_HEADER_BYTES - BASE_PAYLOAD_BYTES, answerOfError(request.ip, error, arrival));
-    },
-  });
+  const size = request.size ?? DEFAULT_PAYLOAD_BYTES;
+  const step = size < MOST_PROBES ? 1 : -1;
+  const onError = (error: IncomingError, arrival: Arrival): void => {
+    const { quoted } = error;
+    if (quoted.protocol !== "udp" || quoted.destinationPort !== port || !quoted.destination.equals(target)) return;
+    events.answered((quoted.length - UDP_HEADER_BYTES - size) * step, answerOfError(request.ip, error, arrival));
+  };
+  const flows = await Promise.all(
+    Array.from({ length: request.flows ?? 1 }, async () => {
+      const socket = await bound(tools.version);
+      return { socket, ...tools.demux.listenPort("udp", socket.address().port, { onError }) };
+    }),
+  );
   return {
-    send(probe, ttl) {
+    send(probe, ttl, flow) {
+      const socket = flows[flow]?.socket;
+      if (socket === undefined) return;
       socket.setTTL(ttl);
-      socket.send(Buffer.alloc(BASE_PAYLOAD_BYTES + probe), port, request.ip, (error) => {
+      socket.send(Buffer.alloc(size + probe * step), port, request.ip, (error) => {
         if (!error) return;
         events.failed(SEND_FAILURES.get((error as NodeJS.ErrnoException).code ?? "") ?? "send_failed", error.message);
       });
@@ -40,8 +56,10 @@ export async function createUdpProber(
       events.sent(probe, ttl, tools.clock());
     },
     close() {
-      forget();
-      socket.close();
+      for (const { forget, socket } of flows) {
+        forget();
+        socket.close();
+      }
     },
   };
 }

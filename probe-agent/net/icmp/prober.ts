@@ -1,10 +1,10 @@
 import { isFrom, type Arrival } from "#probe-agent/net/icmp/demux.ts";
 import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
 import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
-import type { PacketSocket, Sent } from "#probe-agent/net/icmp/socket.ts";
-import type { Passage } from "#probe-agent/net/icmp/trace-plan.ts";
+import type { PacketSocket, SendOptions, Sent } from "#probe-agent/net/icmp/socket.ts";
+import type { Passage } from "#probe-agent/net/icmp/trace-probe.ts";
 import type { IpVersion } from "#probe-agent/net/port/address.ts";
-import type { TraceReply } from "#probe-agent/net/port/packets.ts";
+import type { TraceReply, TraceRequest } from "#probe-agent/net/port/packets.ts";
 
 /** An answer to one probe; type and code are null where it is a TCP segment. */
 export interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {
@@ -20,10 +20,10 @@ export interface ProberEvents {
   failed(reason: string, message: string): void;
 }
 
-/** Sends one protocol's probes. Every probe of a trace has the same flow, so that equal paths stay one path. */
+/** Sends one protocol's probes. Probes of one flow look alike to routers that spread load over equal paths. */
 export interface Prober {
-  /** `probe` counts from 1; at most MOST_PROBES of them. */
-  send(probe: number, ttl: number): void;
+  /** `probe` counts from 1; at most MOST_PROBES of them. `flow` counts from 0, below the request's flows. */
+  send(probe: number, ttl: number, flow: number): void;
   close(): void;
 }
 
@@ -53,6 +53,11 @@ export function answerOfError(target: string, error: IncomingError, arrival: Arr
     icmpCode: code,
     ...(mpls.length === 0 ? {} : { mpls }),
   };
+}
+
+/** How a probe is sent. */
+export function probeOptions({ dontFragment = false }: TraceRequest, ttl: number): SendOptions {
+  return { ttl, dontFragment };
 }
 
 /** Passes the fate of a sent probe on. */

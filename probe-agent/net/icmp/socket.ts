@@ -8,11 +8,19 @@ export type Sent = { readonly at: number } | { readonly reason: string; readonly
 /** A raw socket that stamps each packet right before it leaves and right after it came. */
 export interface PacketSocket {
   readonly version: IpVersion;
-  /** Queues a packet; `ttl` holds for this packet only. `sent` is called once, before any answer can be read. */
-  send(packet: Buffer, ip: string, ttl: number, sent: (result: Sent) => void): void;
+  /** Queues a packet. `sent` is called once, before any answer can be read. */
+  send(packet: Buffer, ip: string, how: SendOptions, sent: (result: Sent) => void): void;
   /** Calls back once all that has arrived was read: a timer that is due may stand before unread answers. */
   whenDrained(then: () => void): void;
   close(): void;
+}
+
+/** What holds for one packet only. */
+export interface SendOptions {
+  /** TTL or hop limit. */
+  readonly ttl: number;
+  /** Nobody may fragment it, and what the kernel believes of the path's MTU is not asked. */
+  readonly dontFragment?: boolean;
 }
 
 /** What a socket is opened for. */
@@ -39,6 +47,10 @@ const IPPROTO_IPV6 = 41;
 const IPV6_CHECKSUM = 7;
 const TCP_CHECKSUM_OFFSET = 16;
 const TTL_OPTION = { 4: [0, 2], 6: [IPPROTO_IPV6, 16] } as const;
+// IP_MTU_DISCOVER, IPV6_MTU_DISCOVER and IPV6_DONTFRAG: ip(7), ipv6(7); 3 is PROBE, 1 the default (WANT).
+const MTU_DISCOVER = { 4: [0, 10], 6: [IPPROTO_IPV6, 23] } as const;
+const IPV6_DONTFRAG = 62;
+const [PMTUDISC_WANT, PMTUDISC_PROBE] = [1, 3];
 const PROTOCOL = { 4: { icmp: 1, tcp: 6 }, 6: { icmp: IPPROTO_ICMPV6, tcp: 6 } } as const;
 
 // Thousands of answers may wait while the process is not scheduled.
@@ -63,6 +75,7 @@ export async function openPacketSocket(options: SocketOptions): Promise<PacketSo
   let received = 0;
   let closed = false;
   let ttlNow = 0;
+  let dontFragmentNow = false;
   let lastSentAt = -Infinity;
   const warmUp = echoRequest(version, NOBODY, 0, Buffer.alloc(56));
   const waiting = new Set<{ readonly since: number }>();
@@ -101,7 +114,7 @@ export async function openPacketSocket(options: SocketOptions): Promise<PacketSo
    */
   const warm = (): void => socket.send(warmUp, 0, warmUp.length, LOOPBACK[version], ignore, ignore);
 
-  const attempt = (packet: Buffer, ip: string, ttl: number, sent: (result: Sent) => void, tries: number): void => {
+  const attempt = (packet: Buffer, ip: string, how: SendOptions, sent: (result: Sent) => void, tries: number): void => {
     if (closed) return sent({ reason: "socket_lost", message: "the raw socket was lost" });
     const entry = { since: clock() };
     waiting.add(entry);
@@ -113,8 +126,11 @@ export async function openPacketSocket(options: SocketOptions): Promise<PacketSo
       packet.length,
       ip,
       () => {
+        const { ttl, dontFragment = false } = how;
         if (ttl !== ttlNow) socket.setOption(TTL_OPTION[version][0], TTL_OPTION[version][1], ttl);
         ttlNow = ttl;
+        if (dontFragment !== dontFragmentNow) setDontFragment(socket, version, dontFragment);
+        dontFragmentNow = dontFragment;
         at = clock();
       },
       (error) => {
@@ -124,19 +140,24 @@ export async function openPacketSocket(options: SocketOptions): Promise<PacketSo
         const failure = sendFailure(error.message);
         if (failure !== "busy") return sent({ reason: failure, message: error.message });
         if (tries >= BUSY_RETRIES) return sent({ reason: "send_failed", message: error.message });
-        setTimeout(attempt, BUSY_RETRY_MS, packet, ip, ttl, sent, tries + 1);
+        setTimeout(attempt, BUSY_RETRY_MS, packet, ip, how, sent, tries + 1);
       },
     );
   };
 
   return {
     version,
-    send: (packet, ip, ttl, sent) => attempt(packet, ip, ttl, sent, 0),
+    send: (packet, ip, how, sent) => attempt(packet, ip, how, sent, 0),
     whenDrained: (then) => drain(() => received, then),
     close: () => {
       if (!closed) close();
     },
   };
+}
+
+function setDontFragment(socket: RawSocket, version: IpVersion, on: boolean): void {
+  socket.setOption(MTU_DISCOVER[version][0], MTU_DISCOVER[version][1], on ? PMTUDISC_PROBE : PMTUDISC_WANT);
+  if (version === 6) socket.setOption(IPPROTO_IPV6, IPV6_DONTFRAG, on ? 1 : 0);
 }
 
 function ignore(): void {}

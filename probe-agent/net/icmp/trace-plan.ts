@@ -1,44 +1,10 @@
+import { repliesOf, type Passage, type Probe } from "#probe-agent/net/icmp/trace-probe.ts";
+import type { TracePace } from "#probe-agent/net/icmp/trace-pace.ts";
 import type { TraceHop, TraceReply } from "#probe-agent/net/port/packets.ts";
 
-/** What bounds a trace; times in milliseconds. */
-export interface TracePace {
-  readonly maxHops: number;
-  readonly queries: number;
-  /** Hops whose first probe is unanswered so far, at most. */
-  readonly window: number;
-  /** Between any two packets of the trace. */
-  readonly packetGapMs: number;
-  /** Between two probes of a hop that answers. */
-  readonly hopGapMs: number;
-  /** Between two probes of a hop that was silent: routers answer once a second when their burst is used up. */
-  readonly retryGapMs: number;
-  /** A probe counts as silent after this; an answer that still comes counts. */
-  readonly silentAfterMs: number;
-  /** Silent hops in a row that end the trace. */
-  readonly silentHops: number;
-  /** Tries beyond `queries` at a hop that answered some; tries at a hop that never did. */
-  readonly extraTries: number;
-  readonly silentTries: number;
-}
-
-/** The pace of real traces (decisions 5; RFC 1812 section 4.3.2.8 lets routers limit their errors). */
-export const TRACE_PACE = {
-  window: 4,
-  packetGapMs: 10,
-  hopGapMs: 50,
-  retryGapMs: 1_050,
-  silentAfterMs: 1_000,
-  silentHops: 5,
-  extraTries: 4,
-  silentTries: 3,
-} as const;
-
-/** What an answer means for the path: a router on it, the target, or a router that refuses to go on. */
-export type Passage = "passing" | "reached" | "unreachable";
-
-/** What to do next: send a probe with this TTL, wait until then, or end. */
+/** What to do next: send a probe with this TTL in this flow (from 0), wait until then, or end. */
 export type NextStep =
-  | { readonly do: "send"; readonly ttl: number }
+  | { readonly do: "send"; readonly ttl: number; readonly flow: number }
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "end" };
 
@@ -49,15 +15,9 @@ export interface TracePlan {
   sent(probe: number, ttl: number, at: number): void;
   /** Its answer, once. False where the probe is unknown or was answered before. */
   answered(probe: number, reply: Omit<TraceReply, "rttMs">, passage: Passage, at: number): boolean;
-  /** The first `n` hops that will not change any more; all of the trace's when `final`. */
+  /** The first hops that will not change any more; all of the trace's when `final`. */
   hops(now: number, final: boolean): readonly TraceHop[];
   reached(): boolean;
-}
-
-interface Probe {
-  readonly ttl: number;
-  readonly at: number;
-  reply: TraceReply | null;
 }
 
 interface HopView {
@@ -70,33 +30,55 @@ interface HopView {
   readonly silentAt: number;
 }
 
+// A probe that overshot is on its way to the path's end, whose round trip is known by then.
+const OVERSHOT_PATIENCE_MS = 100;
+const OVERSHOT_PATIENCE_RTTS = 3;
+
 /** Begins a plan. */
 export function createTracePlan(pace: TracePace): TracePlan {
   const probes = new Map<number, Probe>();
   const byHop: Probe[][] = Array.from({ length: pace.maxHops + 1 }, () => []);
   let lastPacketAt = -Infinity;
-  let farthestAnswer = 0;
+  let farthestAnswer = pace.firstHop - 1;
   let target = Infinity;
   let wall = Infinity;
+  let endRttMs = 0;
+
+  // A target that answered proves that a router's refusal was not the whole truth.
+  const pathEnd = (): number => (target < Infinity ? target : wall);
+  /** The farthest hop that is waited for. */
+  const lastHop = (): number => Math.min(pathEnd(), pace.maxHops, farthestAnswer + pace.silentHops);
+  /** The farthest hop that is asked. */
+  const frontier = (): number => Math.min(pathEnd(), pace.maxHops, farthestAnswer + pace.lookahead);
+
+  /** Probes sent farther than the path's end met that end: each answer is one more of it, and spares a packet. */
+  const overshot = (hop: number): readonly Probe[] =>
+    hop === pathEnd() ? byHop.slice(hop + 1).flatMap((beyond) => beyond) : [];
+  const ofHop = (hop: number): readonly Probe[] => [
+    ...(byHop[hop] ?? []),
+    ...overshot(hop).filter(({ reply, passage }) => reply !== null && passage !== "passing"),
+  ];
 
   const view = (hop: number, now: number): HopView => {
-    const sent = byHop[hop] ?? [];
-    const open = sent.filter((probe) => probe.reply === null && now < probe.at + pace.silentAfterMs);
+    const sent = ofHop(hop);
+    const own = sent.filter((probe) => probe.reply === null && now < probe.at + pace.silentAfterMs);
+    const patience = Math.max(OVERSHOT_PATIENCE_MS, OVERSHOT_PATIENCE_RTTS * endRttMs);
+    const beyond = overshot(hop).filter((probe) => probe.reply === null && now < probe.at + patience);
     return {
       tries: sent.length,
       answers: sent.filter((probe) => probe.reply !== null).length,
-      open: open.length,
-      lastAt: sent.at(-1)?.at ?? -Infinity,
-      silentAt: (open[0]?.at ?? Infinity) + pace.silentAfterMs,
+      open: own.length + beyond.length,
+      lastAt: byHop[hop]?.at(-1)?.at ?? -Infinity,
+      silentAt: Math.min(
+        (own[0]?.at ?? Infinity) + pace.silentAfterMs,
+        ...beyond.slice(0, 1).map(({ at }) => at + patience),
+      ),
     };
   };
   const mostTries = ({ answers }: HopView): number =>
     answers > 0 ? pace.queries + pace.extraTries : Math.max(2, Math.min(pace.queries, pace.silentTries));
   const settled = (hop: HopView): boolean =>
     hop.answers >= pace.queries || (hop.open === 0 && hop.tries >= mostTries(hop));
-  // A target that answered proves that a router's refusal was not the whole truth.
-  const pathEnd = (): number => (target < Infinity ? target : wall);
-  const lastHop = (): number => Math.min(pathEnd(), pace.maxHops, farthestAnswer + pace.silentHops);
 
   /** When this hop may be sent its next probe; Infinity where it waits for an answer or needs no more. */
   const readyAt = (hop: HopView, unanswered: number): number => {
@@ -107,24 +89,37 @@ export function createTracePlan(pace: TracePace): TracePlan {
     return hop.lastAt + (silent ? pace.retryGapMs : pace.hopGapMs);
   };
 
+  /** When a path that fell silent may be given up: a router that looks for a missing host says so after 3 s. */
+  const givenUpAt = (): number => {
+    if (pathEnd() < Infinity || farthestAnswer >= lastHop()) return -Infinity;
+    return Math.min(...(byHop[farthestAnswer + 1] ?? []).map(({ at }) => at)) + pace.lingerMs;
+  };
+
   return {
     next(now) {
       let until = Infinity;
       let unanswered = 0;
       let open = false;
-      for (let ttl = 1; ttl <= lastHop(); ttl += 1) {
+      const last = lastHop();
+      for (let ttl = pace.firstHop; ttl <= frontier(); ttl += 1) {
         const hop = view(ttl, now);
         if (settled(hop)) continue;
-        open = true;
+        const waitsForAnswer = hop.answers === 0 && hop.open > 0;
+        if (ttl <= last) open = true;
+        else if (hop.tries > 0 || !open) {
+          if (waitsForAnswer) unanswered += 1;
+          continue;
+        }
         const ready = Math.max(readyAt(hop, unanswered), lastPacketAt + pace.packetGapMs);
-        if (ready <= now) return { do: "send", ttl };
+        if (ready <= now) return { do: "send", ttl, flow: (byHop[ttl]?.length ?? 0) % pace.flows };
         until = Math.min(until, ready, hop.silentAt);
-        if (hop.answers === 0 && hop.open > 0) unanswered += 1;
+        if (waitsForAnswer) unanswered += 1;
       }
-      return open ? { do: "wait", until } : { do: "end" };
+      if (open) return { do: "wait", until };
+      return now < givenUpAt() ? { do: "wait", until: givenUpAt() } : { do: "end" };
     },
     sent(number, ttl, at) {
-      const probe = { ttl, at, reply: null };
+      const probe: Probe = { ttl, at, reply: null, passage: null };
       probes.set(number, probe);
       byHop[ttl]?.push(probe);
       lastPacketAt = at;
@@ -133,27 +128,22 @@ export function createTracePlan(pace: TracePace): TracePlan {
       const probe = probes.get(number);
       if (probe === undefined || probe.reply !== null) return false;
       probe.reply = { ...reply, rttMs: at - probe.at };
+      probe.passage = passage;
       farthestAnswer = Math.max(farthestAnswer, probe.ttl);
       if (passage === "reached") target = Math.min(target, probe.ttl);
       if (passage === "unreachable") wall = Math.min(wall, probe.ttl);
+      if (passage !== "passing") endRttMs = Math.max(endRttMs, at - probe.at);
       return true;
     },
     hops(now, final) {
       const hops: TraceHop[] = [];
-      for (let hop = 1; hop <= lastHop(); hop += 1) {
-        const sent = byHop[hop] ?? [];
-        if (final ? sent.length === 0 : !settled(view(hop, now))) break;
-        hops.push({ hop, replies: repliesOf(sent, pace.queries) });
+      for (let hop = pace.firstHop; hop <= lastHop(); hop += 1) {
+        if (final ? byHop[hop]?.length === 0 : !settled(view(hop, now))) break;
+        const sent = ofHop(hop).toSorted((one, other) => one.at - other.at);
+        hops.push({ hop, sent: sent.length, replies: repliesOf(sent, pace.queries) });
       }
       return hops;
     },
     reached: () => target < Infinity,
   };
-}
-
-/** As many replies as queries were asked for: the answers in order, then silence. */
-function repliesOf(sent: readonly Probe[], queries: number): readonly TraceReply[] {
-  const answers = sent.flatMap((probe) => probe.reply ?? []).slice(0, queries);
-  const silence = { ip: null, rttMs: null, icmpType: null, icmpCode: null };
-  return [...answers, ...Array.from({ length: queries - answers.length }, () => silence)];
 }

@@ -3,7 +3,8 @@ import { createTcpProber } from "#probe-agent/net/icmp/prober-tcp.ts";
 import { createUdpProber } from "#probe-agent/net/icmp/prober-udp.ts";
 import type { Prober, ProberEvents, ProberTools } from "#probe-agent/net/icmp/prober.ts";
 import type { BoundedTrace } from "#probe-agent/net/icmp/messages.ts";
-import { createTracePlan, TRACE_PACE } from "#probe-agent/net/icmp/trace-plan.ts";
+import { paceOf } from "#probe-agent/net/icmp/trace-pace.ts";
+import { createTracePlan } from "#probe-agent/net/icmp/trace-plan.ts";
 import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 
 /** What a trace tells. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
@@ -18,7 +19,7 @@ const PROBERS = { icmp: createIcmpProber, udp: createUdpProber, tcp: createTcpPr
 /** Runs a trace by the plan's judgement until it ends or its budget is used up. Returns the way to cancel it. */
 export function startTrace(tools: ProberTools, request: BoundedTrace, events: TraceEvents): () => void {
   const { clock } = tools;
-  const plan = createTracePlan({ ...TRACE_PACE, maxHops: request.maxHops, queries: request.queries });
+  const plan = createTracePlan(paceOf(request));
   let told = 0;
   let number = 0;
   let over = false;
@@ -54,7 +55,7 @@ export function startTrace(tools: ProberTools, request: BoundedTrace, events: Tr
     if (next.do === "send") {
       number += 1;
       sending = true;
-      return prober.send(number, next.ttl);
+      return prober.send(number, next.ttl, next.flow);
     }
     tell(false);
     // Timers fire on whole milliseconds, up to one early.

@@ -59,8 +59,16 @@ export interface TraceRequest {
   readonly protocol: "icmp" | "udp" | "tcp";
   /** Destination port of udp (default 33434) and tcp (default 80). */
   readonly port?: number;
+  /** Default 1. */
+  readonly firstHop?: number;
   readonly maxHops: number;
   readonly queries: number;
+  /** Payload octets of icmp (at least 10, default 32) and udp (at least 0, default 24); a SYN has none. */
+  readonly size?: number;
+  /** icmp and tcp: forbids fragments whatever the kernel remembers of the path; udp leaves it to the kernel. */
+  readonly dontFragment?: boolean;
+  /** Flows the probes of a hop take in turn, 1 to 16; default 1: one of several equal paths (Paris). */
+  readonly flows?: number;
   /** Milliseconds the trace may take at most, once it has its turn; default what the deadline leaves. */
   readonly budgetMs?: number;
 }
@@ -83,6 +91,9 @@ export interface TraceReply {
 /** All answers at one distance. */
 export interface TraceHop {
   readonly hop: number;
+  /** Probes that were sent this far, those a router was asked again with included. */
+  readonly sent: number;
+  /** One per query. */
   readonly replies: readonly TraceReply[];
 }
 
@@ -92,8 +103,22 @@ export interface TraceRun {
   readonly hops: readonly TraceHop[];
 }
 
+/** The largest packet that passes a path unfragmented (RFC 1191, RFC 8201). */
+export interface PathMtu {
+  /** IP packet octets; null where the target answers no echo. */
+  readonly bytes: number | null;
+  /** The router that said a larger one does not fit; null where none did. */
+  readonly limitedBy: string | null;
+  /** Larger packets vanish without a word (RFC 2923 section 2.1). */
+  readonly blackHole: boolean;
+  /** interface: all that leaves the probe passes; reported: by a router's word, confirmed; search: by trying. */
+  readonly method: "interface" | "reported" | "search" | null;
+}
+
 /** Traceroute by ICMP, UDP or TCP. */
 export interface TracePort {
-  /** Constant flow within a trace; `onHop` is called when a hop is complete, in order. Names and ASNs come after. */
+  /** The path's MTU by echoes of the address's family that nobody may fragment; within `budgetMs` milliseconds. */
+  pathMtu(ip: string, budgetMs: number): Promise<Outcome<PathMtu>>;
+  /** Constant flow within a trace unless `flows` says else; `onHop` is called when a hop is complete, in order. Names and ASNs come after. */
   run(request: TraceRequest, onHop: (hop: TraceHop) => void): Promise<Outcome<TraceRun>>;
 }

@@ -1,11 +1,12 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { HopRow } from "#shared/tools/trace-result.ts";
-import { hopLoss, pathHash } from "#probe-agent/analysis/path.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { hopLoss, pathHash, refusalOf } from "#probe-agent/analysis/path.ts";
+import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Address } from "#probe-agent/net/port/address.ts";
 import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 import { nameHops, NOTHING_KNOWN, type HopNames } from "#probe-agent/tools/ping/hop-names.ts";
+import { measurePathMtu } from "#probe-agent/tools/ping/path-mtu.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
 
 // Names and networks are asked for when the trace is over: look-ups in between would turn answers into silence.
@@ -26,6 +27,7 @@ export async function traceRoute(net: Net, address: Address, params: PingParams)
       ...(params.port === undefined ? {} : { port: params.port }),
       maxHops: params.max_hops,
       queries: params.queries,
+      size: params.size,
       budgetMs,
     },
     (hop) => net.emit({ kind: "hop", data: rowOf(hop, NOTHING_KNOWN, hopLoss([hop])[0] ?? 100) }),
@@ -33,7 +35,10 @@ export async function traceRoute(net: Net, address: Address, params: PingParams)
   if (run.status !== "ok") return run;
   const { hops, reached } = run.data;
   const patience = Math.min(NAMES_MS, net.remainingMs() - RESERVE_MS);
-  const { names, limitations } = await nameHops(net, hops, patience);
+  const [{ names, limitations }, mtu] = await Promise.all([
+    nameHops(net, hops, patience),
+    measurePathMtu(net, address, hops, patience),
+  ]);
   const losses = hopLoss(hops);
   return ok({
     fields: {
@@ -41,12 +46,14 @@ export async function traceRoute(net: Net, address: Address, params: PingParams)
       protocol,
       hops: hops.map((hop, index) => rowOf(hop, names, losses[index] ?? 100)),
       path_hash: pathHash(hops),
+      unreachable: reached ? null : refusalOf(address.version, hops),
+      path_mtu: mtu.path_mtu,
     },
-    limitations,
+    limitations: [...limitations, ...mtu.limitations],
   });
 }
 
-function rowOf({ hop, replies }: TraceHop, names: HopNames, loss: number): HopRow {
+function rowOf({ hop, sent, replies }: TraceHop, names: HopNames, loss: number): HopRow {
   return {
     hop,
     replies: replies.map(({ ip, rttMs, icmpType, icmpCode, mpls }) => {
@@ -64,5 +71,12 @@ function rowOf({ hop, replies }: TraceHop, names: HopNames, loss: number): HopRo
       };
     }),
     loss_percent: loss,
+    stats: {
+      ...hopStatistics(
+        sent,
+        replies.flatMap(({ rttMs }) => rttMs ?? []),
+      ),
+      loss_percent: loss,
+    },
   };
 }

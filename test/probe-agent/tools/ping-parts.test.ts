@@ -58,6 +58,7 @@ describe("the names of a path", () => {
     const reply = { rttMs: 1, icmpType: 11, icmpCode: 0 };
     const hops: TraceHop[] = ["10.77.0.1", "8.8.8.8", "8.8.8.8", "9.9.9.9"].map((ip, index) => ({
       hop: index + 1,
+      sent: 2,
       replies: [
         { ip, ...reply },
         { ip: null, rttMs: null, icmpType: null, icmpCode: null },

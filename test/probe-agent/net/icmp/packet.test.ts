@@ -30,9 +30,14 @@ describe("echoes", () => {
 
   it("of one trace all have one checksum, so that they stay one flow", () => {
     const sums = [1, 2, 77, 65_535].map((seq) =>
-      echoRequest(4, 9, seq, constantSumPayload(COOKIE, seq)).readUInt16BE(2),
+      echoRequest(4, 9, seq, constantSumPayload(COOKIE, seq, 0, 32)).readUInt16BE(2),
     );
     expect(new Set(sums).size).toBe(1);
+    const flows = [0, 1, 2].map((flow) =>
+      [1, 300].map((seq) => echoRequest(4, 9, seq, constantSumPayload(COOKIE, seq, flow, 32)).readUInt16BE(2)),
+    );
+    expect(flows.map((each) => new Set(each).size)).toEqual([1, 1, 1]);
+    expect(new Set(flows.flat()).size).toBe(3);
   });
 });
 

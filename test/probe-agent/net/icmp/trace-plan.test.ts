@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createTracePlan, TRACE_PACE, type Passage, type TracePace } from "#probe-agent/net/icmp/trace-plan.ts";
+import { paceOf, type TracePace } from "#probe-agent/net/icmp/trace-pace.ts";
+import { createTracePlan } from "#probe-agent/net/icmp/trace-plan.ts";
+import type { Passage } from "#probe-agent/net/icmp/trace-probe.ts";
+
+const PACE = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
 
 /** What a simulated network does with the n-th probe (from 1) of a hop: answer after some milliseconds, or not at all. */
 type Network = (
@@ -11,13 +15,15 @@ interface Walk {
   readonly lines: readonly string[];
   readonly reached: boolean;
   readonly tookMs: number;
-  readonly sends: readonly { readonly ttl: number; readonly at: number }[];
+  readonly sends: readonly { readonly ttl: number; readonly flow: number; readonly at: number }[];
+  /** Per hop. */
+  readonly sent: readonly number[];
 }
 
 /** Walks a plan through a network in simulated time. */
 function walk(network: Network, options: Partial<TracePace> = {}): Walk {
-  const plan = createTracePlan({ ...TRACE_PACE, maxHops: 30, queries: 3, ...options });
-  const sends: { ttl: number; at: number }[] = [];
+  const plan = createTracePlan({ ...PACE, ...options });
+  const sends: { ttl: number; flow: number; at: number }[] = [];
   const arrivals: { probe: number; at: number; ip: string; passage: Passage }[] = [];
   let now = 0;
   for (let turn = 0; turn < 10_000; turn += 1) {
@@ -33,11 +39,11 @@ function walk(network: Network, options: Partial<TracePace> = {}): Walk {
     if (next.do === "end") {
       const hops = plan.hops(now, true);
       const lines = hops.map(({ replies }) => replies.map(({ ip }) => ip ?? "-").join(" "));
-      return { lines, reached: plan.reached(), tookMs: now, sends };
+      return { lines, reached: plan.reached(), tookMs: now, sends, sent: hops.map(({ sent }) => sent) };
     }
     if (next.do === "send") {
-      const { ttl } = next;
-      sends.push({ ttl, at: now });
+      const { ttl, flow } = next;
+      sends.push({ ttl, flow, at: now });
       plan.sent(sends.length, ttl, now);
       const answer = network(ttl, sends.filter((send) => send.ttl === ttl).length);
       if (answer !== null) arrivals.push({ probe: sends.length, ...answer, at: now + answer.ms });
@@ -63,20 +69,76 @@ describe("a trace's plan", () => {
     expect(reached).toBe(true);
   });
 
-  it("wastes a few first probes beyond the target at most", () => {
-    const { sends } = walk(line(4));
-    expect(sends.filter(({ ttl }) => ttl > 4).length).toBeLessThanOrEqual(TRACE_PACE.window);
-    expect(sends.filter(({ ttl }) => ttl <= 4)).toHaveLength(12);
+  it("wastes a few first probes beyond the target at most, and takes their answers for the target's", () => {
+    const { sends, lines } = walk(line(4));
+    const beyond = sends.filter(({ ttl }) => ttl > 4).length;
+    expect(beyond).toBeLessThanOrEqual(PACE.lookahead);
+    expect(sends.length).toBeLessThanOrEqual(12 + beyond);
+    expect(sends.filter(({ ttl }) => ttl === 4).length + beyond).toBeGreaterThanOrEqual(3);
+    expect(lines).toHaveLength(4);
+  });
+
+  it("counts what it sent to each hop", () => {
+    const plan = walk(line(4));
+    expect(plan.sent).toEqual([3, 3, 3, expect.any(Number)]);
+    const limited: Network = (ttl, nth) => (ttl === 2 && nth === 2 ? null : line(4)(ttl, nth));
+    expect(walk(limited).sent[1]).toBe(4);
+  });
+
+  it("needs little more than one round trip for one query a hop", () => {
+    // The target is 150 ms away, behind routers that are near.
+    const ocean: Network = (ttl, nth) => {
+      const answer = line(8)(ttl, nth);
+      return answer === null ? null : { ...answer, ms: ttl >= 3 ? 150 : 5 };
+    };
+    const { tookMs, lines } = walk(ocean, { queries: 1 });
+    expect(lines).toHaveLength(8);
+    expect(tookMs).toBeLessThan(200);
+  });
+
+  it("asks a limited target no more than it must: answers to overshooting probes spare it", () => {
+    const pace = paceOf({ protocol: "udp", maxHops: 30, queries: 3 });
+    let burst = 6;
+    const target: Network = (ttl) => {
+      if (ttl < 8) return { ip: `r${ttl}`, ms: 1, passage: "passing" };
+      burst -= 1;
+      return burst < 0 ? null : { ip: "t", ms: 150, passage: "reached" };
+    };
+    const { lines, reached, tookMs } = walk(target, pace);
+    expect([lines.at(-1), lines.length, reached]).toEqual(["t t t", 8, true]);
+    expect(tookMs).toBeLessThan(1_000);
+  });
+
+  it("begins at the first hop asked for", () => {
+    const { lines, sends } = walk(line(4), { firstHop: 3 });
+    expect(lines).toEqual(["c c c", "d d d"]);
+    expect(Math.min(...sends.map(({ ttl }) => ttl))).toBe(3);
+  });
+
+  it("sends the probes of each hop in as many flows as asked for, in turn", () => {
+    const { sends } = walk(line(3), { flows: 2, queries: 4 });
+    for (const hop of [1, 2]) {
+      expect(sends.filter(({ ttl }) => ttl === hop).map(({ flow }) => flow)).toEqual([0, 1, 0, 1]);
+    }
+    expect(new Set(walk(line(3)).sends.map(({ flow }) => flow))).toEqual(new Set([0]));
+  });
+
+  it("hears the router that looks three seconds for a missing host", () => {
+    const missing: Network = (ttl, nth) =>
+      ttl >= 3 ? { ip: "b", ms: 3_050, passage: "unreachable" } : line(9)(ttl, nth);
+    const { lines, reached } = walk(missing, { queries: 1 });
+    expect(lines).toEqual(["a", "b", "b"]);
+    expect(reached).toBe(false);
   });
 
   it("keeps a gap between packets, and a longer one at each hop", () => {
     const { sends } = walk(line(8));
     const gaps = sends.slice(1).map(({ at }, index) => at - (sends[index]?.at ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(TRACE_PACE.packetGapMs);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(PACE.packetGapMs);
     for (let hop = 1; hop <= 8; hop += 1) {
       const times = sends.filter(({ ttl }) => ttl === hop).map(({ at }) => at);
       const least = Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
-      expect(least).toBeGreaterThanOrEqual(TRACE_PACE.hopGapMs);
+      expect(least).toBeGreaterThanOrEqual(PACE.hopGapMs);
     }
   });
 
@@ -123,13 +185,13 @@ describe("a trace's plan", () => {
   });
 
   it("takes an answer that comes after it was given up for silent, once", () => {
-    const plan = createTracePlan({ ...TRACE_PACE, maxHops: 1, queries: 1 });
+    const plan = createTracePlan({ ...PACE, maxHops: 1, queries: 1 });
     plan.sent(1, 1, 0);
     expect(plan.next(1_500).do).toBe("send");
     const reply = { ip: "a", icmpType: 11, icmpCode: 0 };
     expect(plan.answered(1, reply, "passing", 1_600)).toBe(true);
     expect(plan.answered(1, reply, "passing", 1_700)).toBe(false);
     expect(plan.answered(99, reply, "passing", 1_700)).toBe(false);
-    expect(plan.hops(1_700, false)).toEqual([{ hop: 1, replies: [{ ...reply, rttMs: 1_600 }] }]);
+    expect(plan.hops(1_700, false)).toEqual([{ hop: 1, sent: 1, replies: [{ ...reply, rttMs: 1_600 }] }]);
   });
 });

@@ -1,0 +1,99 @@
+import { addressBytes } from "#probe-agent/net/icmp/address.ts";
+import { isFrom } from "#probe-agent/net/icmp/demux.ts";
+import { COOKIE_BYTES, type RunTools } from "#probe-agent/net/icmp/echo.ts";
+import { interfaceMtu } from "#probe-agent/net/icmp/interface.ts";
+import type { MtuRequest } from "#probe-agent/net/icmp/messages.ts";
+import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
+import { createMtuPlan, type MtuPlan } from "#probe-agent/net/icmp/pmtu-plan.ts";
+import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
+import type { PathMtu } from "#probe-agent/net/port/packets.ts";
+
+/** What a search tells: exactly one of both, last; neither after cancelling. */
+export interface MtuEvents {
+  done(mtu: PathMtu): void;
+  failed(reason: string, message: string): void;
+}
+
+const HEADER_BYTES = { 4: 28, 6: 48 } as const;
+const TTL = 64;
+
+/** Looks for the path's MTU by the plan's judgement until it ends or the budget is used up. Returns the way to cancel it. */
+export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequest, events: MtuEvents): () => void {
+  const { clock, demux } = tools;
+  const { version } = socket;
+  const { ip } = request;
+  const cookie = tools.random(COOKIE_BYTES);
+  const target = addressBytes(ip);
+  const sizes = new Map<number, number>();
+  let plan: MtuPlan | null = null;
+  let over = false;
+  let timer: NodeJS.Timeout | undefined;
+  const guard = setTimeout(() => end(), request.budgetMs);
+
+  const { id, forget } = demux.listenEcho({
+    onEcho({ seq, payload }, arrival) {
+      const size = sizes.get(seq);
+      if (over || plan === null || size === undefined || !isFrom(ip, arrival)) return;
+      if (payload.length + HEADER_BYTES[version] !== size || !payload.subarray(0, COOKIE_BYTES).equals(cookie)) return;
+      plan.passed(size, arrival.at);
+      step();
+    },
+    onError({ quoted, nextHopMtu }, arrival) {
+      if (over || plan === null || nextHopMtu === null || quoted.protocol !== "icmp") return;
+      const size = sizes.get(quoted.seq);
+      const shown = Math.min(COOKIE_BYTES, quoted.payload.length);
+      if (size === undefined || !quoted.destination.equals(target)) return;
+      if (!quoted.payload.subarray(0, shown).equals(cookie.subarray(0, shown))) return;
+      plan.refused(size, nextHopMtu, arrival.from);
+      step();
+    },
+  });
+
+  function stop(): void {
+    over = true;
+    clearTimeout(timer);
+    clearTimeout(guard);
+    forget();
+  }
+  function end(): void {
+    if (over) return;
+    stop();
+    if (plan === null) events.failed("send_failed", "the interface did not tell its MTU in time");
+    else events.done(plan.verdict());
+  }
+  function step(): void {
+    clearTimeout(timer);
+    if (over || plan === null) return;
+    const next = plan.next(clock());
+    if (next.do === "end") return end();
+    if (next.do === "send") return send(plan, next.size);
+    timer = setTimeout(() => socket.whenDrained(step), Math.max(1, next.until - clock()));
+  }
+  function send(current: MtuPlan, size: number): void {
+    const seq = sizes.size + 1;
+    sizes.set(seq, size);
+    const payload = Buffer.alloc(size - HEADER_BYTES[version]);
+    cookie.copy(payload);
+    socket.send(echoRequest(version, id, seq, payload), ip, { ttl: TTL, dontFragment: true }, (result) => {
+      if (over) return;
+      if ("at" in result) current.sent(size, result.at);
+      else if (result.reason === "message_too_long") current.unsendable(size);
+      else {
+        stop();
+        return events.failed(result.reason, result.message);
+      }
+      step();
+    });
+  }
+
+  interfaceMtu(version, ip).then(
+    (mtu) => {
+      plan = createMtuPlan(version, mtu);
+      step();
+    },
+    () => end(),
+  );
+  return () => {
+    if (!over) stop();
+  };
+}

@@ -1,0 +1,20 @@
+import type { TraceReply } from "#probe-agent/net/port/packets.ts";
+
+/** What an answer means for the path: a router on it, the target, or a router that refuses to go on. */
+export type Passage = "passing" | "reached" | "unreachable";
+
+/** One probe of a trace; `at` is when it left, monotonic milliseconds. */
+export interface Probe {
+  readonly ttl: number;
+  readonly at: number;
+  reply: TraceReply | null;
+  passage: Passage | null;
+}
+
+const SILENCE: TraceReply = { ip: null, rttMs: null, icmpType: null, icmpCode: null };
+
+/** As many replies as queries were asked for: the answers in order, then silence. */
+export function repliesOf(sent: readonly Probe[], queries: number): readonly TraceReply[] {
+  const answers = sent.flatMap((probe) => probe.reply ?? []).slice(0, queries);
+  return [...answers, ...Array.from({ length: queries - answers.length }, () => SILENCE)];
+}
