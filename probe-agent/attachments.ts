@@ -50,6 +50,14 @@ const ROUND_MS = 30_000;
 const EARLY_BEAT_MS = 50;
 const SHARE_MS = 1_000;
 
+/** What a hub has been told, and has told us. */
+interface Told {
+  granted: number;
+  waiting: number;
+  /** A job of it was declined for want of a place: it holds back until it hears of one. */
+  heldBack: boolean;
+}
+
 interface Stream extends Link {
   readonly attachment: Attachment;
 }
@@ -59,7 +67,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
   const { configured, pool, clock, random, metrics, log } = options;
   const { maxJobs } = options.hello();
   const attached = new Set<Attachment>();
-  const told = new Map<Attachment, { granted: number; waiting: number }>();
+  const told = new Map<Attachment, Told>();
   const ledTo = new Map<string, string>();
   const failures = new Map<string, number>();
   const pauses = new Map<string, NodeJS.Timeout>();
@@ -105,7 +113,10 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
           known.waiting = waiting;
           jobsChanged();
         },
-        onJob: (stream, job) => pool.accept(job, stream),
+        onJob(stream, job) {
+          const known = told.get(stream);
+          if (pool.accept(job, stream) === "busy" && known !== undefined) known.heldBack = true;
+        },
         onCancel: (jobId, attempt) => pool.cancel(jobId, attempt),
         onDrain: () => options.onDrain(),
         onRejected(stream, rejected) {
@@ -125,7 +136,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
     ledTo.set(address, welcome.replicaId);
     log.info({ controlPlane: address, replica: welcome.replicaId }, "attached");
     if (draining) stream.say({ body: { $case: "draining", value: {} } });
-    told.set(stream, { granted: 0, waiting: 0 });
+    told.set(stream, { granted: 0, waiting: 0, heldBack: false });
     grant(shareCredits(maxJobs, demands()));
     options.onWelcome(welcome, address);
     if (welcome.replicas !== undefined) list(welcome.replicas.replicas);
@@ -189,12 +200,20 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
   });
 
   function jobsChanged(): void {
-    if (told.size < 2) return;
-    early ??= setTimeout(() => {
-      early = null;
-      const shares = rebalance(maxJobs, demands());
-      if (shares !== null) grant(shares);
-    }, EARLY_BEAT_MS);
+    const mayMove = told.size > 1 || [...told.values()].some(({ heldBack }) => heldBack);
+    if (mayMove) early ??= setTimeout(sayEarly, EARLY_BEAT_MS);
+  }
+
+  function sayEarly(): void {
+    early = null;
+    const shares = rebalance(maxJobs, demands());
+    if (shares !== null) grant(shares);
+    if (pool.running() >= maxJobs) return;
+    for (const [stream, known] of told) {
+      if (!known.heldBack) continue;
+      known.heldBack = false;
+      stream.say({ body: { $case: "beat", value: beatOf(stream) } });
+    }
   }
 
   const sharing = setInterval(() => grant(shareCredits(maxJobs, demands())), SHARE_MS);

@@ -12,8 +12,8 @@ export interface JobSource {
 
 /** The jobs of one agent, over all its streams. */
 export interface JobPool {
-  /** Runs a job and says its result to where it came from; declines what it cannot or will not run. */
-  accept(job: WireJob, source: JobSource): void;
+  /** Runs a job and says its result to where it came from; declines what it cannot or will not run, and why. */
+  accept(job: WireJob, source: JobSource): "busy" | "draining" | "incapable" | null;
   cancel(jobId: string, attempt: number): void;
   /** Stops every job of a stream that is gone: the hub has given them to others. */
   abandon(source: JobSource): void;
@@ -105,10 +105,12 @@ export function createJobPool(options: JobPoolOptions): JobPool {
       const reason = draining ? "draining" : jobs.size >= maxJobs ? "busy" : canRun(job.tool) ? null : "incapable";
       if (reason !== null) {
         metrics.jobDeclined(reason);
-        return source.say({ body: { $case: "declined", value: { ...named, reason } } });
+        source.say({ body: { $case: "declined", value: { ...named, reason } } });
+        return reason;
       }
       source.say({ body: { $case: "accepted", value: named } });
       void run(job, source);
+      return null;
     },
     cancel(jobId, attempt) {
       const job = end(`${jobId}/${attempt}`);

@@ -83,7 +83,7 @@ function registerGauges(registry: Registry, sources: AgentGauges): void {
       for (const [state, count] of Object.entries(read())) this.set({ state }, count);
     };
     const made = new Gauge({ name: `vantage_agent_${name}`, help, labelNames: ["state"], registers: [], collect });
-    registry.registerMetric(made as unknown as Gauge);
+    registry.registerMetric(made);
   };
   gauge("jobs_running", "Jobs running here", () => sources.jobsRunning());
   gauge("jobs_limit", "Jobs this agent takes at once over all streams", () => sources.credits().pool);

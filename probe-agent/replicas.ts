@@ -1,4 +1,5 @@
 import type { Replica } from "#shared/protocol/probe.ts";
+import { dialTarget } from "#shared/settings/address.ts";
 
 /** One stream of this agent, dialling or standing. */
 export interface Link {
@@ -58,10 +59,7 @@ export function readReplicas(replicas: readonly Replica[]): Replica[] {
   return replicas
     .slice(0, MAX_REPLICAS)
     .filter(({ id }) => id !== "" && id.length <= 64)
-    .map(({ id, address }) => ({ id, address: DIALLABLE.test(address) ? address : "" }));
+    .map(({ id, address }) => ({ id, address: dialTarget.parse(address) ?? "" }));
 }
 
 const MAX_REPLICAS = 100;
-
-/** host:port, [address]:port or dns:///name:port. */
-const DIALLABLE = /^(dns:\/\/\/)?([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}$/;

@@ -1,0 +1,83 @@
+import { X509Certificate } from "node:crypto";
+import { connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
+import { parseHostPort } from "#shared/settings/address.ts";
+import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { fingerprintOf } from "#probe-agent/identity.ts";
+
+/** The control plane's authority, or why there is none to be had at an address. */
+export type Contact =
+  | { readonly ok: true; /** PEM. */ readonly ca: string }
+  /** `foreign`: something answers that the token was not made for. */
+  | { readonly ok: false; readonly kind: "unreachable" | "foreign"; readonly detail: string };
+
+const CONTACT_MS = 5_000;
+/** The longest chain looked at. */
+const MAX_CHAIN = 10;
+
+/**
+ * Asks an address for its certificates, unverified, and looks among them for the one authority whose fingerprint the
+ * token carries. Nothing but a TLS handshake is said: the secret goes out only over a connection verified by it.
+ */
+export async function fetchAuthority(address: string, fingerprint: string): Promise<Contact> {
+  const given = parseHostPort(address.replace(/^dns:\/\/\//, ""));
+  if (given === undefined || given.port === null) return { ok: false, kind: "unreachable", detail: "no host:port" };
+  const { host, port } = given;
+  const socket = connect({
+    host,
+    port,
+    servername: CONTROL_PLANE_NAME,
+    ALPNProtocols: ["h2"],
+    // Looked at below, by the fingerprint.
+    rejectUnauthorized: false,
+  });
+  try {
+    await handshake(socket);
+    return judge(chainOf(socket), fingerprint);
+  } catch (error) {
+    return { ok: false, kind: "unreachable", detail: error instanceof Error ? error.message : String(error) };
+  } finally {
+    socket.destroy();
+  }
+}
+
+function handshake(socket: TLSSocket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error("no TLS handshake within 5 s")), CONTACT_MS);
+    const settle = (error?: Error) => {
+      clearTimeout(late);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    socket.once("secureConnect", () => settle());
+    // Stays for the socket's life: a late error must find a listener.
+    socket.on("error", settle);
+    socket.once("close", () => settle(new Error("the connection was closed during the TLS handshake")));
+  });
+}
+
+/** The certificates as sent, the server's own first. */
+function chainOf(socket: TLSSocket): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  while (next?.raw !== undefined && chain.length < MAX_CHAIN) {
+    chain.push(new X509Certificate(next.raw));
+    // A self-signed one names itself as its issuer.
+    next = next.issuerCertificate === next ? undefined : next.issuerCertificate;
+  }
+  return chain;
+}
+
+function judge(chain: readonly X509Certificate[], fingerprint: string): Contact {
+  const [leaf] = chain;
+  const ca = chain.find(({ raw }) => fingerprintOf(raw) === fingerprint);
+  if (leaf === undefined || ca === undefined) {
+    return { ok: false, kind: "foreign", detail: "it does not show the authority that the join token was made for" };
+  }
+  if (leaf === ca || !leaf.checkIssued(ca) || !leaf.verify(ca.publicKey)) {
+    return { ok: false, kind: "foreign", detail: "its certificate is not of the authority that it shows" };
+  }
+  if (leaf.checkHost(CONTROL_PLANE_NAME) === undefined) {
+    return { ok: false, kind: "foreign", detail: `its certificate does not carry the name ${CONTROL_PLANE_NAME}` };
+  }
+  return { ok: true, ca: ca.toString() };
+}

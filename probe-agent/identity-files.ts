@@ -1,0 +1,100 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Random } from "#shared/clock.ts";
+import { faultOf, type Identity } from "#probe-agent/identity.ts";
+
+/** `identity` is a link to the folder of the newest files, so that all of them change in one step. */
+const LINK = "identity";
+const FOLDER = /^identity\.[0-9a-f]{16}$/;
+
+/** An identity, none yet, or what is wrong with the one there. */
+export type KeptIdentity =
+  | { readonly kind: "kept"; readonly identity: Identity }
+  | { readonly kind: "none" }
+  | { readonly kind: "broken"; readonly fault: string };
+
+/** Reads the identity of a state folder. */
+export function readIdentity(stateDir: string): KeptIdentity {
+  const read = (name: string) => readFileSync(join(stateDir, LINK, name), "utf8");
+  let identity: Identity;
+  try {
+    identity = {
+      key: read("key.pem"),
+      certificate: read("certificate.pem"),
+      ca: read("ca.pem"),
+      agentId: read("agent-id").trim(),
+      receivedAtMs: Number(read("received-at").trim() || Number.NaN),
+      tokenDigest: read("token-digest").trim(),
+    };
+  } catch (error) {
+    const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (missing && !linkExists(stateDir)) return { kind: "none" };
+    return { kind: "broken", fault: missing ? "a file is missing" : "a file cannot be read" };
+  }
+  const fault = faultOf(identity);
+  return fault === null ? { kind: "kept", identity } : { kind: "broken", fault };
+}
+
+/** Puts an identity in the place of the one before; after a crash at any moment one of the two is there, whole. */
+export function writeIdentity(stateDir: string, identity: Identity, random: Random): void {
+  const name = `${LINK}.${Buffer.from(random.bytes(8)).toString("hex")}`;
+  const folder = join(stateDir, name);
+  mkdirSync(folder, { mode: 0o700 });
+  writeDurably(join(folder, "key.pem"), identity.key);
+  writeDurably(join(folder, "certificate.pem"), identity.certificate);
+  writeDurably(join(folder, "ca.pem"), identity.ca);
+  writeDurably(join(folder, "agent-id"), `${identity.agentId}\n`);
+  writeDurably(join(folder, "received-at"), `${identity.receivedAtMs}\n`);
+  writeDurably(join(folder, "token-digest"), `${identity.tokenDigest}\n`);
+  syncFolder(folder);
+  const link = join(stateDir, `${name}.link`);
+  symlinkSync(name, link);
+  renameSync(link, join(stateDir, LINK));
+  syncFolder(stateDir);
+  sweep(stateDir, name);
+}
+
+/** What a crash or the identity before has left behind. */
+function sweep(stateDir: string, current: string): void {
+  for (const name of readdirSync(stateDir)) {
+    const ours = FOLDER.test(name.replace(/\.link$/, ""));
+    if (ours && name !== current) rmSync(join(stateDir, name), { recursive: true, force: true });
+  }
+}
+
+function writeDurably(file: string, text: string): void {
+  const handle = openSync(file, "wx", 0o600);
+  try {
+    writeFileSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+function linkExists(stateDir: string): boolean {
+  try {
+    readlinkSync(join(stateDir, LINK));
+    return true;
+  } catch {
+    return false;
+  }
+}

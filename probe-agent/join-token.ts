@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+/** What a join token says: a secret to spend once, and whom it may be shown to. */
+export interface JoinToken {
+  /** As given, secret. */
+  readonly text: string;
+  /** SHA-256 of the text, lower-case hex: tells whether a token has been used by this agent. */
+  readonly digest: string;
+  /** SHA-256 of the DER of the control plane's CA certificate, lower-case hex. */
+  readonly fingerprint: string;
+}
+
+/** A token, none, or one line for the operator. */
+export type FoundToken =
+  | { readonly ok: true; readonly token: JoinToken | null }
+  | { readonly ok: false; readonly line: string };
+
+// Its own underscores make the secret's length matter.
+const FORM = /^vjt_[A-Za-z0-9_-]{43}_([0-9a-f]{64})$/;
+
+/** Reads the token of VANTAGE_JOIN_TOKEN, or of the file of VANTAGE_JOIN_TOKEN_FILE. */
+export function findToken(text: string | null, file: string | null): FoundToken {
+  let given = text;
+  if (file !== null) {
+    try {
+      given = readFileSync(file, "utf8");
+    } catch (error) {
+      const why = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+      return { ok: false, line: `VANTAGE_JOIN_TOKEN_FILE ${file} cannot be read: ${why}` };
+    }
+  }
+  if (given === null) return { ok: true, token: null };
+  const name = file === null ? "VANTAGE_JOIN_TOKEN" : `VANTAGE_JOIN_TOKEN_FILE ${file}`;
+  const token = readToken(given.trim());
+  if (token !== null) return { ok: true, token };
+  return { ok: false, line: `${name} is no join token: vantage probes token prints one (vjt_..., 112 characters)` };
+}
+
+/** A token by its form; null where it is none. */
+export function readToken(text: string): JoinToken | null {
+  const fingerprint = FORM.exec(text)?.[1];
+  if (fingerprint === undefined) return null;
+  return { text, fingerprint, digest: createHash("sha256").update(text).digest("hex") };
+}

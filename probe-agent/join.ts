@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Random } from "#shared/clock.ts";
+import { enroll } from "#probe-agent/enroll.ts";
+import type { Identity } from "#probe-agent/identity.ts";
+import type { JoinToken } from "#probe-agent/join-token.ts";
+import { reconnectDelayMs } from "#probe-agent/reconnect.ts";
+
+/** An identity, or one line for the operator. */
+export type Joined = { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly line: string };
+
+/** What joining needs. */
+export interface JoinOptions {
+  /** VANTAGE_CONTROL_PLANE, each asked in turn. */
+  readonly addresses: readonly string[];
+  readonly token: JoinToken;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/**
+ * Enrols by the token, asking for as long as nobody can be reached. Ends without an identity once every address has
+ * given an answer that no second try changes.
+ */
+export async function joinControlPlane({ addresses, token, random, log }: JoinOptions): Promise<Joined> {
+  for (let failures = 1; ; failures += 1) {
+    const refusals: string[] = [];
+    for (const address of addresses) {
+      const enrolment = await enroll(address, token);
+      if (enrolment.ok) {
+        log.info({ agent: enrolment.identity.agentId, controlPlane: address }, "enrolled");
+        return enrolment;
+      }
+      const { retry, detail } = enrolment;
+      if (!retry) refusals.push(`${address}: ${detail}`);
+      log.warn({ controlPlane: address, detail, retry }, "not enrolled");
+    }
+    if (refusals.length === addresses.length) {
+      return { ok: false, line: `the join token was refused. ${refusals.join("; ")}` };
+    }
+    await sleep(reconnectDelayMs(failures, random));
+  }
+}

@@ -1,0 +1,77 @@
+import type { Logger } from "pino";
+import type { Clock, Random } from "#shared/clock.ts";
+import { renew } from "#probe-agent/enroll.ts";
+import { renewalDueAt, type Identity } from "#probe-agent/identity.ts";
+import type { AgentMetrics } from "#probe-agent/metrics.ts";
+
+/** What keeping a certificate fresh needs. */
+export interface RenewalOptions {
+  readonly identity: () => Identity;
+  /** Keeps the new one; new streams show it, running ones go on. */
+  readonly onRenewed: (identity: Identity) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: AgentMetrics;
+  readonly log: Logger;
+  /** Asks for a certificate; the RPC by default. */
+  readonly ask?: typeof renew;
+}
+
+/** Keeps the client certificate fresh. */
+export interface Renewal {
+  /** A control plane has told its time, Unix milliseconds; only it is believed, never this host's clock. */
+  heard(controlPlane: string, timeMs: number): void;
+  stop(): void;
+}
+
+/** Looked at so often; a timer of ten days would overflow, and starts with a control plane to ask anyway. */
+const LOOK_MS = 60_000;
+const RETRY_FIRST_MS = 60_000;
+const RETRY_LONGEST_MS = 6 * 3_600_000;
+
+/** Asks for the next certificate once two thirds of the life are over, again with back-off where that fails. */
+export function keepRenewed(options: RenewalOptions): Renewal {
+  const { clock, random, metrics, log, ask = renew } = options;
+  let told: { address: string; timeMs: number; atMs: number } | null = null;
+  let failures = 0;
+  let notBeforeMs = 0;
+  let asking = false;
+
+  async function look(): Promise<void> {
+    if (told === null || asking || clock.monotonic() < notBeforeMs) return;
+    const nowMs = told.timeMs + (clock.monotonic() - told.atMs);
+    if (nowMs < renewalDueAt(options.identity())) return;
+    asking = true;
+    const { address } = told;
+    const answer = await ask(address, options.identity());
+    asking = false;
+    metrics.renewed(answer.ok ? "ok" : "failed");
+    if (answer.ok) {
+      failures = 0;
+      options.onRenewed(answer.identity);
+      log.info({ controlPlane: address }, "certificate renewed");
+      return;
+    }
+    failures += 1;
+    const delayMs = retryDelayMs(failures, random);
+    notBeforeMs = clock.monotonic() + delayMs;
+    log.warn({ controlPlane: address, detail: answer.detail, retryInMs: Math.round(delayMs) }, "not renewed");
+  }
+
+  const timer = setInterval(() => void look(), LOOK_MS);
+  timer.unref();
+  return {
+    heard(address, timeMs) {
+      told = { address, timeMs, atMs: clock.monotonic() };
+      void look();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** A minute, doubled to at most six hours, the half of it at random: ten days are left to succeed in. */
+function retryDelayMs(failures: number, random: Random): number {
+  const ceiling = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 12));
+  const [byte = 0] = random.bytes(1);
+  return ceiling * (0.5 + byte / 512);
+}
