@@ -13,6 +13,8 @@ export interface CheckError {
   readonly source?: Source;
   readonly reason?: string;
   readonly field?: string;
+  /** The same call may well succeed so soon. */
+  readonly retry_after_seconds?: number;
 }
 
 /** One location's part of an answer. */
@@ -62,13 +64,23 @@ const TARGET_NOT_ALLOWED: CheckError = {
 
 const UNAVAILABLE: Readonly<Record<string, string>> = {
   no_probe: "No probe is online for this location.",
+  probe_elsewhere: "This replica has no stream of a probe of this location, another one has: repeat the call.",
+  declined: "No probe of this location could run the check.",
   probe_lost: "The probe was lost while it ran the check, and no other one is online for this location.",
   busy: "Every probe of this location is busy.",
 };
 
+/** What is over in a moment: a place without a probe is not. */
+const PASSING: ReadonlySet<string> = new Set(["busy", "probe_elsewhere"]);
+
 /** The words for "no agent could do it". */
 export function unavailableError(reason: string): CheckError {
-  return { code: "probe_unavailable", reason, message: UNAVAILABLE[reason] ?? "No probe is available." };
+  const error: CheckError = {
+    code: "probe_unavailable",
+    reason,
+    message: UNAVAILABLE[reason] ?? "No probe is available.",
+  };
+  return PASSING.has(reason) ? { ...error, retry_after_seconds: 1 } : error;
 }
 
 /** The error of an outcome that is not ok. */

@@ -1,7 +1,7 @@
 import type { Egress } from "#shared/egress.ts";
 import { matches, type LocationItem, type Place } from "#shared/locations.ts";
 import { locationOf, type CheckAnswer, type Location } from "#control-plane/checks/answer.ts";
-import { chooseInstead, chooseOne, chooseProbes, type Chosen } from "#control-plane/dispatch/choose.ts";
+import { chooseInstead, chooseOne, chooseProbes, type Candidate } from "#control-plane/dispatch/choose.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
 
 /** One probe to ask, and whom to ask instead when it is lost. */
@@ -11,87 +11,121 @@ export interface PlaceChoice {
   readonly pick: (excluded: ReadonlySet<string>) => string | null;
 }
 
-/** Where a call runs, or its answer where it cannot run at all. */
-export type Places =
-  | {
-      readonly ok: true;
-      readonly choices: readonly PlaceChoice[];
-      /** Locations asked for whose probes are all offline. */
-      readonly offline: readonly Location[];
-    }
-  | { readonly ok: false; readonly answer: CheckAnswer };
-
-/** Chooses the probes of a call; `allows` says whether an agent with these rules may be asked at all. */
-export function choosePlaces(
-  roster: Roster,
-  items: readonly LocationItem[] | null,
-  allows: (egress: Egress) => boolean,
-): Places {
-  return items === null ? chooseAny(roster, allows) : chooseNamed(roster, items);
+/** A location asked for that no probe serves now. */
+export interface OfflinePlace {
+  readonly location: Location;
+  /** no_probe; or probe_elsewhere: one is attached to another replica. */
+  readonly reason: string;
 }
 
-/** One probe of the system's choice, among those whose rules allow the target. */
-function chooseAny(roster: Roster, allows: (egress: Egress) => boolean): Places {
-  const best = (excluded: ReadonlySet<string>) =>
-    chooseOne(
-      roster.candidates().filter(({ probe_id: id }) => {
-        const agent = roster.agent(id);
-        return !excluded.has(id) && agent !== undefined && allows(agent.egress);
-      }),
-    );
-  const place = best(new Set());
-  if (place === null) return { ok: false, answer: { kind: "unavailable", reason: "no_probe" } };
-  const pick = (excluded: ReadonlySet<string>) => {
-    const first = roster.session(place.probe_id);
-    const usable = first !== undefined && !first.draining && !excluded.has(place.probe_id);
-    return usable ? place.probe_id : (best(excluded)?.probe_id ?? null);
-  };
+/** Where a call runs, or its answer where it cannot run at all. */
+export type Places =
+  | { readonly ok: true; readonly choices: readonly PlaceChoice[]; readonly offline: readonly OfflinePlace[] }
+  | { readonly ok: false; readonly answer: CheckAnswer };
+
+/** What a call asks of the probes that may run it. */
+export interface Wishes {
+  readonly accountId: number | null;
+  /** Null: one of the system's choice. */
+  readonly locations: readonly LocationItem[] | null;
+  /** Capabilities the job needs; a probe without them is used where there is no other. */
+  readonly needs: readonly string[];
+  /** Whether an agent with these rules may be asked at all. */
+  allows(egress: Egress): boolean;
+}
+
+/** Chooses the probes of a call. */
+export function choosePlaces(roster: Roster, wishes: Wishes): Places {
+  return wishes.locations === null ? chooseAny(roster, wishes) : chooseNamed(roster, wishes, wishes.locations);
+}
+
+/**
+ * Places chosen earlier, by a call that is taken up again: the same probe where it is attached, else another one that the
+ * same item allows. Without an expression any other one will do.
+ */
+export function choosePlanned(
+  roster: Roster,
+  wishes: Wishes,
+  planned: readonly Location[],
+): Extract<Places, { ok: true }> {
+  const items = wishes.locations ?? [];
+  const taken = planned.map((location) => location.probe_id);
+  const choices = planned.map((location) => {
+    const place = roster.agent(location.probe_id)?.place ?? { ...location, tags: [] };
+    const item = items.find((one) => one.kind !== "remove" && matches(place, one));
+    const instead = (excluded: ReadonlySet<string>) => {
+      if (items.length === 0) return anyOf(roster, wishes, excluded);
+      return item === undefined ? null : another(roster, wishes, { item, region: place.region }, excluded);
+    };
+    return { place, pick: pickFirst(roster, place.probe_id, taken, instead) };
+  });
+  return { ok: true, choices, offline: [] };
+}
+
+function chooseAny(roster: Roster, wishes: Wishes): Places {
+  const place = anyOf(roster, wishes, new Set());
+  if (place === null) {
+    const { list } = roster.candidates(wishes.accountId);
+    const reason = reasonOf(list.some(({ elsewhere, egress }) => elsewhere && wishes.allows(egress)));
+    return { ok: false, answer: { kind: "unavailable", reason } };
+  }
+  const pick = pickFirst(roster, place.probe_id, [], (excluded) => anyOf(roster, wishes, excluded));
   return { ok: true, choices: [{ place, pick }], offline: [] };
 }
 
+/** One probe of the system's choice, among those whose rules allow the target; a private one where no shared one is. */
+function anyOf(roster: Roster, { accountId, needs, allows }: Wishes, excluded: ReadonlySet<string>): Candidate | null {
+  const { list } = roster.candidates(accountId);
+  const isUsable = ({ probe_id: id, egress }: Candidate) => !excluded.has(id) && allows(egress);
+  const shared = chooseOne(list, (candidate) => candidate.accountId === null && isUsable(candidate), needs);
+  return shared ?? (accountId === null ? null : chooseOne(list, isUsable, needs));
+}
+
 /** The probes an expression names. Those that refuse the target say so themselves, each in its own row. */
-function chooseNamed(roster: Roster, items: readonly LocationItem[]): Places {
-  const { chosen, unknown, missed } = chooseProbes(roster.candidates(), items);
+function chooseNamed(roster: Roster, wishes: Wishes, items: readonly LocationItem[]): Places {
+  const { chosen, unknown, missed } = chooseProbes(roster.candidates(wishes.accountId).list, items, wishes.needs);
   const [first] = unknown;
   if (first !== undefined) {
     const message = `knows no place ${JSON.stringify(first)}; GET /api/v4/probes lists the regions`;
     const problem = { field: "locations", reason: "unknown_location", message } as const;
     return { ok: false, answer: { kind: "problem", problem } };
   }
-  if (chosen.length === 0) return { ok: false, answer: { kind: "unavailable", reason: "no_probe" } };
-  const taken = chosen.map((probe) => probe.probe_id);
-  const choices = chosen.map((probe) => ({ place: probe, pick: pickFor(roster, items, probe, taken) }));
-  return { ok: true, choices, offline: missed.map(locationOf) };
-}
-
-/**
- * Places chosen earlier, by a call that is taken up again: the same probe where it is attached, else another one that the
- * same item allows. Without items any other one will do.
- */
-export function choosePlanned(
-  roster: Roster,
-  items: readonly LocationItem[],
-  planned: readonly Location[],
-): Extract<Places, { ok: true }> {
-  const taken = planned.map((location) => location.probe_id);
-  const choices = planned.map((location) => {
-    const place = roster.agent(location.probe_id)?.place ?? { ...location, tags: [] };
-    const item = items.find((one) => one.kind !== "remove" && matches(place, one)) ?? fallbackItem(items, place);
-    return { place, pick: pickFor(roster, items, { ...place, online: true, load: 0, item }, taken) };
+  if (chosen.length === 0) {
+    const reason = reasonOf(missed.some(({ probe }) => probe.elsewhere));
+    return { ok: false, answer: { kind: "unavailable", reason } };
+  }
+  const taken = chosen.map(({ probe }) => probe.probe_id);
+  const choices = chosen.map(({ probe, item }) => {
+    const lost = { item, region: probe.region };
+    const instead = (excluded: ReadonlySet<string>) => another(roster, wishes, lost, excluded);
+    return { place: probe, pick: pickFirst(roster, probe.probe_id, taken, instead) };
   });
-  return { ok: true, choices, offline: [] };
+  const offline = missed.map(({ probe }) => ({ location: locationOf(probe), reason: reasonOf(probe.elsewhere) }));
+  return { ok: true, choices, offline };
 }
 
-/** Without an expression any probe, else no other than the one chosen. */
-function fallbackItem(items: readonly LocationItem[], { probe_id: id }: Place): LocationItem {
-  const terms = items.length === 0 ? [] : [{ kind: "probe", id: id.toLowerCase(), negated: false } as const];
-  return { text: "", kind: "some", terms, count: 1 };
+function another(
+  roster: Roster,
+  { accountId, locations, needs }: Wishes,
+  lost: { readonly item: LocationItem; readonly region: string },
+  excluded: ReadonlySet<string>,
+): Candidate | null {
+  return chooseInstead(roster.candidates(accountId).list, locations ?? [], lost, excluded, needs);
 }
 
-function pickFor(roster: Roster, items: readonly LocationItem[], probe: Chosen, taken: readonly string[]) {
+/** The probe chosen while it takes jobs, then whoever stands in for it and was not chosen for another place. */
+function pickFirst(
+  roster: Roster,
+  id: string,
+  taken: readonly string[],
+  instead: (excluded: ReadonlySet<string>) => Candidate | null,
+) {
   return (excluded: ReadonlySet<string>): string | null => {
-    if (!excluded.has(probe.probe_id) && roster.session(probe.probe_id) !== undefined) return probe.probe_id;
-    const unusable = new Set([...excluded, ...taken]);
-    return chooseInstead(roster.candidates(), items, probe, unusable)?.probe_id ?? null;
+    if (!excluded.has(id) && roster.session(id)?.candidate.online === true) return id;
+    return instead(new Set([...excluded, ...taken]))?.probe_id ?? null;
   };
+}
+
+function reasonOf(isElsewhere: boolean): string {
+  return isElsewhere ? "probe_elsewhere" : "no_probe";
 }

@@ -1,15 +1,19 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
 import type { LocationItem } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckAnswer, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
 import { locationOf, outcomeError, unavailableError } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
-import { choosePlaces, choosePlanned, type PlaceChoice } from "#control-plane/checks/places.ts";
+import {
+  choosePlaces,
+  choosePlanned,
+  type OfflinePlace,
+  type PlaceChoice,
+  type Wishes,
+} from "#control-plane/checks/places.ts";
 import { holdToContract } from "#control-plane/checks/result-check.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
-import type { AgentRow } from "#control-plane/dispatch/roster.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 
@@ -45,24 +49,30 @@ export interface CheckRequest {
 /** The one path of every check: cache, target rules, choice of agents, dispatch, answer. Never throws for a target. */
 export async function runCheck(app: CheckContext, request: CheckRequest): Promise<CheckAnswer> {
   const { contract, locations } = request;
-  const target = decideTarget(contract, request.params, rulesToAsk(app.hub.roster.rows()));
+  const target = decideTarget(contract, request.params, app.hub.roster.candidates(request.accountId).rules);
   if (!target.ok) return target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem };
 
   const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
   if (cached !== undefined && request.dryRun !== true) {
     return { kind: "single", outcome: { status: "ok", data: cached.data }, location: cached.location, cached: true };
   }
+  const wishes: Wishes = {
+    accountId: request.accountId,
+    locations,
+    needs: contract.needs?.(target.params) ?? [],
+    allows: (egress) => target.allows(egress),
+  };
   const places =
     request.places === undefined
-      ? choosePlaces(app.hub.roster, locations, (egress) => target.allows(egress))
-      : choosePlanned(app.hub.roster, locations ?? [], request.places);
+      ? choosePlaces(app.hub.roster, wishes)
+      : choosePlanned(app.hub.roster, wishes, request.places);
   if (!places.ok) return places.answer;
   if (places.choices.length > request.maxLocations) {
     return { kind: "over_plan", limit: request.maxLocations, asked: places.choices.length };
   }
   if (request.dryRun === true) {
     const chosen = places.choices.map(({ place }) => locationOf(place));
-    return { kind: "dry_run", locations: chosen, offline: places.offline };
+    return { kind: "dry_run", locations: chosen, offline: places.offline.map(({ location }) => location) };
   }
 
   const checked = { ...request, params: target.params };
@@ -81,12 +91,6 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
     data: { locations: rows, summary: summarise(contract, rows) },
     refused: rows.every((row) => row.status === "failed" && row.error.code === "target_not_allowed"),
   };
-}
-
-/** Those of the agents online; while none is, of those last seen: then the answer is that nobody is there. */
-function rulesToAsk(rows: readonly AgentRow[]): readonly Egress[] {
-  const online = rows.filter((row) => row.status === "online");
-  return (online.length > 0 ? online : rows).map((row) => row.agent.egress);
 }
 
 interface Run {
@@ -160,6 +164,6 @@ function rowOf({ answer, location, durationMs }: Run): LocationRow {
   };
 }
 
-function offlineRow(location: Location): LocationRow {
-  return { location, duration_ms: 0, status: "failed", error: unavailableError("no_probe") };
+function offlineRow({ location, reason }: OfflinePlace): LocationRow {
+  return { location, duration_ms: 0, status: "failed", error: unavailableError(reason) };
 }

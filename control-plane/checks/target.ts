@@ -1,4 +1,4 @@
-import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/egress.ts";
+import { createEgress, NO_ALLOW_LISTS, type Egress, type HostCheck, type UrlCheck } from "#shared/egress.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
@@ -8,7 +8,7 @@ export type TargetDecision =
       readonly ok: true;
       /** Parameters with the target normalised (lower-case A-labels for hosts). */
       readonly params: Readonly<Record<string, unknown>>;
-      /** Whether an agent with these rules may be asked; constantly true for a public target. */
+      /** Whether an agent with these rules may be asked; constantly true for a public target. Equal rules are asked once. */
       allows(egress: Egress): boolean;
     }
   | { readonly ok: false; readonly refused: true }
@@ -24,8 +24,15 @@ export function decideTarget(
 ): TargetDecision {
   const { param: field, kind, connects } = contract.target;
   const raw = String(params[field]);
-  const look = (egress: Egress) =>
-    kind === "url" ? egress.checkUrl(raw) : egress.checkHost(raw, { connects: connects && kind === "host" });
+  const looks = new Map<Egress, UrlCheck | HostCheck>();
+  const look = (egress: Egress) => {
+    const known = looks.get(egress);
+    if (known !== undefined) return known;
+    const check =
+      kind === "url" ? egress.checkUrl(raw) : egress.checkHost(raw, { connects: connects && kind === "host" });
+    looks.set(egress, check);
+    return check;
+  };
   const everyone = look(PUBLIC);
   if (!everyone.ok && everyone.code !== "target_not_allowed") {
     const problem: FieldProblem =

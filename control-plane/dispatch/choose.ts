@@ -1,14 +1,24 @@
+import type { Egress } from "#shared/egress.ts";
 import { isUniversal, matches, type LocationItem, type Place } from "#shared/locations.ts";
 
 /** A probe that could be chosen. */
 export interface Candidate extends Place {
+  /** Attached to this replica and taking jobs. */
   readonly online: boolean;
-  /** Share of its capacity in use, 0 to 1. */
+  /** Not here, but attached to another replica and taking jobs there. */
+  readonly elsewhere: boolean;
+  /** Share of its capacity in use, 0 and up. */
   readonly load: number;
+  /** Set: a private probe of this account. */
+  readonly accountId: number | null;
+  readonly capabilities: ReadonlySet<string>;
+  /** What it may reach. */
+  readonly egress: Egress;
 }
 
 /** A chosen probe and the item it was chosen for. */
-export interface Chosen extends Candidate {
+export interface Chosen {
+  readonly probe: Candidate;
   readonly item: LocationItem;
 }
 
@@ -29,57 +39,99 @@ export interface Choice {
  * 1. What bare `!x` items match is out; such an item is unknown only where nobody could tell what x means.
  * 2. Items with the least to choose from choose first, so that none takes another's only probe; `all` comes last and
  *    counts regions that already have a chosen probe as served.
- * 3. Within an item: the network (AS, else region) used least so far, the region used least, the lowest load, the id.
+ * 3. Within an item: those with all the capabilities the job needs, the network (AS, else region) used least so far,
+ *    the region used least, the lowest load, the id.
+ * `candidates` are those the account may use; its private ones serve items that name a place, never `all` or `nearest`.
  */
-export function chooseProbes(candidates: readonly Candidate[], items: readonly LocationItem[]): Choice {
+export function chooseProbes(
+  candidates: readonly Candidate[],
+  items: readonly LocationItem[],
+  needs: readonly string[] = [],
+): Choice {
   const removals = items.filter((item) => item.kind === "remove");
-  const left = candidates.filter((candidate) => !removals.some((item) => matches(candidate, item)));
-  const online = left.filter((candidate) => candidate.online);
-  const absent = left.filter((candidate) => !candidate.online);
-
-  const known = (item: LocationItem) => candidates.some((candidate) => matches(candidate, item));
+  const isLeft = (candidate: Candidate) => !removals.some((item) => matches(candidate, item));
+  const known = (item: LocationItem) => candidates.some((candidate) => suits(candidate, item));
   const wishes = items
     .filter((item) => item.kind !== "remove")
-    .map((item) => ({ item, among: online.filter((candidate) => matches(candidate, item)) }));
+    .map((item) => ({
+      item,
+      among: candidates.filter((candidate) => candidate.online && suits(candidate, item) && isLeft(candidate)),
+    }));
   const unserved = wishes.filter(({ among }) => among.length === 0).map(({ item }) => item);
-  const unknown = items.filter(
-    (item) => (item.kind === "remove" ? !item.terms.every(isUniversal) : unserved.includes(item)) && !known(item),
-  );
+  const unknown = items.filter((item) => {
+    const asked = item.kind === "remove" ? !item.terms.every(isUniversal) : unserved.includes(item);
+    // `all` and `nearest` name no place: where nobody is there, nobody is there.
+    return asked && item.terms.length > 0 && !known(item);
+  });
   const missed = unserved
-    .map((item) => ({ item, among: absent.filter((candidate) => matches(candidate, item)) }))
+    .map((item) => {
+      const among = candidates.filter((candidate) => !candidate.online && suits(candidate, item) && isLeft(candidate));
+      // Whoever asks again may then be led to a replica that has it.
+      const elsewhere = among.filter((candidate) => candidate.elsewhere);
+      return { item, among: elsewhere.length > 0 ? elsewhere : among };
+    })
     .filter(({ among }) => among.length > 0);
   return {
-    chosen: spread(wishes, items),
+    chosen: spread(wishes, items, needs),
     unknown: unknown.map((item) => item.text),
     offline: missed.map(({ item }) => item.text),
-    missed: spread(missed, items),
+    missed: missed.length === 0 ? [] : spread(missed, items, needs),
   };
 }
 
-/** Another probe for the same item after one was lost; `taken` holds the ids that are not to be used. */
+/** Another probe for the same item after one of this region was lost; `taken` holds the ids that are not to be used. */
 export function chooseInstead(
   candidates: readonly Candidate[],
   items: readonly LocationItem[],
-  lost: Chosen,
+  { item, region }: { readonly item: LocationItem; readonly region: string },
   taken: ReadonlySet<string>,
+  needs: readonly string[] = [],
 ): Candidate | null {
   return chooseOne(
-    candidates.filter(
-      (candidate) =>
-        !taken.has(candidate.probe_id) &&
-        matches(candidate, lost.item) &&
-        (lost.item.kind !== "all" || candidate.region === lost.region) &&
-        !items.some((item) => item.kind === "remove" && matches(candidate, item)),
-    ),
+    candidates,
+    (candidate) =>
+      !taken.has(candidate.probe_id) &&
+      suits(candidate, item) &&
+      (item.kind !== "all" || candidate.region === region) &&
+      !items.some((removal) => removal.kind === "remove" && matches(candidate, removal)),
+    needs,
   );
 }
 
-/** The probe for a call that names no location: online, least loaded; null when none is online. */
-export function chooseOne(candidates: readonly Candidate[]): Candidate | null {
-  return best(
-    candidates.filter((candidate) => candidate.online),
-    (candidate) => [candidate.load],
-  );
+/**
+ * The one probe online for which `allows` holds that has the capabilities needed, then the lowest load, then the lowest
+ * id; null when there is none.
+ */
+export function chooseOne(
+  candidates: readonly Candidate[],
+  allows: (candidate: Candidate) => boolean = () => true,
+  needs: readonly string[] = [],
+): Candidate | null {
+  let leader: Candidate | null = null;
+  let leaderLack = 0;
+  let leaderLoad = 0;
+  for (const candidate of candidates) {
+    if (!candidate.online || !allows(candidate)) continue;
+    const lack = lacks(candidate, needs);
+    const { load } = candidate;
+    const order = leader === null ? -1 : lack - leaderLack || load - leaderLoad;
+    if (leader !== null && (order > 0 || (order === 0 && candidate.probe_id >= leader.probe_id))) continue;
+    leader = candidate;
+    leaderLack = lack;
+    leaderLoad = load;
+  }
+  return leader;
+}
+
+/** Whether an item may be served by a candidate. */
+function suits(candidate: Candidate, item: LocationItem): boolean {
+  const namesPlace = item.kind !== "all" && item.kind !== "nearest";
+  return (candidate.accountId === null || namesPlace) && matches(candidate, item);
+}
+
+/** 1 where a capability is missing, to be sorted by. */
+function lacks({ capabilities }: Candidate, needs: readonly string[]): 0 | 1 {
+  return needs.every((need) => capabilities.has(need)) ? 0 : 1;
 }
 
 interface Wish {
@@ -87,7 +139,7 @@ interface Wish {
   readonly among: readonly Candidate[];
 }
 
-function spread(wishes: readonly Wish[], order: readonly LocationItem[]): Chosen[] {
+function spread(wishes: readonly Wish[], order: readonly LocationItem[], needs: readonly string[]): Chosen[] {
   const taken = new Set<string>();
   const networks = new Map<string, number>();
   const regions = new Map<string, number>();
@@ -95,6 +147,7 @@ function spread(wishes: readonly Wish[], order: readonly LocationItem[]): Chosen
   const take = (item: LocationItem, among: readonly Candidate[]): void => {
     const free = among.filter((candidate) => !taken.has(candidate.probe_id));
     const pick = best(free, (candidate) => [
+      lacks(candidate, needs),
       networks.get(networkOf(candidate)) ?? 0,
       regions.get(candidate.region) ?? 0,
       candidate.load,
@@ -103,7 +156,7 @@ function spread(wishes: readonly Wish[], order: readonly LocationItem[]): Chosen
     taken.add(pick.probe_id);
     networks.set(networkOf(pick), (networks.get(networkOf(pick)) ?? 0) + 1);
     regions.set(pick.region, (regions.get(pick.region) ?? 0) + 1);
-    chosen.push({ ...pick, item });
+    chosen.push({ probe: pick, item });
   };
   const slack = ({ item, among }: Wish): number => among.length - item.count;
   for (const { item, among } of wishes
@@ -112,8 +165,9 @@ function spread(wishes: readonly Wish[], order: readonly LocationItem[]): Chosen
     for (let n = 0; n < Math.min(item.count, among.length); n += 1) take(item, among);
   }
   for (const { item, among } of wishes.filter((wish) => wish.item.kind === "all")) {
-    for (const region of [...new Set(among.map((candidate) => candidate.region))].toSorted()) {
-      const there = among.filter((candidate) => candidate.region === region);
+    const byRegion = Map.groupBy(among, (candidate) => candidate.region);
+    for (const region of Array.from(byRegion.keys()).toSorted()) {
+      const there = byRegion.get(region) ?? [];
       if (!there.some((candidate) => taken.has(candidate.probe_id))) take(item, there);
     }
   }

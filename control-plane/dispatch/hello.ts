@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { createEgress, type AllowLists, type Egress } from "#shared/egress.ts";
 import type { Place } from "#shared/locations.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
@@ -9,11 +10,13 @@ export interface AgentInfo {
   readonly version: string;
   readonly place: Place;
   readonly capabilities: ReadonlySet<string>;
-  /** What this agent may reach: the public internet and its own allow lists (decisions 12). */
+  /** What this agent may reach: the public internet and its own allow lists (decisions 12); one for equal lists. */
   readonly egress: Egress;
   readonly allow: AllowLists;
-  /** Jobs it takes at once. */
+  /** Jobs it takes at once for this replica, at first. */
   readonly credits: number;
+  /** Jobs it takes at once for all replicas together. */
+  readonly maxJobs: number;
 }
 
 /** Why an agent is turned away; `retry` says whether dialling again later can help. */
@@ -34,9 +37,9 @@ const MAX_ASN = 4_294_967_295;
 export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: false; rejection: Rejection } {
   const refuse = (reason: Rejection["reason"], message: string, retry = false) =>
     ({ ok: false, rejection: { reason, message, retry } }) as const;
-  if (hello.protocol?.major !== PROTOCOL.major) {
-    return refuse("protocol", `this control plane speaks protocol ${PROTOCOL.major}.x; update the agent`);
-  }
+  const misfit = misfitOf(hello.protocol);
+  // Either side may be the one that is updated next, without a new start of this one: the agent tries again, rarely.
+  if (misfit !== null) return refuse("protocol", misfit, true);
   const { location } = hello;
   if (!ID.test(hello.agentId)) return refuse("identity", "agent_id must be 8 to 64 letters, digits or hyphens");
   if (location === undefined || !WORD.test(location.region)) {
@@ -51,7 +54,9 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
     return refuse("identity", `lists hold at most ${MAX_ENTRIES} entries of 256 characters`);
   }
   if (!location.tags.every((tag) => WORD.test(tag))) return refuse("identity", "tags are lower-case words");
-  if (hello.credits < 1 || hello.credits > MAX_CREDITS) return refuse("capacity", "credits must be at least 1");
+  // Before 1.1 an agent said one figure for both; since then a stream may begin without a credit.
+  const maxJobs = Math.max(hello.maxJobs, hello.credits);
+  if (maxJobs < 1 || maxJobs > MAX_CREDITS) return refuse("capacity", `an agent takes 1 to ${MAX_CREDITS} jobs`);
   const allow: AllowLists = { targets: hello.allowTargets, names: hello.allowNames };
   const egress = tryEgress(allow);
   if (egress === null) return refuse("identity", "allow_targets must be CIDR ranges, allow_names name suffixes");
@@ -74,13 +79,32 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
       egress,
       allow,
       credits: hello.credits,
+      maxJobs,
     },
   };
 }
 
+/** Why the protocol an agent speaks will not do; newer minor versions of ours will. */
+function misfitOf(protocol: Hello["protocol"]): string | null {
+  const { major, minor } = PROTOCOL;
+  if (protocol?.major === major && protocol.minor >= minor - 1) return null;
+  const theirs = protocol === undefined ? "none" : `${protocol.major}.${protocol.minor}`;
+  const update = protocol !== undefined && protocol.major > major ? "update the control plane" : "update the agent";
+  const oldest = `${major}.${Math.max(0, minor - 1)}`;
+  return `the agent speaks protocol ${theirs}, this control plane ${oldest} and newer of ${major}.x: ${update}`;
+}
+
+// Most agents of an installation have equal lists: a target is looked at once for all of them.
+const egresses = new LRUCache<string, Egress>({ max: 200 });
+
 function tryEgress(allow: AllowLists): Egress | null {
+  const key = JSON.stringify([allow.targets, allow.names]);
+  const known = egresses.get(key);
+  if (known !== undefined) return known;
   try {
-    return createEgress(allow);
+    const made = createEgress(allow);
+    egresses.set(key, made);
+    return made;
   } catch {
     return null; // net.BlockList throws on what is no address or prefix
   }

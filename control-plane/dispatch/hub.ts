@@ -1,20 +1,22 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
-import { failed } from "#shared/outcome.ts";
-import type { Hello } from "#shared/protocol/probe.ts";
-import { DEADLINE_GRACE_MS, PROTOCOL, SILENT_MS } from "#shared/wire.ts";
+import type { AgentMessage, Hello, Replicas } from "#shared/protocol/probe.ts";
+import { DEADLINE_GRACE_MS, PROTOCOL } from "#shared/wire.ts";
 import { misnamed, REVOKED, type Enrolled } from "#control-plane/dispatch/admission.ts";
+import { assign } from "#control-plane/dispatch/assign.ts";
+import { cancel, expire, finish } from "#control-plane/dispatch/ending.ts";
+import { registerDispatchGauges } from "#control-plane/dispatch/gauges.ts";
 import { readHello, type Rejection } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
+import { lose, moveJobs, moveWaiting, sweepSilent } from "#control-plane/dispatch/leases.ts";
 import { createDispatchMetrics } from "#control-plane/dispatch/metrics.ts";
+import type { Presence } from "#control-plane/dispatch/presence.ts";
 import { receive } from "#control-plane/dispatch/receive.ts";
 import { createRoster, type Roster } from "#control-plane/dispatch/roster.ts";
-import { openSession, type AgentLink, type RunningJob, type Session } from "#control-plane/dispatch/session.ts";
-import type { AgentMessage } from "#shared/protocol/probe.ts";
+import { openSession, type AgentLink, type RunningJob } from "#control-plane/dispatch/session.ts";
+import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** A job is tried on at most so many agents. */
-const MAX_ATTEMPTS = 3;
 const SWEEP_MS = 500;
 
 /** What the wire gives a stream in exchange for its messages. */
@@ -46,127 +48,42 @@ export interface HubOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly registry: Registry;
+  /** The other replicas and the agents attached there; absent: this replica is alone. */
+  readonly presence?: Presence;
+  /** The name this replica has among them; made up where it has none yet. */
+  readonly replicaId?: string;
 }
 
 /** Builds the hub; it lives as long as the process. */
-export function createHub({ clock, random, log, registry }: HubOptions): Hub {
-  const replicaId = Buffer.from(random.bytes(8)).toString("hex");
-  const jobs = new Map<string, RunningJob>();
-  const roster = createRoster(clock);
-  const metrics = createDispatchMetrics(registry, () => roster.sessions());
+export function createHub(options: HubOptions): Hub {
+  const { clock, random, log, registry, presence } = options;
+  const replicaId = options.replicaId ?? Buffer.from(random.bytes(8)).toString("hex");
+  const roster = createRoster(clock, presence);
+  const hub: HubState = {
+    clock,
+    log,
+    metrics: createDispatchMetrics(registry),
+    roster,
+    jobs: new Map(),
+    stopped: false,
+  };
+  registerDispatchGauges(registry, () => roster.sessions());
   let nextJob = 0;
-  let stopped = false;
 
-  function assign(job: RunningJob): void {
-    const agentId = stopped ? null : job.request.pick(job.excluded);
-    const session = agentId === null ? undefined : roster.session(agentId);
-    if (session === undefined) {
-      finish(job, { kind: "unavailable", reason: job.attempt > 1 ? "probe_lost" : "no_probe" });
-    } else if (session.running.size < session.credits) start(job, session);
-    else {
-      job.session = session;
-      session.waiting.add(job);
-    }
-  }
+  const replicas = (): Replicas | undefined => presence && { replicas: presence.replicas().map((one) => ({ ...one })) };
+  presence?.onReplicas(() => {
+    const value = replicas();
+    if (value === undefined) return;
+    for (const session of roster.sessions()) session.link.send({ body: { $case: "replicas", value } });
+  });
 
-  function start(job: RunningJob, session: Session): void {
-    job.session = session;
-    session.running.set(job.id, job);
-    session.link.send({
-      body: {
-        $case: "job",
-        value: {
-          jobId: job.id,
-          attempt: job.attempt,
-          tool: job.request.tool,
-          params: job.request.params,
-          deadlineMs: Math.max(1, Math.floor(job.deadlineAt - clock.monotonic())),
-          timeMs: clock.now().getTime(),
-          leaseMs: SILENT_MS,
-          input: job.request.input ?? "",
-        },
-      },
-    });
-  }
-
-  /** Takes a job off its agent without an answer from it. */
-  function detach(job: RunningJob): void {
-    const { session } = job;
-    if (session === null) return;
-    job.session = null;
-    session.waiting.delete(job);
-    if (session.running.delete(job.id)) startWaiting(session);
-  }
-
-  function startWaiting(session: Session): void {
-    for (const job of session.waiting) {
-      if (session.running.size >= session.credits) return;
-      session.waiting.delete(job);
-      start(job, session);
-    }
-  }
-
-  function finish(job: RunningJob, answer: JobAnswer): void {
-    if (!jobs.delete(job.id)) return;
-    if (job.timer !== null) clearTimeout(job.timer);
-    job.request.signal?.removeEventListener("abort", job.onAbort);
-    detach(job);
-    const { tool } = job.request;
-    metrics.jobs.inc({ tool, result: answer.kind === "outcome" ? answer.outcome.status : answer.kind });
-    metrics.duration.observe({ tool }, (clock.monotonic() - job.startedAt) / 1000);
-    job.settle(answer);
-  }
-
-  function cancel(job: RunningJob): void {
-    job.session?.link.send({ body: { $case: "cancel", value: { jobId: job.id, attempt: job.attempt } } });
-  }
-
-  function expire(job: RunningJob): void {
-    const { session } = job;
-    if (session === null || session.waiting.has(job)) return finish(job, { kind: "unavailable", reason: "busy" });
-    cancel(job);
-    finish(job, {
-      kind: "outcome",
-      outcome: failed("response", "probe", "timeout", "the probe did not answer by the deadline"),
-      agentId: session.agent.id,
-      attempt: job.attempt,
-      durationMs: Math.round(clock.monotonic() - job.startedAt),
-    });
-  }
-
-  /** The agent is gone: what it ran goes to another one as the next attempt, what waited for it just moves on. */
-  function lose(session: Session, reason: "closed" | "silent" | "replaced"): void {
-    if (!roster.leave(session)) return;
-    log.info({ agent: session.agent.id, region: session.agent.place.region, reason }, "agent detached");
-    for (const job of [...session.running.values(), ...session.waiting]) {
-      const ran = session.running.delete(job.id);
-      session.waiting.delete(job);
-      job.session = null;
-      job.excluded.add(session.agent.id);
-      if (ran) {
-        metrics.redispatched.inc({ reason });
-        job.attempt += 1;
-        job.request.onRestart?.(session.agent.id, job.attempt, reason);
-      }
-      if (job.attempt > MAX_ATTEMPTS) finish(job, { kind: "unavailable", reason: "probe_lost" });
-      else assign(job);
-    }
-  }
+  const sweep = setInterval(() => sweepSilent(hub), SWEEP_MS);
+  sweep.unref();
 
   function refuse(rejection: Rejection): Rejection {
-    metrics.rejected.inc({ reason: rejection.reason });
+    hub.metrics.rejected.inc({ reason: rejection.reason });
     return rejection;
   }
-
-  const sweep = setInterval(() => {
-    const horizon = clock.monotonic() - SILENT_MS;
-    for (const session of roster.sessions()) {
-      if (session.heardAt >= horizon) continue;
-      lose(session, "silent");
-      session.link.close();
-    }
-  }, SWEEP_MS);
-  sweep.unref();
 
   return {
     replicaId,
@@ -174,34 +91,39 @@ export function createHub({ clock, random, log, registry }: HubOptions): Hub {
     attach(hello, link, enrolled) {
       const read = readHello(hello);
       if (!read.ok) return refuse(read.rejection);
-      const otherName = misnamed(read.agent, enrolled);
+      const { agent } = read;
+      const otherName = misnamed(agent, enrolled);
       if (otherName !== null) return refuse(otherName);
-      const older = roster.session(read.agent.id);
+      const older = roster.session(agent.id);
+      const session = openSession(agent, enrolled, link, clock.monotonic(), clock.now());
+      roster.join(session);
+      log.info({ agent: agent.id, region: agent.place.region }, "agent attached");
+      const timeMs = clock.now().getTime();
+      const welcome = { replicaId, protocol: PROTOCOL, timeMs, replicas: replicas() };
+      link.send({ body: { $case: "welcome", value: welcome } });
       if (older !== undefined) {
-        lose(older, "replaced");
+        moveJobs(hub, older, "replaced");
         older.link.close();
       }
-      const session = openSession(read.agent, enrolled, link, clock.monotonic(), clock.now());
-      roster.join(session);
-      log.info({ agent: read.agent.id, region: read.agent.place.region }, "agent attached");
-      const timeMs = clock.now().getTime();
-      link.send({ body: { $case: "welcome", value: { replicaId, protocol: PROTOCOL, timeMs, replicas: undefined } } });
       return {
         receive: (message) => {
           session.heardAt = clock.monotonic();
           session.seenAt = clock.now();
-          receive({ metrics, assign, finish, startWaiting, clock }, session, message);
+          receive(hub, session, message);
         },
-        closed: () => lose(session, "closed"),
+        closed: () => lose(hub, session, "closed"),
       };
     },
     applyEnrolment(agentId, enrolled) {
       const session = roster.session(agentId);
-      if (session === undefined) return;
-      if (enrolled !== null) session.enrolled = enrolled;
-      else {
-        lose(session, "closed");
-        session.link.close({ body: { $case: "rejected", value: refuse(REVOKED) } });
+      if (enrolled === null) {
+        if (session !== undefined) lose(hub, session, "revoked");
+        session?.link.close({ body: { $case: "rejected", value: refuse(REVOKED) } });
+        roster.forget(agentId);
+      } else if (session !== undefined) {
+        session.enrolled = enrolled;
+        roster.changed(session);
+        if (!enrolled.enabled) moveWaiting(hub, session);
       }
     },
     refuse,
@@ -212,29 +134,29 @@ export function createHub({ clock, random, log, registry }: HubOptions): Hub {
         const job: RunningJob = {
           id: `${replicaId}-${nextJob}`,
           request,
+          accountId: request.accountId,
           startedAt,
           deadlineAt: startedAt + request.deadlineMs,
           excluded: new Set(),
+          busy: new Set(),
+          givenTo: new Set(),
           attempt: 1,
           session: null,
           timer: null,
           settle,
-          onAbort: () => {
-            cancel(job);
-            finish(job, { kind: "cancelled" });
-          },
+          onAbort: () => cancel(hub, job),
         };
-        jobs.set(job.id, job);
-        if (request.signal?.aborted === true) return finish(job, { kind: "cancelled" });
+        hub.jobs.set(job.id, job);
+        if (request.signal?.aborted === true) return finish(hub, job, { kind: "cancelled" });
         request.signal?.addEventListener("abort", job.onAbort, { once: true });
-        job.timer = setTimeout(() => expire(job), request.deadlineMs + DEADLINE_GRACE_MS);
-        assign(job);
+        job.timer = setTimeout(() => expire(hub, job), request.deadlineMs + DEADLINE_GRACE_MS);
+        assign(hub, job);
       }),
     stop() {
-      stopped = true;
+      hub.stopped = true;
       clearInterval(sweep);
       for (const session of roster.sessions()) {
-        lose(session, "closed");
+        lose(hub, session, "stopped");
         session.link.close();
       }
     },

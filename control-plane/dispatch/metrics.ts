@@ -1,68 +1,23 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { loadOf, type Session } from "#control-plane/dispatch/session.ts";
+import { Counter, Histogram, type Registry } from "prom-client";
 
 /** The hub's own figures. Labels are ours or the operator's (region, tool), never a user's. */
 export interface DispatchMetrics {
   readonly jobs: Counter<"tool" | "result">;
   readonly duration: Histogram<"tool">;
+  readonly overhead: Histogram;
+  readonly leaseLosses: Counter<"reason">;
   readonly redispatched: Counter<"reason">;
+  readonly declined: Counter<"reason">;
   readonly dropped: Counter<"reason">;
+  readonly detached: Counter<"reason">;
   readonly rejected: Counter<"reason">;
 }
 
-/** Registers the hub's metrics; `sessions` is read at each scrape. */
-export function createDispatchMetrics(registry: Registry, sessions: () => Iterable<Session>): DispatchMetrics {
-  // Gauges that read the sessions at each scrape are registered by hand, the rest by their constructors.
+/** Registers what the hub counts as it goes; what is read at each scrape stands in gauges.ts. */
+export function createDispatchMetrics(registry: Registry): DispatchMetrics {
   const registers = [registry];
-  registry.registerMetric(
-    new Gauge({
-      name: "vantage_agents",
-      help: "Attached probe agents",
-      labelNames: ["region", "state"],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const session of sessions()) {
-          this.inc({ region: session.agent.place.region, state: session.draining ? "draining" : "online" });
-        }
-      },
-    }),
-  );
-  registry.registerMetric(
-    new Gauge({
-      name: "vantage_agent_load_ratio",
-      help: "Share of an agent's credits in use, highest of the region",
-      labelNames: ["region"],
-      registers: [],
-      collect() {
-        this.reset();
-        const highest = new Map<string, number>();
-        for (const session of sessions()) {
-          const { region } = session.agent.place;
-          highest.set(region, Math.max(highest.get(region) ?? 0, loadOf(session)));
-        }
-        for (const [region, load] of highest) this.set({ region }, load);
-      },
-    }),
-  );
-  registry.registerMetric(
-    new Gauge({
-      name: "vantage_jobs_in_flight",
-      help: "Jobs held by agents or waiting for a credit",
-      labelNames: ["state"],
-      registers: [],
-      collect() {
-        let running = 0;
-        let waiting = 0;
-        for (const session of sessions()) {
-          running += session.running.size;
-          waiting += session.waiting.size;
-        }
-        this.set({ state: "running" }, running);
-        this.set({ state: "waiting" }, waiting);
-      },
-    }),
-  );
+  const byReason = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ["reason"] as const, registers });
   return {
     jobs: new Counter({
       name: "vantage_jobs_total",
@@ -77,23 +32,17 @@ export function createDispatchMetrics(registry: Registry, sessions: () => Iterab
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers,
     }),
-    redispatched: new Counter({
-      name: "vantage_jobs_redispatched_total",
-      help: "Jobs given to another agent, by why",
-      labelNames: ["reason"],
+    overhead: new Histogram({
+      name: "vantage_dispatch_overhead_seconds",
+      help: "From dispatch to a result less the agent's own time: waiting, wire, lost attempts",
+      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 10],
       registers,
     }),
-    dropped: new Counter({
-      name: "vantage_agent_messages_dropped_total",
-      help: "Messages of agents that did not count, by why",
-      labelNames: ["reason"],
-      registers,
-    }),
-    rejected: new Counter({
-      name: "vantage_agents_rejected_total",
-      help: "Streams turned away, by why",
-      labelNames: ["reason"],
-      registers,
-    }),
+    leaseLosses: byReason("vantage_lease_losses_total", "Jobs whose agent was lost while it held them, by why"),
+    redispatched: byReason("vantage_jobs_redispatched_total", "Lost jobs given out again as the next attempt, by why"),
+    declined: byReason("vantage_jobs_declined_total", "Jobs an agent would not take, by its reason"),
+    dropped: byReason("vantage_agent_messages_dropped_total", "Messages of agents that did not count, by why"),
+    detached: byReason("vantage_agents_detached_total", "Streams that ended, by why"),
+    rejected: byReason("vantage_agents_rejected_total", "Streams turned away, by why"),
   };
 }

@@ -20,7 +20,10 @@ export interface AbsentAgent {
 
 /** What the replicas tell each other through the database, as the hub sees it (control-plane/probes fulfils it). */
 export interface Presence {
-  /** Everyone enrolled and not revoked, as of the last look at the database, at most a few seconds ago. */
+  /**
+   * Everyone enrolled and not revoked, as of the last look at the database, at most a few seconds ago. The same array
+   * until something in it has changed: it is asked for with every job.
+   */
   absent(): readonly AbsentAgent[];
   /** Live replicas, this one included. */
   replicas(): readonly ReplicaInfo[];

@@ -1,37 +1,35 @@
-import type { Clock } from "#shared/clock.ts";
 import type { AgentMessage } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
-import type { JobAnswer } from "#control-plane/dispatch/job.ts";
-import type { DispatchMetrics } from "#control-plane/dispatch/metrics.ts";
+import { declined } from "#control-plane/dispatch/assign.ts";
+import { sendBeat, startWaiting } from "#control-plane/dispatch/credits.ts";
+import { finish } from "#control-plane/dispatch/ending.ts";
+import { moveWaiting } from "#control-plane/dispatch/leases.ts";
 import { readOutcome } from "#control-plane/dispatch/outcome-json.ts";
 import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
+import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** What an agent's message can make the hub do. */
-export interface HubActions {
-  readonly metrics: DispatchMetrics;
-  readonly clock: Clock;
-  assign(job: RunningJob): void;
-  finish(job: RunningJob, answer: JobAnswer): void;
-  startWaiting(session: Session): void;
-}
+/** An agent's forged messages are worth a line this often, milliseconds. */
+const WARN_EVERY_MS = 60_000;
 
 /** Acts on one message; it counts only for jobs this session holds, in their current attempt. */
-export function receive(hub: HubActions, session: Session, message: AgentMessage): void {
+export function receive(hub: HubState, session: Session, message: AgentMessage): void {
   const { body } = message;
   switch (body?.$case) {
-    case "beat":
-      session.credits = Math.min(Math.max(1, body.value.credits), session.agent.credits);
-      session.loopLagMs = body.value.loopLagMs;
-      session.link.send({
-        body: {
-          $case: "beat",
-          value: { running: session.running.size, credits: 0, loopLagMs: 0, waiting: session.waiting.size },
-        },
-      });
-      hub.startWaiting(session);
+    case "beat": {
+      const { credits, running, loopLagMs } = body.value;
+      session.credits = Math.min(credits, session.agent.maxJobs);
+      session.heldBack = false;
+      session.elsewhere = Math.min(Math.max(0, running - session.running.size), session.agent.maxJobs);
+      session.loopLagMs = loopLagMs >= 0 && loopLagMs < Infinity ? loopLagMs : 0;
+      startWaiting(hub, session);
+      sendBeat(session);
       return;
+    }
     case "draining":
+      if (session.draining) return;
       session.draining = true;
+      hub.roster.changed(session);
+      moveWaiting(hub, session);
       return;
     case "accepted": {
       const job = held(hub, session, body.value);
@@ -40,31 +38,28 @@ export function receive(hub: HubActions, session: Session, message: AgentMessage
     }
     case "declined": {
       const job = held(hub, session, body.value);
-      if (job === null) return;
-      hub.metrics.redispatched.inc({ reason: "declined" });
-      session.running.delete(job.id);
-      job.session = null;
-      job.excluded.add(session.agent.id);
-      hub.assign(job);
-      hub.startWaiting(session);
+      if (job !== null) declined(hub, job, session, body.value.reason);
       return;
     }
     case "progress": {
       const job = held(hub, session, body.value);
-      const data = job === null ? undefined : readProgress(body.value.data);
+      if (job === null) return;
+      const data = readProgress(body.value.data);
       if (data === undefined) hub.metrics.dropped.inc({ reason: "progress" });
-      else job?.request.onProgress?.(session.agent.id, job.attempt, { kind: body.value.kind.slice(0, 32), data });
+      else job.request.onProgress?.(session.agent.id, job.attempt, { kind: body.value.kind.slice(0, 32), data });
       return;
     }
     case "result": {
       const job = held(hub, session, body.value);
       if (job === null) return;
-      hub.finish(job, {
+      const { durationMs } = body.value;
+      hub.metrics.overhead.observe(Math.max(0, hub.clock.monotonic() - job.startedAt - durationMs) / 1000);
+      finish(hub, job, {
         kind: "outcome",
         outcome: readOutcome(body.value.outcome),
         agentId: session.agent.id,
         attempt: job.attempt,
-        durationMs: body.value.durationMs,
+        durationMs,
       });
       return;
     }
@@ -74,10 +69,21 @@ export function receive(hub: HubActions, session: Session, message: AgentMessage
   }
 }
 
-function held(hub: HubActions, session: Session, named: { jobId: string; attempt: number }): RunningJob | null {
+/**
+ * The job a message is about. Dropped and counted are: `unknown`, what is answered already or never was; `stale`, what
+ * the agent once held and is another attempt's now; `foreign`, what it was never given: a forgery.
+ */
+function held(hub: HubState, session: Session, named: { jobId: string; attempt: number }): RunningJob | null {
   const job = session.running.get(named.jobId);
   if (job?.attempt === named.attempt) return job;
-  hub.metrics.dropped.inc({ reason: "stale" });
+  const other = hub.jobs.get(named.jobId);
+  const agentId = session.agent.id;
+  const reason = other === undefined ? "unknown" : other.givenTo.has(agentId) ? "stale" : "foreign";
+  hub.metrics.dropped.inc({ reason });
+  if (reason === "foreign" && hub.clock.monotonic() - session.warnedAt >= WARN_EVERY_MS) {
+    session.warnedAt = hub.clock.monotonic();
+    hub.log.warn({ agent: agentId, job: named.jobId }, "agent spoke for a job it was never given");
+  }
   return null;
 }
 

@@ -1,7 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Candidate } from "#control-plane/dispatch/choose.ts";
+import { createCandidates, type Candidates, type LeftAgent } from "#control-plane/dispatch/candidates.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
-import { loadOf, type Session } from "#control-plane/dispatch/session.ts";
+import type { Presence } from "#control-plane/dispatch/presence.ts";
+import type { Session } from "#control-plane/dispatch/session.ts";
 
 /** Agents that left are remembered so that a location can be offline rather than unknown. */
 const MAX_REMEMBERED = 1_000;
@@ -13,15 +14,20 @@ export interface AgentRow {
   readonly lastSeenAt: Date;
 }
 
-/** Who is attached to this replica, and who was. */
+/** Who is attached to this replica, who was, and who is attached elsewhere. */
 export interface Roster {
   sessions(): Iterable<Session>;
   session(agentId: string): Session | undefined;
+  /** Takes the place of the agent's session before it, where it has one. */
   join(session: Session): void;
   /** False when this session is no longer the agent's current one. */
   leave(session: Session): boolean;
-  /** Everyone known, as candidates for a choice: draining ones are not online. */
-  candidates(): Candidate[];
+  /** The agent began to drain, or its enrolment is another one. */
+  changed(session: Session): void;
+  /** The agent is revoked: it never was. */
+  forget(agentId: string): void;
+  /** Whom a call of this account may use, or may wish it could; null: a call of nobody's. */
+  candidates(accountId: number | null): Candidates;
   agent(agentId: string): AgentInfo | undefined;
   rows(): AgentRow[];
   /** Whether any agent has ever attached. */
@@ -29,10 +35,12 @@ export interface Roster {
 }
 
 /** An empty roster. */
-export function createRoster(clock: Clock): Roster {
+export function createRoster(clock: Clock, presence?: Presence): Roster {
   const attached = new Map<string, Session>();
-  const left = new Map<string, { agent: AgentInfo; seenAt: Date }>();
+  const left = new Map<string, LeftAgent>();
+  const choices = createCandidates({ attached, left, absent: () => presence?.absent() ?? NOBODY });
   let ever = false;
+  const tell = ({ agent, draining }: Session) => presence?.changed(agent, draining ? "draining" : "online");
   return {
     sessions: () => attached.values(),
     session: (agentId) => attached.get(agentId),
@@ -40,24 +48,29 @@ export function createRoster(clock: Clock): Roster {
       ever = true;
       left.delete(session.agent.id);
       attached.set(session.agent.id, session);
+      choices.changed();
+      tell(session);
     },
     leave(session) {
-      const { agent } = session;
+      const { agent, enrolled } = session;
       if (attached.get(agent.id) !== session) return false;
       attached.delete(agent.id);
-      left.set(agent.id, { agent, seenAt: clock.now() });
+      left.set(agent.id, { agent, enrolled, seenAt: clock.now() });
       const oldest = left.size > MAX_REMEMBERED ? left.keys().next().value : undefined;
       if (oldest !== undefined) left.delete(oldest);
+      choices.changed();
+      presence?.changed(agent, "gone");
       return true;
     },
-    candidates: () => [
-      ...Array.from(attached.values(), (session) => ({
-        ...session.agent.place,
-        online: !session.draining,
-        load: loadOf(session),
-      })),
-      ...Array.from(left.values(), ({ agent }) => ({ ...agent.place, online: false, load: 0 })),
-    ],
+    changed(session) {
+      if (attached.get(session.agent.id) !== session) return;
+      choices.changed();
+      tell(session);
+    },
+    forget(agentId) {
+      if (left.delete(agentId)) choices.changed();
+    },
+    candidates: (accountId) => choices.of(accountId),
     agent: (agentId) => attached.get(agentId)?.agent ?? left.get(agentId)?.agent,
     rows: () => [
       ...Array.from(attached.values(), (session): AgentRow => {
@@ -70,3 +83,5 @@ export function createRoster(clock: Clock): Roster {
     everAttached: () => ever,
   };
 }
+
+const NOBODY: readonly never[] = [];

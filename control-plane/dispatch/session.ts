@@ -1,7 +1,9 @@
 import type { HubMessage } from "#shared/protocol/probe.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
+import type { Candidate } from "#control-plane/dispatch/choose.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
+import { createWaitingQueue, type WaitingQueue } from "#control-plane/dispatch/waiting.ts";
 
 /** The wire under a session, as little of it as the hub needs. */
 export interface AgentLink {
@@ -17,17 +19,29 @@ export interface Session {
   /** What the control plane knows of it; another one after a change of the enrolment. */
   enrolled: Enrolled;
   readonly link: AgentLink;
+  /** As choices see it, live. */
+  readonly candidate: Candidate;
   /** Jobs given to the agent, by job id. */
   readonly running: Map<string, RunningJob>;
-  /** Jobs chosen for the agent that wait for one of its credits, oldest first. */
-  readonly waiting: Set<RunningJob>;
+  /** Jobs chosen for the agent that wait for one of its credits. */
+  readonly waiting: WaitingQueue<RunningJob>;
+  /** Jobs it holds at once for this replica, by its last word. */
   credits: number;
+  /** It declined a job as busy: nothing more until its next word on credits. */
+  heldBack: boolean;
+  /** Jobs it runs for other replicas, by its last beat. */
+  elsewhere: number;
   draining: boolean;
   /** Monotonic milliseconds of the last message. */
   heardAt: number;
   /** Wall time of the last message, for people. */
   seenAt: Date;
   loopLagMs: number;
+  /** Monotonic milliseconds of the last plea for credits, and whether one is about to go out. */
+  askedAt: number;
+  asking: boolean;
+  /** Monotonic milliseconds of the last line on its forged messages. */
+  warnedAt: number;
 }
 
 /** A new session of an agent that just said hello. */
@@ -38,34 +52,65 @@ export function openSession(
   heardAt: number,
   seenAt: Date,
 ): Session {
-  return {
+  const session: Session = {
     agent,
     enrolled,
     link,
+    candidate: {
+      ...agent.place,
+      capabilities: agent.capabilities,
+      egress: agent.egress,
+      elsewhere: false,
+      get accountId() {
+        return session.enrolled.accountId;
+      },
+      get online() {
+        return takesJobs(session);
+      },
+      get load() {
+        return loadOf(session);
+      },
+    },
     running: new Map(),
-    waiting: new Set(),
+    waiting: createWaitingQueue(),
     credits: agent.credits,
+    heldBack: false,
+    elsewhere: 0,
     draining: false,
     heardAt,
     seenAt,
     loopLagMs: 0,
+    askedAt: -Infinity,
+    asking: false,
+    warnedAt: -Infinity,
   };
+  return session;
 }
 
-/** Share of the credits in use or spoken for, 0 and up; above 1 jobs wait. */
-export function loadOf(session: Session): number {
-  return (session.running.size + session.waiting.size) / session.credits;
+/** Whether the agent may be given new jobs at all. */
+export function takesJobs({ draining, enrolled }: Session): boolean {
+  return !draining && enrolled.enabled;
+}
+
+/** Share of the agent's places in use or spoken for, on every replica; 0 and up, above 1 jobs wait. */
+export function loadOf({ running, waiting, elsewhere, agent }: Session): number {
+  return (running.size + waiting.size + elsewhere) / agent.maxJobs;
 }
 
 /** A job on its way; owned by the hub. */
 export interface RunningJob {
   readonly id: string;
   readonly request: JobRequest;
+  readonly accountId: number | null;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   readonly deadlineAt: number;
   /** Agents not to use again. */
   readonly excluded: Set<string>;
+  /** Agents that declined it as busy since it last had to wait. */
+  readonly busy: Set<string>;
+  /** Agents it was ever given to. */
+  readonly givenTo: Set<string>;
   /** From 1; rises when an agent is lost, not when one declines. */
   attempt: number;
   session: Session | null;

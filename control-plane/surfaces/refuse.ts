@@ -33,9 +33,6 @@ export function refuseUnanswered(answer: CheckAnswer): AnsweredCheck {
   }
 }
 
-function refusalOf(error: CheckError): Refusal {
-  const { code, ...details } = error;
-  // A busy region may be free in a moment; one without a probe will not be.
-  if (error.reason === "busy") return new Refusal(code, { ...details, retryAfterSeconds: 1 });
-  return new Refusal(code, details);
+function refusalOf({ code, retry_after_seconds: retryAfterSeconds, ...details }: CheckError): Refusal {
+  return new Refusal(code, retryAfterSeconds === undefined ? details : { ...details, retryAfterSeconds });
 }

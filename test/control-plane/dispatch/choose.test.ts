@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
 import { parseLocations, type LocationItem } from "#shared/locations.ts";
-import { chooseInstead, chooseOne, chooseProbes, type Candidate } from "#control-plane/dispatch/choose.ts";
+import { chooseInstead, chooseOne, chooseProbes, type Candidate, type Chosen } from "#control-plane/dispatch/choose.ts";
 
 function probe(id: string, region: string, more: Partial<Candidate> = {}): Candidate {
   const place = { country: null, city: null, asn: null, latitude: null, longitude: null, tags: [] };
-  return { probe_id: id, region, ...place, online: true, load: 0, ...more };
+  const probeOf = { accountId: null, capabilities: new Set<string>(), egress: createEgress(NO_ALLOW_LISTS) };
+  return { probe_id: id, region, ...place, ...probeOf, online: true, elsewhere: false, load: 0, ...more };
 }
 
 function items(raw: string): readonly LocationItem[] {
@@ -14,8 +16,10 @@ function items(raw: string): readonly LocationItem[] {
 }
 
 function ids(candidates: readonly Candidate[], raw: string): string[] {
-  return chooseProbes(candidates, items(raw)).chosen.map(({ probe_id }) => probe_id);
+  return chooseProbes(candidates, items(raw)).chosen.map(({ probe: { probe_id: id } }) => id);
 }
+
+const lostOf = ({ item, probe: { region } }: Chosen) => ({ item, region });
 
 const world: readonly Candidate[] = [
   probe("fr-1", "eu-west", { country: "FR", asn: 1, load: 0.1 }),
@@ -59,7 +63,7 @@ describe("choosing probes", () => {
   it("lets items with the least to choose from choose first, and answers in the order of the items", () => {
     const two = [probe("a", "r", { tags: ["x"] }), probe("b", "r", { load: 0.9 })];
     const { chosen } = chooseProbes(two, items("r,x"));
-    expect(chosen.map(({ probe_id, item }) => [probe_id, item.text])).toEqual([
+    expect(chosen.map((one) => [one.probe.probe_id, one.item.text])).toEqual([
       ["b", "r"],
       ["a", "x"],
     ]);
@@ -86,14 +90,18 @@ describe("choosing probes", () => {
 describe("items nobody serves", () => {
   it("are unknown when no probe, online or not, ever matched", () => {
     expect(chooseProbes(world, items("mars,fr,us+home"))).toMatchObject({ unknown: ["mars", "us+home"], offline: [] });
-    expect(chooseProbes([], items("all"))).toEqual({ chosen: [], unknown: ["all"], offline: [], missed: [] });
+  });
+
+  it("are never unknown where they name no place: then nobody is there", () => {
+    expect(chooseProbes([], items("all,nearest"))).toEqual({ chosen: [], unknown: [], offline: [], missed: [] });
+    expect(chooseProbes([], items("all+mars")).unknown).toEqual(["all+mars"]);
   });
 
   it("are offline when only probes that left match", () => {
     const choice = chooseProbes(world, items("jp,us-west,fr"));
     expect(choice).toMatchObject({ unknown: [], offline: ["jp", "us-west"] });
-    expect(choice.chosen.map(({ probe_id }) => probe_id)).toEqual(["fr-2"]);
-    expect(choice.missed.map(({ probe_id }) => probe_id)).toEqual(["jp-1", "us-2"]);
+    expect(choice.chosen.map(({ probe: { probe_id: id } }) => id)).toEqual(["fr-2"]);
+    expect(choice.missed.map(({ probe: { probe_id: id } }) => id)).toEqual(["jp-1", "us-2"]);
   });
 
   it("are neither when what they match was removed", () => {
@@ -112,19 +120,19 @@ describe("another probe after one was lost", () => {
 
   it("matches the same item, is online, not removed and not taken", () => {
     const [lost] = chooseProbes(world, expression).chosen;
-    expect(lost?.probe_id).toBe("fr-2");
+    expect(lost?.probe.probe_id).toBe("fr-2");
     if (lost === undefined) return;
-    expect(chooseInstead(world, expression, lost, new Set(["fr-2"]))?.probe_id).toBe("fr-3");
-    expect(chooseInstead(world, expression, lost, new Set(["fr-2", "fr-3"]))).toBeNull();
+    expect(chooseInstead(world, expression, lostOf(lost), new Set(["fr-2"]))?.probe_id).toBe("fr-3");
+    expect(chooseInstead(world, expression, lostOf(lost), new Set(["fr-2", "fr-3"]))).toBeNull();
   });
 
   it("stands in the same region where the item is all", () => {
-    const lost = chooseProbes(world, items("all")).chosen.find(({ region }) => region === "us-east");
+    const lost = chooseProbes(world, items("all")).chosen.find(({ probe: { region } }) => region === "us-east");
     expect(lost).toBeDefined();
     if (lost === undefined) return;
-    expect(chooseInstead(world, items("all"), lost, new Set(["us-1"]))).toBeNull();
+    expect(chooseInstead(world, items("all"), lostOf(lost), new Set(["us-1"]))).toBeNull();
     const more = [...world, probe("us-3", "us-east")];
-    expect(chooseInstead(more, items("all"), lost, new Set(["us-1"]))?.probe_id).toBe("us-3");
+    expect(chooseInstead(more, items("all"), lostOf(lost), new Set(["us-1"]))?.probe_id).toBe("us-3");
   });
 });
 

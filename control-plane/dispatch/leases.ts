@@ -1,0 +1,73 @@
+import { SILENT_MS } from "#shared/wire.ts";
+import { assign } from "#control-plane/dispatch/assign.ts";
+import { finish } from "#control-plane/dispatch/ending.ts";
+import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
+import type { HubState } from "#control-plane/dispatch/state.ts";
+
+/** A job is tried on at most so many agents. */
+const MAX_ATTEMPTS = 3;
+
+/** Why an agent's stream counts no more. */
+export type LossReason = "closed" | "silent" | "replaced" | "revoked" | "stopped";
+
+/** The agent's stream is gone; true: it was the agent's current one. Its jobs move on. */
+export function lose(hub: HubState, session: Session, reason: LossReason): boolean {
+  if (!hub.roster.leave(session)) return false;
+  hub.log.info({ agent: session.agent.id, region: session.agent.place.region, reason }, "agent detached");
+  moveJobs(hub, session, reason);
+  return true;
+}
+
+/**
+ * What a stream that is no longer in the roster held goes to another agent as the next attempt; what waited for it just
+ * moves on. After a reconnect the agent's own new stream may take it up.
+ */
+export function moveJobs(hub: HubState, session: Session, reason: LossReason): void {
+  hub.metrics.detached.inc({ reason });
+  const running = [...session.running.values()];
+  const waiting = session.waiting.values();
+  session.running.clear();
+  for (const job of running) {
+    hub.metrics.leaseLosses.inc({ reason });
+    leave(job, session, reason);
+    job.attempt += 1;
+    job.request.onRestart?.(session.agent.id, job.attempt, reason);
+    if (job.attempt > MAX_ATTEMPTS) finish(hub, job, { kind: "unavailable", reason: "probe_lost" });
+    else reassign(hub, job, reason);
+  }
+  for (const job of waiting) {
+    session.waiting.remove(job);
+    leave(job, session, reason);
+    assign(hub, job);
+  }
+}
+
+/** An agent that takes no more jobs keeps what it runs; what waits for it moves on. */
+export function moveWaiting(hub: HubState, session: Session): void {
+  for (const job of session.waiting.values()) {
+    session.waiting.remove(job);
+    job.session = null;
+    job.excluded.add(session.agent.id);
+    assign(hub, job);
+  }
+}
+
+/** Gives up on streams without a word for too long. Called every half second: silence is noticed within 5 s. */
+export function sweepSilent(hub: HubState): void {
+  const horizon = hub.clock.monotonic() - SILENT_MS;
+  for (const session of hub.roster.sessions()) {
+    if (session.heardAt >= horizon) continue;
+    lose(hub, session, "silent");
+    session.link.close();
+  }
+}
+
+function leave(job: RunningJob, session: Session, reason: LossReason): void {
+  job.session = null;
+  if (reason !== "replaced") job.excluded.add(session.agent.id);
+}
+
+function reassign(hub: HubState, job: RunningJob, reason: LossReason): void {
+  assign(hub, job);
+  if (hub.jobs.has(job.id)) hub.metrics.redispatched.inc({ reason });
+}
