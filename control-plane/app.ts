@@ -4,13 +4,15 @@ import { createAccounts, type Accounts } from "#control-plane/accounts/accounts.
 import { createDatabaseClock } from "#control-plane/clock.ts";
 import type { Config } from "#control-plane/config.ts";
 import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
-import { guardDatabase } from "#control-plane/database/guarded.ts";
+import { guardDatabase, type GuardedDatabase } from "#control-plane/database/guarded.ts";
 import { createNotifications, type Notifications } from "#control-plane/database/notifications.ts";
 import { readTime } from "#control-plane/database/store.ts";
+import { createEncryption, type Encryption } from "#control-plane/encryption.ts";
 import { createKeys, type Keys } from "#control-plane/keys/keys.ts";
 import { createAddressLimiter, type AddressLimiter } from "#control-plane/limits/address.ts";
 import { createAccountLimits } from "#control-plane/limits/account.ts";
 import type { Limiter } from "#control-plane/limits/limiter.ts";
+import { checkMasterKey } from "#control-plane/master-key.ts";
 import { createMetrics, type Metrics } from "#control-plane/metrics.ts";
 import { createMigrationCheck } from "#control-plane/migrations/migrate.ts";
 import type { Plans } from "#control-plane/plans.ts";
@@ -23,6 +25,8 @@ export interface AppInputs<C extends AppConfig = Config> {
   readonly config: C;
   /** The operator's bearer token, read or generated. */
   readonly adminToken: string;
+  /** 32 bytes, read or generated. */
+  readonly masterKey: Uint8Array;
   /** The table in force (plans.ts, plans-override.ts). */
   readonly plans: Plans;
   /** The host's own clock. */
@@ -47,6 +51,10 @@ export interface App<C extends AppConfig = Config> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly sql: Sql;
+  /** For statements that a request or an agent waits for: an answer or DatabaseAway within 2 s. */
+  readonly gate: GuardedDatabase;
+  /** For secrets at rest. */
+  readonly encryption: Encryption;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly keys: Keys;
@@ -71,7 +79,7 @@ const POOL = 10;
 // decisions 2: a missing or wrong key is limited per client address.
 const FAILURES_PER_MINUTE = 30;
 
-/** Opens the app; rejects where the database is away, since the clock is the database's. */
+/** Opens the app; rejects where the database is away, since the clock is the database's, and with WrongMasterKey. */
 export async function createApp<C extends AppConfig>(
   inputs: AppInputs<C>,
   overrides: AppOverrides = {},
@@ -113,6 +121,8 @@ export async function createApp<C extends AppConfig>(
     log,
     metrics,
     sql,
+    gate,
+    encryption: createEncryption(inputs.masterKey, random),
     notifications,
     accounts,
     keys,
@@ -132,6 +142,7 @@ export async function createApp<C extends AppConfig>(
   };
   try {
     await databaseClock.sync();
+    await gate.run((client) => checkMasterKey(client, inputs.masterKey));
   } catch (error) {
     await app.close();
     throw error;

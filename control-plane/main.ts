@@ -8,6 +8,7 @@ import { createApp } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
+import { readMasterKey, WrongMasterKey } from "#control-plane/master-key.ts";
 import { migrate } from "#control-plane/migrations/migrate.ts";
 import { overridePlans } from "#control-plane/plans-override.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
@@ -44,12 +45,12 @@ async function main(config: Config): Promise<void> {
   const log = createLog();
   const app = await createApp({
     config,
-    adminToken: readToken(config),
+    ...readSecrets(config),
     plans: plans?.plans ?? BUILT_IN_PLANS,
     hostClock,
     random,
     log,
-  });
+  }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
   const version = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
     .version;
   const service = await serve(app, version).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
@@ -86,12 +87,20 @@ function readJson(setting: string, path: string): unknown {
   }
 }
 
-function readToken(config: Config): string {
+function readSecrets({ adminToken, masterKey, dataDir }: Config) {
   try {
-    return readAdminToken(config.adminToken, config.dataDir, random);
+    return {
+      adminToken: readAdminToken(adminToken, dataDir, random),
+      masterKey: readMasterKey(masterKey, dataDir, random),
+    };
   } catch (error) {
-    return fail(`VANTAGE_DATA_DIR ${config.dataDir} cannot be used: ${reasonOf(error)}`);
+    return fail(lineOf(`VANTAGE_DATA_DIR ${dataDir} cannot be used`, error));
   }
+}
+
+/** The line of an error that brings its own, or else one under a heading. */
+function lineOf(heading: string, error: unknown): string {
+  return error instanceof WrongMasterKey ? error.message : `${heading}: ${reasonOf(error)}`;
 }
 
 const read = readConfig(process.env);

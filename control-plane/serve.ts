@@ -7,6 +7,8 @@ import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { createFoundation } from "#control-plane/http/foundation.ts";
 import { createServer } from "#control-plane/http/server.ts";
+import { openProbes } from "#control-plane/probes/probes.ts";
+import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
 import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
@@ -25,9 +27,16 @@ export interface Service {
 const STOP_GRACE_MS = 10_000;
 
 /** Builds the hub and every surface over an open app and listens; rejects where an address cannot be bound. */
-export async function serve(app: App, version: string): Promise<Service> {
+export async function serve(
+  app: App,
+  version: string,
+  // Until agents speak TLS: false takes them in clear text and at their word.
+  { secureAgents = false }: { readonly secureAgents?: boolean } = {},
+): Promise<Service> {
   const { config, clock, random, log } = app;
   const hub = createHub({ clock, random, log, registry: app.metrics.registry });
+  const probes = await openProbes(app);
+  probes.security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
   const tls =
     config.tls === null
       ? undefined
@@ -41,13 +50,15 @@ export async function serve(app: App, version: string): Promise<Service> {
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster);
   registerAdminProbes(server, admin, hub.roster, hub.replicaId);
+  registerProbeRoutes(server, admin, probes);
   await registerDocs(server);
 
-  const grpc = await listenGrpc(hub, config.grpc, log);
+  const grpc = await listenGrpc(hub, config.grpc, log, secureAgents ? probes.security : null);
   try {
     await server.listen({ host: config.http.host, port: config.http.port });
   } catch (error) {
     hub.stop();
+    probes.close();
     await grpc.stop();
     throw error;
   }
@@ -59,6 +70,7 @@ export async function serve(app: App, version: string): Promise<Service> {
       await server.close();
       clearTimeout(force);
       hub.stop();
+      probes.close();
       await grpc.stop();
     },
   };

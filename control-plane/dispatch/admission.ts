@@ -21,8 +21,9 @@ export interface Gatekeeper {
   /** Decides on the client certificate a stream was opened with: DER, null where the agent showed none. */
   admit(certificate: Uint8Array | null): Promise<Admission>;
   /**
-   * Told of every change of an enrolment on whatever replica it was made: `null` means revoked, the stream closes at
-   * once. Looked up again for everyone admitted here after a loss of the database's notifications.
+   * Told of every change of the enrolment of an agent that was admitted here, on whatever replica it was made: `null`
+   * means revoked, the stream closes at once. Looked up again for all of them every few seconds and after a loss of the
+   * database's notifications.
    */
   onChange(listener: (agentId: string, enrolled: Enrolled | null) => void): void;
 }

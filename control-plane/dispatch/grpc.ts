@@ -1,12 +1,30 @@
-import { Server, ServerCredentials, status, type ServerDuplexStream } from "@grpc/grpc-js";
+import { isIP } from "node:net";
+import {
+  Server,
+  ServerCredentials,
+  status,
+  type sendUnaryData,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+} from "@grpc/grpc-js";
 import type { Logger } from "pino";
-import { ProbeService, type AgentMessage, type HubMessage, type ProbeServer } from "#shared/protocol/probe.ts";
+import {
+  ProbeService,
+  type AgentMessage,
+  type EnrollResponse,
+  type Hello,
+  type HubMessage,
+  type ProbeServer,
+} from "#shared/protocol/probe.ts";
 import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";
+import type { Admission } from "#control-plane/dispatch/admission.ts";
 import type { AttachedStream, Hub } from "#control-plane/dispatch/hub.ts";
+import type { Issuance, ListenerIdentity, Security } from "#control-plane/dispatch/security.ts";
 import type { AgentLink } from "#control-plane/dispatch/session.ts";
 
 /** A stream that says nothing is not an agent. */
 const HELLO_TIMEOUT_MS = 5_000;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** Octets an agent may leave unread before it counts as stuck. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
@@ -17,11 +35,15 @@ export interface GrpcListener {
   stop(): Promise<void>;
 }
 
-/** Listens for agents. Rejects where the address cannot be bound. Loopback only until enrolment exists (config). */
+/**
+ * Listens for agents: TLS 1.3, and a client certificate of ours for all but Enroll. Rejects where the address cannot be
+ * bound. Without `security` in clear text, everyone taken at their word: loopback only (config).
+ */
 export async function listenGrpc(
   hub: Hub,
   address: { host: string; port: number },
   log: Logger,
+  security: Security | null = null,
 ): Promise<GrpcListener> {
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -31,20 +53,26 @@ export async function listenGrpc(
     "grpc.keepalive_timeout_ms": 5_000,
     "grpc.keepalive_permit_without_calls": 1,
     "grpc.http2.min_ping_interval_without_data_ms": 1_000,
+    // An agent needs two; strangers get no more.
+    "grpc.max_concurrent_streams": 16,
+    "grpc.max_connection_idle_ms": 60_000,
   });
   const service: ProbeServer = {
-    attach: (call) => serveStream(hub, call, log),
-    enroll: (_call, callback) => {
-      callback({ code: status.UNIMPLEMENTED, details: "this control plane takes agents on its own host only" });
+    attach: (call) => serveStream({ hub, log, security }, call),
+    enroll: (call, callback) => {
+      const { joinToken, certificateRequest } = call.request;
+      void answer(security?.enrolment.enroll(joinToken, certificateRequest, peerOf(call)), callback);
     },
-    renew: (_call, callback) => {
-      callback({ code: status.UNIMPLEMENTED, details: "this control plane takes agents on its own host only" });
+    renew: (call, callback) => {
+      const shown = certificateOf(call);
+      void answer(security?.enrolment.renew(shown, call.request.certificateRequest, peerOf(call)), callback);
     },
   };
   server.addService(ProbeService, service);
+  const credentials = security === null ? ServerCredentials.createInsecure() : new AgentCredentials(security);
   const host = address.host.includes(":") ? `[${address.host}]` : address.host;
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${address.port}`, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(`${host}:${address.port}`, credentials, (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });
@@ -59,10 +87,66 @@ export async function listenGrpc(
   };
 }
 
-type Call = ServerDuplexStream<AgentMessage, HubMessage>;
+/** Asks every client for a certificate and lets those without one in: who may do what is decided by call. */
+class AgentCredentials extends ServerCredentials {
+  constructor({ authority, identity }: Security) {
+    const context = ({ chain, privateKey }: ListenerIdentity) =>
+      ({ ca: authority, cert: chain, key: privateKey, minVersion: "TLSv1.3" }) as const;
+    super(
+      { requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
+      context(identity.current()),
+    );
+    identity.onRenew((renewed) => this.updateSecureContextOptions(context(renewed)));
+  }
 
-function serveStream(hub: Hub, call: Call, log: Logger): void {
+  override _equals(other: ServerCredentials): boolean {
+    return this === other;
+  }
+}
+
+type Call = ServerDuplexStream<AgentMessage, HubMessage>;
+type AnyCall = Pick<Call | ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer">;
+
+/** The client's certificate (DER), where the TLS layer found it valid and of our authority. */
+function certificateOf(call: AnyCall): Uint8Array | null {
+  return call.getAuthContext().sslPeerCertificate?.raw ?? null;
+}
+
+/** The client's address without its port; grpc-js puts no brackets around IPv6. */
+function peerOf(call: AnyCall): string {
+  const peer = call.getPeer();
+  const address = peer.slice(0, Math.max(0, peer.lastIndexOf(":")));
+  return isIP(address.split("%", 1)[0] ?? "") === 0 ? peer : address;
+}
+
+const STATUS_OF_FAULT = {
+  identity: status.UNAUTHENTICATED,
+  request: status.INVALID_ARGUMENT,
+  limit: status.RESOURCE_EXHAUSTED,
+  away: status.UNAVAILABLE,
+} as const;
+
+async function answer(issuing: Promise<Issuance> | undefined, callback: sendUnaryData<EnrollResponse>): Promise<void> {
+  if (issuing === undefined) {
+    return callback({ code: status.UNIMPLEMENTED, details: "this control plane takes agents on its own host only" });
+  }
+  const issuance = await issuing;
+  if (!issuance.ok) return callback({ code: STATUS_OF_FAULT[issuance.fault], details: issuance.message });
+  const { certificate, caCertificate, agentId, timeMs } = issuance.issued;
+  const der = { certificate: Buffer.from(certificate), caCertificate: Buffer.from(caCertificate) };
+  callback(null, { ...der, agentId, timeMs });
+}
+
+/** What serving a stream takes. */
+interface Wire {
+  readonly hub: Hub;
+  readonly log: Logger;
+  readonly security: Security | null;
+}
+
+function serveStream({ hub, log, security }: Wire, call: Call): void {
   let stream: AttachedStream | null = null;
+  let isGreeted = false;
   let over = false;
   const link = createLink(call);
   const timer = setTimeout(() => link.close(), HELLO_TIMEOUT_MS);
@@ -72,19 +156,44 @@ function serveStream(hub: Hub, call: Call, log: Logger): void {
     clearTimeout(timer);
     stream?.closed();
   };
+
+  function admit(hello: Hello): Promise<Admission> {
+    if (security !== null) return security.gatekeeper.admit(certificateOf(call));
+    const region = hello.location?.region ?? "";
+    return Promise.resolve({
+      ok: true,
+      enrolled: { agentId: hello.agentId, region, accountId: null, enabled: true },
+    });
+  }
+
+  /** Decided anew when the hello is there, so that nothing that changed before it is missed. */
+  async function greet(hello: Hello): Promise<void> {
+    const admission = await admit(hello);
+    if (over) return;
+    const attached = admission.ok ? hub.attach(hello, link, admission.enrolled) : hub.refuse(admission.rejection);
+    if ("receive" in attached) {
+      stream = attached;
+      call.resume();
+    } else {
+      log.warn({ peer: call.getPeer(), agent: hello.agentId.slice(0, 64), ...attached }, "agent rejected");
+      link.close({ body: { $case: "rejected", value: attached } });
+      call.resume();
+    }
+  }
+
   call.on("data", (message: AgentMessage) => {
     if (over) return;
     if (stream !== null) return stream.receive(message);
+    if (isGreeted) return; // what follows the hello of an agent that was turned away
     if (message.body?.$case !== "hello") return link.close();
+    isGreeted = true;
     clearTimeout(timer);
-    const hello = message.body.value;
-    const region = hello.location?.region ?? "";
-    const attached = hub.attach(hello, link, { agentId: hello.agentId, region, accountId: null, enabled: true });
-    if ("receive" in attached) stream = attached;
-    else {
-      log.warn({ peer: call.getPeer(), ...attached }, "agent rejected");
-      link.close({ body: { $case: "rejected", value: attached } });
-    }
+    // What comes next waits for the answer.
+    call.pause();
+    greet(message.body.value).catch((error: unknown) => {
+      log.error({ err: error }, "agent could not be admitted");
+      call.destroy();
+    });
   });
   call.on("end", () => {
     close();

@@ -5,6 +5,7 @@ import type { PlanName, Plans } from "#control-plane/plans.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
 import { serve } from "#control-plane/serve.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
 const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
@@ -12,6 +13,7 @@ const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
 /** A whole control plane on loopback with a database of its own, in this process. */
 export interface TestControlPlane {
   readonly app: App;
+  readonly databaseUrl: string;
   readonly url: string;
   readonly grpcPort: number;
   /** An answer of the API, parsed. */
@@ -46,11 +48,17 @@ export interface ControlPlaneOptions {
   readonly overrides?: AppOverrides;
   readonly config?: Partial<Config>;
   readonly plans?: Plans;
+  /** true: agents enrol and speak TLS. */
+  readonly secureAgents?: boolean;
+  /** A second replica on this database, which the first one drops. */
+  readonly databaseUrl?: string;
 }
 
 /** Starts one. Call `stop` in afterAll. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<TestControlPlane> {
-  const database = await createTestDatabase();
+  const { databaseUrl } = options;
+  const database =
+    databaseUrl === undefined ? await createTestDatabase() : { url: databaseUrl, drop: () => Promise.resolve() };
   const read = readConfig({ DATABASE_URL: database.url });
   if (!read.ok) throw new Error(read.line);
   const anyPort = { host: "127.0.0.1", port: 0 };
@@ -58,6 +66,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     {
       config: { ...read.config, http: anyPort, grpc: anyPort, ...options.config },
       adminToken: ADMIN_TOKEN,
+      masterKey: MASTER_KEY,
       plans: options.plans ?? BUILT_IN_PLANS,
       hostClock: systemClock,
       random: systemRandom,
@@ -65,7 +74,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     },
     options.overrides,
   );
-  const service = await serve(app, "0.0.0-test");
+  const service = await serve(app, "0.0.0-test", { secureAgents: options.secureAgents ?? false });
   const url = `http://127.0.0.1:${service.ports.http}`;
   const call = async (path: string, { key, method, headers, body, signal }: CallOptions = {}): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, {
@@ -95,6 +104,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     });
   return {
     app,
+    databaseUrl: database.url,
     url,
     grpcPort: service.ports.grpc,
     call,

@@ -7,6 +7,7 @@ import { bearerToken } from "#control-plane/http/gate.ts";
 import { createLog } from "#shared/process/log.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
 
 /** A replica of the HTTP side with routes for tests, listening on loopback. */
 export interface TestGate extends Foundation {
@@ -42,6 +43,7 @@ export async function startGate(options: TestGateOptions): Promise<TestGate> {
         v1V2Sunset: options.sunset ?? new Date("2999-01-01T00:00:00Z"),
       },
       adminToken: ADMIN_TOKEN,
+      masterKey: MASTER_KEY,
       plans: options.plans ?? BUILT_IN_PLANS,
       hostClock: systemClock,
       random: systemRandom,

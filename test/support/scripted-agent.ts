@@ -1,4 +1,4 @@
-import { credentials } from "@grpc/grpc-js";
+import { credentials, type ChannelCredentials } from "@grpc/grpc-js";
 import { ProbeClient, type AgentMessage, type Hello, type HubMessage, type Job } from "#shared/protocol/probe.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import { PROTOCOL } from "#shared/wire.ts";
@@ -35,8 +35,12 @@ export function helloOf(region: string, over: Partial<Hello> = {}): Hello {
 }
 
 /** Dials, says hello and waits for the hub's first word. */
-export async function startScriptedAgent(port: number, hello: Hello): Promise<ScriptedAgent> {
-  const client = new ProbeClient(`localhost:${port}`, credentials.createInsecure());
+export async function startScriptedAgent(
+  port: number,
+  hello: Hello,
+  channel: ChannelCredentials = credentials.createInsecure(),
+): Promise<ScriptedAgent> {
+  const client = new ProbeClient(`localhost:${port}`, channel);
   const stream = client.attach();
   const messages: HubMessage[] = [];
   const jobs: Job[] = [];

@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import type { Random } from "#shared/clock.ts";
+
+/** Seals secrets for the database: AES-256-GCM (NIST SP 800-38D) under a key derived from the master key. */
+export interface Encryption {
+  /** `purpose` says what the secret is and where it stands, e.g. "authority.private_key"; only it opens the secret again. */
+  seal(secret: Uint8Array, purpose: string): Uint8Array;
+  /** The secret; null where it was altered, sealed for another purpose or under another key. */
+  open(sealed: Uint8Array, purpose: string): Uint8Array | null;
+}
+
+// Version, nonce, secret, tag. Random 96-bit nonces are safe for 2^32 secrets under one key, far above what we keep.
+const VERSION = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = "aes-256-gcm";
+
+/** The encryption under a master key of 32 bytes. */
+export function createEncryption(masterKey: Uint8Array, random: Random): Encryption {
+  const key = new Uint8Array(hkdfSync("sha256", masterKey, "", "vantage encryption", 32));
+  return {
+    seal(secret, purpose) {
+      const nonce = random.bytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(purpose));
+      return Buffer.concat([Uint8Array.of(VERSION), nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
+    },
+    open(sealed, purpose) {
+      if (sealed[0] !== VERSION || sealed.length < 1 + NONCE_BYTES + TAG_BYTES) return null;
+      const nonce = sealed.subarray(1, 1 + NONCE_BYTES);
+      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-TAG_BYTES));
+      const text = decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES));
+      try {
+        return Buffer.concat([text, decipher.final()]);
+      } catch {
+        return null; // what final() throws says only that the tag does not fit
+      }
+    },
+  };
+}
+
+/** What a database keeps to recognise its master key by; says nothing about the key (HMAC, RFC 2104). */
+export function checkValueOf(masterKey: Uint8Array): Uint8Array {
+  return createHmac("sha256", masterKey).update("vantage master key check").digest();
+}

@@ -1,0 +1,9 @@
+import type { Sql } from "#control-plane/database/connect.ts";
+
+/** Writes a fact about this installation unless one of that name stands; the one that stands then. */
+export async function keepFact(sql: Sql, name: string, value: Uint8Array): Promise<Uint8Array> {
+  await sql`insert into instance (name, value) values (${name}, ${value}) on conflict (name) do nothing`;
+  const [row] = await sql<{ value: Uint8Array }[]>`select value from instance where name = ${name}`;
+  if (row === undefined) throw new Error(`the fact ${name} is gone`);
+  return row.value;
+}

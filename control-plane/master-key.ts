@@ -1,0 +1,68 @@
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Random } from "#shared/clock.ts";
+import { makeDirectory } from "#shared/process/directory.ts";
+import { base64Key } from "#shared/settings/kinds.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { checkValueOf } from "#control-plane/encryption.ts";
+import { keepFact } from "#control-plane/instance/store.ts";
+
+/** The key does not fit: not the database's, or a file that holds none. The message is one line for the operator. */
+export class WrongMasterKey extends Error {
+  override readonly name = "WrongMasterKey";
+}
+
+/**
+ * The master key, 32 bytes: as configured, or kept in `<data dir>/master-key` (0600, base64), made on the first start.
+ * A file that holds something else is never replaced: it may be the damaged key of a database full of secrets.
+ */
+export function readMasterKey(configured: Uint8Array | null, dataDir: string, random: Random): Uint8Array {
+  if (configured !== null) return configured;
+  const file = join(dataDir, "master-key");
+  const kept = readKept(file);
+  if (kept !== null) return kept;
+  makeDirectory(resolve(dataDir));
+  // Whole or not at all, and on the disk before anything is sealed with it; of two processes one is first.
+  const draft = `${file}.${Buffer.from(random.bytes(6)).toString("hex")}`;
+  const descriptor = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(descriptor, `${Buffer.from(random.bytes(32)).toString("base64")}\n`);
+    fsyncSync(descriptor);
+    linkSync(draft, file);
+  } catch (error) {
+    if (!hasErrno(error, "EEXIST")) throw error;
+  } finally {
+    closeSync(descriptor);
+    rmSync(draft);
+  }
+  const made = readKept(file);
+  if (made === null) throw new Error(`${file} is gone`);
+  return made;
+}
+
+function readKept(file: string): Uint8Array | null {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (hasErrno(error, "ENOENT")) return null;
+    throw error;
+  }
+  const key = base64Key.parse(text.trim());
+  if (key === undefined) throw new WrongMasterKey(`VANTAGE_MASTER_KEY: ${file} must hold ${base64Key.allowed}`);
+  return key;
+}
+
+function hasErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** Throws WrongMasterKey where the database was set up under another key; the first key that asks becomes its key. */
+export async function checkMasterKey(sql: Sql, masterKey: Uint8Array): Promise<void> {
+  const value = checkValueOf(masterKey);
+  const kept = await keepFact(sql, "master_key_check", value);
+  if (Buffer.compare(kept, value) === 0) return;
+  throw new WrongMasterKey(
+    "VANTAGE_MASTER_KEY is not the key this database was set up with: set it to that key, or put the file master-key of the first data directory back",
+  );
+}

@@ -1,0 +1,135 @@
+import { Counter, type Registry } from "prom-client";
+import type { Logger } from "pino";
+import type { Clock, Random } from "#shared/clock.ts";
+import { DatabaseAway } from "#control-plane/database/away.ts";
+import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
+import type { Enrolment, Issuance, NotIssued } from "#control-plane/dispatch/security.ts";
+import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { MAX_REQUEST_BYTES, readRequest, type Authority } from "#control-plane/probes/authority.ts";
+import { redeemToken, renewProbe } from "#control-plane/probes/store.ts";
+import { readToken } from "#control-plane/probes/tokens.ts";
+
+/** How a call for a certificate ended; the operator's word in log and metric, finer than what the caller hears. */
+type Result =
+  | "enrolled"
+  | "renewed"
+  | "token_malformed"
+  | "token_foreign"
+  | "token_unknown"
+  | "token_used"
+  | "token_expired"
+  | "certificate"
+  | "request"
+  | "limited"
+  | "away"
+  | "error";
+
+/** What enrolment stands on. */
+export interface EnrolmentDeps {
+  readonly authority: Authority;
+  readonly database: GuardedDatabase;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+// Guessing a token of 256 bits is hopeless; the limit keeps strangers from making us read and log without end.
+const FAILURES_PER_MINUTE = 30;
+
+// One text for tokens that never were, are used up or too old: a stranger learns nothing from it.
+const BAD_TOKEN: NotIssued = {
+  fault: "identity",
+  message:
+    "this join token does not let anyone in: it is not one of this control plane, used up or expired; make a new one",
+};
+const BAD_REQUEST: NotIssued = {
+  fault: "request",
+  message: `certificate_request must be a PKCS #10 request (DER, at most ${MAX_REQUEST_BYTES} octets) for a P-256 key, signed by it`,
+};
+const BAD_CERTIFICATE: NotIssued = {
+  fault: "identity",
+  message:
+    "renewing takes the agent's own client certificate, neither expired nor revoked nor replaced; else enrol it again with a new join token",
+};
+const LIMITED: NotIssued = { fault: "limit", message: "too many failed attempts from your address; wait a minute" };
+const AWAY: NotIssued = { fault: "away", message: "the control plane cannot ask its database; try again" };
+
+/** Hands out certificates for tokens and for certificates. */
+export function createEnrolment(deps: EnrolmentDeps): Enrolment {
+  const { authority, database, clock, random, log, registry } = deps;
+  const failures = createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
+  const enrolments = new Counter({
+    name: "vantage_enrolments_total",
+    help: "Calls of agents for a certificate, by how they ended",
+    labelNames: ["result"],
+    registers: [registry],
+  });
+
+  async function attempt(peer: string, work: () => Promise<Attempt>): Promise<Issuance> {
+    let ended: Attempt;
+    if (failures.isExhausted(peer)) ended = { result: "limited", answer: LIMITED };
+    else {
+      try {
+        ended = await work();
+      } catch (error) {
+        const isAway = error instanceof DatabaseAway;
+        if (!isAway) log.error({ err: error, peer }, "enrolment broke");
+        ended = { result: isAway ? "away" : "error", answer: AWAY };
+      }
+    }
+    const { result, answer } = ended;
+    enrolments.inc({ result });
+    if ("certificate" in answer) {
+      log.info({ agent: answer.agentId, peer, result }, "agent certificate issued");
+      const timeMs = clock.now().getTime();
+      return { ok: true, issued: { ...answer, caCertificate: authority.certificate, timeMs } };
+    }
+    if (answer.fault !== "away" && answer.fault !== "limit") failures.take(peer);
+    // Whoever is over the limit is counted, not logged: the log must not grow at a stranger's will.
+    if (answer.fault !== "limit") log.warn({ peer, result }, "agent certificate refused");
+    return { ok: false, ...answer };
+  }
+
+  return {
+    enroll: (presented, request, peer) =>
+      attempt(peer, async () => {
+        const token = readToken(presented);
+        if (token === null) return { result: "token_malformed", answer: BAD_TOKEN };
+        if (token.fingerprint !== authority.fingerprint) return { result: "token_foreign", answer: BAD_TOKEN };
+        // Before the token is spent.
+        const key = await readRequest(request);
+        if (key === null) return { result: "request", answer: BAD_REQUEST };
+        const planned = authority.plan();
+        const probe = { ...planned, suffix: Buffer.from(random.bytes(6)).toString("hex") };
+        const redeemed = await database.run((sql) => redeemToken(sql, token.digest, probe, clock.now()));
+        if (!redeemed.ok) return { result: `token_${redeemed.reason}`, answer: BAD_TOKEN };
+        const { agentId } = redeemed;
+        return {
+          result: "enrolled",
+          answer: { agentId, certificate: await authority.issueClient({ ...planned, agentId }, key) },
+        };
+      }),
+    renew: (shown, request, peer) =>
+      attempt(peer, async () => {
+        const holder = shown === null ? null : authority.identify(shown);
+        if (holder === null || holder.notAfter <= clock.now())
+          return { result: "certificate", answer: BAD_CERTIFICATE };
+        const key = await readRequest(request);
+        if (key === null) return { result: "request", answer: BAD_REQUEST };
+        const next = authority.plan();
+        const renewed = await database.run((sql) => renewProbe(sql, holder, next));
+        if (!renewed) return { result: "certificate", answer: BAD_CERTIFICATE };
+        const { agentId } = holder;
+        return {
+          result: "renewed",
+          answer: { agentId, certificate: await authority.issueClient({ ...next, agentId }, key) },
+        };
+      }),
+  };
+}
+
+interface Attempt {
+  readonly result: Result;
+  readonly answer: NotIssued | { readonly agentId: string; readonly certificate: Uint8Array };
+}

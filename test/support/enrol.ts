@@ -1,0 +1,163 @@
+// oxlint-disable-next-line import/no-unassigned-import -- x509 needs its side effect before it loads
+import "reflect-metadata";
+import { createHash, createPrivateKey, webcrypto, X509Certificate } from "node:crypto";
+import { connect } from "node:tls";
+import { credentials, type ChannelCredentials, type ServiceError } from "@grpc/grpc-js";
+import * as x509 from "@peculiar/x509";
+import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
+import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import type { Answer, TestControlPlane } from "#test/support/control-plane.ts";
+
+x509.cryptoProvider.set(webcrypto as never);
+
+/** What an enrolled agent keeps: PEM throughout. */
+export interface AgentIdentity {
+  readonly agentId: string;
+  readonly certificate: string;
+  readonly caCertificate: string;
+  readonly privateKey: string;
+}
+
+/** A key and a request for a certificate on it. */
+export interface CertificateRequest {
+  /** DER. */
+  readonly der: Buffer;
+  /** PEM. */
+  readonly privateKey: string;
+}
+
+/** A request as an agent makes it; other curves and subjects for those that should not pass. */
+export async function makeRequest(namedCurve = "P-256", subject = "CN=whoever"): Promise<CertificateRequest> {
+  const algorithm = { name: "ECDSA", namedCurve };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: subject,
+    keys,
+    signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
+  });
+  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey));
+  const privateKey = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }).export({
+    format: "pem",
+    type: "pkcs8",
+  });
+  return { der: Buffer.from(request.rawData), privateKey: privateKey.toString() };
+}
+
+/** What a join token is asked to be. */
+export interface TokenFields {
+  readonly region: string;
+  readonly ttl_seconds?: number;
+  readonly reusable?: boolean;
+  readonly account_id?: number;
+}
+
+/** A join token through the operator's API. */
+export async function makeJoinToken(plane: Pick<TestControlPlane, "operate">, fields: TokenFields): Promise<string> {
+  const made: Answer = await plane.operate("POST", "/api/admin/probe-tokens", fields);
+  if (made.status !== 201) throw new Error(made.text);
+  return (made.body.data as { token: string }).token;
+}
+
+/**
+ * The authority's certificate (PEM) as the listener shows it at the end of its chain, checked against the fingerprint of
+ * a join token: the way an agent comes to trust a control plane it has never met.
+ */
+export function fetchAuthority(port: number, token: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      port,
+      host: "127.0.0.1",
+      servername: CONTROL_PLANE_NAME,
+      ALPNProtocols: ["h2"],
+      rejectUnauthorized: false,
+    });
+    socket.once("error", reject).once("secureConnect", () => {
+      const { issuerCertificate } = socket.getPeerCertificate(true);
+      socket.destroy();
+      const { raw } = issuerCertificate;
+      if (createHash("sha256").update(raw).digest("hex") === token.slice(-64)) {
+        resolve(new X509Certificate(raw).toString());
+      } else reject(new Error("this is not the control plane the token is for"));
+    });
+  });
+}
+
+/** Credentials of a client that knows the authority, with a certificate of its own or without. */
+export function clientCredentials(
+  caCertificate: string,
+  own: Pick<AgentIdentity, "certificate" | "privateKey"> | null = null,
+): ChannelCredentials {
+  const ca = Buffer.from(caCertificate);
+  if (own === null) return credentials.createSsl(ca);
+  return credentials.createSsl(ca, Buffer.from(own.privateKey), Buffer.from(own.certificate));
+}
+
+/** A client of the wire; it verifies the fixed name whatever it dials. */
+export function dialProbe(port: number, channel: ChannelCredentials): ProbeClient {
+  return new ProbeClient(`localhost:${port}`, channel, {
+    "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
+    "grpc.default_authority": CONTROL_PLANE_NAME,
+  });
+}
+
+/** One call of Enroll; rejects with the ServiceError. */
+export async function callEnroll(
+  port: number,
+  caCertificate: string,
+  joinToken: string,
+  certificateRequest: Buffer,
+): Promise<EnrollResponse> {
+  const client = dialProbe(port, clientCredentials(caCertificate));
+  try {
+    return await new Promise<EnrollResponse>((resolve, reject) => {
+      client.enroll({ joinToken, certificateRequest }, (error: ServiceError | null, response) => {
+        if (error === null) resolve(response);
+        else reject(error);
+      });
+    });
+  } finally {
+    client.close();
+  }
+}
+
+/** One call of Renew with an identity, or without any; rejects with the ServiceError. */
+export async function callRenew(
+  port: number,
+  caCertificate: string,
+  own: AgentIdentity | null,
+  certificateRequest: Buffer,
+): Promise<EnrollResponse> {
+  const client = dialProbe(port, clientCredentials(caCertificate, own));
+  try {
+    return await new Promise<EnrollResponse>((resolve, reject) => {
+      client.renew({ certificateRequest }, (error: ServiceError | null, response) => {
+        if (error === null) resolve(response);
+        else reject(error);
+      });
+    });
+  } finally {
+    client.close();
+  }
+}
+
+/** The identity that a response and the key it was asked for make. */
+export function identityOf(response: EnrollResponse, request: CertificateRequest): AgentIdentity {
+  return {
+    agentId: response.agentId,
+    certificate: new X509Certificate(response.certificate).toString(),
+    caCertificate: new X509Certificate(response.caCertificate).toString(),
+    privateKey: request.privateKey,
+  };
+}
+
+/** Enrols an agent: a token through the operator's API, a request, Enroll over TLS. */
+export async function enrol(
+  plane: Pick<TestControlPlane, "operate" | "grpcPort">,
+  region: string,
+  fields: Omit<TokenFields, "region"> = {},
+): Promise<AgentIdentity> {
+  const token = await makeJoinToken(plane, { region, ...fields });
+  const request = await makeRequest();
+  const authority = await fetchAuthority(plane.grpcPort, token);
+  return identityOf(await callEnroll(plane.grpcPort, authority, token, request.der), request);
+}
