@@ -1,28 +1,47 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import type { AgentRow, Roster } from "#control-plane/dispatch/roster.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operation.ts";
+import { readQuery } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
+import type { ProbeListing, ProbeRow } from "#control-plane/probes/listing.ts";
+import { PROBE_STATUSES, type ProbeStatus } from "#control-plane/probes/status.ts";
 
 const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
+const NULLABLE_TIME = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
-/** One agent as the operator sees it (decisions 1, Admin API). */
+/** One probe as the operator sees it (decisions 1, Admin API). */
 const PROBE = Type.Object({
   id: Type.String({ description: "The agent's own id; usable as probe:<id>" }),
-  region: Type.String({ description: "Region" }),
+  region: Type.String({ description: "The region it was enrolled for" }),
   city: { ...NULLABLE_TEXT, description: "City; null: not told" },
   country: { ...NULLABLE_TEXT, description: "ISO 3166-1 alpha-2; null: not told" },
   tags: Type.Array(Type.String(), { description: "Tags" }),
-  status: Type.Enum(["online", "draining", "offline"], { description: "Of this replica's own streams" }),
-  version: Type.String({ description: "Of the agent's software" }),
-  replicas: Type.Array(Type.String(), { description: "Control-plane replicas it is attached to" }),
-  last_seen_at: Type.String({ format: "date-time", description: "Its last message" }),
-  capabilities: Type.Array(Type.String(), { description: "What it can do" }),
+  status: Type.Enum([...PROBE_STATUSES], {
+    description:
+      "online: takes work on at least one replica. draining: attached, finishing. offline: attached nowhere. disabled, revoked: by the operator",
+  }),
+  version: Type.String({ description: "Of the agent's software; empty: it has never attached" }),
+  replicas: Type.Array(Type.String(), { description: "Live control-plane replicas it is attached to" }),
+  last_seen_at: { ...NULLABLE_TIME, description: "When it was last heard, to a few seconds; null: never" },
+  capabilities: Type.Array(Type.String(), { description: "What it can do, by its last word" }),
+  account_id: Type.Union([Type.Integer(), Type.Null()], { description: "The one account it serves; null: everyone" }),
+  enrolled_at: { ...NULLABLE_TIME, description: "When it joined; null: it is not enrolled" },
+  certificate_expires_at: { ...NULLABLE_TIME, description: "End of its newest certificate; it renews at two thirds" },
 });
 
-/** GET /api/admin/probes: every agent this replica knows, by region and id. */
-export function registerAdminProbes(server: FastifyInstance, admin: Hook, roster: Roster, replicaId: string): void {
+/** Query of routes that list probes by status. */
+export const STATUS_FIELD = Type.Optional(
+  Type.Unsafe<ProbeStatus>({ type: "string", enum: [...PROBE_STATUSES], description: "Only those of this status" }),
+);
+const ListQuery = Type.Object({
+  id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "This probe alone" })),
+  status: STATUS_FIELD,
+});
+
+/** GET /api/admin/probes: every enrolled agent, by region and id, whichever replica is asked. */
+export function registerAdminProbes(server: FastifyInstance, admin: Hook, probes: ProbeListing): void {
   server.route({
     method: "GET",
     url: "/api/admin/probes",
@@ -30,27 +49,41 @@ export function registerAdminProbes(server: FastifyInstance, admin: Hook, roster
     schema: operation({
       id: "admin_list_probes",
       tag: "Admin",
-      summary: "The probe agents this replica knows",
-      data: Type.Array(PROBE),
+      summary: "The probe agents, by region and id; one of them by id",
+      data: Type.Union([Type.Array(PROBE), PROBE]),
+      query: ListQuery,
+      errors: ["missing_parameter", "not_found"],
       security: "operator",
     }),
-    handler: (request) => Promise.resolve(answer(request, probeRows(roster.rows(), replicaId))),
+    handler: async (request) => {
+      const { id, status } = readQuery(ListQuery, request);
+      const rows = await probes.read({
+        ...(id === undefined ? {} : { id }),
+        ...(status === undefined ? {} : { status }),
+      });
+      if (id === undefined) return answer(request, rows.map(show));
+      const [row] = rows;
+      if (row === undefined) throw new Refusal("not_found", `There is no such probe ${JSON.stringify(id)}.`);
+      return answer(request, show(row));
+    },
   });
 }
 
-function probeRows(rows: readonly AgentRow[], replicaId: string) {
-  return rows
-    .map(({ agent, status, lastSeenAt }) => ({
-      id: agent.id,
-      region: agent.place.region,
-      city: agent.place.city,
-      country: agent.place.country,
-      tags: agent.place.tags,
-      status,
-      version: agent.version,
-      replicas: status === "offline" ? [] : [replicaId],
-      last_seen_at: lastSeenAt.toISOString(),
-      capabilities: [...agent.capabilities].toSorted(),
-    }))
-    .toSorted((a, b) => (a.region === b.region ? (a.id < b.id ? -1 : 1) : a.region < b.region ? -1 : 1));
+function show({ agent, status, replicas, lastSeenAt, accountId, enrolledAt, certificateExpiresAt }: ProbeRow) {
+  const { region, city, country, tags } = agent.place;
+  return {
+    id: agent.id,
+    region,
+    city,
+    country,
+    tags,
+    status,
+    version: agent.version,
+    replicas,
+    last_seen_at: lastSeenAt?.toISOString() ?? null,
+    capabilities: [...agent.capabilities].toSorted(),
+    account_id: accountId,
+    enrolled_at: enrolledAt?.toISOString() ?? null,
+    certificate_expires_at: certificateExpiresAt?.toISOString() ?? null,
+  };
 }

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import type { AgentRow, Roster } from "#control-plane/dispatch/roster.ts";
+import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
+import type { Presence } from "#control-plane/dispatch/presence.ts";
+import type { Roster } from "#control-plane/dispatch/roster.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
-import { answer } from "#control-plane/http/request.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
 import { operation } from "#control-plane/http/operation.ts";
 
 const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
@@ -12,8 +14,8 @@ const REGION = Type.Object({
   region: Type.String({ description: "Name to use in locations" }),
   country: { ...NULLABLE_TEXT, description: "ISO 3166-1 alpha-2; null: not told or not the same for all its probes" },
   city: { ...NULLABLE_TEXT, description: "Null: not told or not the same for all its probes" },
-  online: Type.Integer({ description: "Probes online" }),
-  capabilities: Type.Array(Type.String(), { description: "What at least one of its probes can do" }),
+  online: Type.Integer({ description: "Probes online that serve your account; 0: all of them are offline" }),
+  capabilities: Type.Array(Type.String(), { description: "What at least one of its probes online can do" }),
 });
 
 interface Region {
@@ -24,23 +26,32 @@ interface Region {
   readonly capabilities: readonly string[];
 }
 
-/** Regions as callers see them: no addresses, no ids (decisions 6). */
-export function regionsOf(rows: readonly AgentRow[]): readonly Region[] {
-  const byRegion = Map.groupBy(rows, (row) => row.agent.place.region);
-  return Array.from(byRegion.keys())
-    .toSorted()
-    .map((region) => {
-      const members = byRegion.get(region) ?? [];
-      const online = members.filter((row) => row.status === "online");
-      const places = members.map((row) => row.agent.place);
+/** A probe as far as a list of regions needs to know. */
+export interface RegionMember {
+  readonly agent: AgentInfo;
+  /** It takes work on some replica. */
+  readonly online: boolean;
+  /** Set: it exists for this account only. */
+  readonly accountId: number | null;
+}
+
+/** The regions of an account, as callers see them: no addresses, no ids, nobody else's probes (decisions 6). */
+export function regionsOf(members: Iterable<RegionMember>, accountId: number): readonly Region[] {
+  const visible = Array.from(members).filter((member) => member.accountId === null || member.accountId === accountId);
+  return Array.from(
+    Map.groupBy(visible, ({ agent }) => agent.place.region),
+    ([region, there]) => {
+      const online = there.filter((member) => member.online);
+      const places = there.map(({ agent }) => agent.place);
       return {
         region,
         country: common(places.map((place) => place.country)),
         city: common(places.map((place) => place.city)),
         online: online.length,
-        capabilities: [...new Set(online.flatMap((row) => [...row.agent.capabilities]))].toSorted(),
+        capabilities: [...new Set(online.flatMap(({ agent }) => [...agent.capabilities]))].toSorted(),
       };
-    });
+    },
+  ).toSorted((one, other) => (one.region < other.region ? -1 : 1));
 }
 
 function common(values: readonly (string | null)[]): string | null {
@@ -48,8 +59,18 @@ function common(values: readonly (string | null)[]): string | null {
   return values.every((value) => value === first) ? first : null;
 }
 
+/** Everyone on whatever replica: those attached here by their streams, the others by what the replicas told. */
+function* membersOf(roster: Roster, presence: Presence): Generator<RegionMember> {
+  for (const { agent, enrolled, draining } of roster.sessions()) {
+    yield { agent, accountId: enrolled.accountId, online: enrolled.enabled && !draining };
+  }
+  for (const { agent, accountId, enabled, draining, replicas } of presence.absent()) {
+    yield { agent, accountId, online: enabled && !draining && replicas.length > 0 };
+  }
+}
+
 /** GET /api/v4/probes: where checks can run. */
-export function registerRegions(server: FastifyInstance, gate: Gate, roster: Roster): void {
+export function registerRegions(server: FastifyInstance, gate: Gate, roster: Roster, presence: Presence): void {
   server.route({
     ...gate.keyed({ scope: null }),
     method: "GET",
@@ -60,6 +81,9 @@ export function registerRegions(server: FastifyInstance, gate: Gate, roster: Ros
       summary: "The regions a check can run in",
       data: Type.Object({ regions: Type.Array(REGION, { description: "By name" }) }),
     }),
-    handler: (request) => Promise.resolve(answer(request, { regions: regionsOf(roster.rows()) })),
+    handler: (request) => {
+      const regions = regionsOf(membersOf(roster, presence), callerOf(request).accountId);
+      return Promise.resolve(answer(request, { regions }));
+    },
   });
 }

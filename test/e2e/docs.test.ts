@@ -55,7 +55,9 @@ describe("GET /openapi.json", () => {
       "/api/v4/probes",
       "/api/admin/accounts",
       "/api/admin/keys",
+      "/api/admin/probe-tokens",
       "/api/admin/probes",
+      "/api/admin/sd/probes",
       "/healthz",
       "/readyz",
     ];

@@ -9,9 +9,10 @@ export interface Picture {
   readonly probes: ReadonlyMap<string, KnownProbe>;
 }
 
-/** A probe in the picture, with the text its agent was read from: reading it again would only cost. */
+/** A probe in the picture, with the text its agent and the rest were read from: reading it again would only cost. */
 export interface KnownProbe extends AbsentAgent {
   readonly source: string;
+  readonly facts: string;
 }
 
 /** Before the first look. */
@@ -25,12 +26,20 @@ export function draw(reading: PresenceReading, self: ReplicaInfo, before: Pictur
   return { replicas, probes };
 }
 
+/** The same object as before where nothing about the probe has changed. */
 function knownProbe(probe: ProbeReading, before: Picture): KnownProbe {
   const { id, region, accountId, enabled, replicas, draining, seenAt } = probe;
-  const source = `${region} ${probe.hello}`;
+  const source = JSON.stringify([region, probe.hello]);
+  const facts = JSON.stringify([accountId, enabled, replicas, draining, seenAt]);
   const known = before.probes.get(id);
+  if (known?.source === source && known.facts === facts) return known;
   const agent = known?.source === source ? known.agent : readStoredHello(id, region, probe.hello);
-  return { agent, accountId, enabled, replicas, draining, seenAt, source };
+  return { agent, accountId, enabled, replicas, draining, seenAt, source, facts };
+}
+
+/** Whether two pictures show the same of every probe. */
+export function sameProbes({ probes: one }: Picture, { probes: other }: Picture): boolean {
+  return one.size === other.size && one.entries().every(([id, probe]) => other.get(id) === probe);
 }
 
 /** Whether two pictures show the same replicas at the same addresses. */

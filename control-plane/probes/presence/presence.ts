@@ -7,7 +7,7 @@ import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { AbsentAgent, Presence, ReplicaInfo } from "#control-plane/dispatch/presence.ts";
 import { createPresenceMetrics } from "#control-plane/probes/presence/metrics.ts";
-import { BLANK, draw, sameReplicas } from "#control-plane/probes/presence/picture.ts";
+import { BLANK, draw, sameProbes, sameReplicas } from "#control-plane/probes/presence/picture.ts";
 import { createRounds } from "#control-plane/probes/presence/rounds.ts";
 import {
   PRESENCE_CHANNEL,
@@ -148,7 +148,7 @@ export function createPresence(deps: PresenceDeps): PresenceService {
     }
     const before = picture;
     picture = draw(reading, self, before);
-    absent = null;
+    if (!sameProbes(before, picture)) absent = null;
     metrics.looked();
     reconcile(reading.own);
     if (sameReplicas(before, picture)) return;

@@ -93,6 +93,7 @@ export interface ProbeReading {
   readonly enabled: boolean;
   /** JSON; null: it has never attached. */
   readonly hello: string | null;
+  /** Right to half a minute while it is attached. */
   readonly seenAt: Date;
   /** Live replicas it is attached to, in order; the reader of a picture leaves itself out. */
   readonly replicas: readonly string[];
@@ -134,21 +135,26 @@ export interface ProbeRecord extends Omit<ProbeReading, "seenAt"> {
   readonly lastSeenAt: Date | null;
 }
 
-/** Every probe there is, by region and id; with `id` that one alone. */
-export async function listProbes(sql: Sql, horizon: Date, id: string | null): Promise<readonly ProbeRecord[]> {
+/** Every probe there is, by region and id, less what the asking replica holds of it; with `id` that one alone. */
+export async function listProbes(
+  sql: Sql,
+  { replicaId, horizon, id }: { replicaId: string; horizon: Date; id: string | null },
+): Promise<readonly ProbeRecord[]> {
   return sql<ProbeRecord[]>`
     select id, region, account_id as "accountId", enabled, hello::text as hello, revoked_at as "revokedAt",
-      certificate_expires_at as "certificateExpiresAt", enrolled_at as "enrolledAt", last_seen_at as "lastSeenAt",
+      certificate_expires_at as "certificateExpiresAt", enrolled_at as "enrolledAt",
+      greatest(last_seen_at, held.seen_at) as "lastSeenAt",
       coalesce(held.replicas, '{}') as replicas, coalesce(held.draining, false) as draining
-    from probes left join (${heldBy(sql, horizon, "")}) as held on held.probe_id = probes.id
+    from probes left join (${heldBy(sql, horizon, replicaId)}) as held on held.probe_id = probes.id
     where ${id}::text is null or id = ${id}
     order by region collate "C", id collate "C"`;
 }
 
-/** Who holds a stream of which probe, among the live replicas but one. */
+/** Who holds a stream of which probe, among the live replicas but one; while they live the probe is seen. */
 function heldBy(sql: Sql, horizon: Date, except: string) {
   return sql`
-    select probe_id, array_agg(replica_id order by replica_id) as replicas, bool_and(draining) as draining
+    select probe_id, array_agg(replica_id order by replica_id) as replicas, bool_and(draining) as draining,
+      max(seen_at) as seen_at
     from attachments join replicas on replicas.id = replica_id and seen_at >= ${horizon}
     where replica_id <> ${except}
     group by probe_id`;

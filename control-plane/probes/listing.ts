@@ -1,0 +1,95 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
+import type { Roster } from "#control-plane/dispatch/roster.ts";
+import type { Session } from "#control-plane/dispatch/session.ts";
+import { deadBefore } from "#control-plane/probes/presence/presence.ts";
+import { listProbes, type ProbeRecord } from "#control-plane/probes/presence/store.ts";
+import { readStoredHello } from "#control-plane/probes/presence/stored-hello.ts";
+import { statusOf, type ProbeStatus } from "#control-plane/probes/status.ts";
+
+/** One probe as operators see it, the same on every replica. */
+export interface ProbeRow {
+  readonly agent: AgentInfo;
+  readonly status: ProbeStatus;
+  /** Live replicas it is attached to, in order. */
+  readonly replicas: readonly string[];
+  /** Right to a second or two while it is attached; null: it never was. */
+  readonly lastSeenAt: Date | null;
+  /** Set: it serves this account only. */
+  readonly accountId: number | null;
+  readonly enrolledAt: Date | null;
+  readonly certificateExpiresAt: Date | null;
+}
+
+/** Every probe, enrolled or attached. */
+export interface ProbeListing {
+  /** By region and id; with `id` that one, or none. Rejects while the database is away. */
+  read(filter?: { readonly id?: string; readonly status?: ProbeStatus }): Promise<readonly ProbeRow[]>;
+}
+
+/** What the listing is put together from. */
+export interface ProbeListingDeps {
+  readonly sql: Sql;
+  readonly clock: Pick<Clock, "now">;
+  readonly roster: Pick<Roster, "session" | "sessions">;
+  readonly replicaId: string;
+}
+
+/** The database's word on every probe, with this replica's own on those attached to it: that is a moment newer. */
+export function createProbeListing({ sql, clock, roster, replicaId }: ProbeListingDeps): ProbeListing {
+  return {
+    async read({ id, status } = {}) {
+      const asked = { replicaId, horizon: deadBefore(clock.now()), id: id ?? null };
+      const records = await listProbes(sql, asked);
+      const enrolled = new Set(records.map((record) => record.id));
+      const strangers = Array.from(roster.sessions()).filter(
+        ({ agent }) => !enrolled.has(agent.id) && (id === undefined || agent.id === id),
+      );
+      return [
+        ...records.map((record) => rowOf(record, roster.session(record.id), replicaId)),
+        ...strangers.map((session) => strangerRow(session, replicaId)),
+      ]
+        .filter((row) => status === undefined || row.status === status)
+        .toSorted(byRegionAndId);
+    },
+  };
+}
+
+function rowOf(record: ProbeRecord, session: Session | undefined, replicaId: string): ProbeRow {
+  const { id, region, hello, enabled, revokedAt, replicas, draining } = record;
+  return {
+    agent: session?.agent ?? readStoredHello(id, region, hello),
+    status: statusOf({
+      revoked: revokedAt !== null,
+      enabled,
+      here: session ?? null,
+      elsewhere: { replicas, draining },
+    }),
+    replicas: session === undefined ? replicas : [...replicas, replicaId].toSorted(),
+    lastSeenAt: session?.seenAt ?? record.lastSeenAt,
+    accountId: record.accountId,
+    enrolledAt: record.enrolledAt,
+    certificateExpiresAt: record.certificateExpiresAt,
+  };
+}
+
+/** An agent that is attached but stands in no table. */
+function strangerRow(session: Session, replicaId: string): ProbeRow {
+  const elsewhere = { replicas: [], draining: false };
+  return {
+    agent: session.agent,
+    status: statusOf({ revoked: false, enabled: session.enrolled.enabled, here: session, elsewhere }),
+    replicas: [replicaId],
+    lastSeenAt: session.seenAt,
+    accountId: session.enrolled.accountId,
+    enrolledAt: null,
+    certificateExpiresAt: null,
+  };
+}
+
+function byRegionAndId({ agent: one }: ProbeRow, { agent: other }: ProbeRow): number {
+  const [a, b] = [one.place.region, other.place.region];
+  if (a !== b) return a < b ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import type { Hook } from "#control-plane/http/gate.ts";
+import { readQuery } from "#control-plane/http/params.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import type { ProbeListing, ProbeRow } from "#control-plane/probes/listing.ts";
+import { STATUS_FIELD } from "#control-plane/surfaces/admin-probes.ts";
+
+/** Prometheus, Configuration, http_sd_config: a list of target groups, every value a string. */
+const GROUPS = Type.Array(
+  Type.Object({
+    targets: Type.Array(Type.String(), { description: "host:port of this service's API" }),
+    labels: Type.Record(Type.String(), Type.String(), {
+      description:
+        "__meta_vantage_* of one probe, and the labels that make a scrape of /api/v4/probe out of the target",
+    }),
+  }),
+);
+const Query = Type.Object({ status: STATUS_FIELD });
+
+const DESCRIPTION = `For \`http_sd_configs\` of Prometheus: one target group for each enrolled probe, revoked ones left out, those of
+\`status\` alone where it is given. The target is this service; \`__scheme__\`, \`__metrics_path__\` (/api/v4/probe) and
+\`__param_region\` are set, so that a job needs nothing but \`params\` (\`module\`, \`target\`) and its API key as
+\`authorization\` to probe from each region; probes of one region come to one target. Labels for \`relabel_configs\`:
+\`__meta_vantage_region\`, \`_probe_id\`, \`_country\`, \`_city\`, \`_asn\`, \`_status\` (online, draining, offline, disabled),
+\`_version\`, \`_tags\` (between commas: \`,aws,edge,\`), \`_account_id\` (of a private probe) and one
+\`__meta_vantage_capability_<name>="true"\` for each capability (icmp4, icmp6, ipv6, browser, ...); what is not known is
+left out. Keep \`__meta_vantage_region\` as a label of your own, or the regions' series cannot be told apart:
+\`{source_labels: [__meta_vantage_region], target_label: region}\`. A bare array, without the envelope.`;
+
+/** GET /api/admin/sd/probes: the probes as Prometheus wants its targets told. */
+export function registerServiceDiscovery(
+  server: FastifyInstance,
+  admin: Hook,
+  probes: ProbeListing,
+  baseUrl: string,
+): void {
+  const schema = operation({
+    id: "admin_discover_probes",
+    tag: "Admin",
+    summary: "The probes as targets for Prometheus",
+    description: DESCRIPTION.replaceAll("\n", " "),
+    data: GROUPS,
+    query: Query,
+    errors: ["missing_parameter"],
+    security: "operator",
+  });
+  server.route({
+    method: "GET",
+    url: "/api/admin/sd/probes",
+    onRequest: admin,
+    schema: { ...schema, response: { ...schema.response, 200: { description: "The target groups", ...GROUPS } } },
+    handler: async (request, reply) => {
+      const { status } = readQuery(Query, request);
+      const rows = await probes.read(status === undefined ? {} : { status });
+      const groups = rows
+        .filter((row) => status !== undefined || row.status !== "revoked")
+        .map((row) => targetGroup(row, baseUrl));
+      // Sent as text: Prometheus takes no other type than this one.
+      return reply.type("application/json").send(JSON.stringify(groups));
+    },
+  });
+}
+
+/** One probe as a target group; `baseUrl` is the API's, without slash at its end. */
+export function targetGroup({ agent, status, accountId }: ProbeRow, baseUrl: string) {
+  const { protocol, hostname, port, pathname } = new URL(baseUrl);
+  const { place, version, capabilities } = agent;
+  const told = {
+    region: place.region,
+    probe_id: agent.id,
+    country: place.country,
+    city: place.city,
+    asn: place.asn,
+    status,
+    version,
+    // As Prometheus' own discoveries write lists, so that `.*,aws,.*` matches.
+    tags: place.tags.length === 0 ? null : `,${place.tags.join(",")},`,
+    account_id: accountId,
+    ...Object.fromEntries(Array.from(capabilities, (name) => [`capability_${labelPart(name)}`, "true"])),
+  };
+  return {
+    targets: [`${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`],
+    labels: {
+      __scheme__: protocol.slice(0, -1),
+      __metrics_path__: `${pathname.replace(/\/$/, "")}/api/v4/probe`,
+      __param_region: place.region,
+      ...Object.fromEntries(
+        Object.entries(told).flatMap(([name, value]) =>
+          value === null || value === "" ? [] : [[`__meta_vantage_${name}`, String(value).toWellFormed()]],
+        ),
+      ),
+    },
+  };
+}
+
+/** A name of the agent's choice as the end of a label's name: letters, digits and underscores. */
+function labelPart(name: string): string {
+  return name.slice(0, 32).replaceAll(/[^A-Za-z0-9_]/g, "_");
+}
