@@ -27,6 +27,7 @@ export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequ
   const sizes = new Map<number, number>();
   let plan: MtuPlan | null = null;
   let over = false;
+  let sending = false;
   let timer: NodeJS.Timeout | undefined;
   const guard = setTimeout(() => end(), request.budgetMs);
 
@@ -63,7 +64,7 @@ export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequ
   }
   function step(): void {
     clearTimeout(timer);
-    if (over || plan === null) return;
+    if (over || sending || plan === null) return;
     const next = plan.next(clock());
     if (next.do === "end") return end();
     if (next.do === "send") return send(plan, next.size);
@@ -72,9 +73,11 @@ export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequ
   function send(current: MtuPlan, size: number): void {
     const seq = sizes.size + 1;
     sizes.set(seq, size);
+    sending = true;
     const payload = Buffer.alloc(size - HEADER_BYTES[version]);
     cookie.copy(payload);
     socket.send(echoRequest(version, id, seq, payload), ip, { ttl: TTL, dontFragment: true }, (result) => {
+      sending = false;
       if (over) return;
       if ("at" in result) current.sent(size, result.at);
       else if (result.reason === "message_too_long") current.unsendable(size);
@@ -86,13 +89,11 @@ export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequ
     });
   }
 
-  interfaceMtu(version, ip).then(
-    (mtu) => {
-      plan = createMtuPlan(version, mtu);
-      step();
-    },
-    () => end(),
-  );
+  const begin = async (): Promise<void> => {
+    plan = createMtuPlan(version, await interfaceMtu(version, ip));
+    step();
+  };
+  begin().catch(() => end());
   return () => {
     if (!over) stop();
   };
