@@ -4,6 +4,7 @@ import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
+import type { JobInput } from "#probe-agent/tools/implement.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 
 /** One job as it came over the wire. */
@@ -11,6 +12,8 @@ export interface Job {
   readonly tool: string;
   /** JSON of parameters the control plane has parsed; defaults are filled in. */
   readonly params: string;
+  /** JSON of what the control plane itself adds (contract.input); empty: nothing. */
+  readonly input: string;
 }
 
 /** Builds the Net of one job. */
@@ -64,11 +67,15 @@ async function execute(job: Job, net: Net, log: Logger): Promise<Outcome<unknown
   const implementation = implementations.get(job.tool);
   if (implementation === undefined) return failed("request", "probe", "incapable", "this probe does not know the tool");
   try {
-    return await implementation.run(net, JSON.parse(job.params) as never);
+    return await implementation.run(net, JSON.parse(job.params) as never, readInput(job));
   } catch (error) {
     if (!net.signal.aborted) log.error({ err: error, tool: job.tool }, "tool broke");
     return failed("request", "probe", "internal", "the probe failed to run the check");
   }
+}
+
+function readInput({ input }: Job): JobInput {
+  return input === "" ? {} : (JSON.parse(input) as JobInput);
 }
 
 /** Implementations stop within a moment of the signal and know the stage best: they get that moment. */

@@ -127,7 +127,8 @@ export function bearerToken(request: FastifyRequest): string | null {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
 }
 
-function keyInHeader(request: FastifyRequest): string | null {
+/** The X-API-Key header, null without one. */
+export function keyInHeader(request: FastifyRequest): string | null {
   const given = request.headers["x-api-key"];
   // Two fields of one name arrive joined: no key, but not nothing either.
   return typeof given === "string" && given !== "" ? given : null;
@@ -163,7 +164,8 @@ function overLimit(verdict: Verdict, nowMs: number): Refusal {
   });
 }
 
-function outOfScope(scope: Scope, principal: Principal): Refusal {
+/** 403 for a key without a scope; for routes whose scope depends on what is asked. */
+export function outOfScope(scope: Scope, principal: Principal): Refusal {
   const has = principal.scopes.length === 0 ? "none" : principal.scopes.join(", ");
   const planHasIt = principal.plan.scopes.includes(scope);
   const advice = planHasIt ? "Use a key that has it." : `The ${principal.plan.name} plan does not include it.`;

@@ -12,7 +12,7 @@ type Result = ResultOf<typeof ssl>;
 /** The part of the tool's result that follows from one handshake, the roots and the clock. */
 export type SslReport = Omit<
   Result,
-  "host" | "port" | "ip" | "ip_version" | "addresses" | "servername" | "protocols" | "observed_at"
+  "host" | "port" | "ip" | "ip_version" | "addresses" | "servername" | "protocols" | "resolve_ms" | "observed_at"
 >;
 
 /** What the report is made from. */

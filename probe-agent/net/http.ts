@@ -59,7 +59,7 @@ async function fetchPage(
       deadline: job.deadline,
       egress: trusted ? null : deps.egress,
       secureContext,
-      trust: { roots: deps.roots ?? trustedRoots(), now: job.now },
+      trust: { roots: deps.roots ?? trustedRoots(), now: () => job.now() },
       alpn: request.alpn ?? ALPN,
       resolve: (host) => (trusted ? resolveTrusted(dns, host) : dns.resolve(host)),
       chainStartedAt,

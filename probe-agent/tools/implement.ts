@@ -3,11 +3,14 @@ import type { Outcome } from "#shared/outcome.ts";
 import type { TProperties } from "typebox";
 import type { Net } from "#probe-agent/net/port.ts";
 
+/** What the control plane adds to a job, by the contract's `input`; {} for nothing. */
+export type JobInput = Readonly<Record<string, unknown>>;
+
 /** A contract with the code that fulfils it. */
 export interface Implementation<P extends TProperties = TProperties, R extends TProperties = TProperties> {
   readonly contract: Contract<P, R>;
   /** Runs one check. Returns failures as data; a throw is a bug and is reported as internal. */
-  run(net: Net, params: ParamsOf<Contract<P, R>>): Promise<Outcome<ResultOf<Contract<P, R>>>>;
+  run(net: Net, params: ParamsOf<Contract<P, R>>, input?: JobInput): Promise<Outcome<ResultOf<Contract<P, R>>>>;
 }
 
 /** Ties an implementation to its contract; the compiler checks parameters and result. */

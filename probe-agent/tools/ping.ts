@@ -32,6 +32,7 @@ export const ping: Implementation<typeof contract.params.properties, typeof cont
       ip: address.ip,
       ip_version: address.version,
       ...fields,
+      resolve_ms: toMicroseconds(resolved.data.elapsedMs),
       elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
       observed_at: observedAt,
       limitations: [...limitations, ...blockedNote(resolved.data)],

@@ -48,6 +48,7 @@ export const ssl = implement(contract, async (net, { host, port }) => {
     addresses: addressRows(resolved.data),
     servername,
     protocols,
+    resolve_ms: Math.round(resolved.data.elapsedMs * 1000) / 1000,
     ...report,
     observed_at: now.toISOString(),
     limitations: [...untold, ...blockedNote(resolved.data), ...report.limitations],

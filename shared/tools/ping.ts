@@ -109,6 +109,7 @@ const RESULT = {
   path_hash: Type.Optional(TRACE_FIELDS.path_hash),
   unreachable: Type.Optional(TRACE_FIELDS.unreachable),
   path_mtu: Type.Optional(TRACE_FIELDS.path_mtu),
+  resolve_ms: Type.Number({ description: "Name look-up, milliseconds; 0 for an address" }),
   elapsed_ms: Type.Number({ description: "Duration of the whole check, milliseconds" }),
   observed_at: Type.String({ description: "When the check began, ISO 8601 UTC" }),
   limitations: Limitations(),

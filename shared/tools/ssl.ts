@@ -206,6 +206,7 @@ export const ssl = defineTool({
     grade: Nullable(text("Grade A+ to F, T for untrusted, M for a name mismatch")),
     score: Nullable(Type.Integer({ minimum: 0, maximum: 100, description: "Points behind the grade, 0-100" })),
     warnings: list(Warning, "What is worth attention though it does not decide trust, the most urgent first"),
+    resolve_ms: Type.Number({ description: "Name look-up, milliseconds; 0 for an address" }),
     connect_ms: Type.Number({ description: "TCP connection, milliseconds" }),
     handshake_ms: Nullable(Type.Number({ description: "TLS handshake, milliseconds; null where it did not complete" })),
     observed_at: text("When the check began, ISO 8601 UTC"),

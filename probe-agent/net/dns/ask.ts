@@ -28,6 +28,8 @@ export interface Said {
   readonly message: Message | null;
   readonly transport: Transport;
   readonly rttMs: number;
+  /** The part of it until the connection stood; 0 over UDP. */
+  readonly connectMs: number;
 }
 
 /** What asking needs of the process. */
@@ -61,7 +63,8 @@ export async function askServer(deps: AskDeps, request: AskRequest): Promise<Sai
     const { reply, match } = await sendOnce(deps, request, shape);
     if (reply.kind !== "reply") return said;
     const message = match === "wrong_case" ? null : read(reply.bytes, request.question);
-    if (match !== "wrong_case") said = { message, transport: shape.transport, rttMs: reply.rttMs };
+    if (match !== "wrong_case")
+      said = { message, transport: shape.transport, rttMs: reply.rttMs, connectMs: reply.connectMs };
     shape = nextShape(shape, match, message);
   }
   return said;

@@ -17,6 +17,7 @@ export function exchangeDoh(
 ): Promise<Exchange> {
   if (request.signal.aborted) return Promise.resolve({ kind: "silence" });
   const startedAt = request.clock.monotonic();
+  let connectMs = 0;
   const socket = dialEncrypted(server, ["h2", "http/1.1"], roots);
   let session: ClientHttp2Session | null = null;
   const { result, finish } = awaitExchange(request, () => {
@@ -32,7 +33,7 @@ export function exchangeDoh(
       const taken = bytes !== null && request.accept(bytes);
       finish(
         taken
-          ? { kind: "reply", bytes, rttMs: request.clock.monotonic() - startedAt }
+          ? { kind: "reply", bytes, rttMs: request.clock.monotonic() - startedAt, connectMs }
           : { kind: "unreachable", reason: "no_answer_in_body" },
       );
     });
@@ -40,6 +41,7 @@ export function exchangeDoh(
   socket.on("error", fail);
   socket.on("close", () => finish({ kind: "unreachable", reason: "closed" }));
   socket.once("secureConnect", () => {
+    connectMs = request.clock.monotonic() - startedAt;
     if (socket.alpnProtocol === "h2") session = postHttp2(socket, server, request.query, read, fail);
     else postHttp1(socket, server, request.query, read, fail);
   });

@@ -2,7 +2,8 @@ import type { Clock } from "#shared/clock.ts";
 
 /** One query sent, and the first reply that `accept` took: or nothing in time, or no way to the server. */
 export type Exchange =
-  | { readonly kind: "reply"; readonly bytes: Uint8Array; readonly rttMs: number }
+  /** connectMs is the part of rttMs until the connection stood, TLS included; 0 over UDP. */
+  | { readonly kind: "reply"; readonly bytes: Uint8Array; readonly rttMs: number; readonly connectMs: number }
   | { readonly kind: "silence" }
   /** `reason` is an errno name (ECONNREFUSED after an ICMP error or RST) or "closed". */
   | { readonly kind: "unreachable"; readonly reason: string };

@@ -17,10 +17,15 @@ export function exchangeStream(stream: Duplex, request: ExchangeRequest): Promis
   const { clock, query } = request;
   const startedAt = clock.monotonic();
   let foreign = 0;
+  let connectMs = 0;
+  const connected = (): void => {
+    connectMs = clock.monotonic() - startedAt;
+  };
+  stream.once("connect", connected).once("secureConnect", connected);
   const { result, finish } = awaitExchange(request, () => stream.destroy());
   const readFrames = createFrameReader((bytes) => {
     if (stream.destroyed) return;
-    if (request.accept(bytes)) finish({ kind: "reply", bytes, rttMs: clock.monotonic() - startedAt });
+    if (request.accept(bytes)) finish({ kind: "reply", bytes, rttMs: clock.monotonic() - startedAt, connectMs });
     else if (++foreign > MAX_FOREIGN_FRAMES) finish({ kind: "unreachable", reason: "no_answer_among_frames" });
   });
   stream.on("error", (error: Error) => finish({ kind: "unreachable", reason: errorReason(error) }));

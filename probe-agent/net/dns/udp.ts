@@ -24,7 +24,7 @@ export function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Pr
   socket.on("error", fail);
   socket.on("message", (bytes) => {
     const rttMs = clock.monotonic() - sentAt;
-    if (open && request.accept(bytes)) finish({ kind: "reply", bytes, rttMs });
+    if (open && request.accept(bytes)) finish({ kind: "reply", bytes, rttMs, connectMs: 0 });
   });
   socket.connect(server.port, server.ip, (error?: Error) => {
     if (error) return fail(error);

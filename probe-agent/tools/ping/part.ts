@@ -8,7 +8,7 @@ export type PingParams = ParamsOf<typeof ping>;
 export interface Part {
   readonly fields: Omit<
     PingResult,
-    "action" | "host" | "ip" | "ip_version" | "elapsed_ms" | "observed_at" | "limitations"
+    "action" | "host" | "ip" | "ip_version" | "resolve_ms" | "elapsed_ms" | "observed_at" | "limitations"
   >;
   readonly limitations: readonly string[];
 }
