@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { bearerToken, keyInHeader, type Gate } from "#control-plane/http/gate.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
+import { DEFAULT_MODULE, MODULES } from "#control-plane/surfaces/blackbox/modules.ts";
+import { readScrape } from "#control-plane/surfaces/blackbox/scrape.ts";
+import { probed, type Probed } from "#control-plane/surfaces/blackbox/verdict.ts";
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+const QUERY = Type.Object({
+  target: Type.String({ description: "URL, host or host:port, as the module wants it; dns_*: the server to ask" }),
+  module: Type.Optional(Type.Enum([...MODULES.keys()], { default: DEFAULT_MODULE, description: "What to do with it" })),
+  region: Type.Optional(
+    Type.String({ description: "Where to probe from: one location as in `locations`; without it any probe" }),
+  ),
+  query_name: Type.Optional(Type.String({ description: "dns_*: name to ask for" })),
+  query_type: Type.Optional(Type.String({ description: "dns_*: record type, default A" })),
+});
+
+/**
+ * GET /api/v4/probe: blackbox_exporter's /probe, from a region of choice. 200 whatever became of the target; an error
+ * where no probe could look, so that Prometheus's `up` tells our failure from the target's.
+ */
+export function registerBlackbox(server: FastifyInstance, app: CheckContext, gate: Gate): void {
+  server.route({
+    method: "GET",
+    url: "/api/v4/probe",
+    schema: operation({
+      id: "probe",
+      tag: "Prometheus",
+      summary: "Probe a target and answer in blackbox_exporter's metrics",
+      description:
+        "An existing blackbox scrape configuration works with this address, the key as Bearer token and a region. " +
+        "Metric names are the exporter's own. A target that fails is 200 with probe_success 0.",
+      data: Type.String({ description: "Prometheus text format 0.0.4, not an envelope" }),
+      query: QUERY,
+      errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],
+    }),
+    handler: async (request, reply) => {
+      const query = request.query as Readonly<Record<string, unknown>>;
+      const named = query["module"] ?? DEFAULT_MODULE;
+      const module = typeof named === "string" ? MODULES.get(named) : undefined;
+      const presented = keyInHeader(request) ?? bearerToken(request);
+      const scope = module?.contract.scope ?? null;
+      const { accountId, plan } = await gate.admit(request, reply, presented, { scope, key: "bearer" });
+      if (module === undefined) throw refuseModule();
+      const probe = await scrape(app, module, request, reply, { accountId, maxLocations: plan.locations });
+      return reply.type(CONTENT_TYPE).header("cache-control", "no-store").send(probe);
+    },
+  });
+}
+
+async function scrape(
+  app: CheckContext,
+  module: Module,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: { readonly accountId: number; readonly maxLocations: number },
+): Promise<string> {
+  const header = request.headers["x-prometheus-scrape-timeout-seconds"];
+  const read = readScrape(
+    module,
+    request.query as Readonly<Record<string, unknown>>,
+    typeof header === "string" ? header : undefined,
+  );
+  if (!read.ok) throw refuseField(read.problem);
+  const { params, call, locations, timeoutMs } = read.scrape;
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  const late = timeoutMs === null ? null : AbortSignal.timeout(timeoutMs);
+  const startedAt = request.monotonic();
+  const answer = await runCheck(app, {
+    ...caller,
+    contract: module.contract,
+    params,
+    ...(call.input === undefined ? {} : { input: call.input }),
+    ...(call.reaches === undefined ? {} : { reaches: call.reaches }),
+    locations,
+    signal: late === null ? gone.signal : AbortSignal.any([gone.signal, late]),
+  });
+  const seconds = (request.monotonic() - startedAt) / 1000;
+  return renderSamples(samplesOf(module, probed(answer, late?.aborted === true), seconds));
+}
+
+function samplesOf(module: Module, verdict: Probed, elapsedSeconds: number): readonly Sample[] {
+  switch (verdict.kind) {
+    case "data": {
+      const { success, seconds, samples } = module.report(verdict.data);
+      return [...samples, ...outcomeSamples(success, seconds ?? elapsedSeconds), ...verdict.where];
+    }
+    case "failed":
+      return [...module.failure, ...outcomeSamples(false, elapsedSeconds), ...verdict.where];
+  }
+}
+
+function refuseModule(): Refusal {
+  const message = `must be one of ${[...MODULES.keys()].join(", ")}`;
+  return refuseField({ field: "module", reason: "enum", message });
+}

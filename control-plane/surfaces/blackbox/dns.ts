@@ -1,0 +1,81 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import { dns } from "#shared/tools/dns.ts";
+import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
+
+type Dns = ResultOf<typeof dns>;
+
+const PHASES = "probe_dns_duration_seconds";
+const PHASES_HELP = "Duration of DNS request by phase";
+
+/** A dns_* module: the target is the server that is asked; NOERROR is success, with or without records. */
+export function dnsModule(name: string, transport: "udp" | "tcp"): Module {
+  return {
+    name,
+    contract: dns,
+    call(target, { queryName, queryType }) {
+      if (queryName === null) {
+        return { field: "query_name", reason: "required", message: "is required: the name to ask the server for" };
+      }
+      // The exporter, too, adds the port where there is none.
+      const [, host] = /^(?:\[?([^\]]+?)\]?)(?::\d{1,5})?$/.exec(target) ?? [];
+      return {
+        params: { domain: queryName, types: queryType ?? "A" },
+        input: { server: target, transport },
+        reaches: host ?? target,
+      };
+    },
+    report(data) {
+      const { results, server } = data as Dns;
+      const [result] = results;
+      const resolve = (server?.resolve_ms ?? 0) / 1000;
+      const connect = (result?.connect_ms ?? 0) / 1000;
+      const total = (result?.rtt_ms ?? 0) / 1000;
+      const success = result?.status === "NOERROR";
+      const serial = result?.type === "SOA" ? result.records[0]?.["serial"] : undefined;
+      return {
+        success,
+        seconds: resolve + total,
+        samples: [
+          ...addressSamples(server?.ip ?? null, resolve),
+          ...phaseSamples(PHASES, PHASES_HELP, { resolve, connect, request: total - connect }),
+          ...countSamples(result?.counts ?? NOTHING, success),
+          ...(typeof serial === "number"
+            ? [{ name: "probe_dns_serial", help: "Returns the serial number of the zone", value: serial }]
+            : []),
+        ],
+      };
+    },
+    failure: [
+      ...addressSamples(null, 0),
+      ...phaseSamples(PHASES, PHASES_HELP, { resolve: 0, connect: 0, request: 0 }),
+      ...countSamples(NOTHING, false),
+    ],
+  };
+}
+
+interface Counts {
+  readonly answer: number;
+  readonly authority: number;
+  readonly additional: number;
+}
+
+const NOTHING: Counts = { answer: 0, authority: 0, additional: 0 };
+
+function countSamples({ answer, authority, additional }: Counts, success: boolean): readonly Sample[] {
+  const count = (section: string, value: number): Sample => ({
+    name: `probe_dns_${section}_rrs`,
+    help: `Returns number of entries in the ${section} resource record list`,
+    value,
+  });
+  return [
+    count("answer", answer),
+    count("authority", authority),
+    count("additional", additional),
+    {
+      name: "probe_dns_query_succeeded",
+      help: "Displays whether or not the query was executed successfully",
+      value: success ? 1 : 0,
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+import type { Contract } from "#shared/tools/define.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
+
+/** What a scrape asks for besides target and module. */
+export interface ModuleQuery {
+  readonly queryName: string | null;
+  readonly queryType: string | null;
+}
+
+/** The tool call a scrape becomes: raw parameters, to be parsed by the contract. */
+export interface ModuleCall {
+  readonly params: Readonly<Record<string, string>>;
+  /** What the control plane adds (contract.input). */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** A host the job reaches besides the contract's target. */
+  readonly reaches?: string;
+}
+
+/** What a result comes to. */
+export interface ModuleReport {
+  readonly success: boolean;
+  /** Null where the tool does not tell: the job's own duration stands in. */
+  readonly seconds: number | null;
+  readonly samples: readonly Sample[];
+}
+
+/** One module of the exporter: which tool runs, and how its result reads in the exporter's words. */
+export interface Module {
+  readonly name: string;
+  readonly contract: Contract;
+  /** The call, or what is wrong with the target or the query. */
+  call(target: string, query: ModuleQuery): ModuleCall | FieldProblem;
+  report(data: unknown): ModuleReport;
+  /** The families of a probe that found nothing out, zero. */
+  readonly failure: readonly Sample[];
+}
+
+/** A host and a port as exporters take them: host:port or [v6]:port; null for anything else. */
+export function splitHostPort(target: string): { readonly host: string; readonly port: string } | null {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(target) ?? [];
+  const host = bracketed ?? plain;
+  return host === undefined || port === undefined || Number(port) < 1 || Number(port) > 65_535 ? null : { host, port };
+}
+
+/** The words for a target without a port. */
+export const NO_PORT: FieldProblem = {
+  field: "target",
+  reason: "type",
+  message: "must be host:port or [IPv6 address]:port for this module",
+};

@@ -1,0 +1,20 @@
+import { icmp, tcpConnect, tlsConnect } from "#control-plane/surfaces/blackbox/connect.ts";
+import { dnsModule } from "#control-plane/surfaces/blackbox/dns.ts";
+import { httpModule } from "#control-plane/surfaces/blackbox/http.ts";
+import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
+
+/** Every module of GET /api/v4/probe, named as in the exporter's example configuration (decisions 6). */
+export const MODULES: ReadonlyMap<string, Module> = new Map(
+  [
+    httpModule("http_2xx", "GET"),
+    httpModule("http_post_2xx", "POST"),
+    tcpConnect,
+    tlsConnect,
+    icmp,
+    dnsModule("dns_udp", "udp"),
+    dnsModule("dns_tcp", "tcp"),
+  ].map((module) => [module.name, module]),
+);
+
+/** What the exporter uses where the scrape names none. */
+export const DEFAULT_MODULE = "http_2xx";

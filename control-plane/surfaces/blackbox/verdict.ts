@@ -1,0 +1,83 @@
+import type { Outcome } from "#shared/outcome.ts";
+import type { CheckAnswer, CheckError, Location } from "#control-plane/checks/answer.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
+
+/** What a scrape found out: a result, or that the target failed and how. */
+export type Probed =
+  | { readonly kind: "data"; readonly data: unknown; readonly where: readonly Sample[] }
+  | { readonly kind: "failed"; readonly where: readonly Sample[] };
+
+/** How a target failed, in the words of the API. */
+interface Cause {
+  readonly stage: string;
+  readonly source: string;
+  readonly reason: string;
+}
+
+/**
+ * Divides the target's failures, which are an answer, from ours, which are a Refusal. `late`: Prometheus would have
+ * stopped listening, so the target is what kept us.
+ */
+export function probed(answer: CheckAnswer, late: boolean): Probed {
+  if (answer.kind === "cancelled" && late) {
+    return { kind: "failed", where: causeSamples({ stage: "response", source: "target", reason: "scrape_timeout" }) };
+  }
+  if (answer.kind === "single") return readOutcome(answer.outcome, answer.location);
+  const answered = refuseUnanswered(answer);
+  if (answered.kind !== "multi") throw new Error("a scrape is never a dry run");
+  const [row, more] = answered.data.locations;
+  if (row === undefined || more !== undefined) {
+    const message = "must name one probe: Prometheus takes one answer for each scrape";
+    throw new Refusal("missing_parameter", { field: "region", reason: "range", message });
+  }
+  if (row.status === "ok") return { kind: "data", data: row.data, where: whereSamples(row.location) };
+  return readError(row.error, row.location);
+}
+
+function readOutcome(outcome: Outcome<unknown>, location: Location): Probed {
+  if (outcome.status === "ok") return { kind: "data", data: outcome.data, where: whereSamples(location) };
+  if (outcome.status !== "failed" || outcome.source === "probe") {
+    refuseUnanswered({ kind: "single", outcome, location, cached: false });
+    throw new Error("what is not ok is refused");
+  }
+  return { kind: "failed", where: [...causeSamples(outcome), ...whereSamples(location)] };
+}
+
+function readError(error: CheckError, location: Location): Probed {
+  const { code, stage, source, reason, message } = error;
+  if (code !== "request_failed" || source === "probe" || stage === undefined || source === undefined) {
+    // The probe's own failure is no fact about the target: Prometheus sees a failed scrape.
+    throw new Refusal(code === "request_failed" ? "probe_unavailable" : code, {
+      message,
+      ...(reason === undefined ? {} : { reason }),
+    });
+  }
+  return {
+    kind: "failed",
+    where: [...causeSamples({ stage, source, reason: reason ?? "unknown" }), ...whereSamples(location)],
+  };
+}
+
+function causeSamples({ stage, source, reason }: Cause): readonly Sample[] {
+  return [
+    {
+      name: "vantage_probe_failure_info",
+      help: "Why the probe failed: how far it got, whose failure it was, and the reason",
+      labels: { stage, source, reason },
+      value: 1,
+    },
+  ];
+}
+
+function whereSamples({ region, probe_id: probe, country, asn }: Location): readonly Sample[] {
+  return [
+    {
+      name: "vantage_probe_info",
+      help: "Which probe looked",
+      labels: { region, probe_id: probe, country: country ?? "", asn: asn === null ? "" : String(asn) },
+      value: 1,
+    },
+  ];
+}
