@@ -9,9 +9,12 @@ import { createFoundation } from "#control-plane/http/foundation.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
+import { createProbeListing } from "#control-plane/probes/listing.ts";
+import { openPresence } from "#control-plane/probes/presence/open.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
 import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
+import { registerServiceDiscovery } from "#control-plane/surfaces/service-discovery.ts";
 import { registerTools } from "#control-plane/surfaces/rest.ts";
 import { registerCatalogue } from "#control-plane/surfaces/tools-route.ts";
 
@@ -34,7 +37,8 @@ export async function serve(
   { secureAgents = false }: { readonly secureAgents?: boolean } = {},
 ): Promise<Service> {
   const { config, clock, random, log } = app;
-  const hub = createHub({ clock, random, log, registry: app.metrics.registry });
+  const presence = openPresence(app);
+  const hub = createHub({ clock, random, log, registry: app.metrics.registry, presence });
   const probes = await openProbes(app);
   probes.security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
   const tls =
@@ -48,11 +52,14 @@ export async function serve(
   const checks: CheckContext = { hub, clock, results: createResultCache(clock) };
   registerTools(server, checks, gate, CONTRACTS);
   registerCatalogue(server, gate, CONTRACTS);
-  registerRegions(server, gate, hub.roster);
-  registerAdminProbes(server, admin, hub.roster, hub.replicaId);
+  registerRegions(server, gate, hub.roster, presence);
+  const listing = createProbeListing({ sql: app.sql, clock, roster: hub.roster, replicaId: hub.replicaId });
+  registerAdminProbes(server, admin, listing);
+  registerServiceDiscovery(server, admin, listing, config.baseUrl);
   registerProbeRoutes(server, admin, probes);
   await registerDocs(server);
 
+  await presence.start(hub.replicaId);
   const grpc = await listenGrpc(hub, config.grpc, log, secureAgents ? probes.security : null);
   try {
     await server.listen({ host: config.http.host, port: config.http.port });
@@ -60,6 +67,7 @@ export async function serve(
     hub.stop();
     probes.close();
     await grpc.stop();
+    await presence.stop();
     throw error;
   }
   return {
@@ -72,6 +80,7 @@ export async function serve(
       hub.stop();
       probes.close();
       await grpc.stop();
+      await presence.stop();
     },
   };
 }
