@@ -1,6 +1,6 @@
-import { createAddressRule, isPublic } from "#shared/egress/addresses.ts";
+import { createAddressRule, createListRule, isPublic } from "#shared/egress/addresses.ts";
 import { readHost, readUrlHost, type Host } from "#shared/egress/hosts.ts";
-import { createNameRule } from "#shared/egress/names.ts";
+import { createNameRule, createSuffixRule } from "#shared/egress/names.ts";
 import { isBlockedPort } from "#shared/egress/ports.ts";
 
 /** What an operator opens beyond the public internet (VANTAGE_ALLOW_TARGETS, VANTAGE_ALLOW_NAMES). */
@@ -13,6 +13,14 @@ export interface AllowLists {
 
 /** The public internet and nothing else. */
 export const NO_ALLOW_LISTS: AllowLists = { targets: [], names: [] };
+
+/** Whose owners want no checks (the opt-out list): no allow list overrides it. */
+export interface Denials {
+  /** `ip` is a plain literal. */
+  readonly deniesAddress: (ip: string) => boolean;
+  /** `name` is of lower-case A-labels without final dot. */
+  readonly deniesName: (name: string) => boolean;
+}
 
 /** A URL that may be requested, as far as its text can tell; the addresses of a name are decided once looked up. */
 export type UrlCheck =
@@ -32,6 +40,8 @@ export interface Egress {
   checkUrl(raw: string): UrlCheck;
   /** `connects` false: the name is only looked up, may be a public suffix, the root or start with "*", and is no literal. */
   checkHost(raw: string, options: { readonly connects: boolean }): HostCheck;
+  /** Whether the operator's own lists hold this host (as HostCheck has it), on the public internet or not. */
+  lists(host: string): boolean;
 }
 
 /** Longest URL looked at, characters; longer than any header block we read. */
@@ -41,10 +51,18 @@ const SMUGGLING = /[\p{Cc}\\]/u;
 // An empty one too: whoever writes user info means to mislead or to log in.
 const USER_INFO = /^ *https?:\/*[^/?#]*@/i;
 
-/** The rules with some ranges and names opened; throws a RangeError on a range or suffix that is none. */
-export function createEgress(lists: AllowLists): Egress {
-  const allowsAddress = createAddressRule(lists.targets);
-  const allowsName = createNameRule(lists.names);
+/**
+ * The rules with some ranges and names opened, and some closed whatever is opened; throws a RangeError on a range or
+ * suffix that is none.
+ */
+export function createEgress(lists: AllowLists, denials?: Denials): Egress {
+  const opensAddress = createAddressRule(lists.targets);
+  const opensName = createNameRule(lists.names);
+  const listsAddress = createListRule(lists.targets);
+  const listsName = createSuffixRule(lists.names);
+  const allowsAddress = (ip: string): boolean => opensAddress(ip) && denials?.deniesAddress(ip) !== true;
+  const allowsName = (name: string, connects: boolean): boolean =>
+    opensName(name, connects) && denials?.deniesName(name) !== true;
   const allowsHost = (host: Host, connects: boolean): boolean =>
     host.kind === "literal" ? allowsAddress(host.ip) : allowsName(host.name, connects);
   return {
@@ -64,6 +82,7 @@ export function createEgress(lists: AllowLists): Egress {
         ? { ok: true, host: host.ip, literal: true }
         : { ok: true, host: host.name, literal: false };
     },
+    lists: (host) => listsAddress(host) || listsName(host),
   };
 }
 

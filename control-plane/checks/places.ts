@@ -31,7 +31,7 @@ export interface Wishes {
   /** Capabilities the job needs; a probe without them is used where there is no other. */
   readonly needs: readonly string[];
   /** Whether an agent with these rules may be asked at all. */
-  allows(egress: Egress): boolean;
+  readonly allows: (egress: Egress) => boolean;
 }
 
 /** Chooses the probes of a call. */

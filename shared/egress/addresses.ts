@@ -54,14 +54,19 @@ export function isPublic(ip: string): boolean {
 
 /** The rule of section 12 with some ranges opened (VANTAGE_ALLOW_TARGETS); throws a RangeError on a bad range. */
 export function createAddressRule(opened: readonly string[]): (ip: string) => boolean {
-  const ranges = parseRanges(opened);
-  if (ranges.length === 0) return isPublic;
-  const opened4 = listOf("ipv4", ranges);
-  const opened6 = listOf("ipv6", [...ranges, ...translated(ranges)]);
+  const isListed = createListRule(opened);
+  return opened.length === 0 ? isPublic : (ip) => isPublic(ip) || isListed(ip);
+}
+
+/** Whether a list of ranges holds an address; false for anything but a plain literal. Throws a RangeError likewise. */
+export function createListRule(listed: readonly string[]): (ip: string) => boolean {
+  const ranges = parseRanges(listed);
+  if (ranges.length === 0) return () => false;
+  const listed4 = listOf("ipv4", ranges);
+  const listed6 = listOf("ipv6", [...ranges, ...translated(ranges)]);
   return (ip) => {
-    if (isPublic(ip)) return true;
     const family = literalFamily(ip);
-    if (family === "ipv4") return opened4.check(ip, "ipv4");
-    return family === "ipv6" && opened6.check(ip, "ipv6") && !MAPPED.check(ip, "ipv6");
+    if (family === "ipv4") return listed4.check(ip, "ipv4");
+    return family === "ipv6" && listed6.check(ip, "ipv6") && !MAPPED.check(ip, "ipv6");
   };
 }

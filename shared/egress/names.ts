@@ -27,18 +27,25 @@ export type NameRule = (name: string, connects: boolean) => boolean;
  * throws a RangeError on what is no name. A single label is a host of the search domain: refused for connections.
  */
 export function createNameRule(opened: readonly string[]): NameRule {
-  const suffixes = opened.map(readSuffix);
+  const isListed = createSuffixRule(opened);
   return (name, connects) => {
     const plain = !isLocalName(name) && !(connects && !name.includes("."));
-    return plain || suffixes.some((suffix) => isBelow(name, suffix));
+    return plain || isListed(name);
   };
+}
+
+/** Whether a name is, or is below, one of a list; throws a RangeError likewise. */
+export function createSuffixRule(listed: readonly string[]): (name: string) => boolean {
+  const suffixes = listed.map(readSuffix);
+  return (name) => suffixes.some((suffix) => isBelow(name, suffix));
 }
 
 function isBelow(name: string, suffix: string): boolean {
   return name === suffix || name.endsWith(`.${suffix}`);
 }
 
-function readSuffix(text: string): string {
+/** A name suffix in normal form ("*.Lab." -> "lab"); throws a RangeError on what is no name. */
+export function readSuffix(text: string): string {
   const bare = text.replace(/^\*?\./, "").replace(/\.$/, "");
   const name = /^[^\s/\\?#@:%[\]]{1,1024}$/.test(bare) ? domainToASCII(bare) : "";
   if (!isUsableName(name)) throw new RangeError(`${JSON.stringify(text.slice(0, 60))} is not a name suffix`);

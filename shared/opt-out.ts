@@ -1,0 +1,108 @@
+import ipaddr from "ipaddr.js";
+import { literalFamily } from "#shared/egress/addresses.ts";
+import type { Denials } from "#shared/egress.ts";
+import { readSuffix } from "#shared/egress/names.ts";
+import { parseRange, type Range } from "#shared/egress/ranges.ts";
+
+/** Entries in one list, at most. */
+export const MAX_OPT_OUT_ENTRIES = 200_000;
+const MAX_LINE = 1_000;
+
+/** A list read, or the number (from 1) of the first line that is wrong, and why. */
+export type ReadOptOut =
+  | { readonly ok: true; readonly denials: Denials; readonly entries: number }
+  | { readonly ok: false; readonly line: number; readonly message: string };
+
+/** Nobody has opted out. */
+export const NOBODY_OPTED_OUT: Denials = { deniesAddress: () => false, deniesName: () => false };
+
+/**
+ * Reads an opt-out list (VANTAGE_OPT_OUT_FILE): on each line a domain, which covers what is below it, an address or a
+ * CIDR range; `#` begins a comment. Looking something up costs the same however long the list is.
+ */
+export function parseOptOut(text: string): ReadOptOut {
+  const names = new Set<string>();
+  const blocks = createBlocks();
+  let entries = 0;
+  for (const [index, raw] of text.split(/\r\n|\n|\r/).entries()) {
+    const line = index + 1;
+    if (raw.length > MAX_LINE) return { ok: false, line, message: `is over ${MAX_LINE} characters` };
+    const entry = raw.replace(/#.*$/, "").trim();
+    if (entry === "") continue;
+    entries += 1;
+    if (entries > MAX_OPT_OUT_ENTRIES)
+      return { ok: false, line, message: `a list has ${MAX_OPT_OUT_ENTRIES} entries at most` };
+    const range = parseRange(entry);
+    if (range !== null) blocks.add(range);
+    else {
+      const name = tryName(entry);
+      if (name === null) return { ok: false, line, message: "is no domain, address or range such as 192.0.2.0/24" };
+      names.add(name);
+    }
+  }
+  const denials: Denials = {
+    deniesAddress: (ip) => blocks.has(ip),
+    deniesName: (name) => names.size > 0 && isCovered(names, name),
+  };
+  return { ok: true, denials, entries };
+}
+
+function tryName(entry: string): string | null {
+  try {
+    return readSuffix(entry);
+  } catch {
+    return null; // readSuffix throws on what is no name
+  }
+}
+
+function isCovered(names: ReadonlySet<string>, name: string): boolean {
+  for (let rest = name; ; rest = rest.slice(rest.indexOf(".") + 1)) {
+    if (names.has(rest)) return true;
+    if (!rest.includes(".")) return false;
+  }
+}
+
+interface Numbered {
+  readonly family: "ipv4" | "ipv6";
+  readonly bits: number;
+  readonly value: bigint;
+}
+
+/** Blocks of addresses by prefix length: one look into a set for each length that occurs. */
+function createBlocks() {
+  const byLength = { ipv4: new Map<number, Set<bigint>>(), ipv6: new Map<number, Set<bigint>>() };
+  const holds = ({ family, bits, value }: Numbered): boolean => {
+    for (const [length, prefixes] of byLength[family]) {
+      if (prefixes.has(value >> BigInt(bits - length))) return true;
+    }
+    return false;
+  };
+  return {
+    add({ address, prefix, family }: Range): void {
+      const { bits, value } = numberOf(address, family);
+      const prefixes = byLength[family].get(prefix) ?? new Set();
+      prefixes.add(value >> BigInt(bits - prefix));
+      byLength[family].set(prefix, prefixes);
+    },
+    has(ip: string): boolean {
+      const family = literalFamily(ip);
+      if (family === null || byLength.ipv4.size + byLength.ipv6.size === 0) return false;
+      const number = numberOf(ip, family);
+      const inside = family === "ipv6" ? embedded(number.value) : null;
+      return holds(number) || (inside !== null && holds(inside));
+    },
+  };
+}
+
+/** The IPv4 address in a mapped (::ffff:0:0/96) or translated one (64:ff9b::/96, RFC 6052 section 2.1): the same host. */
+function embedded(value: bigint): Numbered | null {
+  const high = value >> 32n;
+  if (high !== 0xffffn && high !== 0x64_ff9b_0000_0000_0000_0000n) return null;
+  return { family: "ipv4", bits: 32, value: value & 0xffff_ffffn };
+}
+
+function numberOf(address: string, family: Numbered["family"]): Numbered {
+  const octets = ipaddr.parse(address).toByteArray();
+  const value = octets.reduce((sum, octet) => (sum << 8n) | BigInt(octet), 0n);
+  return { family, bits: family === "ipv4" ? 32 : 128, value };
+}

@@ -1,0 +1,72 @@
+import { readFileSync, statSync } from "node:fs";
+import { stat, readFile } from "node:fs/promises";
+import type { Denials } from "#shared/egress.ts";
+import { NOBODY_OPTED_OUT, parseOptOut, type ReadOptOut } from "#shared/opt-out.ts";
+
+const LOOK_EVERY_MS = 10_000;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/** The opt-out list of a process, always as the file has it. */
+export interface OptOutFile extends Denials {
+  close(): void;
+}
+
+/** An open list, or the line to print before ending. */
+export type OpenOptOutFile =
+  | { readonly ok: true; readonly optOut: OptOutFile }
+  | { readonly ok: false; readonly line: string };
+
+/**
+ * Reads VANTAGE_OPT_OUT_FILE (null: nobody opted out), and again when it has changed: looked at every 10 s. A change that
+ * cannot be used is told to `warn`, and the list before it stays in force.
+ */
+export function openOptOutFile(path: string | null, warn: (line: string) => void): OpenOptOutFile {
+  if (path === null) return { ok: true, optOut: { ...NOBODY_OPTED_OUT, close: () => {} } };
+  let current: Denials;
+  let seen: string;
+  try {
+    const facts = statSync(path);
+    seen = stampOf(facts);
+    const read = facts.size > MAX_FILE_BYTES ? TOO_LARGE : parseOptOut(readFileSync(path, "utf8"));
+    if (!read.ok) return { ok: false, line: wordsOf(path, read) };
+    current = read.denials;
+  } catch (error) {
+    return { ok: false, line: `VANTAGE_OPT_OUT_FILE ${path} cannot be read: ${String(error)}` };
+  }
+
+  async function look(file: string): Promise<void> {
+    const facts = await stat(file);
+    const stamp = stampOf(facts);
+    if (stamp === seen) return;
+    const read = facts.size > MAX_FILE_BYTES ? TOO_LARGE : parseOptOut(await readFile(file, "utf8"));
+    seen = stamp;
+    if (read.ok) current = read.denials;
+    else warn(`${wordsOf(file, read)}; the list before stays in force`);
+  }
+
+  const timer = setInterval(() => {
+    look(path).catch((error: unknown) => {
+      warn(`VANTAGE_OPT_OUT_FILE ${path} cannot be read: ${String(error)}; the list before stays in force`);
+    });
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    ok: true,
+    optOut: {
+      deniesAddress: (ip) => current.deniesAddress(ip),
+      deniesName: (name) => current.deniesName(name),
+      close: () => clearInterval(timer),
+    },
+  };
+}
+
+const TOO_LARGE: ReadOptOut = { ok: false, line: 1, message: `the file is over ${MAX_FILE_BYTES / 1024 / 1024} MB` };
+
+function wordsOf(path: string, { line, message }: Extract<ReadOptOut, { ok: false }>): string {
+  return `VANTAGE_OPT_OUT_FILE ${path}, line ${line}: ${message}`;
+}
+
+/** Editors replace a file by another one, within one tick of a coarse clock: its size and number tell too. */
+function stampOf({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino: number }): string {
+  return `${mtimeMs}/${size}/${ino}`;
+}
