@@ -20,6 +20,7 @@ import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { userAgent } from "#probe-agent/net/user-agent.ts";
 import { openState } from "#probe-agent/state.ts";
+import { readTrustAnchors } from "#probe-agent/trust-anchors.ts";
 
 const clock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };
@@ -33,6 +34,8 @@ function fail(line: string): never {
 }
 
 async function main(config: Config): Promise<void> {
+  const trusted = readTrustAnchors(config.files.trustAnchors);
+  if (!trusted.ok) fail(trusted.fault);
   const opened = openState(config.stateDir, process.pid, random);
   if (!opened.ok) fail(opened.line);
   const { state } = opened;
@@ -68,6 +71,7 @@ async function main(config: Config): Promise<void> {
     dnsServers: (config.dnsServers ?? []).map(formatAddress),
     userAgent: userAgent(version, config.contactUrl ?? homepage),
     services: { rdapBootstrapUrl: config.sources.rdapBootstrapUrl, cymruZones: config.sources.cymruZones },
+    trustAnchors: trusted.anchors,
   });
   const hello: Hello = {
     protocol: PROTOCOL,

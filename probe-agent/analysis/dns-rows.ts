@@ -60,7 +60,15 @@ export function typeResult(name: string, { type, answer }: TypeAnswer): TypeResu
     })),
     rtt_ms: answer.rttMs === null ? null : Math.round(answer.rttMs * 1000) / 1000,
     server: answer.server,
+    nsid: describeNsid(answer.nsid),
   };
+}
+
+function describeNsid(hex: string | null): TypeResult["nsid"] {
+  if (hex === null || hex === "") return null;
+  const octets = Buffer.from(hex, "hex");
+  const text = octets.toString("latin1");
+  return { text: /^[ -~]+$/.test(text) ? text : null, hex };
 }
 
 function oddities(name: string, { type, answer }: TypeAnswer): string[] {

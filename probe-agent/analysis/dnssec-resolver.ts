@@ -18,14 +18,16 @@ export interface ResolverVerdict {
 }
 
 /** The answer speaks for the zone: there are records, or there are none. */
-function answered(answer: DnsAnswer): boolean {
+export function answered(answer: DnsAnswer): boolean {
   return answer.status === "NOERROR" || answer.status === "NXDOMAIN";
 }
 
 /** Whether the resolver's verdict on these answers cannot be told without knowing if it validates at all. */
 export function needsRootProbe(observations: readonly DnssecObservation[]): boolean {
   const spoken = observations.filter(({ answer }) => answered(answer));
-  return spoken.length > 0 && !spoken.some(({ answer }) => answer.flags.ad) && bogusOnes(observations).length === 0;
+  return (
+    spoken.length > 0 && !spoken.some(({ answer }) => answer.flags.ad) && servfailReasons(observations).length === 0
+  );
 }
 
 /**
@@ -37,7 +39,7 @@ export function readResolverVerdict(
   root: DnsAnswer | null,
 ): ResolverVerdict {
   const denial = denialOf(observations);
-  const bogus = bogusOnes(observations);
+  const bogus = servfailReasons(observations);
   if (bogus.length > 0) return { status: "bogus", validated_by: "resolver_ad", denial, reasons: bogus };
   const spoken = observations.filter(({ answer }) => answered(answer));
   const silent = observations.filter(({ answer }) => !answered(answer)).map(describeSilence);
@@ -94,7 +96,7 @@ function denialOf(observations: readonly DnssecObservation[]): ResolverVerdict["
 }
 
 /** One sentence for each type that fails only while the resolver checks. */
-function bogusOnes(observations: readonly DnssecObservation[]): string[] {
+export function servfailReasons(observations: readonly DnssecObservation[]): string[] {
   return observations
     .filter(({ answer, unchecked }) => answer.status === "SERVFAIL" && unchecked !== null && answered(unchecked))
     .map(({ type, answer, unchecked }) => {
@@ -106,7 +108,8 @@ function bogusOnes(observations: readonly DnssecObservation[]): string[] {
     });
 }
 
-function describeSilence({ type, answer, unchecked }: DnssecObservation): string {
+/** What a resolver without a usable answer did, for people. */
+export function describeSilence({ type, answer, unchecked }: DnssecObservation): string {
   const also = unchecked === null ? "" : `, ${unchecked.status} with checking disabled`;
   return `${type}: ${answer.status}${also}`;
 }

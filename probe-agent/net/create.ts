@@ -6,6 +6,7 @@ import { createIcmp } from "#probe-agent/net/icmp.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent, Services } from "#probe-agent/net/port.ts";
+import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
@@ -20,6 +21,7 @@ export interface NetDeps {
   readonly dnsServers: readonly string[];
   readonly userAgent: string;
   readonly services: Services;
+  readonly trustAnchors: readonly TrustAnchor[];
 }
 
 /** The real network, made once; each job gets a view of it within its own limits. */
@@ -47,6 +49,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       icmp: icmpFor(limits),
       trace: traceFor(limits),
       services,
+      trustAnchors: deps.trustAnchors,
     };
   };
 }

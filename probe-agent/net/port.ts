@@ -1,4 +1,4 @@
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { DnsPort, TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { HttpPort } from "#probe-agent/net/port/http.ts";
 import type { IcmpPort, TcpPort, TracePort } from "#probe-agent/net/port/packets.ts";
 import type { TlsPort } from "#probe-agent/net/port/tls.ts";
@@ -27,6 +27,8 @@ export interface Net {
   readonly trace: TracePort;
   /** Operator's base URLs of outside services. */
   readonly services: Services;
+  /** Where DNSSEC validation begins (VANTAGE_TRUST_ANCHORS); the root's of IANA where the operator names none. */
+  readonly trustAnchors: readonly TrustAnchor[];
 }
 
 /** One live event: `kind` names it ("reply", "hop", ...), `data` has the shape of the result's own rows. */

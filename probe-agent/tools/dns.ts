@@ -3,10 +3,17 @@ import { ok } from "#shared/outcome.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { typeResult, typeResults, type TypeAnswer } from "#probe-agent/analysis/dns-rows.ts";
-import { needsRootProbe, readResolverVerdict, type DnssecObservation } from "#probe-agent/analysis/dnssec-resolver.ts";
+import {
+  answered,
+  needsRootProbe,
+  readResolverVerdict,
+  type DnssecObservation,
+} from "#probe-agent/analysis/dnssec-resolver.ts";
+import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
 import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import { validateOurselves } from "#probe-agent/tools/dns/validate.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;
@@ -48,7 +55,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }) =>
   });
 });
 
-/** Asks again what tells a bogus answer from a broken resolver, and an unsigned zone from a resolver that cannot tell. */
+/** Our own verdict beside the resolver's; what it fails on is asked again without its checking. */
 async function judge(net: Net, domain: string, answers: readonly TypeAnswer[]): Promise<Result["dnssec"]> {
   const observations = await Promise.all(
     answers.map(async ({ type, answer }): Promise<DnssecObservation> => {
@@ -57,10 +64,16 @@ async function judge(net: Net, domain: string, answers: readonly TypeAnswer[]): 
       return { type, answer, unchecked };
     }),
   );
-  const server = observations.find(({ answer }) => answer.status !== "TIMEOUT")?.answer.server;
+  const asked = observations.flatMap(({ type, answer, unchecked }) => {
+    const reply = [answer, unchecked].find((candidate) => candidate !== null && answered(candidate));
+    return reply === undefined || reply === null ? [] : [{ name: domain, type, reply }];
+  });
+  const server = asked[0]?.reply.server;
+  const ours = server === undefined ? null : await validateOurselves(net, server, domain, asked);
+  if (ours !== null && ours.status !== "indeterminate") return mergeVerdicts(observations, ours, null);
   const probe = server !== undefined && needsRootProbe(observations);
   const root = probe ? await ask(net, server, { name: ".", type: "NS" }) : null;
-  return readResolverVerdict(observations, root);
+  return mergeVerdicts(observations, ours, readResolverVerdict(observations, root));
 }
 
 function ask(

@@ -19,6 +19,14 @@ const ExtendedError = Type.Object({
   text: text("The resolver's own words, often empty"),
 });
 
+const Nsid = Type.Object(
+  {
+    text: Nullable(text("As text, where it is printable ASCII")),
+    hex: text("As octets, hexadecimal"),
+  },
+  { description: "What the server that answered calls itself (NSID, RFC 5001); null where it does not say" },
+);
+
 const TypeResult = Type.Object({
   type: text("Record type asked for"),
   status: text(
@@ -36,16 +44,57 @@ const TypeResult = Type.Object({
     Type.Number({ description: "Round trip of the query that was answered, milliseconds; null on TIMEOUT" }),
   ),
   server: text("Resolver that answered, or was asked last: address#port"),
+  nsid: Nullable(Nsid),
+});
+
+const Status = Type.Union(
+  [Type.Literal("secure"), Type.Literal("insecure"), Type.Literal("bogus"), Type.Literal("indeterminate")],
+  { description: "secure: validated; insecure: not signed; bogus: fails validation; indeterminate: cannot be told" },
+);
+
+function number(description: string) {
+  return Type.Integer({ minimum: 0, description });
+}
+
+const ChainZone = Type.Object({
+  zone: text("Name of the zone, . for the root"),
+  ds: Type.Array(
+    Type.Object({
+      key_tag: number("Key tag of the key it is of"),
+      algorithm: number("Algorithm number (IANA)"),
+      digest_type: number("1 SHA-1, 2 SHA-256, 4 SHA-384"),
+      digest: text("Digest, hexadecimal"),
+    }),
+    { description: "DS records the parent has for the zone, or the trust anchor's; the first 16" },
+  ),
+  dnskeys: Type.Array(
+    Type.Object({
+      key_tag: number("Key tag"),
+      algorithm: number("Algorithm number (IANA)"),
+      flags: number("257 key-signing key, 256 zone-signing key, 128 more where revoked"),
+      bits: Nullable(number("Size of the modulus or curve, bits; null where the key cannot be read")),
+    }),
+    { description: "Keys of the zone; the first 16" },
+  ),
+  rrsig: Nullable(
+    Type.Object(
+      {
+        signer: text("Zone that signs"),
+        algorithm: number("Algorithm number (IANA)"),
+        inception: text("Valid from, ISO 8601 UTC"),
+        expiration: text("Valid until, ISO 8601 UTC"),
+        key_tag: number("Key tag of the key that signs"),
+      },
+      { description: "The signature over the zone's keys that stands; null where none does" },
+    ),
+  ),
+  status: Status,
+  reason: Nullable(text("Why the status is not secure")),
 });
 
 const Dnssec = Type.Object(
   {
-    status: Type.Union(
-      [Type.Literal("secure"), Type.Literal("insecure"), Type.Literal("bogus"), Type.Literal("indeterminate")],
-      {
-        description: "secure: validated; insecure: not signed; bogus: fails validation; indeterminate: cannot be told",
-      },
-    ),
+    status: Status,
     validated_by: Nullable(
       Type.Union([Type.Literal("local"), Type.Literal("resolver_ad")], {
         description: "Whose verdict it is: local (our own validation), resolver_ad (the resolver's); null for none",
@@ -56,7 +105,20 @@ const Dnssec = Type.Object(
         description: "How the zone proves that something does not exist; null where no such proof was seen",
       }),
     ),
-    reasons: Type.Array(Type.String(), { description: "What led to the status, one sentence each" }),
+    reasons: Type.Array(Type.String(), {
+      description:
+        "What led to the status, one sentence each, the types it holds for first; then where the resolver disagrees",
+    }),
+    resolver_ad: Nullable(
+      Type.Boolean({
+        description: "Whether the resolver vouches for every answer it gave (AD bit); null where it gave none",
+      }),
+    ),
+    chain: Type.Array(ChainZone, {
+      description: "Chain of trust as our own validation saw it, from the trust anchor down, aliases' zones after",
+    }),
+    algorithms: Type.Array(Type.String(), { description: "Signing algorithms the verdict rests on, by mnemonic" }),
+    expires_at: Nullable(text("When the first signature the verdict rests on ends, ISO 8601 UTC; null without any")),
   },
   { description: "DNSSEC verdict; null unless dnssec was asked for" },
 );

@@ -1,4 +1,5 @@
 import { createEgress, type Egress } from "#shared/egress.ts";
+import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
@@ -44,6 +45,7 @@ export function netOf(
     monotonic: () => systemClock.monotonic(),
     random: (count: number) => systemRandom.bytes(count),
     emit: (event: ProgressEvent) => events.push(event),
+    trustAnchors: IANA_ANCHORS,
     ...ports,
   };
   return new Proxy(base, {

@@ -34,6 +34,7 @@ const net = createNet({
     rdapBootstrapUrl: "http://127.0.0.1:9",
     cymruZones: { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
   },
+  trustAnchors: [],
 })(jobLimits(deadlineMs ?? contract.deadlineMs(given)), (event) => events.push(event));
 const outcome = await ping.run(net, given);
 await icmpHost.stop();

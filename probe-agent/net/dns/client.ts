@@ -90,8 +90,8 @@ function judge(said: Said, question: DnsQuestion, name: NameOctets, server: Serv
 }
 
 function toAnswer(said: Said, question: DnsQuestion, name: NameOctets, server: string): DnsAnswer {
-  const { message, transport, rttMs } = said;
-  if (message === null) return { ...unanswered(question, "MALFORMED", server), transport, rttMs };
+  const { message, transport, rttMs, connectMs } = said;
+  if (message === null) return { ...unanswered(question, "MALFORMED", server), transport, rttMs, connectMs };
   const spelling = nameToText(name);
   // Servers that repeat the question's name instead of pointing to it show our random case.
   const respelled = (record: DnsRecord): DnsRecord => {
@@ -105,9 +105,11 @@ function toAnswer(said: Said, question: DnsQuestion, name: NameOctets, server: s
     authority: message.authority.map(respelled),
     additional: message.additional.map(respelled),
     ede: message.edns?.ede ?? [],
+    nsid: message.edns?.nsid ?? null,
     server,
     transport,
     rttMs,
+    connectMs,
   };
 }
 
@@ -126,8 +128,10 @@ function unanswered(question: DnsQuestion, status: string, server: string): DnsA
     authority: [],
     additional: [],
     ede: [],
+    nsid: null,
     server,
     transport: question.transport ?? "udp",
     rttMs: null,
+    connectMs: null,
   };
 }

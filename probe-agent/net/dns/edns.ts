@@ -10,6 +10,7 @@ export const OPTION_EDE = 15;
 // A hostile resolver could send thousands; nobody reads more than these.
 const MAX_EXTENDED_ERRORS = 16;
 const MAX_EXTENDED_ERROR_TEXT = 512;
+const MAX_NSID = 255;
 
 /** One Extended DNS Error (RFC 8914); text is cut at 512 octets. */
 export interface ExtendedError {
@@ -45,7 +46,7 @@ export function readEdns(size: number, ttl: number, rdata: Uint8Array): Edns {
       .filter((option) => option.code === OPTION_EDE && option.data.length >= 2)
       .slice(0, MAX_EXTENDED_ERRORS)
       .map((option) => readExtendedError(option.data)),
-    nsid: nsid === undefined ? null : Buffer.from(nsid.data).toString("hex"),
+    nsid: nsid === undefined ? null : Buffer.from(nsid.data.subarray(0, MAX_NSID)).toString("hex"),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Random } from "#shared/clock.ts";
+import { OPTION_NSID } from "#probe-agent/net/dns/edns.ts";
 import { encodeMessage } from "#probe-agent/net/dns/encode.ts";
 import { DecodeError } from "#probe-agent/net/dns/error.ts";
 import { decodeHead, HEADER_OCTETS, type WireQuestion } from "#probe-agent/net/dns/message.ts";
@@ -6,6 +7,8 @@ import { equalNames, identicalNames, type NameOctets } from "#probe-agent/net/dn
 
 // DNS Flag Day 2020: fits every path without fragments.
 const UDP_SIZE = 1232;
+// RFC 5001 section 2.1: an empty option asks for it.
+const ASK_NSID = { code: OPTION_NSID, data: new Uint8Array() };
 
 /** How queries travel: RFC 1035, RFC 7766, RFC 7858, RFC 8484. */
 export type Transport = "udp" | "tcp" | "dot" | "doh";
@@ -42,7 +45,7 @@ export function buildQuery(question: WireQuestion, flags: QueryFlags, shape: Sha
     id,
     flags: { rd: flags.recursionDesired, cd: flags.checkingDisabled },
     question: sent,
-    ...(shape.edns ? { edns: { udpSize: UDP_SIZE, dnssecOk: flags.dnssecOk } } : {}),
+    ...(shape.edns ? { edns: { udpSize: UDP_SIZE, dnssecOk: flags.dnssecOk, options: [ASK_NSID] } } : {}),
   });
   return { id, question: sent, bytes };
 }

@@ -71,11 +71,23 @@ export interface DnsAnswer {
   readonly additional: readonly DnsRecord[];
   /** Extended DNS Errors (RFC 8914). */
   readonly ede: readonly { readonly code: number; readonly text: string }[];
+  /** The server's name for itself (RFC 5001) in hexadecimal, at most 255 octets; null where it gave none. */
+  readonly nsid: string | null;
   /** address#port asked last. */
   readonly server: string;
   readonly transport: "udp" | "tcp" | "dot" | "doh";
   /** Null on TIMEOUT. Over tcp, dot and doh with the time to connect. */
   readonly rttMs: number | null;
+  /** The part of rttMs until the connection stood, TLS included; 0 over udp, null on TIMEOUT. */
+  readonly connectMs?: number | null;
+}
+
+/** A DS or DNSKEY record that is trusted without proof (RFC 4033 section 2). */
+export interface TrustAnchor {
+  /** Presentation form, with or without final dot; "." for the root. */
+  readonly zone: string;
+  readonly type: "DS" | "DNSKEY";
+  readonly raw: Uint8Array;
 }
 
 /** Questions to the DNS. */

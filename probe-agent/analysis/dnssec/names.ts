@@ -1,0 +1,97 @@
+import { lowerName, nameToText, textToName, type NameOctets } from "#probe-agent/net/dns/names.ts";
+
+/** A domain name in canonical form (RFC 4034 section 6.2), lower case. */
+export interface Name {
+  /** Presentation form without final dot, "." for the root; equal texts are equal names. */
+  readonly text: string;
+  /** Leaf first, one character per octet; the root has none. */
+  readonly labels: readonly string[];
+  readonly wire: NameOctets;
+}
+
+/** Reads presentation form in any case; null where it is no name. */
+export function parseName(text: string): Name | null {
+  const octets = textToName(text);
+  if (octets === null) return null;
+  const wire = lowerName(octets);
+  const labels: string[] = [];
+  for (let at = 0; (wire[at] ?? 0) !== 0; at += (wire[at] ?? 0) + 1) {
+    labels.push(Buffer.from(wire.subarray(at + 1, at + 1 + (wire[at] ?? 0))).toString("latin1"));
+  }
+  return { text: nameToText(wire), labels, wire };
+}
+
+/** The name in a field of typed RDATA; null where there is none. */
+export function nameField(typed: Readonly<Record<string, unknown>> | undefined, field: string): Name | null {
+  const value = typed?.[field];
+  return typeof value === "string" ? parseName(value) : null;
+}
+
+/** The name of canonical labels, leaf first; null where it is too long. */
+export function makeName(labels: readonly string[]): Name | null {
+  const wire = Buffer.concat([
+    ...labels.map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, "latin1")),
+    Buffer.of(0),
+  ]);
+  return wire.length > 255 ? null : { text: nameToText(wire), labels, wire };
+}
+
+/** The root, ".". */
+export const ROOT_NAME: Name = { text: ".", labels: [], wire: Uint8Array.of(0) };
+
+/** The name's last `count` labels; the name itself where it has no more. */
+export function ancestor(name: Name, count: number): Name {
+  if (count >= name.labels.length) return name;
+  return makeName(name.labels.slice(name.labels.length - count)) ?? ROOT_NAME;
+}
+
+/** The name one label up; the root's is the root. */
+export function parentOf(name: Name): Name {
+  return ancestor(name, Math.max(0, name.labels.length - 1));
+}
+
+/** Whether a name is the other or below it. */
+export function isWithin(name: Name, above: Name): boolean {
+  const skip = name.labels.length - above.labels.length;
+  return skip >= 0 && above.labels.every((label, index) => label === name.labels[skip + index]);
+}
+
+/** Whether a name is below the other and not the other itself. */
+export function isBelow(name: Name, above: Name): boolean {
+  return name.labels.length > above.labels.length && isWithin(name, above);
+}
+
+/** Canonical order (RFC 4034 section 6.1): negative where `one` comes first. */
+export function compareNames(one: Name, other: Name): number {
+  const shorter = Math.min(one.labels.length, other.labels.length);
+  for (let back = 1; back <= shorter; back += 1) {
+    const left = one.labels[one.labels.length - back] ?? "";
+    const right = other.labels[other.labels.length - back] ?? "";
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return one.labels.length - other.labels.length;
+}
+
+/** How many labels two names have in common, counted from the root. */
+export function commonLabels(one: Name, other: Name): number {
+  let count = 0;
+  while (
+    count < one.labels.length &&
+    count < other.labels.length &&
+    one.labels[one.labels.length - 1 - count] === other.labels[other.labels.length - 1 - count]
+  ) {
+    count += 1;
+  }
+  return count;
+}
+
+/** `*.` and the name; null where that is too long to exist. */
+export function wildcardAt(name: Name): Name | null {
+  return makeName(["*", ...name.labels]);
+}
+
+/** The longest of several names that `name` is within or equal to; null where there is none. */
+export function closestAbove(name: Name, candidates: readonly Name[]): Name | null {
+  const above = candidates.filter((candidate) => isWithin(name, candidate));
+  return above.toSorted((one, other) => other.labels.length - one.labels.length)[0] ?? null;
+}

@@ -1,0 +1,20 @@
+import { readFileSync, statSync } from "node:fs";
+import { IANA_ANCHORS, parseAnchors, type ReadAnchors } from "#probe-agent/analysis/dnssec/anchors.ts";
+
+// Thousands of anchors would fit; anything larger is another file.
+const MAX_OCTETS = 1_000_000;
+
+/** Reads VANTAGE_TRUST_ANCHORS; null is IANA's root. `fault` says on one line what is wrong with the file. */
+export function readTrustAnchors(path: string | null): ReadAnchors {
+  if (path === null) return { ok: true, anchors: IANA_ANCHORS };
+  const told = (fault: string): ReadAnchors => ({ ok: false, fault: `VANTAGE_TRUST_ANCHORS ${path}: ${fault}` });
+  try {
+    if (statSync(path).size > MAX_OCTETS) return told("larger than 1 MB");
+    const read = parseAnchors(readFileSync(path, "latin1"));
+    return read.ok ? read : told(read.fault);
+  } catch (error) {
+    return told(
+      error instanceof Error && "code" in error ? `cannot be read (${String(error.code)})` : "cannot be read",
+    );
+  }
+}
