@@ -3,14 +3,8 @@ import { PgBoss } from "pg-boss";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { createPuller, type JobVerdict, type Puller } from "#control-plane/jobs/pull.ts";
-import {
-  BOSS_SCHEMA,
-  countJobs,
-  inTransaction,
-  JOB_CHANNEL,
-  notifyQueue,
-  type QueueCount,
-} from "#control-plane/jobs/store.ts";
+import type { QueueCount } from "#control-plane/jobs/metrics.ts";
+import { BOSS_SCHEMA, countJobs, inTransaction, JOB_CHANNEL, notifyQueue } from "#control-plane/jobs/store.ts";
 
 /** Every queue of the product and what its jobs carry. A new one is a line here and a line in QUEUES. */
 export interface JobPayloads {

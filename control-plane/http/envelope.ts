@@ -42,7 +42,10 @@ export function successBody(version: Version, data: unknown, facts: Facts, extra
 export function errorBody(version: Version, code: ErrorCode, details: RefusalDetails, facts: Facts): object {
   switch (version) {
     case "v4":
-      return { error: errorFields(code, details), meta: { ...baseMeta(facts), api_version: "4.0" } };
+      return {
+        error: errorFields(code, details),
+        meta: { ...baseMeta(facts), api_version: "4.0", ...shared(details) },
+      };
     case "v3":
       return { error: errorFields(code, details), meta: baseMeta(facts) };
     case "v2":
@@ -71,6 +74,10 @@ function frozenExtras(extras: Extras | undefined) {
 function flatBody(data: unknown, { requestId }: Facts, extras: Extras | undefined): object {
   const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
   return { success: true, ...(isObject ? data : { data }), ...frozenExtras(extras), request_id: requestId };
+}
+
+function shared({ shareId }: RefusalDetails) {
+  return shareId === undefined ? {} : { share_id: shareId };
 }
 
 function errorFields(code: ErrorCode, { message, field, reason, stage, source, retryAfterSeconds }: RefusalDetails) {

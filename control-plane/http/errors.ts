@@ -40,6 +40,8 @@ export interface RefusalDetails {
   readonly source?: Source;
   /** In the body; for answers other than 429 that are worth repeating (decisions 3). */
   readonly retryAfterSeconds?: number;
+  /** In meta: the failure was kept under this id (decisions 6). */
+  readonly shareId?: string;
   /** Header fields of this answer only. */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -15,7 +15,7 @@ export interface Operation {
   readonly body?: TObject;
   readonly errors?: readonly ErrorCode[];
   readonly security?: "key" | "operator" | "none";
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
 }
 
 const META = Type.Object({

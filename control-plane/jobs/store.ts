@@ -1,5 +1,6 @@
 import type { Db } from "pg-boss";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { QueueCount } from "#control-plane/jobs/metrics.ts";
 
 /** The channel on which a queue's name says that there is something to fetch. */
 export const JOB_CHANNEL = "vantage_jobs";
@@ -18,15 +19,6 @@ export function inTransaction(tx: Transaction): Db {
 /** Wakes every replica's worker of a queue when the transaction commits. */
 export async function notifyQueue(sql: Queryable, queue: string): Promise<void> {
   await sql`select pg_notify(${JOB_CHANNEL}, ${queue})`;
-}
-
-/** How many jobs of a queue are in a state, and since when the oldest of them waits. */
-export interface QueueCount {
-  readonly queue: string;
-  /** created, retry, active, completed, cancelled or failed. */
-  readonly state: string;
-  readonly jobs: number;
-  readonly oldestAt: Date;
 }
 
 /** Every queue's jobs by state; what has ended is counted until its rows are removed. */

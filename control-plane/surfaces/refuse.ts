@@ -6,12 +6,13 @@ export type AnsweredCheck = Extract<CheckAnswer, { kind: "single" | "multi" | "d
 
 /**
  * Throws the Refusal that a check's answer calls for, and returns the others. A check over several locations is an
- * answer even where every location failed, unless all of them refused the target (decisions 6).
+ * answer even where every location failed, unless all of them refused the target (decisions 6). `shareId`: under which
+ * the answer was kept.
  */
-export function refuseUnanswered(answer: CheckAnswer): AnsweredCheck {
+export function refuseUnanswered(answer: CheckAnswer, shareId: string | null = null): AnsweredCheck {
   switch (answer.kind) {
     case "single":
-      if (answer.outcome.status !== "ok") throw refusalOf(outcomeError(answer.outcome));
+      if (answer.outcome.status !== "ok") throw refusalOf(outcomeError(answer.outcome), shareId);
       return answer;
     case "multi":
       if (answer.refused) throw refusalOf(outcomeError({ status: "refused" }));
@@ -33,6 +34,13 @@ export function refuseUnanswered(answer: CheckAnswer): AnsweredCheck {
   }
 }
 
-function refusalOf({ code, retry_after_seconds: retryAfterSeconds, ...details }: CheckError): Refusal {
-  return new Refusal(code, retryAfterSeconds === undefined ? details : { ...details, retryAfterSeconds });
+function refusalOf(
+  { code, retry_after_seconds: retryAfterSeconds, ...details }: CheckError,
+  shareId: string | null = null,
+): Refusal {
+  return new Refusal(code, {
+    ...details,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(shareId === null ? {} : { shareId }),
+  });
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/run-check.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
+import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { TOOL_METHODS } from "#control-plane/surfaces/catalogue.ts";
 import { toolOperation } from "#control-plane/surfaces/tool-operation.ts";
 import { toolHandler } from "#control-plane/surfaces/tool-routes.ts";
@@ -15,9 +16,10 @@ export function registerTools(
   app: CheckContext,
   gate: Gate,
   contracts: readonly Contract[],
+  measurements: Measurements,
 ): void {
   for (const contract of contracts) {
-    const handler = toolHandler(app, contract);
+    const handler = toolHandler(app, contract, measurements);
     const versions = FROZEN_TOOLS.has(contract.name) ? (["v4", "v3", "v2", "v1"] as const) : (["v4"] as const);
     for (const version of versions) {
       const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "header" : "anywhere" });

@@ -21,13 +21,19 @@ export const CALL_PARAMS = Type.Object({
     }),
   ),
   dry_run: Type.Optional(Flag({ description: "1: say where the check would run, and run nothing" })),
+  share: Type.Optional(Flag({ description: "1: keep the answer and say its public page's id in meta.share_id" })),
 });
+
+/** The switches among them. */
+const SWITCHES = Type.Pick(CALL_PARAMS, ["dry_run", "share"]);
 
 /** A tool call as parsed from a request. */
 export interface ToolRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly locations: readonly LocationItem[] | null;
   readonly dryRun: boolean;
+  /** Keep the answer for whoever is given its link. */
+  readonly share: boolean;
 }
 
 /** Query and body of a request as the contract's parameters. Throws Refusal naming the first field at fault. */
@@ -38,17 +44,16 @@ export function readToolRequest(request: FastifyRequest, contract: Contract): To
   const refined = contract.refine?.(parsed.value) ?? null;
   if (refined !== null) throw refuseField(refined);
   const params = parsed.value as Readonly<Record<string, unknown>>;
-  // v3 and before are frozen: they know neither of these (decisions 4).
-  if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false };
-  const dryRun = parseParams(Type.Object({ dry_run: CALL_PARAMS.properties.dry_run }), values, {
-    from,
-    unknown: "ignore",
-  });
-  if (!dryRun.ok) throw refuseField(dryRun.problem);
-  return { params, locations: readLocations(values["locations"], from), dryRun: dryRun.value.dry_run ?? false };
+  // v3 and before are frozen: they know none of these (decisions 4).
+  if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false, share: false };
+  const switches = parseParams(SWITCHES, values, { from, unknown: "ignore" });
+  if (!switches.ok) throw refuseField(switches.problem);
+  const { dry_run: dryRun = false, share = false } = switches.value;
+  return { params, locations: readLocations(values["locations"], from), dryRun, share };
 }
 
-function readLocations(raw: unknown, from: "text" | "json"): readonly LocationItem[] | null {
+/** The `locations` of a call; null where there is none. Throws Refusal. */
+export function readLocations(raw: unknown, from: "text" | "json"): readonly LocationItem[] | null {
   if (raw === undefined) return null;
   const field = "locations";
   if (Array.isArray(raw) && from === "text") {

@@ -1,49 +1,59 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
+import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import { runCheck, type CheckContext, type CheckRequest } from "#control-plane/checks/run-check.ts";
-import { answer, callerOf } from "#control-plane/http/request.ts";
+import { answer, callerOf, factsOf } from "#control-plane/http/request.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import { openEventStream } from "#control-plane/surfaces/event-stream.ts";
+import type { Measurements } from "#control-plane/measurements/measurements.ts";
+import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/surfaces/event-stream.ts";
 import { refuseUnanswered, type AnsweredCheck } from "#control-plane/surfaces/refuse.ts";
+import { shareAnswer } from "#control-plane/surfaces/share-answer.ts";
 import { readToolRequest } from "#control-plane/surfaces/tool-request.ts";
 
 /** The handler of a tool's route, in every version that has the tool. */
-export function toolHandler(app: CheckContext, contract: Contract) {
+export function toolHandler(app: CheckContext, contract: Contract, measurements: Measurements) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
-    const call = readToolRequest(request, contract);
+    const { share, ...call } = readToolRequest(request, contract);
     const { accountId, plan } = callerOf(request);
     const check: CheckRequest = { ...call, contract, accountId, maxLocations: plan.locations };
+    const finish = async (ended: CheckAnswer): Promise<object> => {
+      const { durationMs } = factsOf(request);
+      const shareId = share
+        ? await shareAnswer(measurements, { ...call, contract, accountId }, ended, durationMs)
+        : null;
+      return envelopeOf(request, contract, refuseUnanswered(ended, shareId), shareId);
+    };
     if (request.apiVersion === "v4" && wantsEvents(request) && !call.dryRun) {
-      return streamCheck(app, check, request, reply);
+      return streamCheck(app, check, finish, request, reply);
     }
     const gone = new AbortController();
     reply.raw.once("close", () => {
       if (!reply.raw.writableEnded) gone.abort();
     });
-    const answered = refuseUnanswered(await runCheck(app, { ...check, signal: gone.signal }));
-    return envelopeOf(request, contract, answered);
+    return finish(await runCheck(app, { ...check, signal: gone.signal }));
   };
 }
 
 /** The envelope of an answered check. */
-function envelopeOf(request: FastifyRequest, contract: Contract, answered: AnsweredCheck): object {
+function envelopeOf(
+  request: FastifyRequest,
+  contract: Contract,
+  answered: AnsweredCheck,
+  shareId: string | null,
+): object {
+  const shared = shareId === null ? {} : { share_id: shareId };
   switch (answered.kind) {
     case "single": {
       const data = answered.outcome.status === "ok" ? answered.outcome.data : null;
       const cached = contract.cacheMs === undefined ? {} : { cached: answered.cached };
-      return answer(request, data, { ...cached, location: answered.location });
+      return answer(request, data, { ...cached, location: answered.location, ...shared });
     }
     case "multi":
-      return answer(request, answered.data);
+      return answer(request, answered.data, shared);
     case "dry_run":
       return answer(request, { locations: answered.locations });
   }
-}
-
-/** RFC 9110 section 12.5.1 in so far as it matters here: the client names the type, not a wildcard. */
-function wantsEvents(request: FastifyRequest): boolean {
-  return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(request.headers.accept ?? "");
 }
 
 /**
@@ -53,6 +63,7 @@ function wantsEvents(request: FastifyRequest): boolean {
 async function streamCheck(
   app: CheckContext,
   check: CheckRequest,
+  finish: (ended: CheckAnswer) => Promise<object>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -72,10 +83,11 @@ async function streamCheck(
     refuseUnanswered(early);
   }
   void running
-    .then((ended) => stream.send("done", envelopeOf(request, check.contract, refuseUnanswered(ended))))
+    .then(finish)
+    .then((envelope) => stream.send("done", envelope))
     .catch((error: unknown) => {
       stream.send("done", answerError(request, error instanceof Refusal ? error : new Refusal("internal_error", "")));
     })
     .finally(() => stream.end());
-  return reply.type("text/event-stream; charset=utf-8").header("cache-control", "no-store").send(stream.body);
+  return replyWithStream(reply, stream);
 }

@@ -1,0 +1,52 @@
+import { Gauge, type Registry } from "prom-client";
+
+/** How many jobs of a queue are in a state, and since when the oldest of them is there. */
+export interface QueueCount {
+  readonly queue: string;
+  /** created, retry, active, completed, cancelled or failed. */
+  readonly state: string;
+  readonly jobs: number;
+  readonly oldestAt: Date;
+}
+
+/** What is read at each scrape; a rejection leaves the figures out. */
+export interface QueueSources {
+  count(): Promise<readonly QueueCount[]>;
+  now(): Date;
+}
+
+/** Registers the figures of the queues; they are the database's and the same on every replica. */
+export function registerQueueMetrics(registry: Registry, sources: QueueSources): void {
+  // Both gauges of one scrape are made from one look at the queues.
+  let counts: Promise<readonly QueueCount[] | null> = Promise.resolve(null);
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_queue_jobs",
+      help: "Jobs of a queue by state, over all replicas",
+      labelNames: ["queue", "state"],
+      registers: [],
+      async collect() {
+        counts = sources.count().catch(() => null);
+        const found = await counts;
+        this.reset();
+        for (const { queue, state, jobs } of found ?? []) this.set({ queue, state }, jobs);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_queue_oldest_seconds",
+      help: "Age of the oldest job that waits",
+      labelNames: ["queue"],
+      registers: [],
+      async collect() {
+        const found = await counts;
+        this.reset();
+        const now = sources.now().getTime();
+        for (const { queue, state, oldestAt } of found ?? []) {
+          if (state === "created") this.set({ queue }, Math.max(0, (now - oldestAt.getTime()) / 1_000));
+        }
+      },
+    }),
+  );
+}

@@ -1,0 +1,47 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** The figures of measurements. */
+export interface MeasurementMetrics {
+  /** How they ended; `shared` counts answers that were stored, not run. */
+  readonly ended: Counter<"status">;
+  readonly lag: Histogram;
+}
+
+/** What is read from the database at each scrape; a rejection leaves the figures out. */
+export interface MeasurementSources {
+  unfinished(): Promise<readonly { readonly status: string; readonly measurements: number }[]>;
+}
+
+/** Registers the figures of measurements; those of the database are the same on every replica. */
+export function createMeasurementMetrics(registry: Registry, sources: MeasurementSources): MeasurementMetrics {
+  const registers = [registry];
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_measurements",
+      help: "Measurements that have not ended, over all replicas",
+      labelNames: ["status"],
+      registers: [],
+      async collect() {
+        const counts = await sources.unfinished().catch(() => null);
+        this.reset();
+        if (counts === null) return;
+        for (const status of ["pending", "running"]) this.set({ status }, 0);
+        for (const { status, measurements } of counts) this.set({ status }, measurements);
+      },
+    }),
+  );
+  return {
+    ended: new Counter({
+      name: "vantage_measurements_total",
+      help: "Measurements of this replica by how they ended; shared: a tool's answer that was kept",
+      labelNames: ["status"],
+      registers,
+    }),
+    lag: new Histogram({
+      name: "vantage_measurement_start_lag_seconds",
+      help: "From the request to the first run",
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60],
+      registers,
+    }),
+  };
+}

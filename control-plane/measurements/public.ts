@@ -1,0 +1,61 @@
+import type { Contract } from "#shared/tools/define.ts";
+import type { FoundMeasurement } from "#control-plane/measurements/measurements.ts";
+import { showMeasurement } from "#control-plane/measurements/view.ts";
+
+/** A shared measurement as anybody may see it. */
+export type PublicMeasurement = ReturnType<typeof showPublic>;
+
+/**
+ * What a public page shows: the answer, where it was measured from and with what, but no account, no id, no probe's id,
+ * and no free text of the caller's beyond the target: a User-Agent or a header may hold a secret.
+ */
+export function showPublic(contract: Contract | undefined, found: FoundMeasurement) {
+  const shown = showMeasurement(found.measurement, found.locations, contract);
+  return {
+    share_id: shown.share_id,
+    tool: shown.tool,
+    title: contract?.title ?? shown.tool,
+    target: contract === undefined ? null : targetOf(contract, shown.params),
+    params: publicParams(contract, shown.params),
+    status: shown.status,
+    total: shown.total,
+    completed: shown.completed,
+    created_at: shown.created_at,
+    finished_at: shown.finished_at,
+    data: {
+      locations: shown.data.locations.map(({ location, ...row }) => {
+        const { probe_id: _probe, ...place } = location;
+        return { location: place, ...row };
+      }),
+      summary: shown.data.summary,
+    },
+  };
+}
+
+function targetOf(contract: Contract, params: Readonly<Record<string, unknown>>): string | null {
+  const target = params[contract.target.param];
+  return typeof target === "string" ? target : null;
+}
+
+/** The target and what comes from a closed set; free text stays with the owner. */
+function publicParams(contract: Contract | undefined, params: Readonly<Record<string, unknown>>) {
+  if (contract === undefined) return {};
+  const shown = Object.entries(contract.params.properties).filter(
+    ([name, schema]) => name === contract.target.param || isClosed(schema as Readonly<Record<string, unknown>>),
+  );
+  return Object.fromEntries(
+    shown.filter(([name]) => params[name] !== undefined).map(([name]) => [name, params[name]] as const),
+  );
+}
+
+/** Numbers, flags, words of a list: nothing a caller could have written freely. */
+function isClosed(schema: Readonly<Record<string, unknown>>): boolean {
+  const { type, enum: words, anyOf, "x-kind": kind } = schema;
+  if (type === "integer" || type === "number" || type === "boolean") return true;
+  if (kind === "flag" || kind === "list" || Array.isArray(words)) return true;
+  return Array.isArray(anyOf) && anyOf.every((option: unknown) => hasConst(option));
+}
+
+function hasConst(option: unknown): boolean {
+  return typeof option === "object" && option !== null && ("const" in option || "enum" in option);
+}

@@ -1,0 +1,201 @@
+import { Type } from "typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { parseParams } from "#shared/schema.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckAnswer } from "#control-plane/checks/answer.ts";
+import { readBody } from "#control-plane/http/body.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
+import type { FoundMeasurement, Measurements } from "#control-plane/measurements/measurements.ts";
+import { CANCEL, CREATE, CREATED, LISTED, READ, SHOWN, SWITCHES } from "#control-plane/measurements/schemas.ts";
+import { isFinal, showMeasurement, showSummary } from "#control-plane/measurements/view.ts";
+import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/surfaces/event-stream.ts";
+import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+import { readLocations } from "#control-plane/surfaces/tool-request.ts";
+
+const URL = "/api/v4/measurements";
+const TAG = "Measurements";
+
+/** POST, GET and DELETE /api/v4/measurements (decisions 6). */
+export function registerMeasurements(
+  server: FastifyInstance,
+  { checks, gate, measurements }: { checks: CheckContext; gate: Gate; measurements: Measurements },
+): void {
+  // A key needs the scope of the tool it names; who may read is decided by whose it is.
+  const keyed = gate.keyed({ scope: null });
+
+  server.route({
+    ...keyed,
+    method: "POST",
+    url: URL,
+    schema: operation({
+      id: "create_measurement",
+      tag: TAG,
+      summary: "Run a tool in the background, at one or many locations",
+      description: "The key needs the tool's scope. Poll or stream poll_url; it survives restarts of the service.",
+      status: 202,
+      data: CREATED,
+      query: SWITCHES,
+      body: CREATE,
+      errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],
+    }),
+    handler: async (request, reply) => create(checks, measurements, request, reply),
+  });
+
+  server.route({
+    ...keyed,
+    method: "GET",
+    url: URL,
+    schema: operation({
+      id: "read_measurements",
+      tag: TAG,
+      summary: "Your measurements, newest first; with id one of them",
+      description:
+        "With id and Accept: text/event-stream the events of the measurement from its begin, then as they happen; " +
+        "Last-Event-ID resumes after the event of that id, at any replica.",
+      data: Type.Union([Type.Array(LISTED), SHOWN]),
+      query: READ,
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: async (request, reply) => {
+      const { accountId } = callerOf(request);
+      const { id, ...fields } = readQuery(READ, request);
+      if (id !== undefined) {
+        const found = present(await measurements.find(accountId, id));
+        if (wantsEvents(request)) return stream(measurements, found, request, reply);
+        return answer(request, show(measurements, found));
+      }
+      const page = pageOf(fields);
+      const { rows, total } = await measurements.list(accountId, page);
+      const data = rows.map((row) => showSummary(row, row.total, row.completed));
+      return answer(request, data, { pagination: page.pagination(total) });
+    },
+  });
+
+  server.route({
+    ...keyed,
+    method: "DELETE",
+    url: URL,
+    schema: operation({
+      id: "cancel_measurement",
+      tag: TAG,
+      summary: "Cancel a measurement; one that has ended stays as it is",
+      data: SHOWN,
+      query: CANCEL,
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: async (request) => {
+      const { accountId } = callerOf(request);
+      const { id } = readQuery(CANCEL, request);
+      await measurements.cancel(accountId, id);
+      return answer(request, show(measurements, present(await measurements.find(accountId, id))));
+    },
+  });
+}
+
+async function create(
+  checks: CheckContext,
+  measurements: Measurements,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<object> {
+  const { accountId, plan } = callerOf(request);
+  const contract = readTool(measurements, request);
+  const body = readWrite(CREATE, request);
+  const { dry_run: dryRun = body.dry_run ?? false, share = body.share ?? false } = readQuery(SWITCHES, request);
+  const params = readParams(contract, body.params ?? {});
+  const items = readLocations(body.locations, "json");
+  const call = { contract, params, accountId, locations: items, maxLocations: plan.locations };
+  const checked = refuseUnanswered(inParams(await runCheck(checks, { ...call, dryRun: true })));
+  if (checked.kind !== "dry_run") throw new Error("a dry run gave an answer");
+  if (dryRun) return answer(request, { locations: checked.locations });
+
+  const places = [...checked.locations, ...checked.offline];
+  const { id, shareId } = await measurements.create({ accountId, contract, params, items, share }, places);
+  const data = {
+    id,
+    status: "pending",
+    tool: contract.name,
+    total: places.length,
+    poll_url: `${URL}?id=${id}`,
+    share_id: shareId,
+  };
+  return reply.code(202).send(answer(request, data, shareId === null ? {} : { share_id: shareId }));
+}
+
+/** The tool comes first: its scope is asked for before anything else of the body. */
+function readTool(measurements: Measurements, request: FastifyRequest): Contract {
+  const parsed = parseParams(Type.Pick(CREATE, ["tool"]), readBody(request), { from: "json", unknown: "ignore" });
+  if (!parsed.ok) throw refuseField(parsed.problem);
+  const contract = measurements.contract(parsed.value.tool);
+  if (contract === undefined) {
+    const message = "there is no such tool; GET /api/v4/tools lists them";
+    throw refuseField({ field: "tool", reason: "enum", message });
+  }
+  const caller = callerOf(request);
+  if (!caller.scopes.includes(contract.scope)) throw outOfScope(contract.scope, caller);
+  return contract;
+}
+
+function readParams(contract: Contract, raw: unknown): Readonly<Record<string, unknown>> {
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
+    throw refuseField({ field: "params", reason: "type", message: "must be an object" });
+  }
+  const parsed = parseParams(contract.params, raw as Record<string, unknown>, { from: "json", unknown: "ignore" });
+  const problem = parsed.ok ? (contract.refine?.(parsed.value) ?? null) : parsed.problem;
+  if (problem !== null) throw refuseField({ ...problem, field: `params.${problem.field}` });
+  if (!parsed.ok) throw new Error("unreachable: a problem was thrown");
+  return parsed.value;
+}
+
+/** A parameter at fault is named by its path in this body. */
+function inParams(answered: CheckAnswer): CheckAnswer {
+  if (answered.kind !== "problem" || answered.problem.field === "locations") return answered;
+  return { ...answered, problem: { ...answered.problem, field: `params.${answered.problem.field}` } };
+}
+
+function show(measurements: Measurements, { measurement, locations }: FoundMeasurement) {
+  return showMeasurement(measurement, locations, measurements.contract(measurement.tool));
+}
+
+function present(found: FoundMeasurement | null): FoundMeasurement {
+  if (found === null) throw new Refusal("not_found", "There is no such measurement, or it is no longer kept.");
+  return found;
+}
+
+/** Sends what has happened and what happens; `done` is numbered after the last event and holds the whole answer. */
+function stream(
+  measurements: Measurements,
+  { measurement }: FoundMeasurement,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const after = lastEventId(request);
+  // RFC of EventSource (WHATWG HTML 9.2.4): 204 tells a client that has had `done` not to come again.
+  if (isFinal(measurement.status) && after > measurement.events) return reply.code(204).send();
+  const events = openEventStream();
+  const send = async (): Promise<void> => {
+    for await (const { number, event, data } of measurements.tail(measurement.id, after, events.dropped)) {
+      events.send(event, data, number);
+      await events.drained();
+    }
+    const ended = await measurements.find(measurement.accountId, measurement.id);
+    if (ended !== null && isFinal(ended.measurement.status)) {
+      events.send("done", answer(request, show(measurements, ended)), ended.measurement.events + 1);
+    }
+  };
+  // Where the database is away the stream just ends: the client comes again with its Last-Event-ID.
+  void send()
+    .catch(() => {})
+    .finally(() => events.end());
+  return replyWithStream(reply, events);
+}
+
+function lastEventId(request: FastifyRequest): number {
+  const given = request.headers["last-event-id"];
+  return typeof given === "string" && /^\d{1,9}$/.test(given) ? Number(given) : 0;
+}

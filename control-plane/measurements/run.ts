@@ -1,0 +1,151 @@
+import { parseLocations } from "#shared/locations.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import type { CheckAnswer, CheckError, Location, LocationRow } from "#control-plane/checks/answer.ts";
+import { outcomeError, unavailableError } from "#control-plane/checks/answer.ts";
+import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import { isDatabaseAway } from "#control-plane/database/away.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { JobVerdict } from "#control-plane/jobs/pull.ts";
+import { createJournal } from "#control-plane/measurements/journal.ts";
+import type { MeasurementMetrics } from "#control-plane/measurements/metrics.ts";
+import {
+  claimMeasurement,
+  finishMeasurement,
+  readAttempts,
+  readLocations,
+  recordEvents,
+  type StoredLocation,
+  type StoredMeasurement,
+} from "#control-plane/measurements/store.ts";
+import { isFinal, storeRow } from "#control-plane/measurements/view.ts";
+import type { Watch } from "#control-plane/measurements/watch.ts";
+
+/** What runs stand on. */
+export interface RunDeps {
+  readonly sql: Sql;
+  readonly checks: CheckContext;
+  readonly contracts: ReadonlyMap<string, Contract>;
+  readonly watch: Watch;
+  readonly metrics: MeasurementMetrics;
+}
+
+/**
+ * For so long after the request a location whose probe is not to be had here is left to another replica, or to a probe
+ * that comes back; then it has failed.
+ */
+const GIVE_UP_MS = 30_000;
+
+/**
+ * Takes a measurement up, at whatever point the last run left it: only locations without a result are run. What the run
+ * writes counts as long as no other has taken the measurement over, and each location's result is written once.
+ */
+export async function runMeasurement(deps: RunDeps, id: string, stop: AbortSignal): Promise<JobVerdict> {
+  try {
+    const taken = await claimMeasurement(deps.sql, id, deps.checks.clock.now());
+    return taken === null ? "done" : await runClaimed(deps, taken, stop);
+  } catch (error) {
+    if (isDatabaseAway(error)) return "later";
+    throw error;
+  }
+}
+
+async function runClaimed(deps: RunDeps, taken: StoredMeasurement, stop: AbortSignal): Promise<JobVerdict> {
+  const { sql, checks, metrics } = deps;
+  const { clock } = checks;
+  const pending = (await readLocations(sql, taken.id)).filter((location) => location.status === null);
+  const before = taken.run === 1 ? new Map<number, number>() : await readAttempts(sql, taken.id);
+  if (taken.run === 1) metrics.lag.observe(Math.max(0, clock.now().getTime() - taken.createdAt.getTime()) / 1_000);
+
+  const over = new AbortController();
+  const unwatch = deps.watch.watch(taken.id, (state) => {
+    if (state === null || isFinal(state.status) || state.run !== taken.run) over.abort();
+  });
+  const journal = createJournal({
+    write: (events, after, dropped) => recordEvents(sql, taken, events, after, dropped),
+    after: taken.events,
+    signal: stop,
+    onLost: () => over.abort(),
+  });
+  const placed = pending.map((stored) => ({ ...stored, place: JSON.parse(stored.location) as Location }));
+  const tell = (event: string, ordinal: number, data: object) =>
+    journal.add({ event, ordinal, data: JSON.stringify(data), result: null });
+  const tellResult = (ordinal: number, row: LocationRow, attempt: number) =>
+    journal.add({ event: "result", ordinal, data: JSON.stringify({ attempt }), result: storeRow(row) });
+
+  for (const { ordinal, place } of placed) {
+    const attempts = before.get(ordinal);
+    if (attempts !== undefined) {
+      tell("restart", ordinal, { location: place, attempt: attempts + 1, reason: "replica_lost" });
+    }
+  }
+  const ordinals = new Map(placed.map(({ ordinal, place }) => [place.probe_id, ordinal]));
+  const answer = await askAgents(deps, taken, placed, AbortSignal.any([stop, over.signal]), (event, planned) => {
+    const ordinal = ordinals.get(planned);
+    if (ordinal === undefined) return;
+    const attempt = (before.get(ordinal) ?? 0) + event.data.attempt;
+    if (event.event === "result") tellResult(ordinal, event.data, attempt);
+    else tell(event.event, ordinal, { ...event.data, attempt });
+  });
+
+  const open = placed.flatMap((stored, index) => {
+    const error = unansweredError(answer, index);
+    return error === null ? [] : [{ ...stored, error }];
+  });
+  const givesUp = clock.now().getTime() >= taken.createdAt.getTime() + GIVE_UP_MS;
+  if (givesUp && !stop.aborted) {
+    for (const { ordinal, place, error } of open) {
+      const row: LocationRow = { location: place, duration_ms: 0, status: "failed", error };
+      tellResult(ordinal, row, Math.max(1, before.get(ordinal) ?? 0));
+    }
+  }
+  const ours = await journal.settle();
+  unwatch();
+  if (!ours && stop.aborted) return "later";
+  if (!ours || over.signal.aborted) return "done";
+  if (open.length > 0 && (!givesUp || stop.aborted)) return "later";
+  const status = await finishMeasurement(sql, taken, clock.now());
+  if (status !== null) metrics.ended.inc({ status });
+  return "done";
+}
+
+/** Runs the check at the locations that have no result yet. */
+async function askAgents(
+  { checks, contracts }: RunDeps,
+  taken: StoredMeasurement,
+  placed: readonly (StoredLocation & { readonly place: Location })[],
+  signal: AbortSignal,
+  onEvent: NonNullable<Parameters<typeof runCheck>[1]["onEvent"]>,
+): Promise<CheckAnswer> {
+  const contract = contracts.get(taken.tool);
+  // An older replica's tool, or a newer one's: left to those that have it.
+  if (contract === undefined) return { kind: "unavailable", reason: "no_probe" };
+  if (placed.length === 0) return { kind: "multi", data: { locations: [], summary: {} }, refused: false };
+  const items = taken.expression === null ? null : parseLocations(JSON.parse(taken.expression) as string[]);
+  return runCheck(checks, {
+    contract,
+    params: JSON.parse(taken.params) as Record<string, unknown>,
+    accountId: taken.accountId,
+    locations: items?.ok === true ? items.items : [],
+    places: placed.map(({ place }) => place),
+    maxLocations: placed.length,
+    signal,
+    onEvent,
+  });
+}
+
+/** Why a location has no result of its own yet; null where it has one. */
+function unansweredError(answer: CheckAnswer, index: number): CheckError | null {
+  switch (answer.kind) {
+    case "multi": {
+      const row = answer.data.locations[index];
+      return row?.status === "failed" && row.error.code === "probe_unavailable" ? row.error : null;
+    }
+    // Agents that allow the target are attached elsewhere, or no longer.
+    case "refused":
+      return outcomeError({ status: "refused" });
+    case "unavailable":
+      return unavailableError(answer.reason);
+    default:
+      return unavailableError("busy");
+  }
+}

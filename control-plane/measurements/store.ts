@@ -1,0 +1,238 @@
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+
+/** The channel on which a measurement's id says that something of it has changed. */
+export const MEASUREMENT_CHANNEL = "vantage_measurements";
+
+/** pending until a replica takes it up; the last three are final. */
+export type MeasurementStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
+
+/** A measurement as it is stored; `params` and `expression` are JSON. */
+export interface StoredMeasurement {
+  readonly id: string;
+  readonly accountId: number;
+  readonly tool: string;
+  readonly params: string;
+  /** Items of the location expression; null: one probe of the system's choice. */
+  readonly expression: string | null;
+  readonly status: MeasurementStatus;
+  readonly shareId: string | null;
+  readonly run: number;
+  readonly events: number;
+  readonly dropped: number;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+/** One with the figures that lists show. */
+export interface ListedMeasurement extends StoredMeasurement {
+  readonly total: number;
+  readonly completed: number;
+}
+
+/** One location; `location` and `result` are JSON. Without a result `status` and the rest are null. */
+export interface StoredLocation {
+  readonly ordinal: number;
+  readonly location: string;
+  readonly status: "ok" | "failed" | null;
+  /** The data of an ok row, the error of a failed one. */
+  readonly result: string | null;
+  readonly durationMs: number | null;
+}
+
+/** A measurement to be inserted. */
+export type NewMeasurement = Pick<
+  StoredMeasurement,
+  "id" | "accountId" | "tool" | "params" | "expression" | "status" | "shareId" | "createdAt"
+> & { readonly expiresAt: Date };
+
+/** Inserts a measurement and its locations in one statement. One that has ended began and ended when it was made. */
+export async function insertMeasurement(
+  sql: Queryable,
+  made: NewMeasurement,
+  locations: readonly StoredLocation[],
+): Promise<void> {
+  const endedAt = made.status === "pending" ? null : made.createdAt;
+  await sql`
+    with measurement as (
+      insert into measurements
+        (id, account_id, tool, params, expression, status, share_id, created_at, started_at, finished_at, expires_at)
+      values (${made.id}, ${made.accountId}, ${made.tool}, ${made.params}, ${made.expression}, ${made.status},
+        ${made.shareId}, ${made.createdAt}, ${endedAt}, ${endedAt}, ${made.expiresAt})
+      returning id
+    )
+    insert into measurement_locations (measurement_id, ordinal, location, status, result, duration_ms)
+    select measurement.id, given.* from measurement, unnest(
+      ${locations.map((row) => row.ordinal)}::integer[],
+      ${locations.map((row) => row.location)}::text[],
+      ${locations.map((row) => row.status)}::text[],
+      ${locations.map((row) => row.result)}::text[],
+      ${locations.map((row) => row.durationMs)}::integer[]
+    ) as given`;
+}
+
+/** Takes a measurement up: from now on only this run may write. null: it has ended, or is gone. */
+export async function claimMeasurement(sql: Sql, id: string, now: Date): Promise<StoredMeasurement | null> {
+  const [row] = await sql<StoredMeasurement[]>`
+    update measurements
+    set status = 'running', run = run + 1, started_at = coalesce(started_at, ${now})
+    where id = ${id} and status in ('pending', 'running')
+    returning ${columns(sql)}`;
+  return row ?? null;
+}
+
+/** The locations of a measurement, in order. */
+export async function readLocations(sql: Queryable, id: string): Promise<readonly StoredLocation[]> {
+  return sql<StoredLocation[]>`
+    select ${locationColumns(sql)} from measurement_locations where measurement_id = ${id} order by ordinal`;
+}
+
+/** How often agents have begun at each location in earlier runs, by ordinal; those nobody began at are missing. */
+export async function readAttempts(sql: Sql, id: string): Promise<ReadonlyMap<number, number>> {
+  const rows = await sql<{ ordinal: number; attempts: number }[]>`
+    select ordinal, max((data::json ->> 'attempt')::integer) as attempts
+    from measurement_events where measurement_id = ${id} and event in ('probe', 'restart') group by ordinal`;
+  return new Map(rows.map((row) => [row.ordinal, row.attempts]));
+}
+
+/** One thing that happened at a location. A `result` event carries the row; its `data` is what the row does not say. */
+export interface NewEvent {
+  readonly event: string;
+  readonly ordinal: number;
+  readonly data: string;
+  readonly result: Omit<StoredLocation, "ordinal"> | null;
+}
+
+/**
+ * Writes what follows on the first `after` events, in one statement: events numbered in their order, and each result
+ * once. Said twice, because the first answer was lost, it is written once. false: the measurement has ended, is gone, or
+ * another run has taken it over; nothing was written.
+ */
+export async function recordEvents(
+  sql: Sql,
+  { id, run }: { readonly id: string; readonly run: number },
+  events: readonly NewEvent[],
+  after: number,
+  dropped: number,
+): Promise<boolean> {
+  const rows = await sql`
+    with mine as (
+      update measurements set events = events + ${events.length}, dropped = dropped + ${dropped}
+      where id = ${id} and run = ${run} and status = 'running' and events = ${after}
+      returning events - ${events.length} as before
+    ), given as (
+      select * from unnest(
+        ${events.map((_event, index) => index + 1)}::integer[],
+        ${events.map(({ event }) => event)}::text[],
+        ${events.map(({ ordinal }) => ordinal)}::integer[],
+        ${events.map(({ data }) => data)}::text[],
+        ${events.map(({ result }) => result?.status ?? null)}::text[],
+        ${events.map(({ result }) => result?.location ?? null)}::text[],
+        ${events.map(({ result }) => result?.result ?? null)}::text[],
+        ${events.map(({ result }) => result?.durationMs ?? null)}::integer[]
+      ) as given (place, event, ordinal, data, status, location, result, duration_ms)
+    ), stored as (
+      update measurement_locations as kept
+      set status = given.status, location = given.location, result = given.result, duration_ms = given.duration_ms
+      from given, mine
+      where kept.measurement_id = ${id} and kept.ordinal = given.ordinal and kept.status is null
+        and given.status is not null
+      returning kept.ordinal
+    ), told as (
+      insert into measurement_events (measurement_id, number, event, ordinal, data)
+      select ${id}, before + place, event, ordinal, data from given, mine
+      where status is null or ordinal in (select ordinal from stored)
+    )
+    select pg_notify(${MEASUREMENT_CHANNEL}, ${id}) from mine`;
+  if (rows.length > 0) return true;
+  const [said] = await sql`
+    select from measurements
+    where id = ${id} and run = ${run} and status = 'running' and events = ${after + events.length}
+      and ${events.length} > 0`;
+  return said !== undefined;
+}
+
+/** Ends a run whose locations all have a result: failed where none is ok. null: not this run's to end, or not yet. */
+export async function finishMeasurement(
+  sql: Sql,
+  { id, run }: { readonly id: string; readonly run: number },
+  now: Date,
+): Promise<MeasurementStatus | null> {
+  const [row] = await sql<{ status: MeasurementStatus }[]>`
+    with ended as (
+      update measurements
+      set finished_at = ${now}, status = case when exists (
+        select 1 from measurement_locations where measurement_id = ${id} and status = 'ok'
+      ) then 'completed' else 'failed' end
+      where id = ${id} and run = ${run} and status = 'running'
+        and not exists (select 1 from measurement_locations where measurement_id = ${id} and status is null)
+      returning status
+    )
+    select status, pg_notify(${MEASUREMENT_CHANNEL}, ${id}) from ended`;
+  return row?.status ?? null;
+}
+
+/** Cancels a measurement that has not ended; its run hears of it wherever it is. false: there was nothing to cancel. */
+export async function cancelMeasurement(sql: Sql, accountId: number, id: string, now: Date): Promise<boolean> {
+  const rows = await sql`
+    with ended as (
+      update measurements set status = 'cancelled', finished_at = ${now}
+      where id = ${id} and account_id = ${accountId} and status in ('pending', 'running')
+      returning id
+    )
+    select pg_notify(${MEASUREMENT_CHANNEL}, id) from ended`;
+  return rows.length > 0;
+}
+
+/** One of an account's measurements; null where it has none of that id, or none any more. */
+export async function findMeasurement(
+  sql: Sql,
+  accountId: number,
+  id: string,
+  now: Date,
+): Promise<StoredMeasurement | null> {
+  const [row] = await sql<StoredMeasurement[]>`
+    select ${columns(sql)} from measurements
+    where id = ${id} and account_id = ${accountId} and expires_at > ${now}`;
+  return row ?? null;
+}
+
+/** A shared measurement. */
+export async function findShared(sql: Sql, shareId: string, now: Date): Promise<StoredMeasurement | null> {
+  const [row] = await sql<StoredMeasurement[]>`
+    select ${columns(sql)} from measurements where share_id = ${shareId} and expires_at > ${now}`;
+  return row ?? null;
+}
+
+/** An account's measurements, newest first. */
+export async function listMeasurements(
+  sql: Queryable,
+  accountId: number,
+  now: Date,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<readonly ListedMeasurement[]> {
+  return sql<ListedMeasurement[]>`
+    select page.*, counts.* from (
+      select ${columns(sql)} from measurements where account_id = ${accountId} and expires_at > ${now}
+      order by created_at desc, id desc limit ${limit} offset ${offset}
+    ) as page cross join lateral (
+      select count(*) as total, count(status) as completed from measurement_locations where measurement_id = page.id
+    ) as counts
+    order by page."createdAt" desc, page.id desc`;
+}
+
+/** How many an account has. */
+export async function countMeasurements(sql: Sql, accountId: number, now: Date): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*) as total from measurements where account_id = ${accountId} and expires_at > ${now}`;
+  return row?.total ?? 0;
+}
+
+function columns(sql: Queryable) {
+  return sql`id, account_id as "accountId", tool, params, expression, status, share_id as "shareId", run, events,
+    dropped, created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt"`;
+}
+
+function locationColumns(sql: Queryable) {
+  return sql`ordinal, location, status, result, duration_ms as "durationMs"`;
+}

@@ -1,0 +1,36 @@
+import { Type } from "typebox";
+import type { FastifyInstance } from "fastify";
+import type { Hook } from "#control-plane/http/gate.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import { answer } from "#control-plane/http/request.ts";
+import type { Jobs } from "#control-plane/jobs.ts";
+
+const ROW = Type.Object({
+  queue: Type.String({ description: "Name of the queue" }),
+  state: Type.String({ description: "created, retry, active, completed, cancelled or failed" }),
+  jobs: Type.Integer({ description: "How many; those that have ended are counted for an hour" }),
+  oldest_at: Type.String({ format: "date-time", description: "When the oldest of them was made" }),
+});
+
+/** GET /api/admin/queue: what waits, runs and has ended in every queue (decisions 1, Admin API). */
+export function registerAdminQueue(server: FastifyInstance, admin: Hook, jobs: Jobs): void {
+  server.route({
+    method: "GET",
+    url: "/api/admin/queue",
+    onRequest: admin,
+    schema: operation({
+      id: "admin_queue",
+      tag: "Admin",
+      summary: "The background queues, by state",
+      security: "operator",
+      data: Type.Object({ queues: Type.Array(ROW, { description: "One row for each state that has jobs" }) }),
+    }),
+    handler: async (request) => {
+      const counts = await jobs.count();
+      const queues = counts.map(({ queue, state, jobs: count, oldestAt }) => {
+        return { queue, state, jobs: count, oldest_at: oldestAt.toISOString() };
+      });
+      return answer(request, { queues });
+    },
+  });
+}

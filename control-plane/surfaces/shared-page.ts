@@ -1,0 +1,77 @@
+import { Type } from "typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import { errorBody } from "#control-plane/http/envelope.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import { answer, factsOf } from "#control-plane/http/request.ts";
+import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import type { Measurements } from "#control-plane/measurements/measurements.ts";
+import { PAGE_POLICY, renderMessage, renderPage } from "#control-plane/measurements/page.ts";
+import { showPublic } from "#control-plane/measurements/public.ts";
+import { isFinal } from "#control-plane/measurements/view.ts";
+
+/** decisions 2: shared results, per client address and minute. */
+const PER_MINUTE = 60;
+/** A finished answer does not change, but may be erased: no copy outlives that for longer. */
+const CACHE_SECONDS = 60;
+
+/** GET /s/<id>: a shared answer for whoever has the link, as a page or as JSON. */
+export function registerSharedPage(
+  server: FastifyInstance,
+  { clock, measurements }: { readonly clock: Clock; readonly measurements: Measurements },
+): void {
+  const visits = createAddressLimiter({ clock, limit: PER_MINUTE, windowSeconds: 60 });
+  server.route<{ Params: { id: string } }>({
+    method: "GET",
+    url: "/s/:id",
+    config: {
+      renderError: ({ code, details }, request, reply) => {
+        describe(request, reply);
+        if (wantsJson(request)) return errorBody("v4", code, details, factsOf(request));
+        return renderMessage(code === "not_found" ? "Not found" : "Not now", details.message);
+      },
+    },
+    schema: operation({
+      id: "read_shared",
+      tag: "Measurements",
+      summary: "A shared answer, for whoever has its id; HTML unless JSON is asked for",
+      description: "JSON with Accept: application/json or ?format=json.",
+      security: "none",
+      data: Type.Unknown({ description: "As a measurement, without what is its owner's: id, account, free text" }),
+      query: Type.Object({
+        format: Type.Optional(Type.String({ enum: ["json", "html"], description: "By default by the Accept header" })),
+      }),
+      errors: ["not_found", "rate_limit_exceeded"],
+    }),
+    handler: async (request, reply) => {
+      const { ok, retryAfterSeconds } = visits.take(request.ip);
+      if (!ok) {
+        throw new Refusal("rate_limit_exceeded", {
+          message: `Too many requests from your address. Wait ${retryAfterSeconds} s.`,
+          headers: { "retry-after": String(retryAfterSeconds) },
+        });
+      }
+      const found = await measurements.findShared(request.params.id);
+      if (found === null) throw new Refusal("not_found", "Nothing is shared here, or it is no longer kept.");
+      const shown = showPublic(measurements.contract(found.measurement.tool), found);
+      describe(request, reply);
+      if (isFinal(found.measurement.status)) reply.header("cache-control", `public, max-age=${CACHE_SECONDS}`);
+      return wantsJson(request) ? answer(request, shown) : renderPage(shown);
+    },
+  });
+}
+
+function describe(request: FastifyRequest, reply: FastifyReply): void {
+  const json = wantsJson(request);
+  reply.type(json ? "application/json; charset=utf-8" : "text/html; charset=utf-8");
+  reply.header("content-security-policy", PAGE_POLICY).header("x-robots-tag", "noindex").header("vary", "accept");
+}
+
+/** `format` decides, else whether JSON is named in Accept and HTML is not. */
+function wantsJson(request: FastifyRequest): boolean {
+  const { format } = request.query as { readonly format?: unknown };
+  if (format === "json" || format === "html") return format === "json";
+  const accept = request.headers.accept ?? "";
+  return /application\/json/i.test(accept) && !/text\/html/i.test(accept);
+}
