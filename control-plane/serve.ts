@@ -7,10 +7,14 @@ import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { createFoundation } from "#control-plane/http/foundation.ts";
 import { createServer } from "#control-plane/http/server.ts";
+import { openBackground } from "#control-plane/measurements/open.ts";
+import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { createProbeListing } from "#control-plane/probes/listing.ts";
 import { openPresence } from "#control-plane/probes/presence/open.ts";
+import { registerAdminQueue } from "#control-plane/surfaces/admin-queue.ts";
+import { registerSharedPage } from "#control-plane/surfaces/shared-page.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
 import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
@@ -28,6 +32,8 @@ export interface Service {
 
 /** Requests under way get so long to finish when the process stops. */
 const STOP_GRACE_MS = 10_000;
+/** Background jobs likewise; what has not finished by then goes on at another replica. */
+const JOBS_GRACE_MS = 5_000;
 
 /** Builds the hub and every surface over an open app and listens; rejects where an address cannot be bound. */
 export async function serve(
@@ -50,7 +56,12 @@ export async function serve(
   const agents = () => Array.from(hub.roster.sessions()).length;
   const { gate, admin } = createFoundation(app, { agents, server });
   const checks: CheckContext = { hub, clock, results: createResultCache(clock) };
-  registerTools(server, checks, gate, CONTRACTS);
+  const background = await openBackground(app, checks, CONTRACTS);
+  const { measurements, jobs } = background;
+  registerTools(server, checks, gate, CONTRACTS, measurements);
+  registerMeasurements(server, { checks, gate, measurements });
+  registerSharedPage(server, { clock, measurements });
+  registerAdminQueue(server, admin, jobs);
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);
   const listing = createProbeListing({ sql: app.sql, clock, roster: hub.roster, replicaId: hub.replicaId });
@@ -64,6 +75,7 @@ export async function serve(
   try {
     await server.listen({ host: config.http.host, port: config.http.port });
   } catch (error) {
+    await background.stop(0);
     hub.stop();
     probes.close();
     await grpc.stop();
@@ -75,7 +87,7 @@ export async function serve(
     async stop() {
       app.drain();
       const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
-      await server.close();
+      await Promise.all([background.stop(JOBS_GRACE_MS), server.close()]);
       clearTimeout(force);
       hub.stop();
       probes.close();
