@@ -1,0 +1,236 @@
+import { describe, expect, it } from "vitest";
+import { hashAddress, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import { splitHostPort, type Module } from "#control-plane/surfaces/blackbox/module.ts";
+import { MODULES } from "#control-plane/surfaces/blackbox/modules.ts";
+
+const LEAF = {
+  subject: "CN=localhost",
+  issuer: "CN=Test CA",
+  san: ["localhost", "b.test", "127.0.0.1", "::1"],
+  fingerprint_sha256: "6f83",
+  not_before: "2026-11-20T00:00:00.000Z",
+  not_after: "2026-12-01T14:04:39.000Z",
+  days_left: 9,
+};
+const PHASES = { dns_us: 100, connect_us: 200, tls_us: 300, ttfb_us: 400, transfer_us: 500 };
+const CHECK = {
+  code: 200,
+  http_version: "1.1",
+  ip: "127.0.0.1",
+  headers: [{ name: "Last-Modified", value: "Sat, 21 Nov 2026 10:00:00 GMT" }],
+  redirects: [{ timing_us: { ...PHASES, total_us: 1_500 } }],
+  tls: {
+    protocol: "TLSv1.3",
+    authorized: true,
+    error: null,
+    certificate: LEAF,
+    chain_not_after: LEAF.not_after,
+    path_not_after: LEAF.not_after,
+  },
+  body: { content_length: null, decoded_bytes: 9 },
+  timing_us: { ...PHASES, redirect_us: 1_500, elapsed_us: 3_000 },
+};
+
+function moduleOf(name: string): Module {
+  const module = MODULES.get(name);
+  if (module === undefined) throw new Error(`no module ${name}`);
+  return module;
+}
+
+/** Series as the text format writes them, without labels' order mattering. */
+function valuesOf(samples: readonly Sample[]): Record<string, number> {
+  return Object.fromEntries(
+    samples.map(({ name, labels = {}, value }) => [
+      name +
+        Object.values(labels)
+          .map((label) => `{${label}}`)
+          .join(""),
+      value,
+    ]),
+  );
+}
+
+describe("an http module", () => {
+  it("says what the exporter says of the same answer", () => {
+    const { success, seconds, samples } = moduleOf("http_2xx").report(CHECK);
+    expect({ success, seconds }).toEqual({ success: true, seconds: 0.003 });
+    expect(valuesOf(samples)).toEqual({
+      probe_dns_lookup_time_seconds: 0.0002,
+      // FNV-1a of 127.0.0.1, as blackbox_exporter 0.23 shows it.
+      probe_ip_addr_hash: 3_668_918_509,
+      probe_ip_protocol: 4,
+      "probe_http_duration_seconds{resolve}": 0.0002,
+      "probe_http_duration_seconds{connect}": 0.0004,
+      "probe_http_duration_seconds{tls}": 0.0006,
+      "probe_http_duration_seconds{processing}": 0.0008,
+      "probe_http_duration_seconds{transfer}": 0.001,
+      probe_failed_due_to_regex: 0,
+      probe_http_content_length: -1,
+      probe_http_redirects: 1,
+      probe_http_ssl: 1,
+      probe_http_status_code: 200,
+      probe_http_uncompressed_body_length: 9,
+      probe_http_version: 1.1,
+      probe_http_last_modified_timestamp_seconds: 1_795_255_200,
+      probe_ssl_earliest_cert_expiry: 1_796_133_879,
+      probe_ssl_last_chain_expiry_timestamp_seconds: 1_796_133_879,
+      "probe_ssl_last_chain_info{6f83}{CN=Test CA}{CN=localhost}{localhost,b.test}": 1,
+      "probe_tls_version_info{TLS 1.3}": 1,
+    });
+  });
+
+  it.each([199, 301, 404, 500])("fails a %i", (code) => {
+    expect(moduleOf("http_2xx").report({ ...CHECK, code }).success).toBe(false);
+  });
+
+  it("knows nothing of a server whose certificate is bad, as the exporter's client", () => {
+    const tls = { ...CHECK.tls, authorized: false, error: "expired" };
+    const report = moduleOf("http_2xx").report({ ...CHECK, tls });
+    expect(report).toMatchObject({ success: false, samples: moduleOf("http_2xx").failure });
+    expect(valuesOf(report.samples)).toMatchObject({ probe_http_status_code: 0, probe_http_ssl: 0 });
+  });
+
+  it("takes a target without a scheme for http, and posts where its name says so", () => {
+    const call = (name: string, target: string) => moduleOf(name).call(target, { queryName: null, queryType: null });
+    expect(call("http_2xx", "example.com/x")).toEqual({ params: { url: "http://example.com/x", method: "GET" } });
+    expect(call("http_post_2xx", "https://a.test")).toEqual({ params: { url: "https://a.test", method: "POST" } });
+  });
+});
+
+describe("the connecting modules", () => {
+  it("tcp_connect wants an open port", () => {
+    const result = (state: string) => ({ ip: "::1", ports: [{ state }], resolve_ms: 2, elapsed_ms: 5 });
+    const open = moduleOf("tcp_connect").report(result("open"));
+    expect(open).toMatchObject({ success: true, seconds: 0.005 });
+    expect(valuesOf(open.samples)).toMatchObject({ probe_ip_protocol: 6, probe_dns_lookup_time_seconds: 0.002 });
+    for (const state of ["closed", "filtered"]) {
+      expect(moduleOf("tcp_connect").report(result(state)).success).toBe(false);
+    }
+  });
+
+  it("tls_connect wants a good certificate and a finished handshake, and shows nothing of a bad one", () => {
+    const result = {
+      ip: "127.0.0.1",
+      resolve_ms: 1,
+      connect_ms: 2,
+      handshake_ms: 3,
+      trusted: true,
+      protocol: "TLSv1.2",
+      certificate: LEAF,
+      chain: [
+        { sent: true, not_after: LEAF.not_after },
+        { sent: false, not_after: "2026-11-30T00:00:00.000Z" },
+      ],
+    };
+    const good = moduleOf("tls_connect").report(result);
+    expect(good).toMatchObject({ success: true, seconds: 0.006 });
+    expect(valuesOf(good.samples)).toMatchObject({
+      probe_ssl_earliest_cert_expiry: 1_796_133_879,
+      probe_ssl_last_chain_expiry_timestamp_seconds: 1_795_996_800,
+      "probe_tls_version_info{TLS 1.2}": 1,
+    });
+    for (const bad of [
+      { ...result, trusted: false },
+      { ...result, handshake_ms: null },
+    ]) {
+      const report = moduleOf("tls_connect").report(bad);
+      expect(report.success).toBe(false);
+      expect(report.samples.filter(({ name }) => /ssl|tls/.test(name))).toEqual([]);
+    }
+  });
+
+  it("icmp wants an echo, and splits the time in the exporter's phases", () => {
+    const replies = [{ seq: 1, rtt_ms: 4, ttl: 57, status: "ok" }];
+    const report = moduleOf("icmp").report({
+      ip: "127.0.0.1",
+      replies,
+      rtt: { min_ms: 4 },
+      resolve_ms: 1,
+      elapsed_ms: 7,
+    });
+    expect(report.success).toBe(true);
+    expect(valuesOf(report.samples)).toMatchObject({
+      "probe_icmp_duration_seconds{resolve}": 0.001,
+      "probe_icmp_duration_seconds{setup}": 0.002,
+      "probe_icmp_duration_seconds{rtt}": 0.004,
+      probe_icmp_reply_hop_limit: 57,
+    });
+    const lost = [{ seq: 1, rtt_ms: null, ttl: null, status: "timeout" }];
+    const silent = { ip: "127.0.0.1", replies: lost, rtt: { min_ms: null }, resolve_ms: 1, elapsed_ms: 2_000 };
+    expect(moduleOf("icmp").report(silent).success).toBe(false);
+  });
+
+  it.each([
+    ["example.com:443", { host: "example.com", port: "443" }],
+    ["[2001:db8::1]:80", { host: "2001:db8::1", port: "80" }],
+    ["example.com", null],
+    ["2001:db8::1:80", null],
+    ["example.com:0", null],
+    ["example.com:65536", null],
+    ["http://example.com:80", null],
+  ])("read %s", (target, split) => {
+    expect(splitHostPort(target)).toEqual(split);
+  });
+});
+
+describe("a dns module", () => {
+  const dnsUdp = moduleOf("dns_udp");
+
+  it("asks the target for the query's name", () => {
+    expect(dnsUdp.call("127.0.0.1:5353", { queryName: "example.test", queryType: "SOA" })).toEqual({
+      params: { domain: "example.test", types: "SOA" },
+      input: { server: "127.0.0.1:5353", transport: "udp" },
+      reaches: "127.0.0.1",
+    });
+    expect(dnsUdp.call("[::1]:53", { queryName: "a.test", queryType: null })).toMatchObject({ reaches: "::1" });
+    expect(dnsUdp.call("ns.test", { queryName: "a.test", queryType: null })).toMatchObject({ reaches: "ns.test" });
+    expect(dnsUdp.call("ns.test", { queryName: null, queryType: null })).toMatchObject({ field: "query_name" });
+  });
+
+  it("counts the sections and shows a zone's serial", () => {
+    const results = [
+      {
+        type: "SOA",
+        status: "NOERROR",
+        records: [{ serial: 42 }],
+        rtt_ms: 3,
+        connect_ms: 1,
+        counts: { answer: 1, authority: 2, additional: 3 },
+      },
+    ];
+    const report = dnsUdp.report({ results, server: { ip: "127.0.0.1", resolve_ms: 0 } });
+    expect(report).toMatchObject({ success: true, seconds: 0.003 });
+    expect(valuesOf(report.samples)).toMatchObject({
+      "probe_dns_duration_seconds{connect}": 0.001,
+      "probe_dns_duration_seconds{request}": 0.002,
+      probe_dns_answer_rrs: 1,
+      probe_dns_authority_rrs: 2,
+      probe_dns_additional_rrs: 3,
+      probe_dns_serial: 42,
+      probe_dns_query_succeeded: 1,
+    });
+  });
+});
+
+describe("the text", () => {
+  it("has HELP and TYPE of each family once, by name, and escapes what a certificate says", async () => {
+    const text = await renderSamples([
+      { name: "b_info", help: "B", labels: { subject: 'CN="a\\b\n"' }, value: 1 },
+      { name: "a", help: "A", value: 0 },
+    ]);
+    expect(text).toBe(
+      '# HELP a A\n# TYPE a gauge\na 0\n\n# HELP b_info B\n# TYPE b_info gauge\nb_info{subject="CN=\\"a\\\\b\\n\\""} 1\n',
+    );
+  });
+
+  it("hashes addresses of both families", () => {
+    expect(hashAddress("127.0.0.1")).toBe(3_668_918_509);
+    expect(hashAddress("240.0.0.1")).toBe(833_780_210);
+    expect(hashAddress("::1")).not.toBe(hashAddress("::2"));
+  });
+
+  it.each([...MODULES.values()])("$name has all its families, zero, for a probe that found nothing out", (module) => {
+    expect(module.failure.length).toBeGreaterThan(3);
+    expect(module.failure.filter(({ value }) => value !== 0)).toEqual([]);
+  });
+});
