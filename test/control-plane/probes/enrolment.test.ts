@@ -1,0 +1,209 @@
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { guardDatabase, type GuardedDatabase } from "#control-plane/database/guarded.ts";
+import type { Enrolment, Issuance } from "#control-plane/dispatch/security.ts";
+import { makeAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
+import { createEnrolment } from "#control-plane/probes/enrolment.ts";
+import { makeToken, readToken, type TokenRequest } from "#control-plane/probes/tokens.ts";
+import { createManualClock, systemRandom } from "#test/support/clock.ts";
+import { makeRequest } from "#test/support/enrol.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+let guarded: GuardedDatabase;
+let authority: Authority;
+let clock: ReturnType<typeof createManualClock>;
+let enrolment: Enrolment;
+let registry: Registry;
+let lines: string[];
+const PEER = "192.0.2.7";
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const open = () => connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 2_000 });
+  sql = open();
+  guarded = guardDatabase(open, 2_000);
+});
+
+afterAll(async () => {
+  await Promise.all([sql.end(), guarded.close()]);
+  await database.drop();
+});
+
+beforeEach(async () => {
+  clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
+  authority = await openAuthority(await makeAuthority(clock, systemRandom), clock, systemRandom);
+  registry = new Registry();
+  lines = [];
+  const log = pino({ level: "info" }, { write: (line) => void lines.push(line) });
+  enrolment = createEnrolment({ authority, database: guarded, clock, random: systemRandom, log, registry });
+});
+
+/** A token of this authority. */
+async function token(over: Partial<TokenRequest> = {}): Promise<string> {
+  const request = { region: "eu-west", accountId: null, ttlSeconds: 3_600, reusable: false, ...over };
+  const made = await makeToken(sql, request, { fingerprint: authority.fingerprint, clock, random: systemRandom });
+  if (made === null) throw new Error("no account");
+  return made.token;
+}
+
+async function enroll(joinToken: string, peer = PEER): Promise<Issuance> {
+  return enrolment.enroll(joinToken, (await makeRequest()).der, peer);
+}
+
+/** How calls ended so far, by result. */
+async function results(): Promise<Record<string, number>> {
+  const metric = await registry.getSingleMetric("vantage_enrolments_total")?.get();
+  return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [String(labels["result"]), value]));
+}
+
+describe("a join token", () => {
+  it("lets one agent in, once", async () => {
+    const once = await token();
+    expect(once).toMatch(/^vjt_[A-Za-z0-9_-]{43}_[0-9a-f]{64}$/);
+    expect(once.endsWith(authority.fingerprint)).toBe(true);
+    const first = await enroll(once);
+    expect(first).toMatchObject({ ok: true, issued: { agentId: expect.stringMatching(/^eu-west-[0-9a-f]{12}$/) } });
+    expect(await enroll(once)).toMatchObject({ ok: false, fault: "identity" });
+    expect(await results()).toEqual({ enrolled: 1, token_used: 1 });
+  });
+
+  it("has one winner of many that redeem it at once", async () => {
+    const once = await token();
+    const came = await Promise.all(Array.from({ length: 8 }, () => enroll(once)));
+    expect(came.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(await results()).toEqual({ enrolled: 1, token_used: 7 });
+    const { digest } = readToken(once)!;
+    expect(await sql`select 1 from join_tokens where digest = ${digest} and used_at is not null`).toHaveLength(1);
+  });
+
+  it("lets any number in where it is reusable, each under an id of its own", async () => {
+    const many = await token({ reusable: true });
+    const came = await Promise.all(Array.from({ length: 4 }, () => enroll(many)));
+    const ids = came.map((issuance) => issuance.ok && issuance.issued.agentId);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids).not.toContain(false);
+  });
+
+  it("ends at its time, to the millisecond", async () => {
+    const many = await token({ reusable: true, ttlSeconds: 60 });
+    clock.advance(59_999);
+    expect(await enroll(many)).toMatchObject({ ok: true });
+    clock.advance(1);
+    expect(await enroll(many)).toMatchObject({ ok: false, fault: "identity" });
+    expect(await results()).toEqual({ enrolled: 1, token_expired: 1 });
+  });
+
+  it("is told apart for the operator and never for the caller, and no part of it is logged", async () => {
+    const used = await token();
+    await enroll(used);
+    const expired = await token({ ttlSeconds: 60 });
+    clock.advance(60_000);
+    const foreign = `${used.slice(0, -64)}${"0".repeat(64)}`;
+    const unknown = `vjt_${"A".repeat(43)}_${authority.fingerprint}`;
+    const tokens = [used, expired, foreign, unknown, "vjt_", ""];
+    const answers = [];
+    for (const bad of tokens) answers.push(await enroll(bad));
+    expect(new Set(answers.map((issuance) => JSON.stringify(issuance))).size).toBe(1);
+    expect(await results()).toEqual({
+      enrolled: 1,
+      token_used: 1,
+      token_expired: 1,
+      token_foreign: 1,
+      token_unknown: 1,
+      token_malformed: 2,
+    });
+    expect(lines).toHaveLength(7);
+    for (const secret of tokens.slice(0, 4).map((bad) => bad.slice(4, 47)))
+      expect(lines.join("")).not.toContain(secret);
+  });
+
+  it("survives a request that is no good", async () => {
+    const once = await token();
+    for (const request of [Buffer.from("garbage"), Buffer.alloc(100_000), (await makeRequest("P-384")).der]) {
+      expect(await enrolment.enroll(once, request, PEER)).toMatchObject({ ok: false, fault: "request" });
+    }
+    expect(await enroll(once)).toMatchObject({ ok: true });
+  });
+
+  it("is kept as a digest alone", async () => {
+    const once = await token();
+    const rows = await sql<{ row: string }[]>`select join_tokens::text as row from join_tokens`;
+    expect(rows.map(({ row }) => row).join("\n")).not.toContain(once.slice(4, 47));
+    const secret = Buffer.from(once.slice(4, 47), "base64url");
+    expect(rows.map(({ row }) => row).join("\n")).not.toContain(secret.toString("hex"));
+  });
+
+  it("makes private agents where it names an account", async () => {
+    const [account] = await sql<{ id: number }[]>`
+      insert into accounts (plan, created_at, updated_at) values ('pro', now(), now()) returning id`;
+    const came = await enroll(await token({ accountId: account!.id, region: "lab" }));
+    if (!came.ok) throw new Error(came.message);
+    const { agentId } = came.issued;
+    expect(await sql`select region, account_id, enabled from probes where id = ${agentId}`).toEqual([
+      { region: "lab", account_id: account!.id, enabled: true },
+    ]);
+    await expect(token({ accountId: 999_999 })).rejects.toThrow("no account");
+  });
+});
+
+describe("failures", () => {
+  it("are 30 a minute for an address, and then a good token waits too", async () => {
+    for (let count = 0; count < 30; count += 1) expect(await enroll("guess")).toMatchObject({ fault: "identity" });
+    const good = await token();
+    expect(await enroll("guess")).toMatchObject({ fault: "limit" });
+    expect(await enroll(good)).toMatchObject({ fault: "limit" });
+    expect(await enroll(await token(), "192.0.2.8")).toMatchObject({ ok: true });
+    // Beyond the limit nothing is logged.
+    expect(lines).toHaveLength(31);
+    clock.advance(60_000);
+    expect(await enroll(good)).toMatchObject({ ok: true });
+  });
+
+  it("of ours are no fault of the caller: a database that is away is said to be", async () => {
+    const away = guardDatabase(
+      () => connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 100 }),
+      100,
+    );
+    await away.close();
+    const log = pino({ level: "silent" });
+    const other = createEnrolment({
+      authority,
+      database: away,
+      clock,
+      random: systemRandom,
+      log,
+      registry: new Registry(),
+    });
+    const { der } = await makeRequest();
+    for (let count = 0; count < 35; count += 1) {
+      expect(await other.enroll(`vjt_${"A".repeat(43)}_${authority.fingerprint}`, der, PEER)).toMatchObject({
+        ok: false,
+        fault: "away",
+      });
+    }
+  });
+});
+
+describe("renewing", () => {
+  it("takes a certificate of this authority within its life", async () => {
+    const came = await enroll(await token());
+    if (!came.ok) throw new Error(came.message);
+    const { certificate, agentId } = came.issued;
+    const { der } = await makeRequest();
+    clock.advance(30 * 86_400_000 - 1);
+    const renewed = await enrolment.renew(certificate, der, PEER);
+    expect(renewed).toMatchObject({ ok: true, issued: { agentId } });
+    clock.advance(1);
+    expect(await enrolment.renew(certificate, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
+    const next = renewed.ok ? renewed.issued.certificate : null;
+    expect(await enrolment.renew(next, Buffer.from("garbage"), PEER)).toMatchObject({ ok: false, fault: "request" });
+    expect(await enrolment.renew(next, der, PEER)).toMatchObject({ ok: true });
+    expect(await enrolment.renew(null, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
+    expect(await enrolment.renew(authority.certificate, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
+    expect(await results()).toEqual({ enrolled: 1, renewed: 2, certificate: 3, request: 1 });
+  });
+});

@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
+import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
+import { makeAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
+import { keepListenerIdentity } from "#control-plane/probes/listener-identity.ts";
+import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
+
+const log = pino({ level: "silent" });
+const DAY_MS = 86_400_000;
+let clock: ReturnType<typeof createManualClock>;
+let authority: Authority;
+let identity: Awaited<ReturnType<typeof keepListenerIdentity>>;
+let hub: Hub;
+let listener: GrpcListener;
+
+beforeEach(async () => {
+  clock = createManualClock(new Date());
+  authority = await openAuthority(await makeAuthority(clock, systemRandom), clock, systemRandom);
+  identity = await keepListenerIdentity(authority, { clock, log, everyMs: 20 });
+  hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
+  const nobody = () => Promise.reject(new Error("not asked in this test"));
+  listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log, {
+    identity,
+    authority: authority.pem,
+    gatekeeper: { admit: nobody, onChange: () => {} },
+    enrolment: { enroll: nobody, renew: nobody },
+  });
+});
+
+afterEach(async () => {
+  identity.close();
+  hub.stop();
+  await listener.stop();
+});
+
+/** What the listener shows to a client of these TLS versions that trusts the authority alone. */
+async function shake(maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<{ peer: PeerCertificate; protocol: string | null }> {
+  const socket: TLSSocket = connect({
+    port: listener.port,
+    host: "127.0.0.1",
+    servername: CONTROL_PLANE_NAME,
+    ca: authority.pem,
+    ALPNProtocols: ["h2"],
+    minVersion: "TLSv1.2",
+    maxVersion,
+  });
+  await once(socket, "secureConnect");
+  const shown = { peer: socket.getPeerCertificate(), protocol: socket.getProtocol() };
+  socket.destroy();
+  return shown;
+}
+
+it("speaks TLS 1.3 under the fixed name, and nothing older", async () => {
+  expect(await shake("TLSv1.3")).toMatchObject({ protocol: "TLSv1.3", peer: { subject: { CN: CONTROL_PLANE_NAME } } });
+  await expect(shake("TLSv1.2")).rejects.toMatchObject({ code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION" });
+});
+
+it("renews its certificate a month before the end without a restart, and keeps to TLS 1.3", async () => {
+  const { peer } = await shake("TLSv1.3");
+  clock.advance(59 * DAY_MS);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect((await shake("TLSv1.3")).peer.serialNumber).toBe(peer.serialNumber);
+  // Made by a clock two months ahead: this host takes it for one of the future, which shows that it is the new one.
+  const renewed = new Promise((resolve) => identity.onRenew(resolve));
+  clock.advance(1 * DAY_MS);
+  await renewed;
+  expect(identity.current().chain).toContain(authority.pem);
+  await expect(shake("TLSv1.3")).rejects.toMatchObject({ code: "CERT_NOT_YET_VALID" });
+  await expect(shake("TLSv1.2")).rejects.toMatchObject({ code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION" });
+});

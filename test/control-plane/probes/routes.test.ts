@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+
+let plane: TestControlPlane;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+
+afterAll(() => plane.stop());
+
+/** Status and what the answer says of itself. */
+async function ask(method: string, path: string, body?: unknown) {
+  const { status, body: came } = await plane.operate(method, `/api/admin${path}`, body);
+  const { code, field, reason } = (came.error ?? {}) as { code?: string; field?: string; reason?: string };
+  return { status, data: came.data as unknown, error: [code, field, reason] };
+}
+
+describe("POST /api/admin/probe-tokens", () => {
+  it("makes a token for an hour, which carries the fingerprint", async () => {
+    const before = plane.app.clock.now().getTime();
+    const { status, data } = await ask("POST", "/probe-tokens", { region: "eu-west" });
+    expect(status).toBe(201);
+    const { token, expires_at, ca_fingerprint } = data as Record<string, string>;
+    expect(token).toMatch(/^vjt_[A-Za-z0-9_-]{43}_[0-9a-f]{64}$/);
+    expect(token?.slice(-64)).toBe(ca_fingerprint);
+    const ttl = (new Date(expires_at ?? "").getTime() - before) / 1_000;
+    expect(ttl).toBeGreaterThanOrEqual(3_600);
+    expect(ttl).toBeLessThan(3_630);
+  });
+
+  it("refuses what is out of range, unknown or missing, by field", async () => {
+    const refused = async (body: unknown) => (await ask("POST", "/probe-tokens", body)).error;
+    const code = "missing_parameter";
+    expect(await refused({})).toEqual([code, "region", "required"]);
+    for (const region of ["EU", "-eu", "eu west", "é", "x".repeat(33), ""]) {
+      expect((await refused({ region })).slice(0, 2)).toEqual([code, "region"]);
+    }
+    const region = "eu";
+    for (const ttl of [59, 30 * 86_400 + 1, 0, -1]) {
+      expect(await refused({ region, ttl_seconds: ttl })).toEqual([code, "ttl_seconds", "range"]);
+    }
+    expect(await refused({ region, ttl_seconds: "soon" })).toEqual([code, "ttl_seconds", "type"]);
+    expect(await refused({ region, reusable: "maybe" })).toEqual([code, "reusable", "type"]);
+    expect(await refused({ region, color: 1 })).toEqual([code, "color", "unknown"]);
+    expect(await ask("POST", "/probe-tokens", { region, account_id: 999_999 })).toMatchObject({ status: 404 });
+  });
+
+  it("is the operator's alone", async () => {
+    const key = await plane.createKey();
+    for (const [method, path] of [
+      ["POST", "/probe-tokens"],
+      ["PUT", "/probes?id=x"],
+      ["DELETE", "/probes?id=x"],
+    ] as const) {
+      const headers = { authorization: `Bearer ${key}` };
+      expect((await plane.call(`/api/admin${path}`, { method, headers })).status).toBe(401);
+    }
+  });
+});
+
+describe("PUT and DELETE /api/admin/probes", () => {
+  it("say what is missing and who is not there", async () => {
+    expect(await ask("DELETE", "/probes")).toMatchObject({
+      status: 400,
+      error: ["missing_parameter", "id", "required"],
+    });
+    expect(await ask("DELETE", "/probes?id=nobody")).toMatchObject({
+      status: 404,
+      error: ["not_found", undefined, undefined],
+    });
+    expect(await ask("PUT", "/probes?id=nobody", { enabled: true })).toMatchObject({ status: 404 });
+    expect((await ask("PUT", "/probes?id=nobody", {})).error).toEqual(["missing_parameter", "enabled", "required"]);
+    expect((await ask("DELETE", `/probes?id=${"x".repeat(65)}`)).error).toEqual(["missing_parameter", "id", "range"]);
+  });
+});
