@@ -77,3 +77,68 @@ export async function pruneCounts(sql: Sql, beforeDay: number): Promise<number> 
 export async function deleteCounts(sql: Queryable, accountId: number): Promise<void> {
   await sql`delete from request_counts where account_id = ${accountId}`;
 }
+
+/** What the calls at one target ask of a statement. */
+export interface TargetAsk {
+  readonly target: string;
+  /** Calls of callers with an account, and of those without. */
+  readonly named: number;
+  readonly anonymous: number;
+}
+
+/** How many of the asked calls may go on, and the minute they count in. */
+export interface TargetCount {
+  readonly target: string;
+  readonly minute: number;
+  readonly namedGranted: number;
+  readonly anonymousGranted: number;
+}
+
+/**
+ * Counts every waiting call at every target in one atomic statement, exact across replicas, as countRequests does: what
+ * is refused consumes nothing, so that callers without an account never use up what the others have.
+ */
+export async function countTargets(
+  sql: Sql,
+  minute: number,
+  limits: { readonly all: number; readonly anonymous: number },
+  asks: readonly TargetAsk[],
+): Promise<readonly TargetCount[]> {
+  const isCurrent = sql`c.minute in (excluded.minute, excluded.minute + 1)`;
+  const named = sql`case when ${isCurrent} then c.named else 0 end`;
+  const anonymous = sql`case when ${isCurrent} then c.anonymous else 0 end`;
+  // excluded.*_granted is what was asked, cut to the limits.
+  const namedGranted = sql`greatest(0, least(
+    excluded.named_granted, ${limits.all}::integer - (${named}) - (${anonymous})))`;
+  const anonymousGranted = sql`greatest(0, least(
+    excluded.anonymous_granted,
+    ${limits.anonymous}::integer - (${anonymous}),
+    ${limits.all}::integer - (${named}) - (${anonymous}) - ${namedGranted}))`;
+  return sql<TargetCount[]>`
+    insert into target_counts as c (target, minute, named, anonymous, named_granted, anonymous_granted)
+    select target, ${minute}, named, least(anonymous, ${limits.all}::integer - named),
+      named, least(anonymous, ${limits.all}::integer - named)
+    from (
+      select target, least(named, ${limits.all}::integer) as named,
+        least(anonymous, ${limits.anonymous}::integer) as anonymous
+      from unnest(
+        ${asks.map((ask) => ask.target)}::text[],
+        ${asks.map((ask) => ask.named)}::integer[],
+        ${asks.map((ask) => ask.anonymous)}::integer[]
+      ) as ask (target, named, anonymous)
+    ) as asks
+    order by target collate "C"
+    on conflict (target) do update set
+      minute = case when c.minute = excluded.minute + 1 then c.minute else excluded.minute end,
+      named = (${named}) + ${namedGranted},
+      anonymous = (${anonymous}) + ${anonymousGranted},
+      named_granted = ${namedGranted},
+      anonymous_granted = ${anonymousGranted}
+    returning target, minute, named_granted as "namedGranted", anonymous_granted as "anonymousGranted"`;
+}
+
+/** Drops the counts of targets nobody has asked for since the given minute (minutes since the epoch). */
+export async function pruneTargets(sql: Sql, beforeMinute: number): Promise<number> {
+  const { count } = await sql`delete from target_counts where minute < ${beforeMinute}`;
+  return count;
+}

@@ -1,0 +1,51 @@
+import { Counter, type Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
+import { countTargets, pruneTargets } from "#control-plane/limits/store.ts";
+import { createTargetBudget, type TargetBudget } from "#control-plane/limits/target-budget.ts";
+import { windowsAt } from "#control-plane/limits/windows.ts";
+
+/** The budget on its database, with its housekeeping. */
+export interface TargetLimits extends TargetBudget {
+  close(): Promise<void>;
+}
+
+/** What it stands on; the connection is its alone and is closed with it. */
+export interface TargetLimitsDeps {
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly database: GuardedDatabase;
+  /** Calls a minute at one target (VANTAGE_TARGET_BUDGET). */
+  readonly limit: number;
+}
+
+const PRUNE_EVERY_MS = 60_000;
+
+/** Opens the target budget of one replica. */
+export function createTargetLimits({ clock, registry, database, limit }: TargetLimitsDeps): TargetLimits {
+  const refusals = new Counter({
+    name: "vantage_target_budget_refusals_total",
+    help: "Calls refused because their target had had enough, by caller",
+    labelNames: ["caller"],
+    registers: [registry],
+  });
+  const budget = createTargetBudget({
+    clock,
+    limit,
+    count: (minute, limits, asks) => database.run((sql) => countTargets(sql, minute, limits, asks)),
+    onRefused: (caller) => refusals.inc({ caller }),
+  });
+  const timer = setInterval(() => {
+    const { minute } = windowsAt(clock.now().getTime());
+    // Old rows do no harm: what fails now is done a minute later.
+    database.run((sql) => pruneTargets(sql, minute - 1)).catch(() => {});
+  }, PRUNE_EVERY_MS);
+  timer.unref();
+  return {
+    take: (target, anonymous) => budget.take(target, anonymous),
+    close() {
+      clearInterval(timer);
+      return database.close();
+    },
+  };
+}
