@@ -71,12 +71,13 @@ function script(spec: Spec, batch: readonly string[]): string {
   ].join("\n");
 }
 
-const SILENCE = `table inet silence {
-  chain out {
-    type filter hook output priority 0;
-    meta l4proto { icmp, icmpv6 } drop
-  }
-}`;
+const SILENCE = packetFilter("silence", "output", ["meta l4proto { icmp, icmpv6 } drop"]);
+
+/** A table of nft's with one chain, its rules in order. Pure. */
+export function packetFilter(name: string, hook: "prerouting" | "input" | "output", rules: readonly string[]): string {
+  const lines = [`type filter hook ${hook} priority ${hook === "prerouting" ? -300 : 0}`, ...rules];
+  return `table inet ${name} {\n  chain only {\n    ${lines.join("\n    ")}\n  }\n}\n`;
+}
 
 function settings(spec: Spec): readonly (readonly [path: string, value: number | string])[] {
   return [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
 import { execFile } from "node:child_process";
 import { aliases, interfaces } from "#test/lab/addresses.ts";
-import { creationLines, nodeScripts } from "#test/lab/configure.ts";
+import { creationLines, nodeScripts, packetFilter } from "#test/lab/configure.ts";
 import { compileLinks, startLinks, type Links } from "#test/lab/links.ts";
 import {
   feed,
@@ -37,6 +37,8 @@ export interface Network {
   run(node: string, command: readonly string[], timeoutMs?: number): Promise<Ran>;
   /** Starts a program inside a node that lives until it is ended or the network is. */
   spawn(node: string, command: readonly string[], environment?: Readonly<Record<string, string>>): ChildProcess;
+  /** Loads packet filter rules (nft's language) in a node. */
+  nft(node: string, rules: string): Promise<void>;
   /** From now on two nodes hear nothing of each other, without an error to either. */
   cut(one: string, other: string): Promise<void>;
   /** Ends a cut. */
@@ -83,7 +85,7 @@ export async function bringUp(topology: Topology): Promise<Network> {
 function commands(
   topology: Topology,
   namespace: (node: string) => string,
-): Pick<Network, "run" | "spawn" | "cut" | "heal" | "etc"> {
+): Pick<Network, "run" | "spawn" | "nft" | "cut" | "heal" | "etc"> {
   const nft = async (node: string, text: string): Promise<void> => {
     await feed(["ip", "netns", "exec", namespace(node), "nft", "-f", "-"], text);
   };
@@ -104,16 +106,16 @@ function commands(
           resolve({ code, stdout, stderr });
         });
       }),
+    nft,
     spawn: (node, command, environment) => spawnIn(namespace(node), command, environment),
     cut: (one, other) =>
       bothWays(one, other, (of) => {
         const own = [...interfaces(topology), ...aliases(topology)].filter(({ node }) => node === of);
         const drop = (family: 4 | 6, keyword: string): string =>
           `${keyword} saddr { ${own.map(({ ip }) => ip[family]).join(", ")} } drop`;
-        const chain = `type filter hook prerouting priority -300; ${drop(4, "ip")}; ${drop(6, "ip6")};`;
-        return `table inet ${tableOf(of)} { chain in { ${chain} } }`;
+        return packetFilter(tableOf(of), "prerouting", [drop(4, "ip"), drop(6, "ip6")]);
       }),
-    heal: (one, other) => bothWays(one, other, (of) => `delete table inet ${tableOf(of)}`),
+    heal: (one, other) => bothWays(one, other, (of) => `delete table inet ${tableOf(of)}\n`),
     etc: (node, file, text) => writeEtc(namespace(node), file, text),
   };
 }

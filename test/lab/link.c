@@ -61,7 +61,8 @@ static int open_tun(const char *namespace, const char *device) {
   struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
   snprintf(request.ifr_name, IFNAMSIZ, "%s", device);
   int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  if (fd >= 0 && ioctl(fd, TUNSETIFF, &request) < 0) { close(fd); fd = -1; }
+  // Persistent: devices then go with their namespaces, all at once, instead of one by one (30 ms each) with this program.
+  if (fd >= 0 && (ioctl(fd, TUNSETIFF, &request) < 0 || ioctl(fd, TUNSETPERSIST, 1) < 0)) { close(fd); fd = -1; }
   if (setns(home, CLONE_NEWNET) < 0) exit(1);
   return fd;
 }

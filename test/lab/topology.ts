@@ -46,7 +46,7 @@ export interface Topology {
   readonly lans: Readonly<Record<string, LanSpec>>;
 }
 
-/** Kinds of TLS server, one address each, all in the node `web`. */
+/** Kinds of TLS server, one address each, all in the node `web`; but for the last those of test/servers/tls-variants.ts. */
 export const TLS_VARIANTS = [
   "good",
   "expired",
@@ -54,7 +54,7 @@ export const TLS_VARIANTS = [
   "expiring-soon",
   "self-signed",
   "wrong-host",
-  "no-intermediate",
+  "missing-intermediate",
   "untrusted-root",
   "sha1",
   "rsa1024",

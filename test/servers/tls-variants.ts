@@ -20,12 +20,12 @@ const HANDSHAKES = {
   expired: (pki) => chained(pki, { notBefore: daysFromNow(-100), notAfter: daysFromNow(-10) }),
   not_yet_valid: (pki) => chained(pki, { notBefore: daysFromNow(5), notAfter: daysFromNow(95) }),
   expiring_soon: (pki) => chained(pki, { notBefore: daysFromNow(-84), notAfter: daysFromNow(6) }),
-  self_signed: async () => ({ chain: [await issue({ dns: [TLS_HOST] })] }),
+  self_signed: async (pki) => ({ chain: [await pki.issue({ dns: [TLS_HOST], issuer: null })] }),
   wrong_host: (pki) => chained(pki, { dns: ["other.example"] }),
   missing_intermediate: async (pki) => ({ chain: [await pki.issue({ dns: [TLS_HOST] })] }),
-  untrusted_root: async () => {
-    const stranger = await createPki({ name: "Stranger" });
-    return { chain: [await stranger.issue({ dns: [TLS_HOST] }), stranger.intermediate, stranger.root] };
+  untrusted_root: async (pki) => {
+    const { root, intermediate } = await createPki({ name: "Stranger" });
+    return { chain: [await pki.issue({ dns: [TLS_HOST], issuer: intermediate }), intermediate, root] };
   },
   sha1: (pki) => chained(pki, { hash: "SHA-1" }),
   rsa1024: (pki) => chained(pki, { key: "rsa1024" }),
@@ -70,23 +70,32 @@ const HALF = {
 /** Every kind of server there is. */
 export type TlsVariant = keyof typeof HANDSHAKES | keyof typeof WIRES | keyof typeof HALF;
 
+/** Where a variant listens (default a free port of 127.0.0.1), and what it does once a handshake stands. */
+export type TlsPlace = Pick<TlsServerOptions, "host" | "port" | "onConnection">;
+
+/** Whether there is a variant of that name. */
+export function isTlsVariant(name: string): name is TlsVariant {
+  return name in HANDSHAKES || name in WIRES || name in HALF;
+}
+
 /** Starts the named variant with certificates of `pki` (whose root the test trusts). */
 export async function startTlsVariant(
   name: TlsVariant,
   pki: Pki,
+  place: TlsPlace = {},
 ): Promise<{ readonly port: number; readonly chain: readonly Issued[]; close(): Promise<void> }> {
-  if (name in WIRES) return { chain: [], ...(await startWireServer(WIRES[name as keyof typeof WIRES])) };
+  if (name in WIRES) return { chain: [], ...(await startWireServer(WIRES[name as keyof typeof WIRES], place)) };
   if (name in HALF) {
     const { chain } = await chained(pki);
     const flight = certificateFlight(chain.map((certificate) => certificate.der));
     const goOn: WireHandler = HALF[name as keyof typeof HALF];
     const server = await startWireServer((socket, received) => {
       socket.write(flight, () => goOn(socket, received));
-    });
+    }, place);
     return { chain, port: server.port, close: () => server.close() };
   }
   const make: Make = HANDSHAKES[name as keyof typeof HANDSHAKES];
   const made = await make(pki);
-  const server = await startTlsServer(made);
+  const server = await startTlsServer({ ...made, ...place });
   return { chain: made.chain, port: server.port, close: () => server.close() };
 }

@@ -2,7 +2,7 @@ import { createServer, type TlsOptions, type TLSSocket } from "node:tls";
 import type { AddressInfo, Socket } from "node:net";
 import type { Issued } from "#test/servers/pki.ts";
 
-/** A TLS server on loopback. */
+/** A TLS server. */
 export interface TlsServer {
   readonly port: number;
   /** SNI names clients sent, null for none, in order of arrival. */
@@ -16,13 +16,17 @@ export interface TlsServerOptions extends Omit<TlsOptions, "cert" | "key"> {
   readonly chain: readonly Issued[];
   /** Octets stapled as OCSP response. */
   readonly staple?: Uint8Array;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default a free one. */
+  readonly port?: number;
   /** What happens once a handshake stands; default: nothing, the client closes. */
   readonly onConnection?: (socket: TLSSocket) => void;
 }
 
 /** Starts a server that sends exactly the given chain; weak keys and hashes are allowed. */
 export async function startTlsServer(options: TlsServerOptions): Promise<TlsServer> {
-  const { chain, staple, onConnection, ...rest } = options;
+  const { chain, staple, onConnection, host = "127.0.0.1", port = 0, ...rest } = options;
   const servernames: (string | null)[] = [];
   const sockets = new Set<Socket>();
   const server = createServer(
@@ -47,8 +51,9 @@ export async function startTlsServer(options: TlsServerOptions): Promise<TlsServ
     socket.on("close", () => sockets.delete(socket));
   });
   server.on("tlsClientError", (_error, socket) => socket.destroy());
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,0 +1,77 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { addressOf } from "#test/lab/addresses.ts";
+import type { Network, Ran } from "#test/lab/driver.ts";
+import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
+import { OPENED_NAMES } from "#test/lab/services/zones.ts";
+import { REGIONS } from "#test/lab/topology.ts";
+
+/** One validating resolver per region. */
+export interface Resolvers {
+  /** By region. */
+  readonly daemons: ReadonlyMap<string, Daemon>;
+  /** Forgets what it knows about a name and everything below, everywhere; bogus answers are then judged anew. */
+  flush(name: string): Promise<void>;
+}
+
+/** Starts unbound in resolver-eu, resolver-us and resolver-ap, with the lab's root and its trust anchor. */
+export async function startResolvers(network: Network, trustAnchorFile: string): Promise<Resolvers> {
+  const daemons = await Promise.all(
+    REGIONS.map(async (region) => {
+      const node = `resolver-${region}`;
+      const file = join(network.folder, `${node}.conf`);
+      writeFileSync(file, unboundConfig(network, node, trustAnchorFile));
+      const command = ["unbound", "-d", "-v", "-c", file];
+      return [region, await startDaemon(network, { node, command, ready: "start of service" })] as const;
+    }),
+  );
+  const control = (region: string, ...words: readonly string[]): Promise<Ran> => {
+    const file = join(network.folder, `resolver-${region}.conf`);
+    return network.run(`resolver-${region}`, ["unbound-control", "-c", file, ...words]);
+  };
+  return {
+    daemons: new Map(daemons),
+    async flush(name) {
+      await Promise.all(
+        REGIONS.flatMap((region) => [
+          control(region, "flush_zone", name),
+          control(region, "flush_bogus"),
+          control(region, "flush_negative"),
+        ]),
+      );
+    },
+  };
+}
+
+function unboundConfig({ topology, folder }: Network, node: string, trustAnchorFile: string): string {
+  const hints = join(folder, "root-hints");
+  writeFileSync(
+    hints,
+    `. 3600000 NS ns.root.\nns.root. 3600000 A ${addressOf(topology, "dns-root", 4)}\n` +
+      `ns.root. 3600000 AAAA ${addressOf(topology, "dns-root", 6)}\n`,
+  );
+  return `server:
+  interface: ${addressOf(topology, node, 4)}
+  interface: ${addressOf(topology, node, 6)}
+  access-control: 0.0.0.0/0 allow
+  access-control: ::/0 allow
+  chroot: ""
+  username: ""
+  directory: "${folder}"
+  pidfile: ""
+  use-syslog: no
+  do-daemonize: no
+  num-threads: 1
+  root-hints: "${hints}"
+  trust-anchor-file: "${trustAnchorFile}"
+  module-config: "validator iterator"
+  ede: yes
+  # Queries are answered by the wire alone: no cache of who is slow may outlive a test.
+  infra-host-ttl: 1
+${OPENED_NAMES.map((name) => `  local-zone: "${name}." nodefault`).join("\n")}
+remote-control:
+  control-enable: yes
+  control-interface: "${join(folder, `${node}.sock`)}"
+  control-use-cert: no
+`;
+}

@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { LAB_ENVIRONMENT } from "#test/lab/namespaces.ts";
+
+const run = promisify(execFile);
+const DAY_S = 86_400;
+
+/** A zone's one key, which signs both its keys and its records. */
+export interface ZoneKey {
+  /** Path without extension. */
+  readonly file: string;
+  /** DS record in zone-file form. */
+  readonly ds: string;
+  /** DNSKEY record in zone-file form. */
+  readonly dnskey: string;
+}
+
+/** Makes an ECDSA P-256 key for a zone ("" is the root) in a folder of its own. */
+export async function makeKey(folder: string, zone: string): Promise<ZoneKey> {
+  mkdirSync(folder, { recursive: true });
+  const options = ["-q", "-a", "ECDSAP256SHA256", "-f", "KSK", "-K", folder, `${zone}.`];
+  const { stdout } = await run("dnssec-keygen", options, { env: LAB_ENVIRONMENT });
+  const file = join(folder, stdout.trim());
+  const { stdout: ds } = await run("dnssec-dsfromkey", ["-2", `${file}.key`], { env: LAB_ENVIRONMENT });
+  const dnskey = readFileSync(`${file}.key`, "utf8")
+    .split("\n")
+    .filter((line) => !line.startsWith(";"))
+    .join("\n");
+  return { file, ds: ds.trim(), dnskey: dnskey.trim() };
+}
+
+/**
+ * Signs a master file with the key; `expired` makes signatures that ended ten days ago (beyond any resolver's
+ * tolerance), but for the key's own: the fault is then plain (EDE 7). Writes the signed zone to `output`.
+ */
+export async function signZone(
+  zone: string,
+  text: string,
+  key: ZoneKey,
+  kind: "nsec" | "nsec3" | "expired",
+  output: string,
+): Promise<void> {
+  writeFileSync(`${output}.unsigned`, `${text}\n${key.dnskey}\n`);
+  const span = kind === "expired" ? [`now-${40 * DAY_S}`, `now-${10 * DAY_S}`] : ["now-3600", `now+${30 * DAY_S}`];
+  // One key for everything (-z); -P: an expired zone would not pass the check after signing.
+  const options = ["-q", "-z", "-P", "-o", `${zone}.`, "-s", span[0] ?? "", "-e", span[1] ?? "", "-f", output].concat(
+    ["-X", `now+${30 * DAY_S}`],
+    kind === "nsec3" ? ["-3", "-", "-H", "0"] : [],
+    [`${output}.unsigned`, key.file],
+  );
+  await run("dnssec-signzone", options, { env: LAB_ENVIRONMENT });
+}

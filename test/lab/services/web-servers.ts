@@ -1,0 +1,69 @@
+// The web of the lab, run inside its namespace: an HTTP and an HTTPS server with every route of test/servers/http-routes.ts
+// on the node's own addresses, one TLS variant on each of the others. Takes one line of JSON on its standard input (a
+// WebOrder), prints "ready", lives until that input ends.
+import { writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { TLSSocket } from "node:tls";
+import { startHttpServer } from "#test/servers/http.ts";
+import { createPki, type Pki } from "#test/servers/pki.ts";
+import { isTlsVariant, startTlsVariant, TLS_HOST } from "#test/servers/tls-variants.ts";
+
+interface WebOrder {
+  /** Where the trusted root goes, PEM. */
+  readonly rootFile: string;
+  readonly addresses: readonly string[];
+  /** Names of the certificate of the node's own addresses. */
+  readonly names: readonly string[];
+  readonly variants: readonly {
+    readonly name: string;
+    readonly host: string;
+    readonly addresses: readonly string[];
+  }[];
+}
+
+const PAGE = "<!doctype html><html lang=en><title>Lab</title><p>Hello</p></html>\n";
+
+async function serve(order: WebOrder): Promise<void> {
+  const pki = await createPki({ name: "Lab" });
+  writeFileSync(order.rootFile, pki.root.pem);
+  const leaf = await pki.issue({ dns: order.names, ip: order.addresses });
+  const identity = { cert: leaf.pem + pki.intermediate.pem, key: leaf.keyPem };
+  await Promise.all([
+    ...order.addresses.flatMap((host) => [
+      startHttpServer({ host, port: 80 }),
+      startHttpServer({ host, port: 443, tls: identity, h2: true }),
+    ]),
+    ...order.variants.flatMap(({ name, host: certified, addresses }) => {
+      const kind = name.replaceAll("-", "_");
+      // What is no variant (filtered) still listens: a packet filter before it is what is special.
+      const variant = isTlsVariant(kind) ? kind : "good";
+      return addresses.map((host) =>
+        startTlsVariant(variant, namedFor(pki, certified), { host, port: 443, onConnection: answerOnce }),
+      );
+    }),
+  ]);
+}
+
+/** The same authority, its leaves for another name than the variants' own. */
+function namedFor(pki: Pki, name: string): Pki {
+  return {
+    ...pki,
+    issue: (options = {}) =>
+      pki.issue({ ...options, dns: options.dns?.map((given) => (given === TLS_HOST ? name : given)) ?? [name] }),
+  };
+}
+
+function answerOnce(socket: TLSSocket): void {
+  socket.once("data", () => {
+    socket.end(
+      "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n" +
+        `Content-Length: ${PAGE.length}\r\n\r\n${PAGE}`,
+    );
+  });
+}
+
+const input = createInterface({ input: process.stdin });
+input.on("close", () => process.exit(0));
+input.once("line", (line) => {
+  void serve(JSON.parse(line) as WebOrder).then(() => process.stdout.write("ready\n"));
+});

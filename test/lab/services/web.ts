@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { addressOf, aliases, interfaces } from "#test/lab/addresses.ts";
+import { packetFilter } from "#test/lab/configure.ts";
+import type { Network } from "#test/lab/driver.ts";
+import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
+import { ROOT } from "#test/laws/source-files.ts";
+
+/** The lab's web. */
+export interface Web {
+  /** The root its good certificates chain to, PEM: NODE_EXTRA_CA_CERTS of agents. */
+  readonly rootFile: string;
+  readonly daemon: Daemon;
+}
+
+/** Starts the servers of the node `web`; the address named `filtered` answers nothing on port 443. */
+export async function startWeb(network: Network): Promise<Web> {
+  const { topology } = network;
+  const rootFile = join(network.folder, "web-root.pem");
+  const own = interfaces(topology).filter(({ node }) => node === "web");
+  const order = {
+    rootFile,
+    addresses: own.flatMap(({ ip }) => [ip[4], ip[6]]),
+    names: ["web.lab.test", "www.signed.test", "www.nsec3.test", "www.unsigned.test"],
+    variants: aliases(topology)
+      .filter(({ node }) => node === "web")
+      .map(({ name, ip }) => ({ name, host: `${name}.tls.test`, addresses: [ip[4], ip[6]] })),
+  };
+  const command = [process.execPath, `${ROOT}/test/lab/services/web-servers.ts`];
+  const drops = ([4, 6] as const).map(
+    (family) => `${family === 4 ? "ip" : "ip6"} daddr ${addressOf(topology, "filtered", family)} tcp dport 443 drop`,
+  );
+  const [daemon] = await Promise.all([
+    startDaemon(network, { node: "web", command, input: `${JSON.stringify(order)}\n`, ready: "ready\n" }),
+    network.nft("web", packetFilter("filtered", "input", drops)),
+  ]);
+  return { rootFile, daemon };
+}
