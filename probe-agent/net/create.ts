@@ -30,7 +30,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const dnsFor = createDns({ servers: deps.dnsServers, egress, clock, random });
   const httpFor = createHttp({ clock, egress, userAgent });
   const tlsFor = createTls({ clock, egress });
-  const tcpFor = createTcp({ clock, egress });
+  const tcpFor = createTcp({ clock, egress, icmpHost: host });
   const icmpFor = createIcmp({ host, egress });
   const traceFor = createTrace({ host, egress, clock });
   return (limits, emit) => {

@@ -1,6 +1,9 @@
-import { connect } from "node:net";
+import { connect, isIPv6 } from "node:net";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
+import { unreachableReason } from "#probe-agent/analysis/unreachable.ts";
+import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
+import type { RefusalRequest } from "#probe-agent/net/icmp/messages.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { TcpPort } from "#probe-agent/net/port/packets.ts";
 
@@ -22,10 +25,16 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /**
  * TCP connections to vetted addresses, closed at once. `reason` is null where the port is open or closed, else timeout,
  * host_unreachable, network_unreachable, not_permitted, out_of_sockets, cancelled, connect_failed, or target_not_allowed
- * for an address that egress refuses. The RTT is that of the handshake (or the reset).
+ * for an address that egress refuses. The RTT is that of the handshake (or the reset). The kernel reports a reset and an
+ * ICMP error alike; the agent's ICMP process, where there is one, tells them apart: then `reason` is the error's name
+ * (unreachableReason).
  */
-export function createTcp(deps: { readonly egress: Egress; readonly clock: Clock }): (job: JobLimits) => TcpPort {
-  const { egress, clock } = deps;
+export function createTcp(deps: {
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly icmpHost?: IcmpHost;
+}): (job: JobLimits) => TcpPort {
+  const { egress, clock, icmpHost } = deps;
   return (job) => ({
     probe(ip, port, timeoutMs) {
       if (!egress.allowsAddress(ip)) return Promise.resolve(filtered("target_not_allowed"));
@@ -34,6 +43,9 @@ export function createTcp(deps: { readonly egress: Egress; readonly clock: Clock
       const { promise, resolve } = Promise.withResolvers<Probed>();
       const startedAt = clock.monotonic();
       const socket = connect({ host: ip, port, autoSelectFamily: false });
+      let localPort = 0;
+      // By the next turn the kernel has given the connection its port.
+      setImmediate(() => (localPort = socket.localPort ?? 0));
       const end = (probed: Probed): void => {
         clearTimeout(timer);
         job.signal.removeEventListener("abort", abort);
@@ -51,11 +63,31 @@ export function createTcp(deps: { readonly egress: Egress; readonly clock: Clock
         const rttMs = clock.monotonic() - startedAt;
         // A reset right after the handshake still means that something listens.
         if (error.code === "ECONNRESET") return end({ state: "open", rttMs, reason: null });
-        if (error.code === "ECONNREFUSED") return end({ state: "closed", rttMs, reason: null });
-        end(filtered(REASONS.get(error.code ?? "") ?? "connect_failed"));
+        const refused = error.code === "ECONNREFUSED";
+        const otherwise: Probed = refused
+          ? { state: "closed", rttMs, reason: null }
+          : filtered(REASONS.get(error.code ?? "") ?? "connect_failed");
+        if (!refused && !ANSWERED.has(error.code ?? "")) return end(otherwise);
+        clearTimeout(timer);
+        const asked = { ip, port, localPort };
+        askWhy(icmpHost, asked, (reason) => end(reason === null ? otherwise : filtered(reason)));
       });
       return promise;
     },
+  });
+}
+
+// What the kernel makes of ICMP errors; a reset is ECONNREFUSED too.
+const ANSWERED: ReadonlySet<string> = new Set(["EHOSTUNREACH", "ENETUNREACH", "ENOPROTOOPT", "EACCES"]);
+
+/** Tells the name of the ICMP error that answered a connection; null where none did or nobody listens for them. */
+function askWhy(host: IcmpHost | undefined, request: RefusalRequest, tell: (reason: string | null) => void): void {
+  const version = isIPv6(request.ip) ? 6 : 4;
+  const able = host?.capabilities();
+  if (host === undefined || request.localPort === 0 || !(version === 4 ? able?.v4 : able?.v6)) return tell(null);
+  host.start({ kind: "refusal", request }, (event) => {
+    const refusal = event.kind === "refusal_done" ? event.refusal : null;
+    tell(refusal === null ? null : unreachableReason(version, refusal.type, refusal.code));
   });
 }
 

@@ -80,7 +80,9 @@ const Port = Type.Object({
   state: words(["open", "closed", "filtered"], "open: SYN-ACK; closed: RST; filtered: silence or an ICMP error"),
   service: Nullable(Type.String({ description: "Service usually found there (IANA); not what answered" })),
   rtt_ms: milliseconds("Time to the answer"),
-  reason: Nullable(Type.String({ description: "Why it counts as filtered, e.g. timeout, host_unreachable" })),
+  reason: Nullable(
+    Type.String({ description: "Why it counts as filtered: timeout, or an ICMP error by name, e.g. admin_prohibited" }),
+  ),
 });
 /** Values of the port rows. */
 export type PortRow = Static<typeof Port>;

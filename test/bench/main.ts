@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { benchCatalogue } from "#test/bench/catalogue.ts";
 import { benchChecks } from "#test/bench/checks.ts";
 import { benchDeadlines } from "#test/bench/deadlines.ts";
+import { benchEchoes } from "#test/bench/echoes.ts";
 import { benchPing } from "#test/bench/ping.ts";
 import { makeFolder, readPssMb, startProduct } from "#test/bench/product.ts";
 import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
@@ -44,6 +45,7 @@ try {
   say(...(await benchPing(product)));
   say(...(await benchDeadlines(product)));
   await product.stop();
+  say(...(await benchEchoes()));
 } finally {
   remove();
 }

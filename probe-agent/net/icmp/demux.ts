@@ -1,4 +1,5 @@
-import { sameAddress } from "#probe-agent/net/icmp/address.ts";
+import { addressBytes, sameAddress } from "#probe-agent/net/icmp/address.ts";
+import type { RefusalRequest, TcpRefusal } from "#probe-agent/net/icmp/messages.ts";
 import { NOBODY, parseIncoming, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { IpVersion } from "#probe-agent/net/port/address.ts";
 
@@ -20,14 +21,20 @@ export interface Demux {
   listenEcho(listener: Listener): { readonly id: number; readonly forget: () => void };
   /** Errors that quote a UDP or TCP packet from this port of ours. */
   listenPort(protocol: "udp" | "tcp", port: number, listener: Listener): { readonly forget: () => void };
+  /** The error that answered a TCP segment of the kernel's own, as long as it is among the newest. */
+  refusalOf(request: RefusalRequest): TcpRefusal | null;
   /** One packet of the ICMP socket of a family. */
   deliver(version: IpVersion, packet: Buffer, arrival: Arrival): void;
 }
+
+// Errors that answer the agent's own connections; it asks for them within a turn of its loop.
+const UNCLAIMED = 256;
 
 /** Makes the table. `randomId` gives 16 random bits. */
 export function createDemux(randomId: () => number): Demux {
   const echoes = new Map<number, Listener>();
   const ports = { udp: new Map<number, Listener>(), tcp: new Map<number, Listener>() };
+  const unclaimed: { readonly error: IncomingError; readonly from: string }[] = [];
   return {
     listenEcho(listener) {
       let id = randomId();
@@ -39,6 +46,17 @@ export function createDemux(randomId: () => number): Demux {
       ports[protocol].set(port, listener);
       return { forget: () => ports[protocol].delete(port) };
     },
+    refusalOf({ ip, port, localPort }) {
+      const destination = addressBytes(ip);
+      const found = unclaimed.findLast(
+        ({ error: { quoted } }) =>
+          quoted.protocol === "tcp" &&
+          quoted.sourcePort === localPort &&
+          quoted.destinationPort === port &&
+          quoted.destination.equals(destination),
+      );
+      return found === undefined ? null : { from: found.from, type: found.error.type, code: found.error.code };
+    },
     deliver(version, packet, arrival) {
       const incoming = parseIncoming(version, packet);
       if (incoming === null) return;
@@ -46,7 +64,10 @@ export function createDemux(randomId: () => number): Demux {
       const { quoted } = incoming;
       const listener =
         quoted.protocol === "icmp" ? echoes.get(quoted.id) : ports[quoted.protocol].get(quoted.sourcePort);
-      listener?.onError?.(incoming, arrival);
+      if (listener !== undefined) return listener.onError?.(incoming, arrival);
+      if (quoted.protocol !== "tcp") return;
+      unclaimed.push({ error: incoming, from: arrival.from });
+      if (unclaimed.length > UNCLAIMED) unclaimed.shift();
     },
   };
 }

@@ -6,6 +6,7 @@ import type {
   IcmpCapabilities,
   JobEvent,
   MtuRequest,
+  RefusalRequest,
   ToChild,
 } from "#probe-agent/net/icmp/messages.ts";
 import type { EchoRequest } from "#probe-agent/net/port/packets.ts";
@@ -14,7 +15,8 @@ import type { EchoRequest } from "#probe-agent/net/port/packets.ts";
 export type IcmpOrder =
   | { readonly kind: "echo"; readonly request: EchoRequest }
   | { readonly kind: "trace"; readonly request: BoundedTrace }
-  | { readonly kind: "mtu"; readonly request: MtuRequest };
+  | { readonly kind: "mtu"; readonly request: MtuRequest }
+  | { readonly kind: "refusal"; readonly request: RefusalRequest };
 
 /** The agent's side of its ICMP process. */
 export interface IcmpHost {

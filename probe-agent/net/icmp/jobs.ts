@@ -51,6 +51,10 @@ export function createJobs(
           done: (mtu) => end({ job, kind: "mtu_done", mtu }),
           failed,
         });
+      case "refusal":
+        // The error may stand unread behind this message.
+        socket.whenDrained(() => end({ job, kind: "refusal_done", refusal: tools.demux.refusalOf(message.request) }));
+        return () => {};
     }
   };
   return {

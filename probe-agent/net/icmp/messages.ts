@@ -19,20 +19,37 @@ export interface MtuRequest {
   readonly budgetMs: number;
 }
 
+/** Asks whether an ICMP error answered a TCP connection of ours that the kernel reports as failed. */
+export interface RefusalRequest {
+  /** The destination. */
+  readonly ip: string;
+  readonly port: number;
+  readonly localPort: number;
+}
+
+/** An ICMP error in answer to a TCP segment. */
+export interface TcpRefusal {
+  readonly from: string;
+  readonly type: number;
+  readonly code: number;
+}
+
 /** From the agent to its ICMP process. `job` numbers are the agent's. */
 export type ToChild =
   | { readonly kind: "echo"; readonly job: number; readonly request: EchoRequest }
   | { readonly kind: "trace"; readonly job: number; readonly request: BoundedTrace }
   | { readonly kind: "mtu"; readonly job: number; readonly request: MtuRequest }
+  | { readonly kind: "refusal"; readonly job: number; readonly request: RefusalRequest }
   | { readonly kind: "cancel"; readonly job: number };
 
-/** One thing that happened in a job; the last four end it. */
+/** One thing that happened in a job; the last five end it. */
 export type JobEvent = { readonly job: number } & (
   | { readonly kind: "reply"; readonly reply: EchoReply }
   | { readonly kind: "hop"; readonly hop: TraceHop }
   | { readonly kind: "echo_done"; readonly clockErrorMs: number }
   | { readonly kind: "trace_done"; readonly reached: boolean }
   | { readonly kind: "mtu_done"; readonly mtu: PathMtu }
+  | { readonly kind: "refusal_done"; readonly refusal: TcpRefusal | null }
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
 );
 

@@ -15,6 +15,8 @@ type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 
 /** Ports that hosts on the internet answer on, by a service or a reset, in the order they are tried. */
 const LIKELY_PORTS = [443, 80] as const;
+/** Reasons that are no answer; every other one is an ICMP error. */
+const SILENT: ReadonlySet<string> = new Set(["timeout", "cancelled", "connect_failed"]);
 const TRIAL_MS = 1_000;
 
 /**
@@ -56,9 +58,9 @@ async function handshakes(
           ? isLate(rttMs, largestMs)
             ? "late"
             : "ok"
-          : reason === "host_unreachable"
-            ? "unreachable"
-            : "timeout",
+          : reason === null || SILENT.has(reason)
+            ? "timeout"
+            : "unreachable",
     };
     if (state !== "filtered") largestMs = Math.max(largestMs, rttMs ?? 0);
     rows.push(row);
