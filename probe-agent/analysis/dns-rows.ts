@@ -58,10 +58,21 @@ export function typeResult(name: string, { type, answer }: TypeAnswer): TypeResu
       name: extendedErrorName(code),
       text: text.slice(0, MAX_ERROR_CHARACTERS),
     })),
-    rtt_ms: answer.rttMs === null ? null : Math.round(answer.rttMs * 1000) / 1000,
+    rtt_ms: answer.rttMs === null ? null : rounded(answer.rttMs),
+    connect_ms: answer.connectMs === undefined || answer.connectMs === null ? null : rounded(answer.connectMs),
+    counts: {
+      answer: answer.answers.length,
+      authority: answer.authority.length,
+      additional: answer.additional.length,
+    },
     server: answer.server,
     nsid: describeNsid(answer.nsid),
   };
+}
+
+/** Milliseconds to the microsecond. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
 }
 
 function describeNsid(hex: string | null): TypeResult["nsid"] {

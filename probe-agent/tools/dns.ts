@@ -13,6 +13,7 @@ import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
 import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import { chooseServer } from "#probe-agent/tools/dns/server.ts";
 import { validateOurselves } from "#probe-agent/tools/dns/validate.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -28,12 +29,15 @@ const MARGIN_MS = 200;
 const MAX_EVENT_BYTES = 15_000;
 
 /** DNS lookup: one question per type at once. A resolver that fails or is silent is the result, never a failure. */
-export const dns = implement(contract, async (net, { domain, types, dnssec }) => {
+export const dns = implement(contract, async (net, { domain, types, dnssec }, input = {}) => {
   const observedAt = net.now().toISOString();
   const startedAt = net.monotonic();
+  const chosen = await chooseServer(net, input);
+  if (chosen.status !== "ok") return chosen;
+  const where = chosen.data?.question ?? {};
   const answers = await Promise.all(
     types.map(async (type): Promise<TypeAnswer> => {
-      const answer = await net.dns.query({ name: domain, type, dnssecOk: dnssec, timeoutMs: LOOKUP_MS });
+      const answer = await net.dns.query({ ...where, name: domain, type, dnssecOk: dnssec, timeoutMs: LOOKUP_MS });
       const entry = typeResult(domain, { type, answer });
       if (jsonBytes(entry) <= MAX_EVENT_BYTES) net.emit({ kind: "answer", data: entry });
       return { type, answer };
@@ -49,11 +53,17 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }) =>
     results,
     records: Object.fromEntries(groups) as Result["records"],
     dnssec: verdict,
-    elapsed_ms: Math.round((net.monotonic() - startedAt) * 1000) / 1000,
+    server: chosen.data === null ? null : { ip: chosen.data.ip, resolve_ms: rounded(chosen.data.resolveMs) },
+    elapsed_ms: rounded(net.monotonic() - startedAt),
     observed_at: observedAt,
     limitations,
   });
 });
+
+/** Milliseconds to the microsecond. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
 
 /** Our own verdict beside the resolver's; what it fails on is asked again without its checking. */
 async function judge(net: Net, domain: string, answers: readonly TypeAnswer[]): Promise<Result["dnssec"]> {

@@ -9,6 +9,10 @@ function text(description: string) {
   return Type.String({ description });
 }
 
+function number(description: string) {
+  return Type.Integer({ minimum: 0, description });
+}
+
 function dataOf(type: string) {
   return Type.Optional(Type.Array(Type.String(), { description: `Data of the ${type} records; absent if not asked` }));
 }
@@ -43,6 +47,17 @@ const TypeResult = Type.Object({
   rtt_ms: Nullable(
     Type.Number({ description: "Round trip of the query that was answered, milliseconds; null on TIMEOUT" }),
   ),
+  connect_ms: Nullable(
+    Type.Number({ description: "The part of rtt_ms until the connection stood; 0 over udp, null on TIMEOUT" }),
+  ),
+  counts: Type.Object(
+    {
+      answer: number("In the answer section"),
+      authority: number("In the authority section"),
+      additional: number("In the additional section, EDNS left out"),
+    },
+    { description: "Records of the answer by section, also those that are not shown" },
+  ),
   server: text("Resolver that answered, or was asked last: address#port"),
   nsid: Nullable(Nsid),
 });
@@ -51,10 +66,6 @@ const Status = Type.Union(
   [Type.Literal("secure"), Type.Literal("insecure"), Type.Literal("bogus"), Type.Literal("indeterminate")],
   { description: "secure: validated; insecure: not signed; bogus: fails validation; indeterminate: cannot be told" },
 );
-
-function number(description: string) {
-  return Type.Integer({ minimum: 0, description });
-}
 
 const ChainZone = Type.Object({
   zone: text("Name of the zone, . for the root"),
@@ -132,6 +143,15 @@ const Result = Type.Object({
     description: "Record data by type, in zone-file form; empty where the name has none of the type",
   }),
   dnssec: Nullable(Dnssec),
+  server: Nullable(
+    Type.Object(
+      {
+        ip: text("Its address"),
+        resolve_ms: Type.Number({ description: "Look-up of its name, milliseconds; 0 for an address" }),
+      },
+      { description: "The server asked in place of the probe's own resolvers (GET /api/v4/probe); null otherwise" },
+    ),
+  ),
   elapsed_ms: Type.Number({ description: "Duration of the whole look-up, milliseconds" }),
   observed_at: text("When the look-up began, ISO 8601 UTC"),
   limitations: Limitations(),
@@ -158,6 +178,10 @@ export const dns = defineTool({
     dnssec: withDefault(Flag({ description: "1: determine the DNSSEC status too" }), false),
   }),
   result: Result,
+  input: Type.Object({
+    server: Type.String({ description: "Server to ask: host[:port], [IPv6]:port, for doh an https URL" }),
+    transport: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("dot"), Type.Literal("doh")]),
+  }),
   deadlineMs: () => 10_000,
   open: { q: "domain", extra: ["types"] },
   across: {
