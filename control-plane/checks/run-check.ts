@@ -1,27 +1,31 @@
 import type { Clock } from "#shared/clock.ts";
+import type { Denials } from "#shared/egress.ts";
 import type { LocationItem } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import type { CheckAnswer, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
-import { locationOf, outcomeError, unavailableError } from "#control-plane/checks/answer.ts";
+import { locationOf, type CheckAnswer, type CheckEvent, type Location } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
-import {
-  choosePlaces,
-  choosePlanned,
-  type OfflinePlace,
-  type PlaceChoice,
-  type Wishes,
-} from "#control-plane/checks/places.ts";
+import type { Pacer } from "#control-plane/checks/pace.ts";
+import { choosePlaces, choosePlanned, type PlaceChoice, type Wishes } from "#control-plane/checks/places.ts";
 import { holdToContract } from "#control-plane/checks/result-check.ts";
+import { offlineRow, rowOf, type Run } from "#control-plane/checks/rows.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
-import { decideTarget } from "#control-plane/checks/target.ts";
+import { decideReach, decideTarget } from "#control-plane/checks/target.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
+import type { TargetBudget } from "#control-plane/limits/target-budget.ts";
+import { targetKey } from "#control-plane/limits/target-key.ts";
 
 /** What checks need of the app. */
 export interface CheckContext {
   readonly hub: Hub;
   readonly clock: Clock;
   readonly results: ResultCache;
+  /** Of on-demand calls at one target; absent: no limit. */
+  readonly budget?: TargetBudget;
+  /** Of paced jobs at one target; absent: no limit. */
+  readonly pacer?: Pacer;
+  /** Targets whose owners want no checks. */
+  readonly optOut?: Denials;
 }
 
 /** One call, whatever surface it came through. */
@@ -31,6 +35,8 @@ export interface CheckRequest {
   readonly params: Readonly<Record<string, unknown>>;
   /** What this control plane adds to them, by the contract's `input`; never a caller's own words unchecked. */
   readonly input?: Readonly<Record<string, unknown>>;
+  /** A host that `input` has the agent reach besides the target. */
+  readonly reaches?: string;
   /** The caller's account; null: none (open tier). */
   readonly accountId: number | null;
   /** Null: one agent of the system's choice, and the contract's own shape. */
@@ -39,6 +45,8 @@ export interface CheckRequest {
   readonly places?: readonly Location[];
   /** Most probes of one call (the plan's). */
   readonly maxLocations: number;
+  /** Somebody waits for it (the default), or it is one of many that the system spreads out: monitors, batches. */
+  readonly pace?: "on-demand" | "paced";
   /** Say where it would run and run nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
@@ -46,11 +54,17 @@ export interface CheckRequest {
   readonly onEvent?: (event: CheckEvent, planned: string) => void;
 }
 
-/** The one path of every check: cache, target rules, choice of agents, dispatch, answer. Never throws for a target. */
+/**
+ * The one path of every check: target rules, cache, choice of agents, the target's budget, dispatch, answer. Never throws
+ * for a target; rejects only where the database is away, which keeps the budget.
+ */
 export async function runCheck(app: CheckContext, request: CheckRequest): Promise<CheckAnswer> {
   const { contract, locations } = request;
-  const target = decideTarget(contract, request.params, app.hub.roster.candidates(request.accountId).rules);
+  const { rules } = app.hub.roster.candidates(request.accountId);
+  const target = decideTarget(contract, request.params, rules);
   if (!target.ok) return target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem };
+  const mayReach = request.reaches === undefined ? () => true : decideReach(request.reaches, rules);
+  if (mayReach === null) return { kind: "refused" };
 
   const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
   if (cached !== undefined && request.dryRun !== true) {
@@ -60,7 +74,7 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
     accountId: request.accountId,
     locations,
     needs: contract.needs?.(target.params) ?? [],
-    allows: (egress) => target.allows(egress),
+    allows: (egress) => target.allows(egress) && mayReach(egress),
   };
   const places =
     request.places === undefined
@@ -76,7 +90,14 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
   }
 
   const checked = { ...request, params: target.params };
-  const runs = await Promise.all(places.choices.map((choice) => runAt(app, checked, choice)));
+  // What the operator lists is the operator's own; the lists of private agents speak for no public target.
+  const isExempt = !target.isPublic || sharedRules.some((egress) => egress.lists(target.host));
+  const counted = isExempt || isAllCached(app, checked, places.choices) ? null : targetKey(target.host);
+  if (counted !== null && request.pace !== "paced") {
+    const verdict = await app.budget?.take(counted, request.accountId === null);
+    if (verdict?.ok === false) return { kind: "over_budget", retryAfterSeconds: verdict.retryAfterSeconds };
+  }
+  const runs = await Promise.all(places.choices.map((choice) => runAt(app, checked, choice, counted)));
   const [first] = runs;
   if (runs.some((run) => run.answer.kind === "cancelled")) return { kind: "cancelled" };
   if (locations === null && first !== undefined) {
@@ -93,14 +114,22 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
   };
 }
 
-interface Run {
-  readonly answer: JobAnswer;
-  readonly location: Location;
-  readonly cached: boolean;
-  readonly durationMs: number;
+/** Results that are at hand trouble no target. */
+function isAllCached(
+  { results }: CheckContext,
+  { contract, params }: CheckRequest,
+  choices: readonly PlaceChoice[],
+): boolean {
+  return contract.cacheMs !== undefined && choices.every(({ place }) => results.get(contract, params, place.region));
 }
 
-async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoice): Promise<Run> {
+/** One location's run; `counted` is the target as paced jobs are counted by it, null where they are not. */
+async function runAt(
+  app: CheckContext,
+  request: CheckRequest,
+  choice: PlaceChoice,
+  counted: string | null,
+): Promise<Run> {
   const { contract, params } = request;
   const planned = choice.place.probe_id;
   const onEvent = request.onEvent === undefined ? undefined : (event: CheckEvent) => request.onEvent?.(event, planned);
@@ -118,6 +147,10 @@ async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoi
     place = app.hub.roster.agent(agentId)?.place ?? place;
     return locationOf(place);
   };
+  const isPaced = request.pace === "paced" && counted !== null && app.pacer !== undefined;
+  const done = isPaced ? await app.pacer?.begin(counted, request.signal) : undefined;
+  const location = locationOf(place);
+  if (done === null) return { answer: { kind: "cancelled" }, location, cached: false, durationMs: 0 };
   const answer = await app.hub.run({
     tool: contract.name,
     params: JSON.stringify(params),
@@ -136,34 +169,16 @@ async function runAt(app: CheckContext, request: CheckRequest, choice: PlaceChoi
             onEvent({ event: "restart", data: { location: where(agentId), attempt, reason } }),
         }),
   });
+  done?.();
   const durationMs = Math.round(app.clock.monotonic() - startedAt);
   if (answer.kind !== "outcome") return { answer, location: locationOf(place), cached: false, durationMs };
   const outcome = holdToContract(contract, answer.outcome);
-  const location = where(answer.agentId);
+  const ranAt = where(answer.agentId);
   if (outcome.status === "ok") {
-    app.results.set(contract, params, location.region, { data: outcome.data, location });
-    if (request.locations === null) app.results.set(contract, params, "", { data: outcome.data, location });
+    app.results.set(contract, params, ranAt.region, { data: outcome.data, location: ranAt });
+    if (request.locations === null) app.results.set(contract, params, "", { data: outcome.data, location: ranAt });
   }
-  const run: Run = { answer: { ...answer, outcome }, location, cached: false, durationMs };
+  const run: Run = { answer: { ...answer, outcome }, location: ranAt, cached: false, durationMs };
   onEvent?.({ event: "result", data: { ...rowOf(run), attempt: answer.attempt } });
   return run;
-}
-
-function rowOf({ answer, location, durationMs }: Run): LocationRow {
-  const base = { location, duration_ms: durationMs };
-  if (answer.kind === "outcome") {
-    const { outcome } = answer;
-    return outcome.status === "ok"
-      ? { ...base, status: "ok", data: outcome.data }
-      : { ...base, status: "failed", error: outcomeError(outcome) };
-  }
-  return {
-    ...base,
-    status: "failed",
-    error: unavailableError(answer.kind === "unavailable" ? answer.reason : "no_probe"),
-  };
-}
-
-function offlineRow({ location, reason }: OfflinePlace): LocationRow {
-  return { location, duration_ms: 0, status: "failed", error: unavailableError(reason) };
 }

@@ -1,4 +1,11 @@
-import { createEgress, NO_ALLOW_LISTS, type Egress, type HostCheck, type UrlCheck } from "#shared/egress.ts";
+import {
+  createEgress,
+  NO_ALLOW_LISTS,
+  type Denials,
+  type Egress,
+  type HostCheck,
+  type UrlCheck,
+} from "#shared/egress.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
@@ -8,6 +15,10 @@ export type TargetDecision =
       readonly ok: true;
       /** Parameters with the target normalised (lower-case A-labels for hosts). */
       readonly params: Readonly<Record<string, unknown>>;
+      /** A name in lower-case A-labels without final dot, or an address. */
+      readonly host: string;
+      /** False: reachable only because agents list it. */
+      readonly isPublic: boolean;
       /** Whether an agent with these rules may be asked; constantly true for a public target. Equal rules are asked once. */
       allows(egress: Egress): boolean;
     }
@@ -16,11 +27,25 @@ export type TargetDecision =
 
 const PUBLIC = createEgress(NO_ALLOW_LISTS);
 
-/** Decides on the contract's target parameter. `agents` are the rules of those that could run the check. */
+/**
+ * Decides on a host that a job reaches besides its target, such as the name server asked: null where nobody may;
+ * otherwise who may.
+ */
+export function decideReach(host: string, agents: readonly Egress[]): ((egress: Egress) => boolean) | null {
+  const mayReach = (egress: Egress): boolean => egress.checkHost(host, { connects: true }).ok;
+  if (mayReach(PUBLIC)) return () => true;
+  return agents.some(mayReach) ? mayReach : null;
+}
+
+/**
+ * Decides on the contract's target parameter. `agents` are the rules of those that could run the check; `optOut` holds
+ * for all of them.
+ */
 export function decideTarget(
   contract: Contract,
   params: Readonly<Record<string, unknown>>,
   agents: readonly Egress[],
+  optOut?: Denials,
 ): TargetDecision {
   const { param: field, kind, connects } = contract.target;
   const raw = String(params[field]);
@@ -51,9 +76,19 @@ export function decideTarget(
   }
   const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
   if (allowed === undefined) return { ok: false, refused: true };
+  const host = hostOf(allowed);
+  if (optOut?.deniesAddress(host) === true || optOut?.deniesName(host) === true) return { ok: false, refused: true };
   return {
     ok: true,
+    host,
+    isPublic: everyone.ok,
     params: "host" in allowed ? { ...params, [field]: allowed.host } : params,
     allows: everyone.ok ? () => true : (egress) => look(egress).ok,
   };
+}
+
+function hostOf(allowed: Extract<UrlCheck | HostCheck, { ok: true }>): string {
+  if ("host" in allowed) return allowed.host;
+  const { hostname } = allowed.url;
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname.replace(/\.$/, "");
 }
