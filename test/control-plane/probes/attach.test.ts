@@ -177,6 +177,8 @@ describe("renewing", () => {
     expect(firstWord(await attach(own, "af-south"))).toBe("welcome");
     expect(firstWord(await attach(again, "af-south"))).toBe("welcome");
     expect(firstWord(await attach(renewed, "af-south"))).toMatchObject({ reason: "identity", retry: false });
+    const stolen = callRenew(first.grpcPort, own.caCertificate, renewed, request.der);
+    await expect(stolen).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
   });
 
   it("takes a certificate", async () => {
