@@ -50,14 +50,12 @@ export function registerServiceDiscovery(
     url: "/api/admin/sd/probes",
     onRequest: admin,
     schema: { ...schema, response: { ...schema.response, 200: { description: "The target groups", ...GROUPS } } },
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const { status } = readQuery(Query, request);
       const rows = await probes.read(status === undefined ? {} : { status });
-      const groups = rows
+      return rows
         .filter((row) => status !== undefined || row.status !== "revoked")
         .map((row) => targetGroup(row, baseUrl));
-      // Sent as text: Prometheus takes no other type than this one.
-      return reply.type("application/json").send(JSON.stringify(groups));
     },
   });
 }
