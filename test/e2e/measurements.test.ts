@@ -1,0 +1,269 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { clientCredentials, enrol } from "#test/support/enrol.ts";
+import {
+  createMeasurement,
+  pollMeasurement,
+  portsOf,
+  portsOutcome,
+  progressOf,
+  readStream,
+  type StreamedEvent,
+} from "#test/support/measurements.ts";
+import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+
+/** A lost probe is waited for half a minute. */
+const SOON = { timeout: 20_000, interval: 300 };
+
+let one: TestControlPlane;
+let two: TestControlPlane;
+let key: string;
+let agents: ScriptedAgent[] = [];
+
+beforeAll(async () => {
+  one = await startControlPlane();
+  two = await startControlPlane({ databaseUrl: one.databaseUrl });
+});
+
+afterEach(() => {
+  for (const agent of agents) agent.cut();
+  agents = [];
+});
+
+afterAll(async () => {
+  await two?.stop();
+  await one?.stop();
+});
+
+/** An agent with a stream to each of these replicas; the job may come on any of them. */
+async function attach(region: string, planes: readonly TestControlPlane[] = [one, two]): Promise<ScriptedAgent[]> {
+  const own = await enrol(one, region);
+  const channel = clientCredentials(own.caCertificate, own);
+  const hello = helloOf(region, { agentId: own.agentId });
+  const made = await Promise.all(planes.map((plane) => startScriptedAgent(plane.grpcPort, hello, channel)));
+  agents.push(...made);
+  return made;
+}
+
+/** Answers every job of the agents at once, told about each. */
+function answering(streams: readonly ScriptedAgent[], told: (region: string) => void = () => {}): void {
+  for (const stream of streams) {
+    void (async () => {
+      for (;;) {
+        const job = await stream.nextJob();
+        stream.accept(job);
+        told(job.tool);
+        stream.answer(job, portsOutcome());
+      }
+    })();
+  }
+}
+
+/** The stream on which the job arrives, and the job. */
+async function firstJob(streams: readonly ScriptedAgent[]) {
+  return Promise.race(streams.map(async (stream) => ({ stream, job: await stream.nextJob() })));
+}
+
+describe("a measurement", () => {
+  beforeAll(async () => {
+    key = await one.createKey();
+  });
+
+  it("runs in the background and is polled in the shape of the tool's own answer", async () => {
+    answering([...(await attach("eu-a")), ...(await attach("eu-b"))]);
+    const made = await one.call("/api/v4/measurements", { key, body: portsOf("eu-a,eu-b") });
+    expect(made.status).toBe(202);
+    const { id } = made.body.data as { id: string };
+    expect(made.body.data).toEqual({
+      id,
+      status: "pending",
+      tool: "ping",
+      total: 2,
+      poll_url: `/api/v4/measurements?id=${id}`,
+      share_id: null,
+    });
+    await expect.poll(async () => (await pollMeasurement(two, key, id)).status, SOON).toBe("completed");
+    const polled = await pollMeasurement(two, key, id);
+    expect(polled).toMatchObject({ total: 2, completed: 2, share_id: null, progress_dropped: 0 });
+    expect(polled.data.locations.map(({ location, status }) => [location.region, status])).toEqual([
+      ["eu-a", "ok"],
+      ["eu-b", "ok"],
+    ]);
+    expect(polled.data.summary).toMatchObject({ total: 2, ok: 2, failed: 0, consistent: true });
+    const { body } = await one.call("/api/v4/measurements?per_page=1", { key });
+    expect(body.data[0]).toMatchObject({ id, status: "completed", total: 2, completed: 2 });
+    expect(body.data[0]).not.toHaveProperty("data");
+    expect(body.meta["pagination"]).toEqual({ total: 1, page: 1, per_page: 1, pages: 1 });
+  });
+
+  it("without locations runs on one probe, in the same shape", async () => {
+    answering(await attach("eu-a"));
+    const id = await createMeasurement(one, key, portsOf(undefined));
+    await expect.poll(async () => (await pollMeasurement(one, key, id)).status, SOON).toBe("completed");
+    const { data } = await pollMeasurement(one, key, id);
+    expect(data.locations).toHaveLength(1);
+  });
+
+  it("has failed when no location has an answer", async () => {
+    const streams = await attach("eu-a");
+    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const { stream, job } = await firstJob(streams);
+    stream.answer(job, {
+      status: "failed",
+      stage: "connect",
+      source: "target",
+      reason: "refused",
+      message: "It did not want to.",
+    });
+    await expect.poll(async () => (await pollMeasurement(one, key, id)).status, SOON).toBe("failed");
+    const { data } = await pollMeasurement(one, key, id);
+    expect(data.locations[0]).toMatchObject({
+      status: "failed",
+      error: { code: "request_failed", reason: "refused" },
+    });
+  });
+
+  it("is run by the replica that has the probe, whichever took the request and whichever took the job", async () => {
+    answering(await attach("only-two", [two]));
+    const ids = [];
+    for (let n = 0; n < 4; n += 1) ids.push(await createMeasurement(two, key, portsOf("only-two")));
+    for (const id of ids) {
+      await expect.poll(async () => (await pollMeasurement(one, key, id)).status, SOON).toBe("completed");
+    }
+  });
+
+  it("is cancelled from any replica: the agent hears of it, the stream ends, the answer stays away", async () => {
+    const streams = await attach("eu-a");
+    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const { stream, job } = await firstJob(streams);
+    stream.accept(job);
+    const other = stream === streams[0] ? two : one;
+    const listening = readStream(other.url, key, id);
+    const { status, body } = await other.call(`/api/v4/measurements?id=${id}`, { key, method: "DELETE" });
+    expect([status, body.data["status"]]).toEqual([200, "cancelled"]);
+    await expect.poll(() => stream.messages.some(({ body: message }) => message?.$case === "cancel"), SOON).toBe(true);
+    stream.answer(job, portsOutcome());
+    expect((await listening).at(-1)).toMatchObject({ event: "done", data: { data: { status: "cancelled" } } });
+    expect(await pollMeasurement(one, key, id)).toMatchObject({ status: "cancelled", completed: 0 });
+    const again = await one.call(`/api/v4/measurements?id=${id}`, { key, method: "DELETE" });
+    expect([again.status, again.body.data["status"]]).toEqual([200, "cancelled"]);
+  });
+});
+
+describe("the stream of a measurement", () => {
+  beforeAll(async () => {
+    key = await one.createKey();
+  });
+
+  it("is resumed on the other replica without loss or repetition", async () => {
+    const streams = await attach("eu-a");
+    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const { stream, job } = await firstJob(streams);
+    stream.accept(job);
+    const isThird = ({ data }: StreamedEvent) => (data["data"] as { n?: number } | undefined)?.n === 3;
+    const before = readStream(one.url, key, id, { until: isThird });
+    for (let n = 1; n <= 3; n += 1) stream.send(progressOf(job, { n }));
+    const seen = await before;
+    const after = readStream(two.url, key, id, { after: seen.at(-1)?.id ?? 0 });
+    for (let n = 4; n <= 6; n += 1) stream.send(progressOf(job, { n }));
+    stream.answer(job, portsOutcome());
+    const rest = await after;
+    const all = [...seen, ...rest];
+    expect(all.map(({ event }) => event)).toEqual(["probe", ...Array<string>(6).fill("progress"), "result", "done"]);
+    expect(all.map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const progress = all.filter(({ event }) => event === "progress");
+    expect(progress.map(({ data }) => (data["data"] as { n: number }).n)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(all.at(-2)?.data).toMatchObject({ status: "ok", attempt: 1, location: { region: "eu-a" } });
+    expect(all.at(-1)?.data).toMatchObject({ data: { id, status: "completed" }, meta: { api_version: "4.0" } });
+    // From the start once more, and not at all for one who has had the end.
+    expect(await readStream(two.url, key, id)).toEqual(expect.arrayContaining(all.slice(0, -1)));
+    const headers = { accept: "text/event-stream", "last-event-id": "9" };
+    expect((await two.call(`/api/v4/measurements?id=${id}`, { key, headers })).status).toBe(204);
+  });
+
+  it("keeps a bounded number of progress rows and says what it dropped", async () => {
+    const streams = await attach("eu-a");
+    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const { stream, job } = await firstJob(streams);
+    stream.accept(job);
+    for (let n = 0; n < 1_010; n += 1) stream.send(progressOf(job, { n }));
+    stream.answer(job, portsOutcome());
+    const events = await readStream(one.url, key, id);
+    expect(events.filter(({ event }) => event === "progress")).toHaveLength(1_000);
+    expect((await pollMeasurement(two, key, id))["progress_dropped"]).toBe(10);
+  });
+});
+
+describe("what is refused", () => {
+  beforeAll(async () => {
+    key = await one.createKey();
+  });
+
+  const refused = async (body: Record<string, unknown>, withKey = key) => {
+    const { status, body: answer } = await one.call("/api/v4/measurements", { key: withKey, body });
+    return [status, answer.error["code"], answer.error["field"], answer.error["reason"]];
+  };
+
+  it("names the field by its path", async () => {
+    await attach("eu-a");
+    expect(await refused({ params: {} })).toEqual([400, "missing_parameter", "tool", "required"]);
+    expect(await refused({ tool: "nothing" })).toEqual([400, "missing_parameter", "tool", "enum"]);
+    expect(await refused({ tool: "ping" })).toEqual([400, "missing_parameter", "params.host", "required"]);
+    expect(await refused(portsOf("eu-a", { params: 5 }))).toEqual([400, "missing_parameter", "params", "type"]);
+    const host = (name: string) => ({ params: { host: name } });
+    expect(await refused(portsOf("eu-a", host("http://x")))).toEqual([400, "missing_parameter", "params.host", "type"]);
+    expect((await refused(portsOf("eu-a", host("10.1.2.3"))))[1]).toBe("target_not_allowed");
+    expect(await refused(portsOf("nowhere"))).toEqual([400, "missing_parameter", "locations", "unknown_location"]);
+    expect(await refused(portsOf("eu-a", { extra: 1 }))).toEqual([400, "missing_parameter", "extra", "unknown"]);
+  });
+
+  it("needs the tool's scope and stays within the plan's locations", async () => {
+    for (const region of ["eu-a", "eu-b", "eu-c", "eu-d", "eu-e"]) await attach(region, [one]);
+    const free = await one.createKey("free");
+    expect((await refused(portsOf("eu-a"), free))[1]).toBe("insufficient_scope");
+    const starter = await one.createKey("starter");
+    expect(await refused(portsOf("all"), starter)).toEqual([403, "plan_limit_exceeded", "locations", undefined]);
+  });
+
+  it("says where it would run and keeps nothing on a dry run", async () => {
+    await attach("eu-a");
+    const body = portsOf("eu-a", { dry_run: 1 });
+    const { status, body: answer } = await one.call("/api/v4/measurements", { key, body });
+    expect([status, answer.data["locations"]]).toMatchObject([200, [{ region: "eu-a" }]]);
+    expect((await one.call("/api/v4/measurements", { key })).body.meta["pagination"]).toMatchObject({ total: 0 });
+  });
+
+  it("is the same answer for another account's measurement as for none", async () => {
+    await attach("eu-a");
+    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const stranger = await one.createKey();
+    for (const method of ["GET", "DELETE"]) {
+      const theirs = await one.call(`/api/v4/measurements?id=${id}`, { key: stranger, method });
+      const absent = await one.call("/api/v4/measurements?id=msr_absent", { key: stranger, method });
+      expect(theirs.status).toBe(404);
+      expect(theirs.body.error).toEqual(absent.body.error);
+    }
+    expect((await pollMeasurement(one, key, id)).status).not.toBe("cancelled");
+  });
+});
+
+describe("what belongs to an account", () => {
+  it("is exported and erased with it", async () => {
+    answering(await attach("eu-a"));
+    const made = await one.operate("POST", "/api/admin/keys", { plan: "pro" });
+    const { account_id: account, key: theirs } = made.body.data as { account_id: number; key: string };
+    const id = await createMeasurement(one, theirs, portsOf("eu-a", { share: true }));
+    await expect.poll(async () => (await pollMeasurement(one, theirs, id)).status, SOON).toBe("completed");
+    const { share_id: shareId } = await pollMeasurement(one, theirs, id);
+    expect((await one.call(`/s/${shareId}`)).status).toBe(200);
+    const { body } = await one.operate("DELETE", `/api/admin/accounts?id=${account}&export=1`);
+    const { measurements } = body.data["export"] as { measurements: unknown[] };
+    expect(measurements).toMatchObject([{ id, data: { locations: [{ status: "ok" }] } }]);
+    expect((await one.call(`/s/${shareId}`)).status).toBe(404);
+  });
+
+  it("shows the operator the queue", async () => {
+    const { body } = await one.operate("GET", "/api/admin/queue");
+    expect(body.data["queues"]).toContainEqual(expect.objectContaining({ queue: "measurement", state: "completed" }));
+  });
+});
