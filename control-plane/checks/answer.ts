@@ -7,7 +7,12 @@ export type Location = Omit<Place, "tags">;
 
 /** A failed check as every surface reports it: the same words as an error answer. */
 export interface CheckError {
-  readonly code: "request_failed" | "target_not_allowed" | "missing_parameter" | "probe_unavailable";
+  readonly code:
+    | "request_failed"
+    | "target_not_allowed"
+    | "missing_parameter"
+    | "probe_unavailable"
+    | "rate_limit_exceeded";
   readonly message: string;
   readonly stage?: Stage;
   readonly source?: Source;
@@ -47,6 +52,7 @@ export type CheckAnswer =
   | { readonly kind: "unavailable"; readonly reason: string }
   | { readonly kind: "cancelled" }
   | { readonly kind: "refused" }
+  | { readonly kind: "over_budget"; readonly retryAfterSeconds: number }
   | { readonly kind: "problem"; readonly problem: FieldProblem }
   | { readonly kind: "over_plan"; readonly limit: number; readonly asked: number };
 
@@ -81,6 +87,12 @@ export function unavailableError(reason: string): CheckError {
     message: UNAVAILABLE[reason] ?? "No probe is available.",
   };
   return PASSING.has(reason) ? { ...error, retry_after_seconds: 1 } : error;
+}
+
+/** The words for a target that has had enough calls this minute, whoever made them. */
+export function overBudgetError(retryAfterSeconds: number): CheckError {
+  const message = `This target has been checked too often in the last minute, by all callers together. Wait ${retryAfterSeconds} s.`;
+  return { code: "rate_limit_exceeded", reason: "target_budget", message };
 }
 
 /** The error of an outcome that is not ok. */

@@ -60,11 +60,11 @@ export interface CheckRequest {
  */
 export async function runCheck(app: CheckContext, request: CheckRequest): Promise<CheckAnswer> {
   const { contract, locations } = request;
-  const { rules } = app.hub.roster.candidates(request.accountId);
-  const target = decideTarget(contract, request.params, rules);
+  const { rules, sharedRules } = app.hub.roster.candidates(request.accountId);
+  const target = decideTarget(contract, request.params, rules, app.optOut);
   if (!target.ok) return target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem };
-  const mayReach = request.reaches === undefined ? () => true : decideReach(request.reaches, rules);
-  if (mayReach === null) return { kind: "refused" };
+  const reach = request.reaches === undefined ? target : decideReach(request.reaches, rules, app.optOut);
+  if (reach === null) return { kind: "refused" };
 
   const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
   if (cached !== undefined && request.dryRun !== true) {
@@ -74,7 +74,7 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
     accountId: request.accountId,
     locations,
     needs: contract.needs?.(target.params) ?? [],
-    allows: (egress) => target.allows(egress) && mayReach(egress),
+    allows: (egress) => target.allows(egress) && reach.allows(egress),
   };
   const places =
     request.places === undefined
@@ -91,8 +91,8 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
 
   const checked = { ...request, params: target.params };
   // What the operator lists is the operator's own; the lists of private agents speak for no public target.
-  const isExempt = !target.isPublic || sharedRules.some((egress) => egress.lists(target.host));
-  const counted = isExempt || isAllCached(app, checked, places.choices) ? null : targetKey(target.host);
+  const isExempt = !reach.isPublic || sharedRules.some((egress) => egress.lists(reach.host));
+  const counted = isExempt || isAllCached(app, checked, places.choices) ? null : targetKey(reach.host);
   if (counted !== null && request.pace !== "paced") {
     const verdict = await app.budget?.take(counted, request.accountId === null);
     if (verdict?.ok === false) return { kind: "over_budget", retryAfterSeconds: verdict.retryAfterSeconds };

@@ -11,30 +11,32 @@ import type { Contract } from "#shared/tools/define.ts";
 
 /** A target decided before dispatch (decisions 12): literals and special names here, looked-up addresses on the agent. */
 export type TargetDecision =
-  | {
+  | (Reach & {
       readonly ok: true;
       /** Parameters with the target normalised (lower-case A-labels for hosts). */
       readonly params: Readonly<Record<string, unknown>>;
-      /** A name in lower-case A-labels without final dot, or an address. */
-      readonly host: string;
-      /** False: reachable only because agents list it. */
-      readonly isPublic: boolean;
-      /** Whether an agent with these rules may be asked; constantly true for a public target. Equal rules are asked once. */
-      allows(egress: Egress): boolean;
-    }
+    })
   | { readonly ok: false; readonly refused: true }
   | { readonly ok: false; readonly refused: false; readonly problem: FieldProblem };
 
 const PUBLIC = createEgress(NO_ALLOW_LISTS);
 
-/**
- * Decides on a host that a job reaches besides its target, such as the name server asked: null where nobody may;
- * otherwise who may.
- */
-export function decideReach(host: string, agents: readonly Egress[]): ((egress: Egress) => boolean) | null {
-  const mayReach = (egress: Egress): boolean => egress.checkHost(host, { connects: true }).ok;
-  if (mayReach(PUBLIC)) return () => true;
-  return agents.some(mayReach) ? mayReach : null;
+/** Where a job's traffic goes: a name in lower-case A-labels without final dot, or an address. */
+export interface Reach {
+  readonly host: string;
+  /** False: reachable only because agents list it. */
+  readonly isPublic: boolean;
+  /** Whether an agent with these rules may be asked; constantly true for a public host. */
+  allows(egress: Egress): boolean;
+}
+
+/** Decides, as on a target, on a host that a job reaches besides its target; null: refused. */
+export function decideReach(host: string, agents: readonly Egress[], optOut?: Denials): Reach | null {
+  const look = (egress: Egress) => egress.checkHost(host, { connects: true });
+  const everyone = look(PUBLIC);
+  const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
+  if (allowed === undefined || hasOptedOut(allowed.host, optOut)) return null;
+  return { host: allowed.host, isPublic: everyone.ok, allows: everyone.ok ? () => true : (egress) => look(egress).ok };
 }
 
 /**
@@ -77,7 +79,7 @@ export function decideTarget(
   const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
   if (allowed === undefined) return { ok: false, refused: true };
   const host = hostOf(allowed);
-  if (optOut?.deniesAddress(host) === true || optOut?.deniesName(host) === true) return { ok: false, refused: true };
+  if (hasOptedOut(host, optOut)) return { ok: false, refused: true };
   return {
     ok: true,
     host,
@@ -85,6 +87,10 @@ export function decideTarget(
     params: "host" in allowed ? { ...params, [field]: allowed.host } : params,
     allows: everyone.ok ? () => true : (egress) => look(egress).ok,
   };
+}
+
+function hasOptedOut(host: string, optOut: Denials | undefined): boolean {
+  return optOut !== undefined && (optOut.deniesAddress(host) || optOut.deniesName(host));
 }
 
 function hostOf(allowed: Extract<UrlCheck | HostCheck, { ok: true }>): string {

@@ -1,4 +1,10 @@
-import { outcomeError, unavailableError, type CheckAnswer, type CheckError } from "#control-plane/checks/answer.ts";
+import {
+  outcomeError,
+  overBudgetError,
+  unavailableError,
+  type CheckAnswer,
+  type CheckError,
+} from "#control-plane/checks/answer.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 
 /** The answers that carry data; every other one is a Refusal. */
@@ -25,6 +31,10 @@ export function refuseUnanswered(answer: CheckAnswer, shareId: string | null = n
       throw refuseField(answer.problem);
     case "unavailable":
       throw refusalOf(unavailableError(answer.reason));
+    case "over_budget": {
+      const { code, ...details } = overBudgetError(answer.retryAfterSeconds);
+      throw new Refusal(code, { ...details, headers: { "retry-after": String(answer.retryAfterSeconds) } });
+    }
     case "cancelled":
       throw refusalOf(unavailableError("no_probe"));
     case "over_plan": {

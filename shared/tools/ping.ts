@@ -130,6 +130,10 @@ export const ping = defineTool({
   params: Type.Object(PARAMS),
   result: Result,
   refine,
+  needs: ({ action, protocol, ip_version: version }) => [
+    ...(action === "traceroute" ? (["traceroute"] as const) : []),
+    ...(protocol === "icmp" && version !== undefined ? [version === 4 ? ("icmp4" as const) : ("icmp6" as const)] : []),
+  ],
   deadlineMs({ action, count, interval_ms: interval }) {
     if (action === "ping") return count * interval + 3_000;
     return action === "ports" ? 10_000 : 30_000;

@@ -1,0 +1,58 @@
+/** Paced jobs (monitors, batches) at one target at once, in this process (decisions 12, Abuse). */
+const MOST_AT_ONCE = 20;
+
+/** Lets so many jobs at a target run at once; the rest wait their turn, first come, first served. */
+export interface Pacer {
+  /** Resolves when it may begin; call what it returns when the job is done. Null: the signal came first. */
+  begin(target: string, signal?: AbortSignal): Promise<(() => void) | null>;
+}
+
+interface Lane {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** Nothing runs yet. Targets nobody has a job at take no memory. */
+export function createPacer(most = MOST_AT_ONCE): Pacer {
+  const lanes = new Map<string, Lane>();
+
+  function leave(target: string, lane: Lane): void {
+    const [next] = lane.waiting;
+    if (next !== undefined) {
+      lane.waiting.delete(next);
+      next();
+      return;
+    }
+    lane.running -= 1;
+    if (lane.running === 0) lanes.delete(target);
+  }
+
+  return {
+    begin(target, signal) {
+      if (signal?.aborted === true) return Promise.resolve(null);
+      const lane = lanes.get(target) ?? { running: 0, waiting: new Set() };
+      lanes.set(target, lane);
+      let left = false;
+      const done = () => {
+        if (!left) leave(target, lane);
+        left = true;
+      };
+      if (lane.running < most) {
+        lane.running += 1;
+        return Promise.resolve(done);
+      }
+      return new Promise((resolve) => {
+        const turn = () => {
+          signal?.removeEventListener("abort", stop);
+          resolve(done);
+        };
+        const stop = () => {
+          lane.waiting.delete(turn);
+          resolve(null);
+        };
+        lane.waiting.add(turn);
+        signal?.addEventListener("abort", stop, { once: true });
+      });
+    },
+  };
+}
