@@ -52,7 +52,7 @@ const BAD_CERTIFICATE: NotIssued = {
   message:
     "renewing takes the agent's own client certificate, neither expired nor revoked nor replaced; else enrol it again with a new join token",
 };
-const LIMITED: NotIssued = { fault: "limit", message: "too many failed attempts from your address; wait a minute" };
+const LIMITED: NotIssued = { fault: "limit", message: "too many failed attempts; wait a minute" };
 const AWAY: NotIssued = { fault: "away", message: "the control plane cannot ask its database; try again" };
 
 /** Hands out certificates for tokens and for certificates. */
@@ -66,9 +66,10 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
     registers: [registry],
   });
 
-  async function attempt(peer: string, work: () => Promise<Attempt>): Promise<Issuance> {
+  /** `caller` is whom failures are counted against: an address, or an agent that has proved who it is. */
+  async function attempt(peer: string, caller: string, work: () => Promise<Attempt>): Promise<Issuance> {
     let ended: Attempt;
-    if (failures.isExhausted(peer)) ended = { result: "limited", answer: LIMITED };
+    if (failures.isExhausted(caller)) ended = { result: "limited", answer: LIMITED };
     else {
       try {
         ended = await work();
@@ -85,7 +86,7 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
       const timeMs = clock.now().getTime();
       return { ok: true, issued: { ...answer, caCertificate: authority.certificate, timeMs } };
     }
-    if (answer.fault !== "away" && answer.fault !== "limit") failures.take(peer);
+    if (answer.fault !== "away" && answer.fault !== "limit") failures.take(caller);
     // Whoever is over the limit is counted, not logged: the log must not grow at a stranger's will.
     if (answer.fault !== "limit") log.warn({ peer, result }, "agent certificate refused");
     return { ok: false, ...answer };
@@ -93,7 +94,7 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
 
   return {
     enroll: (presented, request, peer) =>
-      attempt(peer, async () => {
+      attempt(peer, peer, async () => {
         const token = readToken(presented);
         if (token === null) return { result: "token_malformed", answer: BAD_TOKEN };
         if (token.fingerprint !== authority.fingerprint) return { result: "token_foreign", answer: BAD_TOKEN };
@@ -110,9 +111,9 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
           answer: { agentId, certificate: await authority.issueClient({ ...planned, agentId }, key) },
         };
       }),
-    renew: (shown, request, peer) =>
-      attempt(peer, async () => {
-        const holder = shown === null ? null : authority.identify(shown);
+    renew: (shown, request, peer) => {
+      const holder = shown === null ? null : authority.identify(shown);
+      return attempt(peer, holder?.agentId ?? peer, async () => {
         if (holder === null || holder.notAfter <= clock.now())
           return { result: "certificate", answer: BAD_CERTIFICATE };
         const key = await readRequest(request);
@@ -125,7 +126,8 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
           result: "renewed",
           answer: { agentId, certificate: await authority.issueClient({ ...next, agentId }, key) },
         };
-      }),
+      });
+    },
   };
 }
 

@@ -163,6 +163,15 @@ describe("failures", () => {
     expect(await enroll(good)).toMatchObject({ ok: true });
   });
 
+  it("of strangers do not keep an agent behind the same address from renewing", async () => {
+    const came = await enroll(await token());
+    if (!came.ok) throw new Error(came.message);
+    for (let count = 0; count < 30; count += 1) await enroll("guess");
+    const { der } = await makeRequest();
+    expect(await enrolment.renew(null, der, PEER)).toMatchObject({ fault: "limit" });
+    expect(await enrolment.renew(came.issued.certificate, der, PEER)).toMatchObject({ ok: true });
+  });
+
   it("of ours are no fault of the caller: a database that is away is said to be", async () => {
     const away = guardDatabase(
       () => connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 100 }),
