@@ -16,6 +16,7 @@ import { openPresence } from "#control-plane/probes/presence/open.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/admin-queue.ts";
 import { registerSharedPage } from "#control-plane/surfaces/shared-page.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
+import { registerBlackbox } from "#control-plane/surfaces/blackbox-route.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
 import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
 import { registerServiceDiscovery } from "#control-plane/surfaces/service-discovery.ts";
@@ -36,12 +37,7 @@ const STOP_GRACE_MS = 10_000;
 const JOBS_GRACE_MS = 5_000;
 
 /** Builds the hub and every surface over an open app and listens; rejects where an address cannot be bound. */
-export async function serve(
-  app: App,
-  version: string,
-  // Until agents speak TLS: false takes them in clear text and at their word.
-  { secureAgents = false }: { readonly secureAgents?: boolean } = {},
-): Promise<Service> {
+export async function serve(app: App, version: string): Promise<Service> {
   const { config, clock, random, log } = app;
   const presence = openPresence(app);
   const hub = createHub({ clock, random, log, registry: app.metrics.registry, presence });
@@ -62,6 +58,7 @@ export async function serve(
   registerMeasurements(server, { checks, gate, measurements });
   registerSharedPage(server, { clock, measurements });
   registerAdminQueue(server, admin, jobs);
+  registerBlackbox(server, checks, gate);
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);
   const listing = createProbeListing({ sql: app.sql, clock, roster: hub.roster, replicaId: hub.replicaId });
@@ -71,7 +68,7 @@ export async function serve(
   await registerDocs(server);
 
   await presence.start(hub.replicaId);
-  const grpc = await listenGrpc(hub, config.grpc, log, secureAgents ? probes.security : null);
+  const grpc = await listenGrpc(hub, config.grpc, log, probes.security);
   try {
     await server.listen({ host: config.http.host, port: config.http.port });
   } catch (error) {

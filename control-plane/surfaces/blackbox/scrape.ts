@@ -42,7 +42,7 @@ export function readScrape(
   return {
     ok: true,
     scrape: {
-      params: parsed.value as Readonly<Record<string, unknown>>,
+      params: parsed.value,
       call,
       locations: locations?.items ?? null,
       timeoutMs: readTimeout(scrapeTimeoutSeconds),
@@ -63,10 +63,16 @@ function readTexts(query: Readonly<Record<string, unknown>>): Texts | FieldProbl
   return texts as Texts;
 }
 
-/** What the tool calls domain and types came as query_name and query_type; all else is part of the target. */
-function queryFieldOf(field: string): string {
-  return field === "domain" ? "query_name" : field === "types" ? "query_type" : "target";
+/** The query parameter that became a tool's: domain and types came as query_name and query_type; the rest is the target. */
+export function queryFieldOf(field: string): string {
+  return QUERY_FIELDS[field] ?? "target";
 }
+
+const QUERY_FIELDS: Readonly<Record<string, string>> = {
+  domain: "query_name",
+  types: "query_type",
+  locations: "region",
+};
 
 function readTimeout(seconds: string | undefined): number | null {
   if (seconds === undefined || !/^\d{1,4}(\.\d{1,9})?$/.test(seconds)) return null;

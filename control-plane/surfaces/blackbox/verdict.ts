@@ -1,7 +1,8 @@
 import type { Outcome } from "#shared/outcome.ts";
 import type { CheckAnswer, CheckError, Location } from "#control-plane/checks/answer.ts";
-import { Refusal } from "#control-plane/http/errors.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+import { queryFieldOf } from "#control-plane/surfaces/blackbox/scrape.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
 
 /** What a scrape found out: a result, or that the target failed and how. */
@@ -25,6 +26,9 @@ export function probed(answer: CheckAnswer, late: boolean): Probed {
     return { kind: "failed", where: causeSamples({ stage: "response", source: "target", reason: "scrape_timeout" }) };
   }
   if (answer.kind === "single") return readOutcome(answer.outcome, answer.location);
+  if (answer.kind === "problem") {
+    throw refuseField({ ...answer.problem, field: queryFieldOf(answer.problem.field) });
+  }
   const answered = refuseUnanswered(answer);
   if (answered.kind !== "multi") throw new Error("a scrape is never a dry run");
   const [row, more] = answered.data.locations;

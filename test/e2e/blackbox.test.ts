@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { createPki } from "#test/servers/pki.ts";
+import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+
+let plane: TestControlPlane;
+let agent: AgentProcess;
+let web: HttpServer;
+let good: TlsServer;
+let stranger: TlsServer;
+let dns: DnsServer;
+let key: string;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "vantage-probe-"));
+  const pki = await createPki();
+  writeFileSync(join(folder, "root.pem"), pki.root.pem);
+  const leaf = await pki.issue({ dns: ["site.example"], ip: ["127.0.0.1"] });
+  good = await startTlsServer({ chain: [leaf, pki.intermediate] });
+  stranger = await startTlsServer({ chain: [await pki.issue({ dns: ["site.example"], issuer: null })] });
+  web = await startHttpServer();
+  dns = await startDnsServer({
+    zones: {
+      "site.example": { A: ["127.0.0.1"], SOA: ["ns.site.example. h.site.example. 42 3600 600 86400 300"] },
+    },
+  });
+  plane = await startControlPlane();
+  key = await plane.createKey();
+  agent = await startAgent(plane, "eu-west", {
+    VANTAGE_DNS_SERVERS: dns.address,
+    NODE_EXTRA_CA_CERTS: join(folder, "root.pem"),
+  });
+});
+afterAll(async () => {
+  await agent?.stop();
+  await plane?.stop();
+  await Promise.all([web?.close(), good?.close(), stranger?.close(), dns?.close()]);
+  rmSync(folder, { recursive: true });
+});
+
+function scrape(
+  query: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const search = new URLSearchParams(query).toString();
+  return plane.call(`/api/v4/probe?${search}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+}
+
+/** The series of an answer without their labels' values, by name and labels as written. */
+function series(text: string): Record<string, number> {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]),
+  );
+}
+
+describe("a scrape", () => {
+  it("is 200 in the text format, from the region asked for", async () => {
+    const answer = await scrape({ target: `${web.url}/status/200`, module: "http_2xx", region: "eu-west" });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(series(answer.text)).toMatchObject({ probe_success: 1, probe_http_status_code: 200, probe_ip_protocol: 4 });
+    expect(answer.text).toMatch(/vantage_probe_info\{region="eu-west",probe_id="[^"]+",country="",asn=""\} 1/);
+  });
+
+  it("takes the key in X-API-Key as well, counts it, and refuses without one", async () => {
+    const path = `/api/v4/probe?target=${encodeURIComponent(web.url)}`;
+    const answer = await plane.call(path, { key });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("240");
+    const refused = await plane.call(path);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+  });
+
+  it.each([
+    ["/status/500", { probe_success: 0, probe_http_status_code: 500 }],
+    ["/status/204", { probe_success: 1, probe_http_status_code: 204 }],
+  ])("says of %s what the exporter says", async (path, expected) => {
+    expect(series((await scrape({ target: `${web.url}${path}` })).text)).toMatchObject(expected);
+  });
+
+  it("is 200 with zeroed families and the cause where the target fails", async () => {
+    const gone = await startHttpServer();
+    await gone.close();
+    const answer = await scrape({ target: gone.url });
+    expect(answer.status).toBe(200);
+    expect(series(answer.text)).toMatchObject({
+      probe_success: 0,
+      probe_http_status_code: 0,
+      probe_http_version: 0,
+      'probe_http_duration_seconds{phase="connect"}': 0,
+      'vantage_probe_failure_info{stage="connect",source="target",reason="refused"}': 1,
+    });
+  });
+
+  it("gives up in time for Prometheus, as the target's failure", async () => {
+    const headers = { "x-prometheus-scrape-timeout-seconds": "1" };
+    const answer = await scrape({ target: `${web.url}/silent` }, headers);
+    expect(answer.status).toBe(200);
+    expect(series(answer.text)).toMatchObject({ probe_success: 0 });
+    expect(answer.text).toContain('reason="scrape_timeout"');
+  });
+
+  it("tcp_connect, tls_connect and dns_* probe what they are named after", async () => {
+    const port = new URL(web.url).port;
+    expect(series((await scrape({ target: `127.0.0.1:${port}`, module: "tcp_connect" })).text)).toMatchObject({
+      probe_success: 1,
+      probe_failed_due_to_regex: 0,
+    });
+    expect(series((await scrape({ target: "127.0.0.1:1", module: "tcp_connect" })).text)).toMatchObject({
+      probe_success: 0,
+    });
+    const tls = series((await scrape({ target: `127.0.0.1:${good.port}`, module: "tls_connect" })).text);
+    expect(tls).toMatchObject({ probe_success: 1, 'probe_tls_version_info{version="TLS 1.3"}': 1 });
+    expect(tls["probe_ssl_earliest_cert_expiry"]).toBeGreaterThan(1_700_000_000);
+    const bad = await scrape({ target: `127.0.0.1:${stranger.port}`, module: "tls_connect" });
+    expect(series(bad.text)).toMatchObject({ probe_success: 0 });
+    expect(bad.text).not.toContain("probe_ssl");
+    for (const module of ["dns_udp", "dns_tcp"]) {
+      const query = { target: dns.address, module, query_name: "site.example", query_type: "SOA" };
+      expect(series((await scrape(query)).text)).toMatchObject({
+        probe_success: 1,
+        probe_dns_query_succeeded: 1,
+        probe_dns_answer_rrs: 1,
+        probe_dns_serial: 42,
+        probe_ip_protocol: 4,
+      });
+    }
+    const missing = { target: dns.address, module: "dns_udp", query_name: "no.example" };
+    expect(series((await scrape(missing)).text)).toMatchObject({ probe_success: 0, probe_dns_query_succeeded: 0 });
+  });
+
+  it.each([
+    [{ module: "http_2xx" }, "target", "required"],
+    [{ target: "x", module: "no_such" }, "module", "enum"],
+    [{ target: "example.com", module: "tcp_connect" }, "target", "type"],
+    [{ target: "http://user@example.com/" }, "target", "invalid_url"],
+    [{ target: "127.0.0.1", module: "dns_udp" }, "query_name", "required"],
+    [{ target: "127.0.0.1", module: "dns_udp", query_name: "a.example", query_type: "NOPE" }, "query_type", "enum"],
+    [{ target: "http://127.0.0.1/", region: "mars" }, "region", "unknown_location"],
+  ])("with %j is a mistake of the scrape configuration: 400", async (query, field, reason) => {
+    const answer = await scrape(query);
+    expect({ status: answer.status, ...(answer.body.error as object) }).toMatchObject({ status: 400, field, reason });
+  });
+
+  it("of what may not be reached is refused, the name server of a dns module included", async () => {
+    const refused = { status: 400, code: "target_not_allowed" };
+    for (const query of [
+      { target: "http://169.254.169.254/" },
+      { target: "10.0.0.1:53", module: "dns_udp", query_name: "site.example" },
+      { target: "localhost.internal:53", module: "dns_udp", query_name: "site.example" },
+    ]) {
+      const answer = await scrape(query);
+      expect({ status: answer.status, code: (answer.body.error as { code: string }).code }).toEqual(refused);
+    }
+  });
+
+  it("of a region whose probe is gone is 503, so that `up` tells our failure from the target's", async () => {
+    const other = await startAgent(plane, "us-east");
+    await other.stop();
+    const answer = await scrape({ target: web.url, region: "us-east" });
+    expect(answer.status).toBe(503);
+  });
+});
