@@ -1,4 +1,4 @@
-import { formatAddress, isLoopback, listenerUrl, type Address } from "#shared/settings/address.ts";
+import { listenerUrl, type Address } from "#shared/settings/address.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
 
@@ -57,13 +57,9 @@ export function readConfig(environment: Environment): ReadConfig {
   const read = readSettings(environment, "control-plane");
   if (!read.ok) return read;
   const { settings } = read;
-  const { databaseUrl, grpcAddr } = settings;
+  const { databaseUrl } = settings;
   if (databaseUrl === null) {
     return { ok: false, line: "DATABASE_URL must be set (npm start brings its own PostgreSQL)" };
-  }
-  if (!isLoopback(grpcAddr.host)) {
-    const line = `VANTAGE_GRPC_ADDR must be a loopback address, not ${formatAddress(grpcAddr)}: agents are not enrolled yet, so whoever reaches the port could pose as one`;
-    return { ok: false, line };
   }
   const defaulted = !read.given.has("VANTAGE_METRICS_ADDR");
   return { ok: true, config: view(settings, databaseUrl, defaulted) };

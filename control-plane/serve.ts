@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
+import type { Denials } from "#shared/egress.ts";
 import type { App } from "#control-plane/app.ts";
-import { createResultCache } from "#control-plane/checks/cache.ts";
-import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import { openChecks } from "#control-plane/checks/open.ts";
 import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { createFoundation } from "#control-plane/http/foundation.ts";
@@ -37,7 +37,7 @@ const STOP_GRACE_MS = 10_000;
 const JOBS_GRACE_MS = 5_000;
 
 /** Builds the hub and every surface over an open app and listens; rejects where an address cannot be bound. */
-export async function serve(app: App, version: string): Promise<Service> {
+export async function serve(app: App, version: string, optOut?: Denials): Promise<Service> {
   const { config, clock, random, log } = app;
   const presence = openPresence(app);
   const hub = createHub({ clock, random, log, registry: app.metrics.registry, presence });
@@ -51,7 +51,7 @@ export async function serve(app: App, version: string): Promise<Service> {
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
   const agents = () => Array.from(hub.roster.sessions()).length;
   const { gate, admin } = createFoundation(app, { agents, server });
-  const checks: CheckContext = { hub, clock, results: createResultCache(clock) };
+  const { checks, close: closeChecks } = openChecks(app, hub, optOut);
   const background = await openBackground(app, checks, CONTRACTS);
   const { measurements, jobs } = background;
   registerTools(server, checks, gate, CONTRACTS, measurements);
@@ -76,7 +76,7 @@ export async function serve(app: App, version: string): Promise<Service> {
     hub.stop();
     probes.close();
     await grpc.stop();
-    await presence.stop();
+    await Promise.all([presence.stop(), closeChecks()]);
     throw error;
   }
   return {
@@ -89,7 +89,7 @@ export async function serve(app: App, version: string): Promise<Service> {
       hub.stop();
       probes.close();
       await grpc.stop();
-      await presence.stop();
+      await Promise.all([presence.stop(), closeChecks()]);
     },
   };
 }

@@ -45,7 +45,7 @@ export interface AttachmentEvents {
 export interface AttachOptions {
   /** host:port or dns:///name:port. */
   readonly address: string;
-  readonly credential: Credential | null;
+  readonly credential: Credential;
   /** `spoken`: the replica has named itself, so it speaks 1.1 or later. */
   readonly hello: (spoken: boolean) => Hello;
   readonly beat: (stream: Attachment) => Beat;
@@ -156,21 +156,14 @@ export function attach(options: AttachOptions): Attachment {
 }
 
 function dial({ address, credential }: AttachOptions): ProbeClient {
-  const secure =
-    credential === null
-      ? credentials.createInsecure()
-      : credentials.createSsl(
-          Buffer.from(credential.ca),
-          Buffer.from(credential.key),
-          Buffer.from(credential.certificate),
-        );
+  const { ca, certificate, key } = credential;
+  const secure = credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(certificate));
   return new ProbeClient(address, secure, {
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
     // Whatever is dialled, the certificate must be the control plane's own.
-    ...(credential === null
-      ? {}
-      : { "grpc.ssl_target_name_override": CONTROL_PLANE_NAME, "grpc.default_authority": CONTROL_PLANE_NAME }),
+    "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
+    "grpc.default_authority": CONTROL_PLANE_NAME,
     // A connection of its own, else a second dial of a balancer's address would share the first one's replica.
     "grpc.use_local_subchannel_pool": 1,
     // Of several addresses behind a name any may be the one that was not tried yet.

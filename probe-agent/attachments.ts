@@ -20,6 +20,8 @@ export interface Attachments {
   streams(): { readonly dialling: number; readonly standing: number };
   replicas(): { readonly reached: number; readonly missing: number };
   creditsGranted(): number;
+  /** Addresses of the streams that stand. */
+  standing(): readonly string[];
 }
 
 /** What the streams need. */
@@ -27,7 +29,7 @@ export interface AttachmentsOptions {
   /** VANTAGE_CONTROL_PLANE. */
   readonly configured: readonly string[];
   /** Asked at each dial: a renewed certificate serves new streams, the old ones go on. */
-  readonly credential: () => Credential | null;
+  readonly credential: () => Credential;
   /** Without its credits. */
   readonly hello: () => Hello;
   readonly pool: JobPool;
@@ -40,7 +42,7 @@ export interface AttachmentsOptions {
   readonly onWelcome: (welcome: Welcome, address: string) => void;
   readonly onRejected: (rejected: Rejected) => void;
   /** A dial failed before any welcome. */
-  readonly onUnreached: (address: string, detail: string) => void;
+  readonly onUnreached: (detail: string) => void;
   readonly onDrain: () => void;
 }
 
@@ -165,7 +167,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
     else {
       const retryInMs = Math.round(delayMs);
       log.warn({ controlPlane: address, reason, detail, retryInMs }, "control plane lost");
-      if (!stood) options.onUnreached(address, detail ?? reason);
+      if (!stood) options.onUnreached(detail ?? reason);
     }
     clearTimeout(pauses.get(address));
     const pause = setTimeout(() => {
@@ -242,6 +244,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
       const missing = (listed ?? []).filter(({ id }) => !reached(id)).length;
       return { reached: listed === null ? told.size : all - missing, missing };
     },
+    standing: () => Array.from(told.keys(), ({ address }) => address),
     creditsGranted: () => demands().reduce((total, { granted }) => total + granted, 0),
   };
 }

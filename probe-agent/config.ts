@@ -1,3 +1,4 @@
+import { stateDirOf } from "#shared/agent-state.ts";
 import type { Address } from "#shared/settings/address.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -86,7 +87,7 @@ export function readConfig(environment: Environment): ReadConfig {
     controlPlane: settings.controlPlane,
     joinToken: settings.joinToken,
     joinTokenFile: settings.joinTokenFile,
-    stateDir: settings.stateDir ?? `${settings.dataDir}/agents/${settings.region}`,
+    stateDir: stateDirOf(settings),
     place: placeOf(settings),
     maxJobs: settings.maxJobs,
     dnsServers: settings.dnsServers,

@@ -4,7 +4,7 @@ import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { makeCertificateRequest } from "#probe-agent/certificate-request.ts";
 import { fetchAuthority } from "#probe-agent/first-contact.ts";
-import { faultOf, fingerprintOf, type Identity } from "#probe-agent/identity.ts";
+import { faultOf, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/identity.ts";
 import type { JoinToken } from "#probe-agent/join-token.ts";
 
 /** A certificate, or why there is none and whether asking again can help. */
@@ -36,7 +36,7 @@ export async function renew(address: string, identity: Identity): Promise<Enrolm
   const answer = await call((done) => client.renew({ certificateRequest: Buffer.from(request) }, done));
   client.close();
   if (!answer.ok) return answer;
-  const fingerprint = fingerprintOf(new X509Certificate(identity.ca).raw);
+  const fingerprint = fingerprintOfAuthority(identity);
   const renewed = identityFrom(answer.response, key, { fingerprint, tokenDigest: identity.tokenDigest });
   if (!renewed.ok || renewed.identity.agentId === identity.agentId) return renewed;
   return { ok: false, retry: true, detail: "the certificate is another agent's" };

@@ -12,11 +12,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import type { Random } from "#shared/clock.ts";
 import { faultOf, type Identity } from "#probe-agent/identity.ts";
 
-/** `identity` is a link to the folder of the newest files, so that all of them change in one step. */
-const LINK = "identity";
+/** A link to the folder of the newest files, so that all of them change in one step. */
+const LINK = IDENTITY_ENTRY;
 const FOLDER = /^identity\.[0-9a-f]{16}$/;
 
 /** An identity, none yet, or what is wrong with the one there. */

@@ -40,6 +40,11 @@ export function fingerprintOf(der: Uint8Array): string {
   return createHash("sha256").update(der).digest("hex");
 }
 
+/** SHA-256 of the certificate of the authority that an identity is of. */
+export function fingerprintOfAuthority({ ca }: Credential): string {
+  return fingerprintOf(new X509Certificate(ca).raw);
+}
+
 /** End of an identity's certificate, Unix milliseconds. */
 export function expiryOf({ certificate }: Credential): number {
   return new X509Certificate(certificate).validToDate.getTime();

@@ -30,11 +30,16 @@ export interface JobPoolOptions {
   readonly createNet: NetFactory;
   /** Asked about every failure before it is told. */
   readonly judge: JudgeFailure;
+  /** A job nears its deadline: it may be about to fail. */
+  readonly onLate: () => void;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
   /** A job began or ended: credits may have to move. */
   readonly onChange: () => void;
 }
+
+/** A job with less time left than this is late: as long as a look at the agent's own network takes (self-test.ts). */
+const LATE_MS = 2_500;
 
 interface Running {
   readonly abort: AbortController;
@@ -44,7 +49,7 @@ interface Running {
 
 /** An empty pool. */
 export function createJobPool(options: JobPoolOptions): JobPool {
-  const { maxJobs, clock, createNet, judge, metrics, log, onChange } = options;
+  const { maxJobs, clock, createNet, judge, metrics, log, onChange, onLate } = options;
   const jobs = new Map<string, Running>();
   const bySource = new Map<JobSource, number>();
   let draining = false;
@@ -76,6 +81,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const abort = new AbortController();
     const startedAt = clock.monotonic();
     const timer = setTimeout(() => abort.abort(), job.deadlineMs);
+    const late = setTimeout(onLate, Math.max(job.deadlineMs / 2, job.deadlineMs - LATE_MS));
     begin(key, { abort, source, tool });
     const limits = {
       signal: abort.signal,
@@ -85,6 +91,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const emit = (event: { kind: string; data: unknown }) => progress(job, event, source);
     const { outcome, result } = await runJob(job, limits, { createNet, judge, log, clock }, emit);
     clearTimeout(timer);
+    clearTimeout(late);
     const elapsedMs = clock.monotonic() - startedAt;
     if (end(key) === null) return;
     metrics.jobDone(tool, result, elapsedMs);

@@ -3,22 +3,29 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
 import { createEgress } from "#shared/egress.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
-import type { Hello } from "#shared/protocol/probe.ts";
+import { openOptOutFile } from "#shared/process/opt-out-file.ts";
 import { formatAddress } from "#shared/settings/address.ts";
-import { PROTOCOL } from "#shared/wire.ts";
 import { keepAttached } from "#probe-agent/attachments.ts";
-import { readConfig, type Config, type PlaceConfig } from "#probe-agent/config.ts";
+import { createCanaries } from "#probe-agent/canaries.ts";
+import { readConfig, type Config } from "#probe-agent/config.ts";
+import { buildHello } from "#probe-agent/hello.ts";
+import { expiryOf } from "#probe-agent/identity.ts";
+import { createInside } from "#probe-agent/inside.ts";
 import { createJobPool } from "#probe-agent/jobs.ts";
+import { startLoopLag } from "#probe-agent/loop-lag.ts";
+import { openMembership } from "#probe-agent/membership.ts";
 import { createAgentMetrics } from "#probe-agent/metrics.ts";
 import { createNet } from "#probe-agent/net/create.ts";
+import { createDns } from "#probe-agent/net/dns/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { userAgent } from "#probe-agent/net/user-agent.ts";
+import { keepRenewed } from "#probe-agent/renewal.ts";
+import { startSelfTest } from "#probe-agent/self-test.ts";
 import { openState } from "#probe-agent/state.ts";
 import { readTrustAnchors } from "#probe-agent/trust-anchors.ts";
 
@@ -27,6 +34,10 @@ const random: Random = { bytes: (count) => randomBytes(count) };
 
 /** Jobs under way get so long to finish (decisions 7, Drain). */
 const DRAIN_MS = 30_000;
+/** One look of the self-test. */
+const LOOK_MS = 2_000;
+/** OpenSSL's words, by way of grpc-js, where a chain does not lead to the authority. */
+const UNTRUSTED = /certificate|self.signed/i;
 
 function fail(line: string): never {
   process.stderr.write(`vantage agent: ${line}\n`);
@@ -36,13 +47,17 @@ function fail(line: string): never {
 async function main(config: Config): Promise<void> {
   const trusted = readTrustAnchors(config.files.trustAnchors);
   if (!trusted.ok) fail(trusted.fault);
-  const opened = openState(config.stateDir, process.pid, random);
+  const opened = openState(config.stateDir, process.pid);
   if (!opened.ok) fail(opened.line);
   const { state } = opened;
-  const { agentId } = state;
   process.on("exit", () => state.release());
+  // Enrolling may take for ever; nothing runs yet that would have to finish.
+  let onSignal = (_signal: string): void => process.exit(0);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => onSignal(signal));
 
   const log = createLog().child({ region: config.place.region });
+  const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
+  if (!optOut.ok) fail(optOut.line);
   const { version, homepage } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string;
     homepage: string;
@@ -61,46 +76,52 @@ async function main(config: Config): Promise<void> {
     log.warn({ wanted: address.port, port: listener.port }, "metrics port in use; took a free one");
   }
 
+  const opening = openMembership({
+    stateDir: state.folder,
+    region: config.place.region,
+    joinToken: config.joinToken,
+    joinTokenFile: config.joinTokenFile,
+    addresses: config.controlPlane,
+    random,
+    log,
+  });
   const icmpHost = startIcmpHost({ clock, log: (line) => log.warn(line) });
   const raw = await icmpHost.ready();
+  const egress = createEgress(config.allow, optOut.optOut);
+  const dnsServers = (config.dnsServers ?? []).map(formatAddress);
   const createJobNet = createNet({
     clock,
     random,
-    egress: createEgress(config.allow),
+    egress,
     icmpHost,
-    dnsServers: (config.dnsServers ?? []).map(formatAddress),
+    dnsServers,
     userAgent: userAgent(version, config.contactUrl ?? homepage),
     services: { rdapBootstrapUrl: config.sources.rdapBootstrapUrl, cymruZones: config.sources.cymruZones },
     trustAnchors: trusted.anchors,
   });
-  const hello: Hello = {
-    protocol: PROTOCOL,
-    agentId,
-    version,
-    location: locationOf(config.place),
-    capabilities: [
-      ...(raw.v4 ? ["icmp4"] : []),
-      ...(raw.v6 ? ["icmp6"] : []),
-      ...(raw.v4 || raw.v6 ? ["traceroute"] : []),
-      ...(hasGlobalIpv6() ? ["ipv6"] : []),
-    ],
-    allowTargets: [...config.allow.targets],
-    allowNames: [...config.allow.names],
-    credits: config.maxJobs,
-    maxJobs: config.maxJobs,
-  };
-  const lag = monitorEventLoopDelay({ resolution: 20 });
-  lag.enable();
-  const loopLagMs = (): number => {
-    const worst = lag.max / 1e6;
-    lag.reset();
-    return Number.isFinite(worst) ? worst : 0;
-  };
+  const entered = await opening;
+  if (!entered.ok) fail(entered.line);
+  const { membership } = entered;
+  const hello = buildHello(config, version, { raw, ipv6: hasGlobalIpv6() });
+  const loopLagMs = startLoopLag();
+  const dnsFor = createDns({ servers: dnsServers, egress, clock, random });
+  const selfTest = startSelfTest({
+    canaries: createCanaries({
+      dns: () =>
+        dnsFor({ signal: AbortSignal.timeout(LOOK_MS), deadline: clock.monotonic() + LOOK_MS, now: () => clock.now() }),
+      standing: () => attachments.standing(),
+    }),
+    clock,
+    onLook: (results) => metrics.canaries(results),
+  });
+  const isInside = createInside(config.allow);
   const pool = createJobPool({
     maxJobs: config.maxJobs,
     clock,
     createNet: createJobNet,
-    judge: (failure) => Promise.resolve(failure),
+    judge: (failure, job, remainingMs) =>
+      isInside(job) ? Promise.resolve(failure) : selfTest.judge(failure, remainingMs),
+    onLate: () => selfTest.prepare(),
     metrics,
     log,
     onChange: () => attachments.jobsChanged(),
@@ -118,18 +139,33 @@ async function main(config: Config): Promise<void> {
   };
   const attachments = keepAttached({
     configured: config.controlPlane,
-    credential: () => null,
-    hello: () => hello,
+    credential: () => membership.identity(),
+    hello: () => ({ ...hello, agentId: membership.identity().agentId }),
     pool,
     clock,
     random,
     metrics,
     log,
     loopLagMs,
-    onWelcome: () => {},
-    onRejected: ({ retry, message }) => (retry ? undefined : fail(message)),
-    onUnreached: () => {},
+    onWelcome: ({ timeMs }, controlPlane) => renewal.heard(controlPlane, timeMs),
+    onRejected({ retry, message }) {
+      if (retry) return;
+      void membership.rejected(message).then((line) => (line === null ? undefined : fail(line)));
+    },
+    onUnreached(detail) {
+      if (!UNTRUSTED.test(detail)) return;
+      log.error("whoever answers is not of the authority this agent was enrolled with: see VANTAGE_CONTROL_PLANE");
+      void membership.estranged();
+    },
     onDrain: () => void stop("drain"),
+  });
+  const renewal = keepRenewed({
+    identity: () => membership.identity(),
+    onRenewed: (identity) => membership.replace(identity),
+    clock,
+    random,
+    metrics,
+    log,
   });
   metrics.read({
     jobsRunning: () => pool.running(),
@@ -137,24 +173,14 @@ async function main(config: Config): Promise<void> {
     streams: () => attachments.streams(),
     replicas: () => attachments.replicas(),
     credits: () => ({ granted: attachments.creditsGranted(), pool: config.maxJobs }),
-    certificateExpiry: () => Number.NaN,
-    canaryAge: () => null,
+    certificateExpiry: () => expiryOf(membership.identity()) / 1000,
+    canaryAge: () => selfTest.ageSeconds(),
   });
+  const { agentId } = membership.identity();
   log.info({ agent: agentId, capabilities: hello.capabilities, metrics: listener?.port ?? null }, "agent started");
 
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(signal));
-}
-
-function locationOf({ region, city, country, latitude, longitude, asn, tags }: PlaceConfig): Hello["location"] {
-  return {
-    region,
-    city: city ?? "",
-    country: country ?? "",
-    asn: asn ?? 0,
-    tags: [...tags],
-    ...(latitude === null ? {} : { latitude }),
-    ...(longitude === null ? {} : { longitude }),
-  };
+  onSignal = (signal) => void stop(signal);
+  void selfTest.look();
 }
 
 /** Whether this host has an address of the IPv6 internet (2000::/3) to send from. */

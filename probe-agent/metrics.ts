@@ -10,7 +10,8 @@ export interface AgentMetrics {
   /** A stream that stood was lost and its address is dialled again. */
   reconnecting(): void;
   renewed(result: "ok" | "failed"): void;
-  canary(name: string, result: { readonly ok: boolean }): void;
+  /** A look at the agent's own network; null: not told. */
+  canaries(results: Readonly<Record<string, boolean | null>>): void;
   /** Where the state of things is read from at each scrape. */
   read(sources: AgentGauges): void;
 }
@@ -66,7 +67,12 @@ export function createAgentMetrics(registry: Registry): AgentMetrics {
     streamClosed: (reason) => closed.inc({ reason }),
     reconnecting: () => reconnects.inc(),
     renewed: (result) => renewals.inc({ result }),
-    canary: (canary, result) => canaries.set({ canary }, result.ok ? 1 : 0),
+    canaries(results) {
+      for (const [canary, result] of Object.entries(results)) {
+        if (result === null) canaries.remove({ canary });
+        else canaries.set({ canary }, result ? 1 : 0);
+      }
+    },
     read: (sources) => registerGauges(registry, sources),
   };
 }

@@ -1,12 +1,10 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Random } from "#shared/clock.ts";
 import { makeDirectory } from "#shared/process/directory.ts";
 
-/** An agent's own folder: who it is, kept over restarts, and the lock that says it runs. */
+/** An agent's own folder, locked: where its identity is kept over restarts (identity-files.ts). */
 export interface AgentState {
-  /** `agt-` and 16 hex digits; the same for as long as the folder lives. */
-  readonly agentId: string;
+  readonly folder: string;
   /** Gives the folder back. */
   release(): void;
 }
@@ -16,10 +14,8 @@ export type OpenedState =
   | { readonly ok: true; readonly state: AgentState }
   | { readonly ok: false; readonly line: string };
 
-const AGENT_ID = /^agt-[0-9a-f]{16}$/;
-
 /** Opens and locks a state folder, making it where it is missing. `pid` is this process's own. */
-export function openState(folder: string, pid: number, random: Random): OpenedState {
+export function openState(folder: string, pid: number): OpenedState {
   try {
     makeDirectory(resolve(folder));
   } catch (error) {
@@ -31,7 +27,7 @@ export function openState(folder: string, pid: number, random: Random): OpenedSt
     const line = `${folder} is in use by process ${holder}: give a second agent of a region its own VANTAGE_STATE_DIR`;
     return { ok: false, line };
   }
-  return { ok: true, state: { agentId: readAgentId(folder, random), release: () => rmSync(lock, { force: true }) } };
+  return { ok: true, state: { folder, release: () => rmSync(lock, { force: true }) } };
 }
 
 /** Takes the lock, or says which living process has it. A lock whose process is gone is taken over. */
@@ -61,19 +57,6 @@ function startTimeOf(pid: number): string | null {
   } catch {
     return null;
   }
-}
-
-function readAgentId(folder: string, random: Random): string {
-  const file = join(folder, "agent-id");
-  try {
-    const known = readFileSync(file, "utf8").trim();
-    if (AGENT_ID.test(known)) return known;
-  } catch {
-    // The first start: there is none yet.
-  }
-  const agentId = `agt-${Buffer.from(random.bytes(8)).toString("hex")}`;
-  writeFileSync(file, `${agentId}\n`, { mode: 0o600 });
-  return agentId;
 }
 
 function codeOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import {
+  Metadata,
   Server,
   ServerCredentials,
   status,
@@ -16,8 +17,7 @@ import {
   type HubMessage,
   type ProbeServer,
 } from "#shared/protocol/probe.ts";
-import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";
-import type { Admission } from "#control-plane/dispatch/admission.ts";
+import { MAX_MESSAGE_BYTES, REPLICA_HEADER } from "#shared/wire.ts";
 import type { AttachedStream, Hub } from "#control-plane/dispatch/hub.ts";
 import type { Issuance, ListenerIdentity, Security } from "#control-plane/dispatch/security.ts";
 import type { AgentLink } from "#control-plane/dispatch/session.ts";
@@ -37,13 +37,13 @@ export interface GrpcListener {
 
 /**
  * Listens for agents: TLS 1.3, and a client certificate of ours for all but Enroll. Rejects where the address cannot be
- * bound. Without `security` in clear text, everyone taken at their word: loopback only (config).
+ * bound.
  */
 export async function listenGrpc(
   hub: Hub,
   address: { host: string; port: number },
   log: Logger,
-  security: Security | null = null,
+  security: Security,
 ): Promise<GrpcListener> {
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -61,15 +61,15 @@ export async function listenGrpc(
     attach: (call) => serveStream({ hub, log, security }, call),
     enroll: (call, callback) => {
       const { joinToken, certificateRequest } = call.request;
-      void answer(security?.enrolment.enroll(joinToken, certificateRequest, peerOf(call)), callback);
+      void answer(security.enrolment.enroll(joinToken, certificateRequest, peerOf(call)), callback);
     },
     renew: (call, callback) => {
       const shown = certificateOf(call);
-      void answer(security?.enrolment.renew(shown, call.request.certificateRequest, peerOf(call)), callback);
+      void answer(security.enrolment.renew(shown, call.request.certificateRequest, peerOf(call)), callback);
     },
   };
   server.addService(ProbeService, service);
-  const credentials = security === null ? ServerCredentials.createInsecure() : new AgentCredentials(security);
+  const credentials = new AgentCredentials(security);
   const host = address.host.includes(":") ? `[${address.host}]` : address.host;
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${address.port}`, credentials, (error, bound) => {
@@ -126,10 +126,7 @@ const STATUS_OF_FAULT = {
   away: status.UNAVAILABLE,
 } as const;
 
-async function answer(issuing: Promise<Issuance> | undefined, callback: sendUnaryData<EnrollResponse>): Promise<void> {
-  if (issuing === undefined) {
-    return callback({ code: status.UNIMPLEMENTED, details: "this control plane takes agents on its own host only" });
-  }
+async function answer(issuing: Promise<Issuance>, callback: sendUnaryData<EnrollResponse>): Promise<void> {
   const issuance = await issuing;
   if (!issuance.ok) return callback({ code: STATUS_OF_FAULT[issuance.fault], details: issuance.message });
   const { certificate, caCertificate, agentId, timeMs } = issuance.issued;
@@ -141,7 +138,7 @@ async function answer(issuing: Promise<Issuance> | undefined, callback: sendUnar
 interface Wire {
   readonly hub: Hub;
   readonly log: Logger;
-  readonly security: Security | null;
+  readonly security: Security;
 }
 
 function serveStream({ hub, log, security }: Wire, call: Call): void {
@@ -157,18 +154,9 @@ function serveStream({ hub, log, security }: Wire, call: Call): void {
     stream?.closed();
   };
 
-  function admit(hello: Hello): Promise<Admission> {
-    if (security !== null) return security.gatekeeper.admit(certificateOf(call));
-    const region = hello.location?.region ?? "";
-    return Promise.resolve({
-      ok: true,
-      enrolled: { agentId: hello.agentId, region, accountId: null, enabled: true },
-    });
-  }
-
   /** Decided anew when the hello is there, so that nothing that changed before it is missed. */
   async function greet(hello: Hello): Promise<void> {
-    const admission = await admit(hello);
+    const admission = await security.gatekeeper.admit(certificateOf(call));
     if (over) return;
     const attached = admission.ok ? hub.attach(hello, link, admission.enrolled) : hub.refuse(admission.rejection);
     if ("receive" in attached) {
@@ -181,6 +169,12 @@ function serveStream({ hub, log, security }: Wire, call: Call): void {
     }
   }
 
+  // Before the hello, so that an agent that has a stream here already can turn back (shared/wire.ts).
+  if (certificateOf(call) !== null) {
+    const named = new Metadata();
+    named.set(REPLICA_HEADER, hub.replicaId);
+    call.sendMetadata(named);
+  }
   call.on("data", (message: AgentMessage) => {
     if (over) return;
     if (stream !== null) return stream.receive(message);

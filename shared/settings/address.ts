@@ -73,8 +73,12 @@ export const nameServer: Kind<Address> = {
   },
 };
 
-/** The URL of a listener as a link: "every address" (0.0.0.0, [::]) becomes this machine's own. */
+/** Where a listener is reached from its own machine: "every address" (0.0.0.0, [::]) becomes loopback. */
+export function ownAddress({ host, port }: Address): Address {
+  return { host: host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port };
+}
+
+/** The URL of a listener as a link of its own machine. */
 export function listenerUrl(address: Address, tls: boolean): string {
-  const host = address.host === "0.0.0.0" ? "127.0.0.1" : address.host === "::" ? "::1" : address.host;
-  return `${tls ? "https" : "http"}://${formatAddress({ host, port: address.port })}`;
+  return `${tls ? "https" : "http"}://${formatAddress(ownAddress(address))}`;
 }

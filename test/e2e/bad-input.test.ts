@@ -11,7 +11,7 @@ let sentinel: WireServer;
 beforeAll(async () => {
   plane = await startControlPlane();
   // No allow lists: this agent may reach the public internet alone.
-  agent = await startAgent(plane.grpcPort, "eu-west", { VANTAGE_ALLOW_TARGETS: "", VANTAGE_ALLOW_NAMES: "" });
+  agent = await startAgent(plane, "eu-west", { VANTAGE_ALLOW_TARGETS: "", VANTAGE_ALLOW_NAMES: "" });
   key = await plane.createKey();
   sentinel = await startWireServer(() => {}, { atOnce: true });
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 let plane: TestControlPlane;
@@ -40,7 +41,7 @@ async function online(): Promise<number> {
 }
 
 async function start(region: string, settings: Record<string, string> = {}): Promise<AgentProcess> {
-  const agent = await startAgent(plane.grpcPort, region, settings);
+  const agent = await startAgent(plane, region, settings);
   agents.push(agent);
   return agent;
 }
@@ -110,11 +111,13 @@ describe("an agent told to end", () => {
 
 describe("a control plane that comes back", () => {
   it("has its agents again within 20 seconds", async () => {
-    const first = await startControlPlane();
+    const database = await createTestDatabase();
+    const first = await startControlPlane({ databaseUrl: database.url });
     const { grpcPort } = first;
-    const agent = await startAgent(grpcPort, "eu-west");
+    const agent = await startAgent(first, "eu-west");
     await first.stop();
-    const second = await startControlPlane({ config: { grpc: { host: "127.0.0.1", port: grpcPort } } });
+    const config = { grpc: { host: "127.0.0.1", port: grpcPort } };
+    const second = await startControlPlane({ config, databaseUrl: database.url });
     try {
       const secondKey = await second.createKey();
       const regions = async () => JSON.stringify((await second.call("/api/v4/probes", { key: secondKey })).body.data);
@@ -122,6 +125,7 @@ describe("a control plane that comes back", () => {
     } finally {
       await agent.stop();
       await second.stop();
+      await database.drop();
     }
   });
 });

@@ -36,8 +36,8 @@ beforeAll(async () => {
   key = await plane.createKey();
   const settings = { VANTAGE_DNS_SERVERS: dns.address, NODE_EXTRA_CA_CERTS: join(folder, "root.pem") };
   agents = await Promise.all([
-    startAgent(plane.grpcPort, "eu-west", { ...settings, VANTAGE_COUNTRY: "IE", VANTAGE_CITY: "Dublin" }),
-    startAgent(plane.grpcPort, "us-east", { ...settings, VANTAGE_COUNTRY: "US", VANTAGE_TAGS: "aws" }),
+    startAgent(plane, "eu-west", { ...settings, VANTAGE_COUNTRY: "IE", VANTAGE_CITY: "Dublin" }),
+    startAgent(plane, "us-east", { ...settings, VANTAGE_COUNTRY: "US", VANTAGE_TAGS: "aws" }),
   ]);
 });
 

@@ -12,7 +12,7 @@ let key: string;
 beforeAll(async () => {
   plane = await startControlPlane({ config: { v1V2Sunset: new Date("2999-01-01T00:00:00Z") } });
   sunk = await startControlPlane({ config: { v1V2Sunset: new Date("2026-10-01T00:00:00Z") } });
-  agent = await startAgent(plane.grpcPort, "eu-west");
+  agent = await startAgent(plane, "eu-west");
   web = await startHttpServer();
   key = await plane.createKey();
 });

@@ -1,22 +1,22 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startTcpProxy } from "#test/servers/tcp-proxy.ts";
+import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
 const log = pino({ level: "silent" });
 let hub: Hub;
-let listener: GrpcListener;
+let door: HubDoor;
 let agent: AgentProcess;
 
 beforeEach(async () => {
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
-  listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log);
-  agent = await startAgent(listener.port, "eu-west", {
+  door = await openDoor(hub, log);
+  agent = await startAgent(door, "eu-west", {
     VANTAGE_MAX_JOBS: "2",
     VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0",
   });
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await agent.stop();
   hub.stop();
-  await listener.stop();
+  await door.listener.stop();
 });
 
 function session() {
@@ -46,7 +46,7 @@ it("tells who it is, what it may reach and how much it takes at once", () => {
 it("sends a job it does not know to somebody else", async () => {
   const pick = (excluded: ReadonlySet<string>) => (excluded.size === 0 ? session().agent.id : null);
   const answer = await hub.run({ tool: "no-such-tool", params: "{}", accountId: null, deadlineMs: 5_000, pick });
-  expect(answer).toEqual({ kind: "unavailable", reason: "no_probe" });
+  expect(answer).toEqual({ kind: "unavailable", reason: "declined" });
 });
 
 it("serves its own figures in base units and without anything a user said", async () => {
@@ -65,8 +65,8 @@ it("serves its own figures in base units and without anything a user said", asyn
 
 it("stops a job whose lease ran out in silence: it is another agent's by then", async () => {
   const target = await startHttpServer();
-  const proxy = await startTcpProxy(listener.port);
-  const behind = await startAgent(proxy.port, "us-east");
+  const proxy = await startTcpProxy(door.grpcPort);
+  const behind = await startAgent({ ...door, grpcPort: proxy.port }, "us-east");
   try {
     const pick = () =>
       [...hub.roster.sessions()].find(({ agent: { place } }) => place.region === "us-east")?.agent.id ?? null;

@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { tokenFor, type AgentDoor } from "#test/support/agent-door.ts";
 
 const ENTRY = fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url));
 
@@ -19,17 +21,19 @@ export interface AgentProcess {
   stop(): Promise<void>;
 }
 
-/** Starts an agent that may reach loopback and waits until it is attached. */
+/** Starts an agent that may reach loopback, lets it enrol and waits until it is attached. */
 export async function startAgent(
-  grpcPort: number,
+  door: AgentDoor,
   region: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<AgentProcess> {
   const stateDir = mkdtempSync(join(tmpdir(), `vantage-agent-${region}-`));
+  const token = await tokenFor(door, region, `agt-${randomBytes(8).toString("hex")}`);
   const child = spawn(process.execPath, [ENTRY], {
     env: {
       PATH: process.env["PATH"],
-      VANTAGE_CONTROL_PLANE: `localhost:${grpcPort}`,
+      VANTAGE_CONTROL_PLANE: `localhost:${door.grpcPort}`,
+      VANTAGE_JOIN_TOKEN: token,
       VANTAGE_REGION: region,
       VANTAGE_STATE_DIR: stateDir,
       VANTAGE_AGENT_METRICS_ADDR: "off",

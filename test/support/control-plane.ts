@@ -48,8 +48,6 @@ export interface ControlPlaneOptions {
   readonly overrides?: AppOverrides;
   readonly config?: Partial<Config>;
   readonly plans?: Plans;
-  /** true: agents enrol and speak TLS. */
-  readonly secureAgents?: boolean;
   /** A second replica on this database, which the first one drops. */
   readonly databaseUrl?: string;
 }
@@ -74,7 +72,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     },
     options.overrides,
   );
-  const service = await serve(app, "0.0.0-test", { secureAgents: options.secureAgents ?? false });
+  const service = await serve(app, "0.0.0-test");
   const url = `http://127.0.0.1:${service.ports.http}`;
   const call = async (path: string, { key, method, headers, body, signal }: CallOptions = {}): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, {

@@ -1,7 +1,16 @@
-import { credentials, type ChannelCredentials } from "@grpc/grpc-js";
-import { ProbeClient, type AgentMessage, type Hello, type HubMessage, type Job } from "#shared/protocol/probe.ts";
+import type { ChannelCredentials } from "@grpc/grpc-js";
+import type { AgentMessage, Hello, HubMessage, Job } from "#shared/protocol/probe.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import { PROTOCOL } from "#shared/wire.ts";
+import { tokenFor, type AgentDoor } from "#test/support/agent-door.ts";
+import {
+  callEnroll,
+  clientCredentials,
+  dialProbe,
+  fetchAuthority,
+  identityOf,
+  makeRequest,
+} from "#test/support/enrol.ts";
 
 /** A peer that speaks the real wire and does exactly what the test says. */
 export interface ScriptedAgent {
@@ -34,13 +43,22 @@ export function helloOf(region: string, over: Partial<Hello> = {}): Hello {
   };
 }
 
-/** Dials, says hello and waits for the hub's first word. */
+/** Enrols as the hello's region says, says hello under the id it was given, and waits for the hub's first word. */
+export async function attachScripted(door: AgentDoor, hello: Hello): Promise<ScriptedAgent> {
+  const token = await tokenFor(door, hello.location?.region ?? "", hello.agentId);
+  const authority = await fetchAuthority(door.grpcPort, token);
+  const request = await makeRequest();
+  const own = identityOf(await callEnroll(door.grpcPort, authority, token, request.der), request);
+  return startScriptedAgent(door.grpcPort, { ...hello, agentId: own.agentId }, clientCredentials(authority, own));
+}
+
+/** Dials with these credentials, says hello and waits for the hub's first word. */
 export async function startScriptedAgent(
   port: number,
   hello: Hello,
-  channel: ChannelCredentials = credentials.createInsecure(),
+  channel: ChannelCredentials,
 ): Promise<ScriptedAgent> {
-  const client = new ProbeClient(`localhost:${port}`, channel);
+  const client = dialProbe(port, channel);
   const stream = client.attach();
   const messages: HubMessage[] = [];
   const jobs: Job[] = [];

@@ -2,25 +2,15 @@ import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { reasonOf } from "#shared/client/up/problem.ts";
-import { formatAddress, isLoopback } from "#shared/settings/address.ts";
 import type { Settings } from "#shared/settings.ts";
 
 /** A token shorter than this can be guessed by whoever reaches the API. */
 const SHORT_TOKEN = 16;
 
-/** Values that are allowed but unwise, or that cannot work together yet. */
+/** Values that are allowed but unwise. */
 export function checkValues({ settings }: Patient): Finding[] {
   const findings: Finding[] = [];
-  const { adminToken, allowTargets, allowNames, grpcAddr } = settings;
-  if (!isLoopback(grpcAddr.host)) {
-    findings.push(
-      fail(
-        "settings",
-        `VANTAGE_GRPC_ADDR ${formatAddress(grpcAddr)} is open to others and agents are not enrolled yet`,
-        "use a loopback address",
-      ),
-    );
-  }
+  const { adminToken, allowTargets, allowNames } = settings;
   if (adminToken !== null && adminToken.length < SHORT_TOKEN)
     findings.push(warn("settings", "VANTAGE_ADMIN_TOKEN is short", "use one of at least 16 characters"));
   const open = [...(allowTargets ?? []), ...(allowNames ?? [])];

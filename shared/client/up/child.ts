@@ -10,7 +10,8 @@ export interface ChildOptions {
   readonly name: string;
   /** Its main.ts. */
   readonly entry: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Made for each start. */
+  readonly environment: () => Promise<Readonly<Record<string, string | undefined>>>;
   readonly logFile: string;
   readonly processes: ProcessTable;
   /** Prints a line for the person who started it all. */
@@ -83,9 +84,10 @@ interface End {
 /** Runs it once, in a group of its own: Ctrl-C must reach the supervisor only, which knows the order to stop in. */
 async function runOnce(options: ChildOptions, stopping: AbortSignal): Promise<End> {
   const { entry, environment, logFile, processes, graceMs } = options;
+  const given = await environment();
   const log = openLog(logFile);
   const child = spawn(process.execPath, [`--import=${LEASH}`, entry], {
-    env: { ...environment },
+    env: { ...given },
     detached: true,
     stdio: ["ignore", log, log, "ipc"],
   });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { formatAddress } from "#shared/settings/address.ts";
+import { formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
 
@@ -24,7 +24,7 @@ export function controlPlaneEnvironment(environment: Environment, dataDirectory:
 /** The local agent's environment: the caller's, where to dial, and no secret of the control plane. */
 export function agentEnvironment(environment: Environment, dataDirectory: string, settings: Settings) {
   const rest = without(environment, "agent");
-  const dial = environment["VANTAGE_CONTROL_PLANE"]?.trim() || formatAddress(settings.grpcAddr);
+  const dial = environment["VANTAGE_CONTROL_PLANE"]?.trim() || formatAddress(ownAddress(settings.grpcAddr));
   const cache = compileCache(environment, dataDirectory);
   return { ...rest, ...cache, VANTAGE_DATA_DIR: dataDirectory, VANTAGE_CONTROL_PLANE: dial };
 }

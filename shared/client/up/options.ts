@@ -24,6 +24,8 @@ export type Undo = (() => Promise<void>)[];
 /** What stands when the processes start. */
 export interface Ground extends UpOptions {
   readonly settings: Settings;
+  /** Read for the agent: what only it takes is checked here. */
+  readonly agentSettings: Settings;
   readonly dataDirectory: string;
   readonly processes: ProcessTable;
   readonly database: Database;

@@ -64,5 +64,15 @@ async function bringUp(options: UpOptions, undo: Undo): Promise<{ ok: true } | P
   if (!database.ok) return database;
   undo.push(() => database.database.stop());
   if (stop.aborted) return { ok: true };
-  return startProcesses({ ...options, settings, dataDirectory, processes, database: database.database }, undo);
+  return startProcesses(
+    {
+      ...options,
+      settings,
+      agentSettings: agentSettings.settings,
+      dataDirectory,
+      processes,
+      database: database.database,
+    },
+    undo,
+  );
 }

@@ -1,5 +1,8 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { stateDirOf } from "#shared/agent-state.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
+import { readAdminToken } from "#shared/client/up/admin-token.ts";
+import { makeJoinToken } from "#shared/client/up/join-token.ts";
 import { startChild, type Child } from "#shared/client/up/child.ts";
 import { agentEnvironment, controlPlaneEnvironment } from "#shared/client/up/environment.ts";
 import { boundLogs } from "#shared/client/up/log-file.ts";
@@ -25,7 +28,7 @@ export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: 
     ...common,
     name: "control plane",
     entry: entries.controlPlane,
-    environment: controlPlaneEnvironment(environment, dataDirectory, database.url),
+    environment: () => Promise.resolve(controlPlaneEnvironment(environment, dataDirectory, database.url)),
     logFile: logs.controlPlane,
   });
   undo.push(() => controlPlane.stop());
@@ -37,7 +40,10 @@ export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: 
     ...common,
     name: "agent",
     entry: entries.agent,
-    environment: agentEnvironment(environment, dataDirectory, settings),
+    environment: async () => ({
+      ...agentEnvironment(environment, dataDirectory, settings),
+      ...(await joinToken(ground, own)),
+    }),
     logFile: logs.agent,
   });
   undo.push(() => agent.stop());
@@ -51,6 +57,17 @@ export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: 
   undo.push(() => Promise.resolve(unbound()));
   await sayWelcome(ground, own, logs, ready.value?.degraded ?? []);
   return { ok: true };
+}
+
+/** The local agent enrols like any other: by a token, which nobody but its process is given. */
+async function joinToken(ground: Ground, base: string): Promise<Record<string, string>> {
+  const { settings, agentSettings, dataDirectory, directory } = ground;
+  const { region, stateDir, joinToken: given, joinTokenFile } = agentSettings;
+  const adminToken = readAdminToken(settings, dataDirectory);
+  if (given !== null || joinTokenFile !== null || adminToken === null) return {};
+  const folder = resolve(directory, stateDirOf({ stateDir, region, dataDir: dataDirectory }));
+  const token = await makeJoinToken({ base, adminToken, region, stateDir: folder }).catch(() => null);
+  return token === null ? {} : { VANTAGE_JOIN_TOKEN: token };
 }
 
 /** Waits for something while one of the children may still turn out unable to start. */

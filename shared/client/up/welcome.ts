@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { adminTokenFile, readAdminToken } from "#shared/client/up/admin-token.ts";
 import { makeFirstKey } from "#shared/client/up/first-key.ts";
 import { greet } from "#shared/client/up/greeting.ts";
 import type { Ground } from "#shared/client/up/options.ts";
@@ -12,10 +13,10 @@ export async function sayWelcome(
   degraded: readonly string[],
 ): Promise<void> {
   const { settings, dataDirectory, database, say } = ground;
-  const tokenFile = join(dataDirectory, "admin-token");
+  const tokenFile = adminTokenFile(dataDirectory);
   const masterKeyFile = join(dataDirectory, "master-key");
-  const token = settings.adminToken ?? (existsSync(tokenFile) ? readFileSync(tokenFile, "utf8").trim() : "");
-  const firstKey = token === "" ? null : await makeFirstKey(own, token).catch(() => null);
+  const token = readAdminToken(settings, dataDirectory);
+  const firstKey = token === null ? null : await makeFirstKey(own, token).catch(() => null);
   const notes = [...database.notes];
   if (degraded.includes("agents")) notes.push(`No agent has attached yet: see ${logs["agent"]}.`);
   if (settings.allowTargets !== null)

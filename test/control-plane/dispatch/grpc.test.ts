@@ -1,44 +1,43 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { credentials } from "@grpc/grpc-js";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ok } from "#shared/outcome.ts";
-import { ProbeClient } from "#shared/protocol/probe.ts";
 import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";
-import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
+import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { helloOf, startScriptedAgent } from "#test/support/scripted-agent.ts";
+import { clientCredentials, dialProbe, fetchAuthority } from "#test/support/enrol.ts";
+import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
 const log = pino({ level: "silent" });
 let hub: Hub;
-let listener: GrpcListener;
+let door: HubDoor;
 
 beforeEach(async () => {
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
-  listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log);
+  door = await openDoor(hub, log);
 });
 
 afterEach(async () => {
   hub.stop();
-  await listener.stop();
+  await door.listener.stop();
 });
 
 /** What a job through the agent of region eu comes to. */
-async function runOn(agent: Awaited<ReturnType<typeof startScriptedAgent>>): Promise<JobAnswer> {
+async function runOn(agent: ScriptedAgent): Promise<JobAnswer> {
   const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 5_000, pick: () => "agent-eu" });
   agent.answer(await agent.nextJob(), ok({ fine: true }));
   return answer;
 }
 
 it("garbage on the port ends that connection and nothing else", async () => {
-  const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+  const agent = await attachScripted(door, helloOf("eu"));
   for (const bytes of [randomBytes(4_096), Buffer.from("GET / HTTP/1.1\r\n\r\n")]) {
-    const socket = connect(listener.port, "127.0.0.1");
+    const socket = connect(door.grpcPort, "127.0.0.1");
     socket.on("error", () => {}).resume();
     socket.write(bytes);
     await once(socket, "close");
@@ -47,8 +46,8 @@ it("garbage on the port ends that connection and nothing else", async () => {
 });
 
 it("an oversized message ends its stream, and the agent's jobs move on", async () => {
-  const agent = await startScriptedAgent(listener.port, helloOf("eu"));
-  const greedy = await startScriptedAgent(listener.port, helloOf("us"));
+  const agent = await attachScripted(door, helloOf("eu"));
+  const greedy = await attachScripted(door, helloOf("us"));
   const pick = (excluded: ReadonlySet<string>) => (excluded.has("agent-us") ? "agent-eu" : "agent-us");
   const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 10_000, pick });
   const job = await greedy.nextJob();
@@ -60,7 +59,8 @@ it("an oversized message ends its stream, and the agent's jobs move on", async (
 });
 
 it("a stream that does not say hello, or says something else first, is closed", async () => {
-  const client = new ProbeClient(`localhost:${listener.port}`, credentials.createInsecure());
+  const authority = await fetchAuthority(door.grpcPort, door.admitAs("agent-eu", "eu"));
+  const client = dialProbe(door.grpcPort, clientCredentials(authority));
   const mute = client.attach();
   const impatient = client.attach();
   impatient.write({ body: { $case: "draining", value: {} } });

@@ -3,26 +3,26 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed, ok } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
-import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobRequest } from "#control-plane/dispatch/job.ts";
+import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { helloOf, startScriptedAgent } from "#test/support/scripted-agent.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 
 const log = pino({ level: "silent" });
 let hub: Hub;
-let listener: GrpcListener;
+let door: HubDoor;
 let registry: Registry;
 
 beforeEach(async () => {
   registry = new Registry();
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry });
-  listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log);
+  door = await openDoor(hub, log);
 });
 
 afterEach(async () => {
   hub.stop();
-  await listener.stop();
+  await door.listener.stop();
 });
 
 /** A job for the agents named, in that order of preference. */
@@ -46,7 +46,7 @@ async function counter(name: string): Promise<Record<string, number>> {
 
 describe("a job", () => {
   it("goes to the agent of choice and its result comes back", async () => {
-    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const agent = await attachScripted(door, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"], { params: '{"url":"x"}' }));
     const job = await agent.nextJob();
     expect(job).toMatchObject({ tool: "check", params: '{"url":"x"}', attempt: 1 });
@@ -64,8 +64,8 @@ describe("a job", () => {
   });
 
   it("moves to another agent when its agent's stream is cut, as the next attempt", async () => {
-    const first = await startScriptedAgent(listener.port, helloOf("eu"));
-    const second = await startScriptedAgent(listener.port, helloOf("us"));
+    const first = await attachScripted(door, helloOf("eu"));
+    const second = await attachScripted(door, helloOf("us"));
     const restarts: unknown[] = [];
     const onRestart = (agentId: string, attempt: number, reason: string) => restarts.push([agentId, attempt, reason]);
     const answer = hub.run(jobFor(["agent-eu", "agent-us"], { onRestart }));
@@ -79,7 +79,7 @@ describe("a job", () => {
   });
 
   it("is unavailable at once when its only agent is lost", async () => {
-    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const agent = await attachScripted(door, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"]));
     await agent.nextJob();
     agent.cut();
@@ -87,7 +87,7 @@ describe("a job", () => {
   });
 
   it("leaves an agent that falls silent within 5 seconds", async () => {
-    const silent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const silent = await attachScripted(door, helloOf("eu"));
     const startedAt = systemClock.monotonic();
     const answer = hub.run(jobFor(["agent-eu"], { deadlineMs: 20_000 }));
     await silent.nextJob();
@@ -97,8 +97,8 @@ describe("a job", () => {
   });
 
   it("goes on without using an attempt when an agent declines it", async () => {
-    const busy = await startScriptedAgent(listener.port, helloOf("eu"));
-    const free = await startScriptedAgent(listener.port, helloOf("us"));
+    const busy = await attachScripted(door, helloOf("eu"));
+    const free = await attachScripted(door, helloOf("us"));
     const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
     const { jobId, attempt } = await busy.nextJob();
     busy.send({ body: { $case: "declined", value: { jobId, attempt, reason: "busy" } } });
@@ -109,7 +109,7 @@ describe("a job", () => {
   });
 
   it("waits for a credit, in order, and no agent holds more than it offered", async () => {
-    const agent = await startScriptedAgent(listener.port, helloOf("eu", { credits: 2 }));
+    const agent = await attachScripted(door, helloOf("eu", { credits: 2 }));
     const answers = [1, 2, 3, 4].map((n) => hub.run(jobFor(["agent-eu"], { params: String(n) })));
     const held = [await agent.nextJob(), await agent.nextJob()];
     expect(held.map((job) => job.params)).toEqual(["1", "2"]);
@@ -122,7 +122,7 @@ describe("a job", () => {
   });
 
   it("is the probe's failure when the agent says nothing by the deadline, and the agent is told to stop", async () => {
-    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const agent = await attachScripted(door, helloOf("eu"));
     const answer = await hub.run(jobFor(["agent-eu"], { deadlineMs: 200 }));
     expect(answer).toMatchObject({
       kind: "outcome",
@@ -132,7 +132,7 @@ describe("a job", () => {
   });
 
   it("is cancelled on the agent when the caller goes away", async () => {
-    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const agent = await attachScripted(door, helloOf("eu"));
     const caller = new AbortController();
     const answer = hub.run(jobFor(["agent-eu"], { signal: caller.signal }));
     await agent.nextJob();
@@ -144,8 +144,8 @@ describe("a job", () => {
 
 describe("a result", () => {
   it("of an earlier attempt, of another agent or said twice is dropped and counted", async () => {
-    const first = await startScriptedAgent(listener.port, helloOf("eu"));
-    const second = await startScriptedAgent(listener.port, helloOf("us"));
+    const first = await attachScripted(door, helloOf("eu"));
+    const second = await attachScripted(door, helloOf("us"));
     const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
     const job = await first.nextJob();
     second.answer(job, ok({ forged: true }));
@@ -168,7 +168,7 @@ describe("a result", () => {
     ],
     ["too large", JSON.stringify(ok({ filler: "x".repeat(MAX_RESULT_BYTES) })), "result_too_large"],
   ])("that is %s is the probe's failure", async (_what, outcome, reason) => {
-    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const agent = await attachScripted(door, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"]));
     const { jobId, attempt } = await agent.nextJob();
     agent.send({ body: { $case: "result", value: { jobId, attempt, outcome, durationMs: 1 } } });
@@ -179,7 +179,7 @@ describe("a result", () => {
 describe("an agent", () => {
   it("is turned away with the reason when its hello cannot be taken", async () => {
     const refused = async (over: Parameters<typeof helloOf>[1]) => {
-      const agent = await startScriptedAgent(listener.port, helloOf("eu", over));
+      const agent = await attachScripted(door, helloOf("eu", over));
       await agent.ended;
       const body = agent.messages[0]?.body;
       return body?.$case === "rejected" ? body.value.reason : null;
@@ -192,8 +192,8 @@ describe("an agent", () => {
   });
 
   it("that dials again under its name replaces its older stream", async () => {
-    const older = await startScriptedAgent(listener.port, helloOf("eu"));
-    const newer = await startScriptedAgent(listener.port, helloOf("eu"));
+    const older = await attachScripted(door, helloOf("eu"));
+    const newer = await attachScripted(door, helloOf("eu"));
     await older.ended;
     const answer = hub.run(jobFor(["agent-eu"]));
     newer.answer(await newer.nextJob(), ok({}));
@@ -201,7 +201,7 @@ describe("an agent", () => {
   });
 
   it("is offered no new jobs while it drains and is remembered as offline when it is gone", async () => {
-    const agent = await startScriptedAgent(listener.port, helloOf("eu"));
+    const agent = await attachScripted(door, helloOf("eu"));
     agent.send({ body: { $case: "draining", value: {} } });
     await expect.poll(() => hub.roster.rows()[0]?.status).toBe("draining");
     expect(hub.roster.candidates(null).list).toMatchObject([{ region: "eu", online: false }]);
@@ -210,8 +210,8 @@ describe("an agent", () => {
   });
 
   it("that sends garbage before hello is cut off, and nobody else notices", async () => {
-    const good = await startScriptedAgent(listener.port, helloOf("eu"));
-    const bad = await startScriptedAgent(listener.port, helloOf("us", { agentId: "x" }));
+    const good = await attachScripted(door, helloOf("eu"));
+    const bad = await attachScripted(door, helloOf("us", { agentId: "x" }));
     await bad.ended;
     const answer = hub.run(jobFor(["agent-eu"]));
     good.answer(await good.nextJob(), ok({}));

@@ -20,8 +20,8 @@ let second: TestControlPlane;
 const agents: ScriptedAgent[] = [];
 
 beforeAll(async () => {
-  first = await startControlPlane({ secureAgents: true });
-  second = await startControlPlane({ secureAgents: true, databaseUrl: first.databaseUrl });
+  first = await startControlPlane();
+  second = await startControlPlane({ databaseUrl: first.databaseUrl });
 });
 
 afterAll(async () => {
@@ -88,7 +88,7 @@ describe("attaching", () => {
       monotonic: () => performance.now(),
     };
     const { databaseUrl } = first;
-    const other = await startControlPlane({ secureAgents: true, databaseUrl, overrides: { clock } });
+    const other = await startControlPlane({ databaseUrl, overrides: { clock } });
     const old = await enrol(other, "us-west");
     const own = await enrol(first, "us-west");
     expect(firstWord(await attach(old, "us-west"))).toMatchObject({ reason: "identity", retry: false });

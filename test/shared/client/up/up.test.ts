@@ -132,5 +132,8 @@ test("each process is given its own secrets only, and the agent dials the listen
   expect(agent).not.toHaveProperty("DATABASE_URL");
   expect(agent).not.toHaveProperty("VANTAGE_ADMIN_TOKEN");
   expect(agent["VANTAGE_CONTROL_PLANE"]).toBe(place.environment["VANTAGE_GRPC_ADDR"]);
+  expect(agent["VANTAGE_JOIN_TOKEN"]).toMatch(/^vjt_/);
   expect(place.given("control-plane")).not.toHaveProperty("VANTAGE_PSI_KEY");
+  expect(place.given("control-plane")).not.toHaveProperty("VANTAGE_JOIN_TOKEN");
+  expect(run.output()).not.toContain("vjt_");
 });

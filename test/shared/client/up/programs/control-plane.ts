@@ -22,6 +22,8 @@ const server = createServer((request, response) => {
   if (request.url === "/readyz") return answer(existsSync(agentFile) ? 200 : 503, { status: "ok" });
   if (request.headers.authorization !== "Bearer operator") return answer(401, {});
   if (request.method === "GET") return answer(200, { data: keys });
+  if (request.url === "/api/admin/probe-tokens")
+    return answer(201, { data: { token: `vjt_${"s".repeat(43)}_${"0".repeat(64)}` } });
   keys.push("vtg_first");
   return answer(201, { data: { id: 1, key: "vtg_first" } });
 });

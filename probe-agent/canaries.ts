@@ -1,0 +1,61 @@
+import { createSocket } from "node:dgram";
+import { isIP, isIPv6 } from "node:net";
+import { isLoopback } from "#shared/settings/address.ts";
+import type { DnsAnswer, DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { Canaries } from "#probe-agent/self-test.ts";
+
+/** What the canaries look at. */
+export interface CanaryOptions {
+  /** A DNS port of a job as long as one look. */
+  readonly dns: () => Pick<DnsPort, "query">;
+  /** Addresses of replicas a stream stands to. */
+  readonly standing: () => readonly string[];
+}
+
+const QUERY_MS = 1_800;
+/** Root servers: what stands for the internet in a look at the routing table. Nothing is sent to them. */
+const FAR = { udp4: "198.41.0.4", udp6: "2001:503:ba3e::2:30" } as const;
+
+/** The canaries of an agent's own network. */
+export function createCanaries({ dns, standing }: CanaryOptions): Canaries {
+  return {
+    // The root's own name servers: what every resolver knows, and no zone's owner can take away.
+    resolver: async () => speaksForNetwork(await dns().query({ name: ".", type: "NS", timeoutMs: QUERY_MS })),
+    route: async () => (await Promise.all([hasRoute("udp4"), hasRoute("udp6")])).includes(true),
+    control_plane: () => Promise.resolve(standing().some((address) => !isHere(address)) ? true : null),
+  };
+}
+
+/**
+ * Whether an answer shows that the network behind the resolver is there. A forwarder on this very machine answers
+ * SERVFAIL or REFUSED all alone.
+ */
+function speaksForNetwork({ status, server }: DnsAnswer): boolean {
+  if (status === "TIMEOUT" || status === "MALFORMED") return false;
+  return !["SERVFAIL", "REFUSED"].includes(status) || !isLoopback(server.replace(/#\d+$/, ""));
+}
+
+/** Whether a stream says nothing of the network, since it never leaves the machine. */
+function isHere(address: string): boolean {
+  const host = address
+    .replace(/^dns:\/\/\//, "")
+    .replace(/:\d+$/, "")
+    .replace(/^\[|\]$/g, "");
+  return isLoopback(host);
+}
+
+/** Asks the routing table: connecting a UDP socket sends nothing, and fails where there is no route. */
+function hasRoute(family: keyof typeof FAR): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket(family);
+    const settle = (found: boolean) => {
+      socket.close();
+      resolve(found);
+    };
+    socket.once("error", () => settle(false));
+    socket.connect(53, FAR[family], () => {
+      const { address } = socket.address();
+      settle(isIP(address) !== 0 && !isLoopback(address) && !(isIPv6(address) && /^fe80/i.test(address)));
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import type { Hello } from "#shared/protocol/probe.ts";
+import { PROTOCOL } from "#shared/wire.ts";
+import type { Config, PlaceConfig } from "#probe-agent/config.ts";
+import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
+
+/** What an agent says of itself, its id and credits for one stream left to whoever dials. */
+export function buildHello(config: Config, version: string, can: Capabilities): Omit<Hello, "agentId"> {
+  const { raw, ipv6 } = can;
+  return {
+    protocol: PROTOCOL,
+    version,
+    location: locationOf(config.place),
+    capabilities: [
+      ...(raw.v4 ? ["icmp4"] : []),
+      ...(raw.v6 ? ["icmp6"] : []),
+      ...(raw.v4 || raw.v6 ? ["traceroute"] : []),
+      ...(ipv6 ? ["ipv6"] : []),
+    ],
+    allowTargets: [...config.allow.targets],
+    allowNames: [...config.allow.names],
+    credits: config.maxJobs,
+    maxJobs: config.maxJobs,
+  };
+}
+
+/** What this host can do. */
+export interface Capabilities {
+  /** Raw sockets, as its own process has found. */
+  readonly raw: IcmpCapabilities;
+  /** An address of the IPv6 internet to send from. */
+  readonly ipv6: boolean;
+}
+
+function locationOf({ region, city, country, latitude, longitude, asn, tags }: PlaceConfig): Hello["location"] {
+  return {
+    region,
+    city: city ?? "",
+    country: country ?? "",
+    asn: asn ?? 0,
+    tags: [...tags],
+    ...(latitude === null ? {} : { latitude }),
+    ...(longitude === null ? {} : { longitude }),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Logger } from "pino";
+import type { Random } from "#shared/clock.ts";
+import { readIdentity, writeIdentity } from "#probe-agent/identity-files.ts";
+import { fingerprintOfAuthority, type Identity } from "#probe-agent/identity.ts";
+import { joinControlPlane } from "#probe-agent/join.ts";
+import { findToken, type JoinToken } from "#probe-agent/join-token.ts";
+
+/** What an agent is of a control plane, for as long as its process lives. */
+export interface Membership {
+  identity(): Identity;
+  /** Keeps a renewed identity. */
+  replace(identity: Identity): void;
+  /**
+   * The control plane takes this identity no more. With a join token that was not used yet the agent enrols anew and
+   * goes on; null then, else the line to end with. What is kept stays as it is.
+   */
+  rejected(message: string): Promise<string | null>;
+  /**
+   * Whoever answers at the control plane's address is not of our authority: another installation, perhaps the one that
+   * an unused token is for. null: enrolled there, or nothing to be done.
+   */
+  estranged(): Promise<void>;
+}
+
+/** A membership, or one line for the operator. */
+export type OpenedMembership =
+  | { readonly ok: true; readonly membership: Membership }
+  | { readonly ok: false; readonly line: string };
+
+/** What membership needs. */
+export interface MembershipOptions {
+  readonly stateDir: string;
+  readonly region: string;
+  readonly joinToken: string | null;
+  readonly joinTokenFile: string | null;
+  readonly addresses: readonly string[];
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** The identity that is kept; at the first start the one that the join token is exchanged for. */
+export async function openMembership(options: MembershipOptions): Promise<OpenedMembership> {
+  const { stateDir, region, addresses, random, log } = options;
+  const kept = readIdentity(stateDir);
+  const found = findToken(options.joinToken, options.joinTokenFile);
+  if (kept.kind === "kept") {
+    // An identity wins over a token, also over one that is none: it may have been spent and its file emptied.
+    return { ok: true, membership: hold(kept.identity, found.ok ? found.token : null) };
+  }
+  const how = `vantage probes token --region ${region}`;
+  const broken = kept.kind === "broken" ? `the identity in ${stateDir} is broken (${kept.fault}) and ` : "";
+  if (!found.ok) return found;
+  if (found.token === null) {
+    const line = `${broken}VANTAGE_JOIN_TOKEN is not set: \`${how}\` at the control plane prints one for an agent that is not enrolled yet`;
+    return { ok: false, line };
+  }
+  if (broken !== "") log.warn({ fault: broken }, "enrolling anew");
+  const joined = await join(found.token);
+  if (joined.ok) return { ok: true, membership: hold(joined.identity, found.token) };
+  return { ok: false, line: `${joined.line} (\`${how}\` makes a new token)` };
+
+  async function join(token: JoinToken) {
+    const enrolled = await joinControlPlane({ addresses, token, random, log });
+    if (enrolled.ok) writeIdentity(stateDir, enrolled.identity, random);
+    return enrolled;
+  }
+
+  function hold(first: Identity, token: JoinToken | null): Membership {
+    let identity = first;
+    let joining: Promise<string | null> | null = null;
+
+    async function joinAnew(unused: JoinToken, message: string): Promise<string | null> {
+      log.warn({ agent: identity.agentId, detail: message }, "enrolling anew with the join token");
+      const enrolled = await join(unused);
+      if (!enrolled.ok) return `${message}; ${enrolled.line}`;
+      identity = enrolled.identity;
+      return null;
+    }
+
+    const unused = () => (token === null || token.digest === identity.tokenDigest ? null : token);
+    return {
+      identity: () => identity,
+      replace(renewed) {
+        writeIdentity(stateDir, renewed, random);
+        identity = renewed;
+      },
+      rejected(message) {
+        const spare = unused();
+        if (joining === null && spare === null) {
+          return Promise.resolve(`${message} (a new VANTAGE_JOIN_TOKEN enrols it anew: \`${how}\`)`);
+        }
+        if (spare !== null) joining ??= joinAnew(spare, message).finally(() => (joining = null));
+        return joining ?? Promise.resolve(null);
+      },
+      async estranged() {
+        const spare = unused();
+        if (spare === null || spare.fingerprint === fingerprintOfAuthority(identity)) return;
+        joining ??= joinAnew(spare, "another control plane answers").finally(() => (joining = null));
+        await joining;
+      },
+    };
+  }
+}
