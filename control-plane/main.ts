@@ -8,6 +8,7 @@ import { createApp } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
+import { openOptOutFile } from "#shared/process/opt-out-file.ts";
 import { readMasterKey, WrongMasterKey } from "#control-plane/master-key.ts";
 import { migrate } from "#control-plane/migrations/migrate.ts";
 import { overridePlans } from "#control-plane/plans-override.ts";
@@ -43,6 +44,8 @@ async function main(config: Config): Promise<void> {
   const plans = config.plansFile === null ? null : overridePlans(readJson("VANTAGE_PLANS", config.plansFile));
   if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
   const log = createLog();
+  const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
+  if (!optOut.ok) fail(optOut.line);
   const app = await createApp({
     config,
     ...readSecrets(config),
@@ -53,7 +56,9 @@ async function main(config: Config): Promise<void> {
   }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
   const version = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
     .version;
-  const service = await serve(app, version).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
+  const service = await serve(app, version, optOut.optOut).catch((error: unknown) =>
+    fail(`cannot listen: ${reasonOf(error)}`),
+  );
   const { address, defaulted } = config.metrics;
   const metrics =
     address === null

@@ -51,7 +51,8 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
   const agents = () => Array.from(hub.roster.sessions()).length;
   const { gate, admin } = createFoundation(app, { agents, server });
-  const { checks, close: closeChecks } = openChecks(app, hub, optOut);
+  const opened = openChecks(app, hub, optOut);
+  const { checks } = opened;
   const background = await openBackground(app, checks, CONTRACTS);
   const { measurements, jobs } = background;
   registerTools(server, checks, gate, CONTRACTS, measurements);
@@ -76,7 +77,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
     hub.stop();
     probes.close();
     await grpc.stop();
-    await Promise.all([presence.stop(), closeChecks()]);
+    await Promise.all([presence.stop(), opened.close()]);
     throw error;
   }
   return {
@@ -89,7 +90,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
       hub.stop();
       probes.close();
       await grpc.stop();
-      await Promise.all([presence.stop(), closeChecks()]);
+      await Promise.all([presence.stop(), opened.close()]);
     },
   };
 }
