@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
@@ -54,6 +54,8 @@ const AT_ONCE = 6;
 /** Builds the network of a table. Rejects, with nothing left behind, where that fails. */
 export async function bringUp(topology: Topology): Promise<Network> {
   const folder = mkdtempSync(join(tmpdir(), "vantage-lab-"));
+  // The database runs as nobody, who must be able to enter.
+  chmodSync(folder, 0o711);
   const name = runName();
   const namespace = (node: string): string => {
     if (topology.nodes[node] === undefined) throw new Error(`the lab has no node ${node}`);

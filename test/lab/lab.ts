@@ -1,8 +1,17 @@
 import { bringUp, type Network } from "#test/lab/driver.ts";
+import type { Daemon } from "#test/lab/services/daemon.ts";
 import { startNameServers, type NameServers } from "#test/lab/services/name-servers.ts";
+import {
+  makeSecrets,
+  startAgent,
+  startControlPlane,
+  startDatabase,
+  type Hub,
+  type LabControlPlane,
+} from "#test/lab/services/product.ts";
 import { startResolvers, type Resolvers } from "#test/lab/services/resolvers.ts";
 import { startWeb, type Web } from "#test/lab/services/web.ts";
-import { LAB } from "#test/lab/topology.ts";
+import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
 
 /** The whole lab: the network, its DNS tree with a resolver per region, its web. */
 export interface Lab {
@@ -13,22 +22,75 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-/** Brings everything up. Rejects, with nothing left behind, where something does not start. */
-export async function startLab(): Promise<Lab> {
+/** The product inside the lab: a database, replicas of the control plane, an agent per region. */
+export interface Service {
+  readonly databaseUrl: string;
+  readonly planes: readonly LabControlPlane[];
+  readonly agents: ReadonlyMap<Region, Daemon>;
+  /** The first of the replicas. */
+  readonly plane: LabControlPlane;
+}
+
+/** What is started of the product, and with what settings beside the lab's own. */
+export interface ServiceOptions {
+  /** Default one, in `hub`. */
+  readonly hubs?: readonly [Hub, ...Hub[]];
+  /** Default all. */
+  readonly regions?: readonly Region[];
+  readonly planeSettings?: Readonly<Record<string, string>>;
+  readonly agentSettings?: Readonly<Record<string, string>>;
+}
+
+/** Brings everything up but the product. Rejects, with nothing left behind, where something does not start. */
+export function startLab(): Promise<Lab> {
+  return bringUpWith(startAround);
+}
+
+/** Brings everything up with the product in it: real processes, agents enrolled by token. */
+export function startServiceLab(options: ServiceOptions = {}): Promise<Lab & { readonly service: Service }> {
+  return bringUpWith(async (network) => {
+    const [lab, { databaseUrl, planes }] = await Promise.all([startAround(network), startPlanes(network, options)]);
+    const files = { trustAnchorFile: lab.names.trustAnchorFile, rootFile: lab.web.rootFile };
+    const agents = await Promise.all(
+      (options.regions ?? REGIONS).map(
+        async (region) => [region, await startAgent(network, region, planes, files, options.agentSettings)] as const,
+      ),
+    );
+    return { ...lab, service: { databaseUrl, planes, plane: planes[0], agents: new Map(agents) } };
+  });
+}
+
+async function bringUpWith<T>(start: (network: Network) => Promise<T>): Promise<T> {
   const network = await bringUp(LAB);
   try {
-    const [{ names, resolvers }, web] = await Promise.all([startDns(network), startWeb(network)]);
-    return { network, names, resolvers, web, close: () => network.close() };
+    return await start(network);
   } catch (error) {
     await network.close();
     throw error;
   }
 }
 
-/** The name servers and the resolvers that trust them. */
-export async function startDns(
-  network: Network,
-): Promise<{ readonly names: NameServers; readonly resolvers: Resolvers }> {
+async function startAround(network: Network): Promise<Lab> {
+  const [{ names, resolvers }, web] = await Promise.all([startDns(network), startWeb(network)]);
+  return { network, names, resolvers, web, close: () => network.close() };
+}
+
+async function startDns(network: Network): Promise<{ readonly names: NameServers; readonly resolvers: Resolvers }> {
   const names = await startNameServers(network);
   return { names, resolvers: await startResolvers(network, names.trustAnchorFile) };
+}
+
+async function startPlanes(
+  network: Network,
+  { hubs = ["hub"], planeSettings }: ServiceOptions,
+): Promise<{ readonly databaseUrl: string; readonly planes: readonly [LabControlPlane, ...LabControlPlane[]] }> {
+  const { url: databaseUrl } = await startDatabase(network);
+  const secrets = makeSecrets();
+  const [first, ...others] = hubs;
+  // The first one migrates the database; the others then find nothing to do.
+  const plane = await startControlPlane(network, first, databaseUrl, secrets, planeSettings);
+  const rest = await Promise.all(
+    others.map((hub) => startControlPlane(network, hub, databaseUrl, secrets, planeSettings)),
+  );
+  return { databaseUrl, planes: [plane, ...rest] };
 }

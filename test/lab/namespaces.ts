@@ -26,6 +26,7 @@ const PROGRAMS = [
   ["dnssec-signzone", "bind9-utils"],
   ["dig", "bind9-dnsutils"],
   ["unbound", "unbound"],
+  ["curl", "curl"],
 ] as const;
 
 /** Why no lab can be built here, in one line; null where it can. */

@@ -170,3 +170,5 @@ export const LAB_RANGES = ["198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 
 /** The regions, each with a probe and a resolver. */
 export const REGIONS = ["eu", "us", "ap"] as const;
+/** One of the regions. */
+export type Region = (typeof REGIONS)[number];

@@ -1,0 +1,50 @@
+// The database of the lab, run inside its namespace: an embedded PostgreSQL on the loopback and a relay to it on the node's
+// own address, through which a partition can be had. Takes one line of JSON on its standard input (a DatabaseOrder),
+// prints "ready <url>", stops PostgreSQL when that input ends.
+import { connect, createServer } from "node:net";
+import { createInterface } from "node:readline";
+import { startCluster } from "#shared/client/up/postgres/cluster.ts";
+
+interface DatabaseOrder {
+  /** Absolute; the account nobody can reach it. */
+  readonly root: string;
+  readonly address: string;
+}
+
+const DATABASE = "lab";
+const PORT = 5432;
+const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
+
+async function serve({ root, address }: DatabaseOrder): Promise<() => Promise<void>> {
+  const started = await startCluster({ root, settings: SETTINGS, initdb: ["--no-sync"] });
+  if (!started.ok) throw new Error(started.line);
+  const { cluster } = started;
+  await cluster.createDatabase(DATABASE);
+  const relay = createServer((client) => {
+    const server = connect(cluster.server.port, "127.0.0.1");
+    client.on("error", () => server.destroy()).on("close", () => server.destroy());
+    server.on("error", () => client.destroy()).on("close", () => client.destroy());
+    client.pipe(server).pipe(client);
+  });
+  await new Promise<void>((resolve, reject) => {
+    relay.once("error", reject).listen(PORT, address, resolve);
+  });
+  const url = new URL(cluster.url(DATABASE));
+  url.host = `${address}:${PORT}`;
+  process.stdout.write(`ready ${url.href}\n`);
+  return () => cluster.stop();
+}
+
+const input = createInterface({ input: process.stdin });
+let cluster: Promise<() => Promise<void>> | null = null;
+input.once("line", (line) => {
+  cluster = serve(JSON.parse(line) as DatabaseOrder);
+});
+input.on("close", () => void end());
+
+async function end(): Promise<void> {
+  await (
+    await cluster
+  )?.();
+  process.exit(0);
+}
