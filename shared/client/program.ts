@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { addAccounts } from "#shared/client/commands/accounts.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
+import { addProbes } from "#shared/client/commands/probes.ts";
 import { addProcesses } from "#shared/client/commands/processes.ts";
 import { addUp } from "#shared/client/commands/up.ts";
 import type { CommandContext } from "#shared/client/context.ts";
@@ -25,5 +26,6 @@ export function createProgram(context: CommandContext): Command {
   addDoctor(program, context);
   addKeys(program, context);
   addAccounts(program, context);
+  addProbes(program, context);
   return program;
 }

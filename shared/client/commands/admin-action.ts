@@ -10,7 +10,7 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 /** One operator command: what it asks, and how the answer reads for a person. */
 export interface AdminAction {
   ask(flags: Flags, argument: string): { readonly path: string; readonly call: Call };
-  show(data: unknown): string;
+  show(data: unknown, flags: Flags): string;
 }
 
 /** Finishes an operator command: its flags for address and token, --json, and what it does. */
@@ -23,7 +23,7 @@ export function adminAction(command: Command, context: CommandContext, action: A
     const { path, call } = action.ask(flags, argument);
     const answer = await askAdmin(withFlags(context.environment, ADMIN_ROWS, flags), context.directory, path, call);
     if (answer.ok) {
-      context.say(flags["json"] === true ? JSON.stringify(answer.data, null, 2) : action.show(answer.data));
+      context.say(flags["json"] === true ? JSON.stringify(answer.data, null, 2) : action.show(answer.data, flags));
     } else {
       context.complain(`vantage: ${answer.line}`);
       context.exit(1);

@@ -1,0 +1,132 @@
+import { InvalidArgumentError, type Command } from "commander";
+import { field } from "#shared/client/call.ts";
+import { adminAction, rowsOf, type Flags } from "#shared/client/commands/admin-action.ts";
+import type { CommandContext } from "#shared/client/context.ts";
+import { cell, table } from "#shared/client/table.ts";
+import { dialTarget } from "#shared/settings/address.ts";
+import type { Kind } from "#shared/settings/kind.ts";
+import { duration } from "#shared/settings/kinds.ts";
+
+const DAY_MS = 86_400_000;
+const COLUMNS = ["id", "region", "status", "country", "city", "version", "replicas", "last_seen_at", "account_id"];
+/** The default of VANTAGE_CONTROL_PLANE. */
+const THIS_MACHINE = "127.0.0.1:50051";
+
+/** `vantage probes token|list|show|disable|enable|revoke`, through the admin API of a running control plane. */
+export function addProbes(program: Command, context: CommandContext): void {
+  const probes = program
+    .command("probes")
+    .description("probe agents (needs a running control plane and the operator token)");
+  const named = (name: string, does: string) => probes.command(name).argument("<id>").description(does);
+
+  const token = probes
+    .command("token")
+    .description("make a token that lets an agent join, and the line that starts it")
+    .requiredOption("--region <region>", "the region the agent works in")
+    .option(
+      "--ttl <duration>",
+      "how long the token lets agents in",
+      parsedBy(duration(60_000, 30 * DAY_MS, "1m to 30d")),
+    )
+    .option("--reusable", "let any number of agents in, not one")
+    .option("--account-id <id>", "make it a private agent, which serves this account only")
+    .option(
+      "--control-plane <address>",
+      "where the agent dials: host:port, or dns:///name:port",
+      checkedBy(dialTarget),
+    );
+  adminAction(token, context, {
+    ask: (flags) => ({ path: "/probe-tokens", call: { method: "POST", json: newToken(flags) } }),
+    show: showToken,
+  });
+  adminAction(
+    probes
+      .command("list")
+      .description("all agents, by region")
+      .option("--status <status>", "only those of this status"),
+    context,
+    {
+      ask: ({ status }) => ({
+        path: typeof status === "string" ? `/probes?status=${encodeURIComponent(status)}` : "/probes",
+        call: {},
+      }),
+      show: (data) => table(rowsOf(data, "probes").map(withReplicaCount), COLUMNS),
+    },
+  );
+  adminAction(named("show", "everything about one agent"), context, {
+    ask: (_flags, id) => ({ path: pathOf(id), call: {} }),
+    show: (data) =>
+      Object.entries(data ?? {})
+        .map(([name, value]) => `${cell(name)}: ${cell(value)}`)
+        .join("\n"),
+  });
+  for (const [name, enabled, done] of [
+    ["disable", false, "Disabled: it stays attached and gets no work."],
+    ["enable", true, "Enabled."],
+  ] as const) {
+    adminAction(named(name, enabled ? "give an agent work again" : "give an agent no more work"), context, {
+      ask: (_flags, id) => ({ path: pathOf(id), call: { method: "PUT", json: { enabled } } }),
+      show: () => done,
+    });
+  }
+  adminAction(named("revoke", "end an agent's enrolment and its streams at once"), context, {
+    ask: (_flags, id) => ({ path: pathOf(id), call: { method: "DELETE" } }),
+    show: () => "Revoked. To come back it needs a new token (vantage probes token).",
+  });
+}
+
+function pathOf(id: string): string {
+  return `/probes?id=${encodeURIComponent(id)}`;
+}
+
+/** commander: checks a flag's value and keeps it as it was written. */
+function checkedBy(kind: Kind<unknown>): (value: string) => string {
+  return (value) => {
+    if (kind.parse(value) === undefined) throw new InvalidArgumentError(`must be ${kind.allowed}`);
+    return value;
+  };
+}
+
+/** commander: a duration as whole seconds, in digits. */
+function parsedBy(kind: Kind<number>): (value: string) => string {
+  const check = checkedBy(kind);
+  return (value) => String(Math.round((kind.parse(check(value)) ?? 0) / 1_000));
+}
+
+function newToken({ region, ttl, reusable, accountId }: Flags): Record<string, unknown> {
+  return {
+    region,
+    ...(typeof ttl === "string" ? { ttl_seconds: Number(ttl) } : {}),
+    ...(reusable === true ? { reusable } : {}),
+    // An id that is no number goes out as it is: the service says what is wrong with it.
+    ...(typeof accountId === "string" ? { account_id: /^\d+$/.test(accountId) ? Number(accountId) : accountId } : {}),
+  };
+}
+
+/** The token, what it is good for, and the line to paste where the agent shall run. */
+function showToken(data: unknown, { region, reusable, controlPlane }: Flags): string {
+  const token = cell(field(data, "token"));
+  const dial = typeof controlPlane === "string" ? controlPlane : THIS_MACHINE;
+  const start = `VANTAGE_JOIN_TOKEN=${quoted(token)} npx vantage agent --region ${quoted(String(region))} --control-plane ${quoted(dial)}`;
+  const who = reusable === true ? "lets agents" : "lets one agent";
+  return [
+    token,
+    `(${who} into ${String(region)} until ${cell(field(data, "expires_at"))}; shown only this once)`,
+    "",
+    "Start the agent with:",
+    `  ${start}`,
+    ...(typeof controlPlane === "string"
+      ? []
+      : ["", `${THIS_MACHINE} is for an agent on this machine: for another one give --control-plane host:port.`]),
+  ].join("\n");
+}
+
+/** A word that a shell takes as it is written, whatever is in it. */
+function quoted(word: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function withReplicaCount(row: unknown): Record<string, unknown> {
+  const replicas = field(row, "replicas");
+  return { ...(row as Record<string, unknown>), replicas: Array.isArray(replicas) ? replicas.length : replicas };
+}

@@ -1,0 +1,110 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { runVantage } from "#test/shared/client/command-line.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { enrol } from "#test/support/enrol.ts";
+
+let plane: TestControlPlane;
+let environment: Record<string, string>;
+const directory = mkdtempSync(join(tmpdir(), "vantage-cli-"));
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  environment = {
+    VANTAGE_BASE_URL: plane.url,
+    VANTAGE_ADMIN_TOKEN: plane.app.adminToken,
+    VANTAGE_DATA_DIR: directory,
+  };
+});
+beforeEach(async () => {
+  await plane.app.sql`delete from probes`;
+});
+afterAll(async () => {
+  await plane.stop();
+  rmSync(directory, { recursive: true });
+});
+
+const probes = (...words: string[]) => runVantage(["probes", ...words], environment);
+
+describe("vantage probes token", () => {
+  it("prints a token and a line that a shell takes as it is", async () => {
+    const { said, status } = await probes(
+      "token",
+      "--region",
+      "eu-west",
+      "--ttl",
+      "2h",
+      "--control-plane",
+      "cp.example:443",
+    );
+    expect(status).toBe(0);
+    const [token = "", what] = said.split("\n");
+    expect(token).toMatch(/^vjt_/);
+    expect(what).toMatch(/^\(lets one agent into eu-west until \d{4}-/);
+    const until = Date.parse(/until (\S+);/.exec(said)?.[1] ?? "");
+    expect(Math.abs(until - Date.now() - 2 * 3_600_000)).toBeLessThan(60_000);
+    const line =
+      said
+        .split("\n")
+        .find((each) => each.includes("vantage agent"))
+        ?.trim() ?? "";
+    const words = execFileSync("sh", ["-c", `npx() { echo "$VANTAGE_JOIN_TOKEN $*"; }; ${line}`], { encoding: "utf8" });
+    expect(words.trim()).toBe(`${token} vantage agent --region eu-west --control-plane cp.example:443`);
+    expect(said).not.toContain("another one");
+  });
+
+  it("says that the address it falls back to is this machine's", async () => {
+    const { said } = await probes("token", "--region", "eu-west", "--reusable");
+    expect(said).toContain("(lets agents into eu-west until");
+    expect(said).toContain("--control-plane 127.0.0.1:50051\n");
+    expect(said).toContain("for another one give --control-plane host:port.");
+  });
+
+  it("makes private agents, and has an account that is none explained", async () => {
+    const refused = await probes("token", "--region", "eu-west", "--account-id", "999999");
+    expect([refused.status, refused.complained]).toEqual([1, expect.stringContaining("There is no account 999999")]);
+    const odd = await probes("token", "--region", "eu-west", "--account-id", "x");
+    expect([odd.status, odd.complained]).toEqual([1, expect.stringContaining("account_id")]);
+  });
+
+  it("names what is wrong with a flag before it asks anybody", async () => {
+    const ttl = await probes("token", "--region", "eu-west", "--ttl", "soon");
+    expect([ttl.status, ttl.complained]).toEqual([1, expect.stringContaining("must be a number and ms, s, m, h or d")]);
+    const dial = await probes("token", "--region", "eu-west", "--control-plane", "nowhere");
+    expect([dial.status, dial.complained]).toEqual([1, expect.stringContaining("must be host:port")]);
+    const none = await probes("token");
+    expect([none.status, none.complained]).toEqual([1, expect.stringContaining("--region")]);
+  });
+});
+
+describe("vantage probes", () => {
+  it("lists the agents, and shows one", async () => {
+    const { agentId } = await enrol(plane, "eu-west");
+    const listed = await probes("list");
+    const [head, row, ...rest] = listed.said.split("\n");
+    expect(head).toMatch(/^ID +REGION +STATUS +COUNTRY +CITY +VERSION +REPLICAS +LAST_SEEN_AT +ACCOUNT_ID$/);
+    expect(row).toMatch(new RegExp(`^${agentId} +eu-west +offline +- +- +0 +- +-$`));
+    expect(rest).toEqual([]);
+    expect((await probes("list", "--status", "online")).said.split("\n")).toHaveLength(1);
+    const shown = await probes("show", agentId);
+    expect(shown.said).toContain(`id: ${agentId}\nregion: eu-west\n`);
+    expect(shown.said).toMatch(/^certificate_expires_at: \d{4}-/m);
+    const none = await probes("show", "agent-unheard-of");
+    expect([none.status, none.complained]).toEqual([1, expect.stringContaining("404")]);
+  });
+
+  it("disables, enables and revokes", async () => {
+    const { agentId } = await enrol(plane, "eu-west");
+    const status = async () => /^status: (\w+)$/m.exec((await probes("show", agentId)).said)?.[1];
+    expect((await probes("disable", agentId)).said).toMatch(/^Disabled/);
+    expect(await status()).toBe("disabled");
+    expect((await probes("enable", agentId)).said).toBe("Enabled.");
+    expect(await status()).toBe("offline");
+    expect((await probes("revoke", agentId)).said).toMatch(/^Revoked/);
+    expect(await status()).toBe("revoked");
+    expect((await probes("enable", agentId)).status).toBe(1);
+  });
+});
