@@ -9,6 +9,7 @@ export default defineConfig({
     include: ["test/lab/**/*.test.ts"],
     // Needs nothing: part of npm test.
     exclude: ["test/lab/pure/**"],
+    globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
     fileParallelism: false,
     testTimeout: 60_000,

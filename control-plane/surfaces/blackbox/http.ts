@@ -32,6 +32,7 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
   };
 }
 
+// -1 where the server does not say, as in Go's http.Response; a 204 has no body by definition.
 function samplesOf(result: Check): readonly Sample[] {
   const phases = phasesOf(result);
   const lastModified = Date.parse(headerOf(result, "last-modified") ?? "");
@@ -43,7 +44,7 @@ function samplesOf(result: Check): readonly Sample[] {
       version: Number(result.http_version),
       redirects: result.redirects.length,
       ssl: result.tls !== null,
-      contentLength: result.body.content_length ?? -1,
+      contentLength: result.body.content_length ?? (result.code === 204 ? 0 : -1),
       bodyLength: result.body.decoded_bytes,
     }),
     ...(Number.isNaN(lastModified)

@@ -1,0 +1,83 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A running prometheus-blackbox-exporter. */
+export interface Exporter {
+  probe(query: Readonly<Record<string, string>>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const BINARY = "prometheus-blackbox-exporter";
+
+/** Why the exporter cannot be run here, null where it can. */
+export function whyNoExporter(): string | null {
+  try {
+    execFileSync(BINARY, ["--version"], { stdio: "pipe" });
+    return null;
+  } catch {
+    return `skipped: ${BINARY} is not installed`;
+  }
+}
+
+/** Modules as GET /api/v4/probe has them; a dns module of the exporter has its question in its configuration. */
+const CONFIG = {
+  modules: {
+    http_2xx: { prober: "http" },
+    http_post_2xx: { prober: "http", http: { method: "POST" } },
+    tcp_connect: { prober: "tcp" },
+    tls_connect: { prober: "tcp", tcp: { tls: true } },
+    icmp: { prober: "icmp" },
+    ...Object.fromEntries(
+      (["udp", "tcp"] as const).flatMap((transport) =>
+        ["A", "SOA", "MX"].map((type) => [
+          `dns_${transport}_${type}`,
+          {
+            prober: "dns",
+            dns: { query_name: "site.example", query_type: type, transport_protocol: transport },
+          },
+        ]),
+      ),
+    ),
+  },
+};
+
+/** Starts it on a free port; it trusts the roots in `rootsFile` alone. */
+export async function startExporter(folder: string, rootsFile: string): Promise<Exporter> {
+  const config = join(folder, "exporter.json");
+  writeFileSync(config, JSON.stringify(CONFIG)); // JSON is YAML
+  const port = await freePort();
+  const address = `127.0.0.1:${port}`;
+  const child = spawn(BINARY, [`--config.file=${config}`, `--web.listen-address=${address}`], {
+    env: { PATH: process.env["PATH"], SSL_CERT_FILE: rootsFile, SSL_CERT_DIR: folder },
+    stdio: "ignore",
+  });
+  const ask = async (path: string): Promise<string> => {
+    const response = await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(15_000) });
+    return response.text();
+  };
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    if (await ask("/-/healthy").catch(() => null)) break;
+    await sleep(100);
+  }
+  return {
+    probe: (query) => ask(`/probe?${new URLSearchParams(query).toString()}`),
+    async stop() {
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
