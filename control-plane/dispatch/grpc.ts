@@ -21,6 +21,7 @@ import { MAX_MESSAGE_BYTES, REPLICA_HEADER } from "#shared/wire.ts";
 import type { AttachedStream, Hub } from "#control-plane/dispatch/hub.ts";
 import type { Issuance, ListenerIdentity, Security } from "#control-plane/dispatch/security.ts";
 import type { AgentLink } from "#control-plane/dispatch/session.ts";
+import { spareLog, type SparingLog } from "#control-plane/dispatch/sparing-log.ts";
 
 /** A stream that says nothing is not an agent. */
 const HELLO_TIMEOUT_MS = 5_000;
@@ -57,8 +58,9 @@ export async function listenGrpc(
     "grpc.max_concurrent_streams": 16,
     "grpc.max_connection_idle_ms": 60_000,
   });
+  const rejections = spareLog(log);
   const service: ProbeServer = {
-    attach: (call) => serveStream({ hub, log, security }, call),
+    attach: (call) => serveStream({ hub, log, rejections, security }, call),
     enroll: (call, callback) => {
       const { joinToken, certificateRequest } = call.request;
       void answer(security.enrolment.enroll(joinToken, certificateRequest, peerOf(call)), callback);
@@ -81,6 +83,7 @@ export async function listenGrpc(
     port,
     stop: () =>
       new Promise((resolve) => {
+        rejections.close();
         server.tryShutdown(() => resolve());
         setTimeout(() => server.forceShutdown(), 1_000).unref();
       }),
@@ -138,10 +141,11 @@ async function answer(issuing: Promise<Issuance>, callback: sendUnaryData<Enroll
 interface Wire {
   readonly hub: Hub;
   readonly log: Logger;
+  readonly rejections: SparingLog;
   readonly security: Security;
 }
 
-function serveStream({ hub, log, security }: Wire, call: Call): void {
+function serveStream({ hub, log, rejections, security }: Wire, call: Call): void {
   let stream: AttachedStream | null = null;
   let isGreeted = false;
   let over = false;
@@ -163,7 +167,8 @@ function serveStream({ hub, log, security }: Wire, call: Call): void {
       stream = attached;
       call.resume();
     } else {
-      log.warn({ peer: call.getPeer(), agent: hello.agentId.slice(0, 64), ...attached }, "agent rejected");
+      const agent = hello.agentId.slice(0, 64);
+      rejections.warn({ peer: call.getPeer(), agent, ...attached }, "agent rejected");
       link.close({ body: { $case: "rejected", value: attached } });
       call.resume();
     }
