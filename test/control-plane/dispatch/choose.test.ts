@@ -87,6 +87,56 @@ describe("choosing probes", () => {
   });
 });
 
+describe("private probes", () => {
+  const mixed = [
+    probe("mine", "office", { country: "FR", accountId: 7 }),
+    probe("ours", "eu-west", { country: "FR", load: 0.5 }),
+  ];
+
+  it("serve items that name a place", () => {
+    expect(ids(mixed, "office")).toEqual(["mine"]);
+    expect(ids(mixed, "probe:mine")).toEqual(["mine"]);
+    expect(ids(mixed, "fr:2").toSorted()).toEqual(["mine", "ours"]);
+  });
+
+  it("never serve all or nearest, narrowed or not, nor stand in for a probe chosen by them", () => {
+    expect(ids(mixed, "all")).toEqual(["ours"]);
+    expect(ids(mixed, "nearest")).toEqual(["ours"]);
+    expect(ids(mixed, "all+fr")).toEqual(["ours"]);
+    expect(chooseProbes(mixed, items("all+office"))).toMatchObject({ chosen: [], unknown: ["all+office"] });
+    const [item] = items("all") as [LocationItem];
+    expect(chooseInstead(mixed, items("all"), { item, region: "office" }, new Set())).toBeNull();
+  });
+});
+
+describe("a job that needs capabilities", () => {
+  const equipped = new Set(["icmp4", "traceroute"]);
+  const some = [
+    probe("a", "r1", { asn: 1 }),
+    probe("b", "r1", { asn: 1, capabilities: equipped, load: 0.9 }),
+    probe("c", "r1", { asn: 2 }),
+    probe("d", "r2", { asn: 3 }),
+  ];
+  const chosen = (raw: string, needs: string[]) =>
+    chooseProbes(some, items(raw), needs).chosen.map(({ probe: { probe_id: id } }) => id);
+
+  it("goes to a probe that has all of them before a nearer network or a lower load", () => {
+    expect(chosen("r1", ["traceroute"])).toEqual(["b"]);
+    expect(chosen("r1", ["traceroute", "icmp4"])).toEqual(["b"]);
+    expect(chosen("r1", [])).toEqual(["a"]);
+    expect(chosen("all", ["icmp4"]).toSorted()).toEqual(["b", "d"]);
+    expect(chooseOne(some, () => true, ["icmp4"])?.probe_id).toBe("b");
+  });
+
+  it("goes to another where none of the place has them", () => {
+    expect(chosen("r2", ["icmp4"])).toEqual(["d"]);
+    expect(chosen("r1", ["browser"])).toEqual(["a"]);
+    expect(chosen("r1:2", ["icmp4"])).toEqual(["b", "c"]);
+    const [item] = items("r1") as [LocationItem];
+    expect(chooseInstead(some, [item], { item, region: "r1" }, new Set(["b"]), ["icmp4"])?.probe_id).toBe("a");
+  });
+});
+
 describe("items nobody serves", () => {
   it("are unknown when no probe, online or not, ever matched", () => {
     expect(chooseProbes(world, items("mars,fr,us+home"))).toMatchObject({ unknown: ["mars", "us+home"], offline: [] });
@@ -102,6 +152,11 @@ describe("items nobody serves", () => {
     expect(choice).toMatchObject({ unknown: [], offline: ["jp", "us-west"] });
     expect(choice.chosen.map(({ probe: { probe_id: id } }) => id)).toEqual(["fr-2"]);
     expect(choice.missed.map(({ probe: { probe_id: id } }) => id)).toEqual(["jp-1", "us-2"]);
+  });
+
+  it("are missed at a probe that another replica has, where there is one", () => {
+    const away = [probe("off", "jp", { online: false }), probe("there", "jp", { online: false, elsewhere: true })];
+    expect(chooseProbes(away, items("jp")).missed.map(({ probe: { probe_id: id } }) => id)).toEqual(["there"]);
   });
 
   it("are neither when what they match was removed", () => {

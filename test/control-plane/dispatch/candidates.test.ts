@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { readHello, type AgentInfo } from "#control-plane/dispatch/hello.ts";
+import type { AbsentAgent, Presence, ReplicaInfo } from "#control-plane/dispatch/presence.ts";
+import { startLocalHub, type LocalHub } from "#test/control-plane/dispatch/local-hub.ts";
+import { attachAgent } from "#test/support/attached-agent.ts";
+import { helloOf } from "#test/support/scripted-agent.ts";
+
+let local: LocalHub;
+afterEach(() => local.hub.stop());
+
+function infoOf(region: string): AgentInfo {
+  const read = readHello(helloOf(region));
+  if (!read.ok) throw new Error(read.rejection.message);
+  return read.agent;
+}
+
+function absent(region: string, over: Partial<AbsentAgent> = {}): AbsentAgent {
+  const base = { accountId: null, enabled: true, replicas: ["other"], draining: false, seenAt: new Date(0) };
+  return { agent: infoOf(region), ...base, ...over };
+}
+
+/** What the replicas would tell, in the test's hand. */
+function tellingPresence() {
+  const told = { absent: [] as readonly AbsentAgent[], replicas: [] as readonly ReplicaInfo[] };
+  const changes: string[] = [];
+  const listeners: (() => void)[] = [];
+  const presence: Presence = {
+    absent: () => told.absent,
+    replicas: () => told.replicas,
+    onReplicas: (listener) => void listeners.push(listener),
+    changed: ({ id }, state) => void changes.push(`${id} ${state}`),
+  };
+  const listReplicas = (replicas: readonly ReplicaInfo[]) => {
+    told.replicas = replicas;
+    for (const listener of listeners) listener();
+  };
+  return { told, changes, presence, listReplicas };
+}
+
+const seen = (accountId: number | null) =>
+  local.hub.roster.candidates(accountId).list.map(({ region, online, elsewhere }) => [region, online, elsewhere]);
+
+describe("candidates", () => {
+  it("are shared agents and the account's own", () => {
+    local = startLocalHub();
+    attachAgent(local.hub, helloOf("shared"));
+    attachAgent(local.hub, helloOf("mine"), { accountId: 7 });
+    expect(seen(7)).toEqual([
+      ["shared", true, false],
+      ["mine", true, false],
+    ]);
+    expect(seen(8)).toEqual([["shared", true, false]]);
+    expect(seen(null)).toEqual([["shared", true, false]]);
+  });
+
+  it("are the same objects from call to call until somebody comes, leaves, drains or changes", () => {
+    local = startLocalHub();
+    const agent = attachAgent(local.hub, helloOf("eu"));
+    const first = local.hub.roster.candidates(null);
+    expect(local.hub.roster.candidates(1)).toBe(first);
+    attachAgent(local.hub, helloOf("us"));
+    const second = local.hub.roster.candidates(null);
+    expect(second).not.toBe(first);
+    expect(second.list[0]).toBe(first.list[0]);
+    agent.drain();
+    expect(local.hub.roster.candidates(null)).not.toBe(second);
+  });
+
+  it("take in whom other replicas have, and whom nobody has, under the database's word", () => {
+    const { told, presence } = tellingPresence();
+    local = startLocalHub({ presence });
+    attachAgent(local.hub, helloOf("here"));
+    told.absent = [
+      absent("here"),
+      absent("there"),
+      absent("gone", { replicas: [] }),
+      absent("off", { enabled: false }),
+      absent("draining", { draining: true }),
+      absent("private", { accountId: 7 }),
+    ];
+    expect(seen(null)).toEqual([
+      ["here", true, false],
+      ["there", false, true],
+      ["gone", false, false],
+      ["off", false, false],
+      ["draining", false, false],
+    ]);
+    expect(seen(7).at(-1)).toEqual(["private", false, true]);
+  });
+
+  it("bring each set of rules once, of those online anywhere, and of the operator's own agents apart", () => {
+    local = startLocalHub();
+    attachAgent(local.hub, helloOf("one"));
+    attachAgent(local.hub, helloOf("two"));
+    attachAgent(local.hub, helloOf("plain", { allowTargets: [] })).cut();
+    attachAgent(local.hub, helloOf("mine", { allowTargets: ["0.0.0.0/0"] }), { accountId: 7 });
+    expect(local.hub.roster.candidates(null).rules).toHaveLength(1);
+    expect(local.hub.roster.candidates(7).rules).toHaveLength(2);
+    expect(local.hub.roster.candidates(7).sharedRules.some((egress) => egress.lists("8.8.8.8"))).toBe(false);
+  });
+});
+
+describe("the replicas", () => {
+  it("are told in the welcome and whenever their set changes", () => {
+    const { presence, listReplicas } = tellingPresence();
+    local = startLocalHub({ presence });
+    listReplicas([{ id: "a", address: "one.example:50051" }]);
+    const agent = attachAgent(local.hub, helloOf("eu"));
+    expect(agent.messages[0]?.body).toMatchObject({
+      $case: "welcome",
+      value: { replicas: { replicas: [{ id: "a", address: "one.example:50051" }] } },
+    });
+    listReplicas([
+      { id: "a", address: "" },
+      { id: "b", address: "" },
+    ]);
+    expect(agent.messages.at(-1)?.body).toMatchObject({
+      $case: "replicas",
+      value: { replicas: [{ id: "a" }, { id: "b" }] },
+    });
+  });
+
+  it("hear who came, drains and left; a stream that takes another's place is no leave", () => {
+    const { presence, changes } = tellingPresence();
+    local = startLocalHub({ presence });
+    const older = attachAgent(local.hub, helloOf("eu"));
+    const newer = attachAgent(local.hub, helloOf("eu"));
+    older.cut();
+    newer.drain();
+    newer.drain();
+    newer.cut();
+    expect(changes).toEqual(["agent-eu online", "agent-eu online", "agent-eu draining", "agent-eu gone"]);
+  });
+});

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ok } from "#shared/outcome.ts";
+import { MAX_WAITING_PER_ACCOUNT } from "#control-plane/dispatch/waiting.ts";
+import { startLocalHub, type LocalHub } from "#test/control-plane/dispatch/local-hub.ts";
+import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";
+import { helloOf } from "#test/support/scripted-agent.ts";
+
+let local: LocalHub;
+
+beforeEach(() => {
+  local = startLocalHub();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  local.hub.stop();
+});
+
+/** The hub's beats, oldest first. */
+const beatsOf = (agent: AttachedAgent) =>
+  agent.messages.flatMap(({ body }) => (body?.$case === "beat" ? [body.value] : []));
+
+describe("an agent with one credit", () => {
+  it("does the single job of one account next, though another has a thousand waiting", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
+    const many = Array.from({ length: 1_000 }, () => local.run(["agent-eu"], { accountId: 1, params: "many" }));
+    const single = local.run(["agent-eu"], { accountId: 2, params: "single" });
+    const nobodys = local.run(["agent-eu"], { accountId: null, params: "nobody's" });
+    for (let at = 0; at < 4; at += 1) agent.answer(agent.jobs[at], ok({}));
+    expect(agent.jobs.slice(0, 5).map((job) => job.params)).toEqual(["many", "many", "single", "nobody's", "many"]);
+    expect(await single).toMatchObject({ kind: "outcome" });
+    expect(await nobodys).toMatchObject({ kind: "outcome" });
+    for (let at = 4; at < 1_002; at += 1) agent.answer(agent.jobs[at], ok({}));
+    expect((await Promise.all(many)).every((answer) => answer.kind === "outcome")).toBe(true);
+  }, 20_000);
+
+  it("refuses at once what is over an account's share of the line, and nobody else's", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
+    const waiting = Array.from({ length: MAX_WAITING_PER_ACCOUNT + 1 }, () =>
+      local.run(["agent-eu"], { accountId: 1 }),
+    );
+    expect(await local.run(["agent-eu"], { accountId: 1 })).toEqual({ kind: "unavailable", reason: "busy" });
+    const other = local.run(["agent-eu"], { accountId: 2 });
+    expect(await local.figures("vantage_jobs_in_flight")).toEqual({
+      "eu,running": 1,
+      "eu,waiting": MAX_WAITING_PER_ACCOUNT + 1,
+    });
+    agent.cut();
+    await Promise.all([...waiting, other]);
+  });
+});
+
+describe("credits", () => {
+  it("are asked for at once when jobs begin to wait, at most every 50 ms, one word for a burst", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 50 }));
+    const jobs = Array.from({ length: 10 }, () => local.run(["agent-eu"]));
+    await vi.waitUntil(() => beatsOf(agent).length > 0);
+    expect(beatsOf(agent)).toMatchObject([{ running: 1, waiting: 9 }]);
+    jobs.push(local.run(["agent-eu"]), local.run(["agent-eu"]));
+    await vi.waitUntil(() => beatsOf(agent).length > 1);
+    expect(beatsOf(agent)).toMatchObject([{ waiting: 9 }, { waiting: 11 }]);
+    agent.beat(12, 1);
+    expect(agent.jobs).toHaveLength(12);
+    expect(beatsOf(agent).at(-1)).toMatchObject({ running: 12, waiting: 0 });
+    for (const job of agent.jobs) agent.answer(job, ok({}));
+    await Promise.all(jobs);
+  });
+
+  it("are not asked for where the agent has no more to give", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 2, maxJobs: 2 }));
+    const jobs = Array.from({ length: 5 }, () => local.run(["agent-eu"]));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(beatsOf(agent)).toEqual([]);
+    agent.cut();
+    await Promise.all(jobs);
+  });
+
+  it("may fall below what runs, to nothing, and rise again, never above the agent's own most", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 3, maxJobs: 4 }));
+    const jobs = Array.from({ length: 8 }, () => local.run(["agent-eu"]));
+    expect(agent.jobs).toHaveLength(3);
+    agent.beat(0, 3);
+    for (const job of agent.jobs.slice(0, 3)) agent.answer(job, ok({}));
+    expect(agent.jobs).toHaveLength(3);
+    agent.beat(1_000_000, 0);
+    expect(agent.jobs).toHaveLength(7);
+    expect(await local.figures("vantage_agent_credits")).toEqual({ "eu,granted": 4, "eu,used": 4 });
+    for (const job of agent.jobs.slice(3)) agent.answer(job, ok({}));
+    agent.answer(agent.jobs[7], ok({}));
+    expect((await Promise.all(jobs)).every((answer) => answer.kind === "outcome")).toBe(true);
+  });
+
+  it("make the load of an agent by its whole pool, what it does for other replicas included", () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 5, maxJobs: 20 }));
+    void local.run(["agent-eu"]);
+    const load = () => local.hub.roster.candidates(null).list[0]?.load;
+    expect(load()).toBe(1 / 20);
+    agent.beat(5, 11);
+    expect(load()).toBe(11 / 20);
+  });
+});
+
+describe("a job declined as busy", () => {
+  it("goes to another agent of the same choice, and uses no attempt", async () => {
+    const busy = attachAgent(local.hub, helloOf("eu"));
+    const free = attachAgent(local.hub, helloOf("us"));
+    const answer = local.run(["agent-eu", "agent-us"]);
+    busy.decline(busy.jobs[0], "busy");
+    expect(free.jobs).toMatchObject([{ attempt: 1 }]);
+    free.answer(free.jobs[0], ok({}));
+    expect(await answer).toMatchObject({ kind: "outcome", attempt: 1, agentId: "agent-us" });
+    expect(await local.figures("vantage_jobs_declined_total")).toEqual({ busy: 1 });
+  });
+
+  it("waits for the agent's next word on credits where there is no other, first in line and without a spin", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 2, maxJobs: 10 }));
+    const first = local.run(["agent-eu"], { params: "first" });
+    agent.decline(agent.jobs[0], "busy");
+    const second = local.run(["agent-eu"], { params: "second" });
+    expect(agent.jobs).toHaveLength(1);
+    agent.beat(1, 0);
+    expect(agent.jobs.slice(1)).toMatchObject([{ params: "first", attempt: 1 }]);
+    agent.decline(agent.jobs[1], "busy");
+    expect(agent.jobs).toHaveLength(2);
+    agent.beat(2, 0);
+    expect(agent.jobs.slice(2).map((job) => job.params)).toEqual(["first", "second"]);
+    for (const job of agent.jobs.slice(2)) agent.answer(job, ok({}));
+    expect(await Promise.all([first, second])).toMatchObject([{ kind: "outcome" }, { kind: "outcome" }]);
+  });
+
+  it("is busy at its deadline at the latest", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu"));
+    const answer = local.run(["agent-eu"], { deadlineMs: 50 });
+    agent.decline(agent.jobs[0], "busy");
+    expect(await answer).toEqual({ kind: "unavailable", reason: "busy" });
+  });
+});
+
+describe("a job declined as incapable or draining", () => {
+  it("never comes back to that agent; where there is no other it has an answer at once", async () => {
+    const one = attachAgent(local.hub, helloOf("eu"));
+    const two = attachAgent(local.hub, helloOf("us"));
+    const answer = local.run(["agent-eu", "agent-us"]);
+    one.decline(one.jobs[0], "incapable");
+    two.decline(two.jobs[0], "draining");
+    expect(await answer).toEqual({ kind: "unavailable", reason: "declined" });
+    expect([one.jobs.length, two.jobs.length]).toEqual([1, 1]);
+    const strange = local.run(["agent-eu"]);
+    one.decline(one.jobs[1], "x".repeat(10_000));
+    expect(await strange).toMatchObject({ kind: "unavailable" });
+    expect(await local.figures("vantage_jobs_declined_total")).toEqual({ incapable: 1, draining: 1, other: 1 });
+  });
+});

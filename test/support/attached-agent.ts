@@ -1,0 +1,67 @@
+import { AgentMessage, HubMessage, type Hello, type Job } from "#shared/protocol/probe.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import type { Enrolled } from "#control-plane/dispatch/admission.ts";
+import type { Hub } from "#control-plane/dispatch/hub.ts";
+
+/** An agent attached to a hub without a wire between: messages pass through their encoding, at once and in order. */
+export interface AttachedAgent {
+  readonly id: string;
+  readonly messages: readonly HubMessage[];
+  /** Jobs it was given, oldest first. */
+  readonly jobs: readonly Job[];
+  /** The hub ended the stream. */
+  readonly closed: boolean;
+  send(message: AgentMessage): void;
+  /** Says so many credits, with its own count of running jobs. */
+  beat(credits: number, running?: number): void;
+  answer(job: Job | undefined, outcome: Outcome<unknown>, durationMs?: number): void;
+  decline(job: Job | undefined, reason: string): void;
+  drain(): void;
+  /** The stream breaks. */
+  cut(): void;
+}
+
+/** Attaches an agent; throws where the hub turns it away. */
+export function attachAgent(hub: Hub, hello: Hello, enrolled: Partial<Enrolled> = {}): AttachedAgent {
+  const messages: HubMessage[] = [];
+  const state = { closed: false };
+  const take = (message: HubMessage) => {
+    if (!state.closed) messages.push(HubMessage.decode(HubMessage.encode(message).finish()));
+  };
+  const link = {
+    send: take,
+    close: (last?: HubMessage) => {
+      if (last !== undefined) take(last);
+      state.closed = true;
+    },
+  };
+  const region = hello.location?.region ?? "";
+  const known = { agentId: hello.agentId, region, accountId: null, enabled: true, ...enrolled };
+  const stream = hub.attach(hello, link, known);
+  if (!("receive" in stream)) throw new Error(`${stream.reason}: ${stream.message}`);
+  const send = (message: AgentMessage) => stream.receive(AgentMessage.decode(AgentMessage.encode(message).finish()));
+  const named = (job: Job | undefined) => {
+    if (job === undefined) throw new Error("no such job");
+    return { jobId: job.jobId, attempt: job.attempt };
+  };
+  return {
+    id: hello.agentId,
+    messages,
+    get jobs() {
+      return messages.flatMap(({ body }) => (body?.$case === "job" ? [body.value] : []));
+    },
+    get closed() {
+      return state.closed;
+    },
+    send,
+    beat: (credits, running = 0) =>
+      send({ body: { $case: "beat", value: { credits, running, loopLagMs: 1, waiting: 0 } } }),
+    answer: (job, outcome, durationMs = 1) => {
+      const value = { ...named(job), outcome: JSON.stringify(outcome), durationMs };
+      send({ body: { $case: "result", value } });
+    },
+    decline: (job, reason) => send({ body: { $case: "declined", value: { ...named(job), reason } } }),
+    drain: () => send({ body: { $case: "draining", value: {} } }),
+    cut: () => stream.closed(),
+  };
+}
