@@ -1,0 +1,92 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SETTING_ROWS } from "#shared/settings-parse.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const INSTALLED = "/opt/vantage";
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+
+/** The directives of a unit's [Service], each with its values in order. */
+function serviceOf(text: string): Map<string, string[]> {
+  const section = text.split(/^\[(\w+)\]$/m);
+  const lines = (section[section.indexOf("Service") + 1] ?? "").split("\n").filter((line) => /^\w+=/.test(line));
+  const directives = new Map<string, string[]>();
+  for (const line of lines) {
+    const name = line.slice(0, line.indexOf("="));
+    directives.set(name, [...(directives.get(name) ?? []), line.slice(name.length + 1)]);
+  }
+  return directives;
+}
+
+const UNITS = ["vantage-agent", "vantage-control-plane"] as const;
+const read = (unit: string) => readFileSync(join(ROOT, "deploy/systemd", `${unit}.service`), "utf8");
+
+describe.each(UNITS)("%s.service", (unit) => {
+  const text = read(unit);
+  const service = serviceOf(text);
+
+  it("runs as a user of its own that can gain no right", () => {
+    const hardened = {
+      DynamicUser: "yes",
+      NoNewPrivileges: "yes",
+      ProtectSystem: "strict",
+      ProtectHome: "yes",
+      PrivateTmp: "yes",
+      PrivateDevices: "yes",
+      ProtectKernelModules: "yes",
+      ProtectKernelTunables: "yes",
+      ProtectControlGroups: "yes",
+      RestrictSUIDSGID: "yes",
+      LockPersonality: "yes",
+      SystemCallArchitectures: "native",
+      UMask: "0077",
+      RestrictAddressFamilies: "AF_INET AF_INET6 AF_UNIX AF_NETLINK",
+    };
+    for (const [name, value] of Object.entries(hardened)) expect(service.get(name), name).toEqual([value]);
+    // V8 writes the code it runs.
+    expect(service.has("MemoryDenyWriteExecute")).toBe(false);
+  });
+
+  it("has CAP_NET_RAW where it pings, and nothing where it does not", () => {
+    const rights = unit === "vantage-agent" ? ["CAP_NET_RAW"] : [""];
+    expect(service.get("AmbientCapabilities")).toEqual(rights);
+    expect(service.get("CapabilityBoundingSet")).toEqual(rights);
+    // In a user namespace the right would be worth nothing.
+    expect(service.has("PrivateUsers")).toBe(unit !== "vantage-agent");
+  });
+
+  it("starts a program that is there, with settings that exist", () => {
+    const [, program = ""] = (service.get("ExecStart")?.[0] ?? "").split(" ");
+    expect(program.startsWith(`${INSTALLED}/`)).toBe(true);
+    expect(existsSync(join(ROOT, program.slice(INSTALLED.length)))).toBe(true);
+    const known = new Set(SETTING_ROWS.map((row) => row.name));
+    for (const [name] of text.matchAll(/\bVANTAGE_[A-Z_]*[A-Z]\b/g)) expect(known, name).toContain(name);
+    const state = `%S/${service.get("StateDirectory")?.[0]}`;
+    expect(service.get("Environment")).toContain(`VANTAGE_DATA_DIR=${state}`);
+  });
+
+  it("gives it the time it needs to end", () => {
+    expect(service.get("KillMode")).toEqual(["mixed"]);
+    expect(Number(service.get("TimeoutStopSec")?.[0])).toBeGreaterThan(unit === "vantage-agent" ? 30 : 15);
+    expect(service.get("Restart")).toEqual(["on-failure"]);
+  });
+
+  it.skipIf(!hasSystemd)("is understood by systemd, and well rated", () => {
+    const folder = mkdtempSync(join(tmpdir(), "vantage-unit-"));
+    try {
+      const file = join(folder, `${unit}.service`);
+      writeFileSync(file, text.replaceAll(`${INSTALLED}/node_modules/.bin/node`, process.execPath));
+      const verified = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
+      expect(verified.status).toBe(0);
+      // It only warns of what it does not know.
+      expect(verified.stderr).not.toContain(unit);
+      const rated = spawnSync("systemd-analyze", ["security", "--offline=true", "--threshold=25", file]);
+      expect(rated.status).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
