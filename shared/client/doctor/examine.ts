@@ -3,6 +3,7 @@ import { checkDatabase } from "#shared/client/doctor/database.ts";
 import { fail, ok, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { checkChromium, checkClock, checkDns, checkRawSockets, searchPathOf } from "#shared/client/doctor/machine.ts";
 import { checkPorts, checkTransport } from "#shared/client/doctor/network.ts";
+import { checkIdentity, checkMasterKeyFile } from "#shared/client/doctor/secrets.ts";
 import { checkDataDirectory, checkFiles, checkValues } from "#shared/client/doctor/settings.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 
@@ -11,6 +12,8 @@ const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Find
   checkValues,
   checkFiles,
   checkDataDirectory,
+  checkMasterKeyFile,
+  checkIdentity,
   checkDatabase,
   checkPorts,
   checkTransport,

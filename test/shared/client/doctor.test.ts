@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,6 +49,8 @@ test("a fresh machine has no failure, and each finding that is not ok says what 
       "node",
       "settings",
       "data directory",
+      "master key",
+      "agent identity",
       "database",
       "ports",
       "tls",
@@ -145,6 +147,48 @@ test("unwise values warn, unreadable files and a clock never set fail", async ()
   });
   expect(await findOn("clock", {}, () => new Date(0))).toMatchObject({ level: "fail" });
   expect(await findOn("chromium", { VANTAGE_CHROMIUM: "/nowhere/chromium" })).toMatchObject({ level: "fail" });
+});
+
+test("a master key is one and nobody else's", async () => {
+  expect(await findOn("master key", {})).toMatchObject({ message: expect.stringContaining("first start") });
+  const file = join(directory, "master-key");
+  writeFileSync(file, `${Buffer.alloc(32).toString("base64")}\n`, { mode: 0o600 });
+  expect(await findOn("master key", {})).toMatchObject({
+    level: "ok",
+    message: expect.stringContaining("keep a copy"),
+  });
+  chmodSync(file, 0o644);
+  expect(await findOn("master key", {})).toMatchObject({ level: "fail", todo: `chmod 600 ${file}` });
+  writeFileSync(file, "torn");
+  expect(await findOn("master key", {})).toMatchObject({ level: "fail", message: expect.stringContaining("32 bytes") });
+  rmSync(file);
+  const given = { VANTAGE_MASTER_KEY: Buffer.alloc(32).toString("base64") };
+  expect(await findOn("master key", given)).toMatchObject({ level: "ok", message: "by VANTAGE_MASTER_KEY" });
+});
+
+test("an agent's identity is dated, private and whole", async () => {
+  const state = join(directory, "state");
+  const folder = join(state, "identity");
+  const on = () => findOn("agent identity", { VANTAGE_STATE_DIR: state, VANTAGE_REGION: "eu-west" });
+  const enrolled = async (days: number) => {
+    const { pem, keyPem } = await issue({ dns: ["a"], notBefore: daysFromNow(-20), notAfter: daysFromNow(days) });
+    writeFileSync(join(folder, "certificate.pem"), pem);
+    writeFileSync(join(folder, "key.pem"), keyPem, { mode: 0o600 });
+  };
+  expect(await on()).toMatchObject({ level: "ok", message: "no agent of region eu-west has enrolled here" });
+  mkdirSync(folder, { recursive: true });
+  expect(await on()).toMatchObject({ level: "fail", message: expect.stringContaining("damaged (ENOENT)") });
+  await enrolled(20);
+  expect(await on()).toMatchObject({ level: "ok", message: expect.stringContaining("eu-west") });
+  await enrolled(5);
+  expect(await on()).toMatchObject({ level: "warn", message: expect.stringContaining("was not renewed") });
+  await enrolled(-1);
+  expect(await on()).toMatchObject({
+    level: "fail",
+    todo: expect.stringContaining("vantage probes token --region eu-west"),
+  });
+  chmodSync(join(folder, "key.pem"), 0o640);
+  expect(await on()).toMatchObject({ level: "fail", todo: `chmod 600 ${folder}/key.pem` });
 });
 
 test("CAP_NET_RAW is bit 13 of the effective set", () => {

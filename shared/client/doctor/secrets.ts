@@ -1,0 +1,65 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
+import { reasonOf } from "#shared/client/up/problem.ts";
+import { IDENTITY_ENTRY, stateDirOf } from "#shared/agent-state.ts";
+import { base64Key } from "#shared/settings/kinds.ts";
+
+const DAY_MS = 86_400_000;
+/** An agent renews at two thirds of a certificate's 30 days (decisions 7); this late, several attempts have failed. */
+const OVERDUE_DAYS = 8;
+
+/** The agent's identity, where one has enrolled with these settings: its end, and who can read its key. */
+export function checkIdentity({ settings, directory, dataDirectory, now }: Patient): Finding {
+  const subject = "agent identity";
+  const { region } = settings;
+  const state = resolve(directory, stateDirOf({ ...settings, dataDir: dataDirectory }));
+  const folder = join(state, IDENTITY_ENTRY);
+  const again = `make a token (vantage probes token --region ${region}) and start the agent with it`;
+  try {
+    const certificate = new X509Certificate(readFileSync(join(folder, "certificate.pem")));
+    if (isOpen(join(folder, "key.pem")))
+      return fail(subject, `others on this machine can read the key in ${folder}`, `chmod 600 ${folder}/key.pem`);
+    const days = Math.floor((certificate.validToDate.getTime() - now().getTime()) / DAY_MS);
+    if (days < 0) return fail(subject, `the certificate in ${folder} has expired`, again);
+    if (days < OVERDUE_DAYS) {
+      const message = `the certificate expires in ${days} days and was not renewed`;
+      return warn(subject, message, "see that the agent runs and reaches the control plane: it renews by itself");
+    }
+    return ok(subject, `of region ${region}, certificate good for ${days} days`);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === "ENOENT" && !exists(folder)) return ok(subject, `no agent of region ${region} has enrolled here`);
+    if (reason === "EACCES") return ok(subject, `${state} is another user's: not looked at`);
+    return fail(subject, `the identity in ${folder} is damaged (${reason})`, `remove ${state}, then ${again}`);
+  }
+}
+
+/** The master key: whether there is one, it is one, and nobody else can read it. */
+export function checkMasterKeyFile({ settings, dataDirectory }: Patient): Finding {
+  const subject = "master key";
+  if (settings.masterKey !== null) return ok(subject, "by VANTAGE_MASTER_KEY");
+  const file = join(dataDirectory, "master-key");
+  try {
+    if (base64Key.parse(readFileSync(file, "utf8").trim()) === undefined) {
+      const todo = "put back the key the database was set up with";
+      return fail(subject, `${file} does not hold ${base64Key.allowed}`, todo);
+    }
+    if (isOpen(file)) return fail(subject, `others on this machine can read ${file}`, `chmod 600 ${file}`);
+    return ok(subject, `in ${file}; keep a copy: the database's secrets are lost without it`);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === "ENOENT") return ok(subject, `made on the first start, in ${file}`);
+    return fail(subject, `${file} cannot be read (${reason})`, "correct its rights, or set VANTAGE_MASTER_KEY");
+  }
+}
+
+/** Whether anybody but its owner has a right to a file. */
+function isOpen(file: string): boolean {
+  return (statSync(file).mode & 0o077) !== 0;
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
