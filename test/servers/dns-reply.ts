@@ -1,9 +1,9 @@
 import { encodeMessage, type MessageToSend } from "#probe-agent/net/dns/encode.ts";
-import { OPTION_EDE, type EdnsToSend } from "#probe-agent/net/dns/edns.ts";
+import { OPTION_EDE, OPTION_NSID, type EdnsToSend } from "#probe-agent/net/dns/edns.ts";
 import type { Message, WireQuestion } from "#probe-agent/net/dns/message.ts";
 import { lowerName, textToName } from "#probe-agent/net/dns/names.ts";
 import { rcodeCode, typeCode } from "#probe-agent/net/dns/registry.ts";
-import { lookUp, makeRecord, type Zones } from "#test/servers/dns-zones.ts";
+import { lookUp, makeRecord, type ZoneAnswer, type Zones } from "#test/servers/dns-zones.ts";
 
 /** How a test server treats one name. */
 export interface Behaviour {
@@ -26,6 +26,8 @@ export interface Behaviour {
   readonly authentic?: boolean;
   /** Extended DNS errors, for queries with EDNS. */
   readonly ede?: readonly { readonly code: number; readonly text: string }[];
+  /** The server's name for itself, for queries that ask (RFC 5001). */
+  readonly nsid?: string;
   /** What happens to queries with EDNS: RCODE without OPT, silence, or answered as if there was none. */
   readonly edns?: "FORMERR" | "NOTIMP" | "BADVERS" | "drop" | "ignore";
   /** Last word on the octets that go out; null: nothing does. */
@@ -52,6 +54,7 @@ interface Settings {
   readonly behaviours?: Readonly<Record<string, Behaviour>>;
   readonly authoritative?: boolean;
   readonly denial?: { readonly type: string; readonly data: string };
+  readonly answer?: (name: string, type: string) => ZoneAnswer;
 }
 
 /** What goes out for a query; `seen` are all queries so far, this one included. */
@@ -100,11 +103,16 @@ function answerTo(settings: Settings, behaviour: Behaviour, query: Query, questi
     return { ...base, rcode: rcodeCode(behaviour.edns) ?? 1 };
   }
   const withEdns = edns !== null && behaviour.edns !== "ignore";
-  const ownEdns: EdnsToSend = { udpSize: 1232, dnssecOk: edns?.dnssecOk ?? false, options: errorOptions(behaviour) };
+  const ownEdns: EdnsToSend = {
+    udpSize: 1232,
+    dnssecOk: edns?.dnssecOk ?? false,
+    options: optionsOf(behaviour, query),
+  };
   if (withEdns && behaviour.edns === "BADVERS") return { ...base, rcode: 16, edns: ownEdns };
   const forced = behaviour.unlessChecked === true && flags.cd ? undefined : behaviour.status;
   const dnssecOk = edns?.dnssecOk ?? false;
-  const found = lookUp(settings.zones ?? {}, query.name, query.type, dnssecOk);
+  const found =
+    settings.answer?.(query.name, query.type) ?? lookUp(settings.zones ?? {}, query.name, query.type, dnssecOk);
   const denied = found.answers.length === 0 && dnssecOk ? settings.denial : undefined;
   const proof = denied === undefined ? [] : [makeRecord(query.name, denied.type, denied.data)];
   const authentic = behaviour.authentic === true && (dnssecOk || flags.ad) && !flags.cd;
@@ -117,11 +125,15 @@ function answerTo(settings: Settings, behaviour: Behaviour, query: Query, questi
   };
 }
 
-function errorOptions(behaviour: Behaviour): NonNullable<EdnsToSend["options"]> {
-  return (behaviour.ede ?? []).map(({ code, text }) => ({
+function optionsOf(behaviour: Behaviour, query: Query): NonNullable<EdnsToSend["options"]> {
+  const errors = (behaviour.ede ?? []).map(({ code, text }) => ({
     code: OPTION_EDE,
     data: Uint8Array.of(code >>> 8, code & 0xff, ...Buffer.from(text)),
   }));
+  const asked =
+    query.message.edns?.options.some(({ code, data }) => code === OPTION_NSID && data.length === 0) ?? false;
+  if (!asked || behaviour.nsid === undefined) return errors;
+  return [...errors, { code: OPTION_NSID, data: Buffer.from(behaviour.nsid, "latin1") }];
 }
 
 /** Cut to TC where it is asked for or too long for the client's UDP size. */

@@ -5,7 +5,7 @@ import { decodeMessage } from "#probe-agent/net/dns/message.ts";
 import { nameToText } from "#probe-agent/net/dns/names.ts";
 import { typeName } from "#probe-agent/net/dns/registry.ts";
 import { writeReplies, type Behaviour, type Query } from "#test/servers/dns-reply.ts";
-import type { Zones } from "#test/servers/dns-zones.ts";
+import type { ZoneAnswer, Zones } from "#test/servers/dns-zones.ts";
 
 /** What a test DNS server knows and how it misbehaves. */
 export interface DnsServerOptions {
@@ -14,6 +14,8 @@ export interface DnsServerOptions {
   readonly behaviours?: Readonly<Record<string, Behaviour>>;
   /** A record that goes with every "there is none" to a query with DO, owned by the name asked. */
   readonly denial?: { readonly type: string; readonly data: string };
+  /** Answers in place of `zones`, DNSSEC records included. */
+  readonly answer?: (name: string, type: string) => ZoneAnswer;
   /** Default: recursive (RA, no AA). */
   readonly authoritative?: boolean;
   /** Loopback address to listen on, default 127.0.0.1. */

@@ -29,6 +29,8 @@ export function parseAnchors(text: string): ReadAnchors {
     if (type !== "DS" && type !== "DNSKEY") {
       return { ok: false, fault: `${name} ${type}: only DS and DNSKEY records are trust anchors` };
     }
+    // Four octets of fields, then the digest or key.
+    if (raw.length < 5) return { ok: false, fault: `${name} ${type}: the digest or key is missing` };
     anchors.push({ zone: name, type, raw });
   }
   if (anchors.length === 0) return { ok: false, fault: "no DS or DNSKEY record in it" };

@@ -18,8 +18,10 @@ export type ZoneText =
  */
 export function parseZoneText(text: string): ZoneText {
   const records: DnsRecord[] = [];
-  for (const { line, words } of entries(text)) {
+  const { found, unclosed } = entries(text);
+  for (const { line, words } of found) {
     try {
+      if (line === unclosed) throw new DecodeError("a parenthesis is not closed");
       records.push(parseEntry(words));
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
@@ -35,7 +37,7 @@ interface Entry {
 }
 
 /** Logical lines: comments cut, those in parentheses joined. Quotes hide both. */
-function entries(text: string): readonly Entry[] {
+function entries(text: string): { readonly found: readonly Entry[]; readonly unclosed: number | null } {
   const found: { line: number; words: string }[] = [];
   let open: { line: number; words: string } | null = null;
   let depth = 0;
@@ -60,8 +62,8 @@ function entries(text: string): readonly Entry[] {
     open = null;
     depth = 0;
   }
-  if (open !== null && open.words.trim() !== "") found.push(open);
-  return found;
+  if (open !== null) found.push(open);
+  return { found, unclosed: open?.line ?? null };
 }
 
 function parseEntry(words: string): DnsRecord {
