@@ -21,12 +21,21 @@ export interface AttachedAgent {
   cut(): void;
 }
 
-/** Attaches an agent; throws where the hub turns it away. */
-export function attachAgent(hub: Hub, hello: Hello, enrolled: Partial<Enrolled> = {}): AttachedAgent {
+/** Attaches an agent; throws where the hub turns it away. `work`, where given, answers each job soon. */
+export function attachAgent(
+  hub: Hub,
+  hello: Hello,
+  enrolled: Partial<Enrolled> = {},
+  work?: (job: Job) => Outcome<unknown>,
+): AttachedAgent {
   const messages: HubMessage[] = [];
   const state = { closed: false };
   const take = (message: HubMessage) => {
-    if (!state.closed) messages.push(HubMessage.decode(HubMessage.encode(message).finish()));
+    if (state.closed) return;
+    const taken = HubMessage.decode(HubMessage.encode(message).finish());
+    messages.push(taken);
+    const { body } = taken;
+    if (work !== undefined && body?.$case === "job") setImmediate(() => agent.answer(body.value, work(body.value)));
   };
   const link = {
     send: take,
@@ -44,7 +53,7 @@ export function attachAgent(hub: Hub, hello: Hello, enrolled: Partial<Enrolled> 
     if (job === undefined) throw new Error("no such job");
     return { jobId: job.jobId, attempt: job.attempt };
   };
-  return {
+  const agent: AttachedAgent = {
     id: hello.agentId,
     messages,
     get jobs() {
@@ -64,4 +73,5 @@ export function attachAgent(hub: Hub, hello: Hello, enrolled: Partial<Enrolled> 
     drain: () => send({ body: { $case: "draining", value: {} } }),
     cut: () => stream.closed(),
   };
+  return agent;
 }
