@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 
 /** The figures of the HTTP side and of counting; rooms register theirs in the same registry. */
 export interface Metrics {
@@ -19,7 +20,7 @@ export interface MetricsSources {
 /** A registry with the process's own figures in it. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: "vantage_" });
+  collectProcessMetrics(registry, "vantage_");
   const registers = [registry];
   registry.registerMetric(
     new Gauge({

@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
+import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 import type { Clock, Random } from "#shared/clock.ts";
 import { createEgress } from "#shared/egress.ts";
 import { createLog } from "#shared/process/log.ts";
@@ -63,7 +64,7 @@ async function main(config: Config): Promise<void> {
     homepage: string;
   };
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: "vantage_agent_" });
+  collectProcessMetrics(registry, "vantage_agent_");
   const metrics = createAgentMetrics(registry);
   const { address, defaulted } = config.metrics;
   const listener =
