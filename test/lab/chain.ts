@@ -8,6 +8,10 @@ export interface Chain {
   readonly hops6: readonly string[];
   /** Name of the first namespace. */
   readonly probe: string;
+  /** Names of all namespaces, from the probe to the target. */
+  readonly nodes: readonly string[];
+  /** Name of a node's device towards the target. */
+  device(node: number): string;
   /** Runs a command in the namespace of a node: 0 is the probe, the last one the target. */
   run(node: number, command: string, ...args: readonly string[]): string;
   /** Deletes the namespaces; their links go with them. */
@@ -71,6 +75,8 @@ export function buildChain(routers: number, options: { readonly limited: boolean
     hops4: hops((link) => `10.77.${link}.2`),
     hops6: hops((link) => (link === 0 ? "fd77::2" : `fd77:${link}::2`)),
     probe: nodes[0] ?? "",
+    nodes,
+    device: (node) => near(tag, node),
     run,
     close,
   };
@@ -79,16 +85,20 @@ export function buildChain(routers: number, options: { readonly limited: boolean
 type Ip = (...args: readonly string[]) => string;
 
 function join(ip: Ip, left: string, right: string, link: number, tag: string): void {
-  const [near, far] = [`v${tag}${link}a`, `v${tag}${link}b`];
-  ip("-n", left, "link", "add", near, "type", "veth", "peer", "name", far, "netns", right);
+  const far = `v${tag}${link}b`;
+  ip("-n", left, "link", "add", near(tag, link), "type", "veth", "peer", "name", far, "netns", right);
   for (const [node, device, host] of [
-    [left, near, 1],
+    [left, near(tag, link), 1],
     [right, far, 2],
   ] as const) {
     ip("-n", node, "addr", "add", `10.77.${link}.${host}/24`, "dev", device);
     ip("-n", node, "addr", "add", `fd77:${link}::${host}/64`, "dev", device, "nodad");
     ip("-n", node, "link", "set", device, "up");
   }
+}
+
+function near(tag: string, link: number): string {
+  return `v${tag}${link}a`;
 }
 
 function route(ip: Ip, node: string, link: number, via: number, host: 1 | 2): void {

@@ -1,27 +1,12 @@
-import { execFile } from "node:child_process";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { TraceRun } from "#probe-agent/net/port/packets.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
 import { buildChain, whyNoChain, type Chain } from "#test/lab/chain.ts";
-import { ROOT } from "#test/laws/source-files.ts";
+import { pingFrom, traceFrom } from "#test/lab/from.ts";
 import { hasRawSockets } from "#test/support/raw-sockets.ts";
 
 const why = whyNoChain() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
 if (why !== null) console.warn(why);
-
-/** Runs the ping tool from the first namespace of a chain. */
-function pingFrom(chain: Chain, params: Readonly<Record<string, unknown>>): Promise<PingResult> {
-  const order = JSON.stringify({ params, allow: ["10.0.0.0/8", "fd00::/8"] });
-  const command = ["netns", "exec", chain.probe, process.execPath, `${ROOT}/test/support/ping-here.ts`, order];
-  return new Promise((resolve, reject) => {
-    execFile("ip", command, (error, stdout) => {
-      if (error !== null) return reject(error);
-      const { outcome } = JSON.parse(stdout) as { readonly outcome: Outcome<PingResult> };
-      if (outcome.status === "ok") resolve(outcome.data);
-      else reject(new Error(JSON.stringify(outcome)));
-    });
-  });
-}
 
 /** The distinct addresses of each hop. */
 function path({ hops = [] }: PingResult): string[][] {
@@ -96,7 +81,68 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     expect(path(trace)).toEqual([["10.77.0.2"], ["10.77.1.2"], ["10.77.2.2"]]);
     expect(trace.hops?.at(-1)?.replies[0]).toMatchObject({ icmp_type: 3, icmp_code: 0 });
     expect(trace.reached).toBe(false);
+    const refusal = { hop: 3, ip: "10.77.2.2", icmp_type: 3, icmp_code: 0, reason: "net_unreachable" };
+    expect(trace.unreachable).toEqual(refusal);
   });
+
+  it.each(["icmp", "udp", "tcp"])("names the reason of a router that forbids %s probes", async (protocol) => {
+    chain.run(2, "nft", "add table inet t; add chain inet t f { type filter hook forward priority 0; }");
+    chain.run(2, "nft", "add rule inet t f reject with icmpx admin-prohibited");
+    try {
+      for (const [host, ip, type, code] of [
+        [target4, "10.77.1.2", 3, 13],
+        [target6, "fd77:1::2", 1, 1],
+      ] as const) {
+        const trace = await pingFrom(chain, { host, action: "traceroute", protocol });
+        const refusal = { hop: 3, ip, icmp_type: type, icmp_code: code, reason: "admin_prohibited" };
+        expect(trace).toMatchObject({ reached: false, unreachable: refusal });
+        expect(path(trace).at(-1)).toEqual([ip]);
+      }
+    } finally {
+      chain.run(2, "nft", "delete", "table", "inet", "t");
+    }
+  });
+
+  it("has mtr's figures at each hop", async () => {
+    const { hops = [], unreachable } = await pingFrom(chain, { host: target4, action: "traceroute", queries: 5 });
+    expect(unreachable).toBeNull();
+    for (const { stats, replies } of hops) {
+      const roundTrips = replies.flatMap(({ rtt_ms: rtt }) => rtt ?? []);
+      expect(stats).toMatchObject({ sent: 5, received: 5, loss_percent: 0 });
+      expect([stats.best_ms, stats.worst_ms]).toEqual([Math.min(...roundTrips), Math.max(...roundTrips)]);
+      expect(stats.jitter_ms).not.toBeNull();
+    }
+  });
+
+  it.each(["icmp", "udp"])("is traced with %s probes of the size asked for", async (protocol) => {
+    chain.run(4, "nft", "add table inet t; add chain inet t p { type filter hook prerouting priority 0; }");
+    chain.run(4, "nft", `add rule inet t p meta l4proto ${protocol} meta length 1200-1300 counter`);
+    try {
+      const trace = await pingFrom(chain, { host: target4, action: "traceroute", protocol, size: 1_200, queries: 1 });
+      expect(path(trace)).toEqual(chain.hops4.map((ip) => [ip]));
+      const [, packets] = /packets (\d+)/.exec(chain.run(4, "nft", "list", "table", "inet", "t")) ?? [];
+      expect(Number(packets)).toBeGreaterThanOrEqual(1);
+    } finally {
+      chain.run(4, "nft", "delete", "table", "inet", "t");
+    }
+  });
+
+  it.each(["icmp", "udp", "tcp"] as const)(
+    "is traced with %s probes from the hop asked for, by DF too",
+    async (protocol) => {
+      for (const [ip, hops] of [
+        [target4, chain.hops4],
+        [target6, chain.hops6],
+      ] as const) {
+        const request = { ip, protocol, firstHop: 3, maxHops: 30, queries: 2, dontFragment: true };
+        const run = await traceFrom(chain, request);
+        expect(run).toMatchObject({ reached: true, hops: [{ hop: 3 }, { hop: 4 }] });
+        expect(run.hops.map(({ replies }) => replies.map((reply) => reply.ip))).toEqual(
+          hops.slice(2).map((hop) => [hop, hop]),
+        );
+      }
+    },
+  );
 
   it("answers a ping with the TTL its routers left", async () => {
     const result = await pingFrom(chain, { host: target4, count: 3, interval_ms: 100 });
@@ -129,23 +175,61 @@ describe.skipIf(why !== null)("a path of three routers", () => {
   });
 });
 
-describe.skipIf(why !== null)("routers that answer once a second", () => {
+describe.skipIf(why !== null)("two equal links between two routers", () => {
   let chain: Chain;
   beforeAll(() => {
-    chain = buildChain(3, { limited: true });
+    chain = buildChain(2, { limited: false });
+    const second = chain.nodes[2] ?? "";
+    chain.run(1, "ip", "link", "add", "twin1", "type", "veth", "peer", "name", "twin2", "netns", second);
+    for (const [node, device, host] of [
+      [1, "twin1", 1],
+      [2, "twin2", 2],
+    ] as const) {
+      chain.run(node, "ip", "addr", "add", `10.78.0.${host}/24`, "dev", device);
+      chain.run(node, "ip", "link", "set", device, "up");
+    }
+    const to = ["10.77.2.0/24", "nexthop", "via", "10.77.1.2", "nexthop", "via", "10.78.0.2"];
+    chain.run(1, "ip", "route", "replace", ...to);
+    chain.run(1, "sysctl", "-qw", "net.ipv4.fib_multipath_hash_policy=1");
+    // An error shows the address of the link its packet came in by.
+    chain.run(2, "sysctl", "-qw", "net.ipv4.icmp_errors_use_inbound_ifaddr=1", "net.ipv4.conf.all.rp_filter=0");
+    chain.run(2, "sysctl", "-qw", "net.ipv4.conf.twin2.rp_filter=0");
   });
   afterAll(() => chain?.close());
 
-  it("show no loss: several traces at once wait for them", async () => {
-    const host = chain.hops4.at(-1);
+  it.each(["udp", "tcp"] as const)("are one path to one flow of %s and both to several", async (protocol) => {
+    const ip = chain.hops4.at(-1) ?? "";
+    const addressesAt2 = ({ hops }: TraceRun): ReadonlySet<string | null | undefined> =>
+      new Set(hops[1]?.replies.map((reply) => reply.ip));
+    for (let round = 0; round < 4; round += 1) {
+      const one = await traceFrom(chain, { ip, protocol, maxHops: 5, queries: 5 });
+      expect(one.reached).toBe(true);
+      expect(addressesAt2(one).size).toBe(1);
+    }
+    const several = await traceFrom(chain, { ip, protocol, maxHops: 5, queries: 16, flows: 16 });
+    expect(addressesAt2(several)).toEqual(new Set(["10.77.1.2", "10.78.0.2"]));
+    expect(several.reached).toBe(true);
+  });
+});
+
+describe.skipIf(why !== null)("routers that answer once a second", () => {
+  let chain: Chain | undefined;
+  afterEach(() => chain?.close());
+
+  it.each(["icmp", "udp", "tcp"])("show no loss: three traces of %s at once wait for them", async (protocol) => {
+    const made = buildChain(3, { limited: true });
+    chain = made;
+    const host = made.hops4.at(-1);
     const traces = await Promise.all(
-      [1, 2, 3].map(() => pingFrom(chain, { host, action: "traceroute", protocol: "udp", queries: 3 })),
+      [1, 2, 3].map(() => pingFrom(made, { host, action: "traceroute", protocol, queries: 3 })),
     );
     for (const trace of traces) {
       expect(path(trace).map((addresses) => addresses.filter((ip) => ip !== "*"))).toEqual(
-        chain.hops4.map((ip) => [ip]),
+        made.hops4.map((ip) => [ip]),
       );
       expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
+      expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
+      expect(trace.path_mtu).toMatchObject({ bytes: 1_500, black_hole: false });
     }
     // Nine answers of each router, six of them from its burst: somebody had to wait.
     expect(Math.max(...traces.map((trace) => trace.elapsed_ms))).toBeGreaterThan(900);

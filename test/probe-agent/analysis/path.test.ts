@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hopLoss, pathHash, type PathHop } from "#probe-agent/analysis/path.ts";
+import { hopLoss, pathHash, refusalOf, type PathHop } from "#probe-agent/analysis/path.ts";
 
 /** Hops from one word each: addresses, or - for silence. */
 function hops(...lines: readonly string[]): PathHop[] {
@@ -30,5 +30,30 @@ describe("the name of a route", () => {
   it("changes with any hop", () => {
     const names = [hops("a", "b"), hops("b", "a"), hops("a", "-", "b"), hops("a b"), hops("a"), hops()].map(pathHash);
     expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe("who refused to go on", () => {
+  const silence = { ip: null, icmpType: null, icmpCode: null };
+  const passing = { hop: 1, replies: [{ ip: "a", icmpType: 11, icmpCode: 0 }] };
+  const refusing = (icmpType: number, icmpCode: number) => [
+    passing,
+    { hop: 2, replies: [silence, { ip: "b", icmpType, icmpCode }] },
+  ];
+
+  it("is the last router, by the name of its code", () => {
+    const refusal = { hop: 2, ip: "b", icmp_type: 3, icmp_code: 13, reason: "admin_prohibited" };
+    expect(refusalOf(4, refusing(3, 13))).toEqual(refusal);
+    expect(refusalOf(6, refusing(1, 0))).toMatchObject({ reason: "no_route" });
+    expect(refusalOf(6, refusing(2, 0))).toMatchObject({ reason: "packet_too_big" });
+    expect(refusalOf(4, refusing(12, 0))).toMatchObject({ reason: "parameter_problem" });
+    expect(refusalOf(4, refusing(3, 200))).toMatchObject({ reason: "other" });
+  });
+
+  it("is nobody where the path went silent, a segment answered or nothing did", () => {
+    expect(refusalOf(4, refusing(11, 0))).toBeNull();
+    expect(refusalOf(4, [passing, { hop: 2, replies: [silence] }])).toBeNull();
+    expect(refusalOf(4, [{ hop: 1, replies: [{ ip: "t", icmpType: null, icmpCode: null }] }])).toBeNull();
+    expect(refusalOf(4, [])).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rttStatistics } from "#probe-agent/analysis/statistics.ts";
+import { hopStatistics, rttStatistics } from "#probe-agent/analysis/statistics.ts";
 
 describe("round-trip statistics", () => {
   it("are those of iputils plus quantiles and jitter", () => {
@@ -47,5 +47,23 @@ describe("round-trip statistics", () => {
 
   it("are rounded to a thousandth", () => {
     expect(rttStatistics([0.1234567, 0.1234567, null])).toMatchObject({ avg_ms: 0.123, loss_percent: 33.333 });
+  });
+});
+
+describe("the figures of a hop", () => {
+  it("are those of mtr", () => {
+    expect(hopStatistics(5, [10, 20, 30, 40])).toEqual({
+      sent: 5,
+      received: 4,
+      best_ms: 10,
+      avg_ms: 25,
+      worst_ms: 40,
+      stdev_ms: 11.18,
+      jitter_ms: 10,
+    });
+  });
+
+  it("are null where it never answered", () => {
+    expect(hopStatistics(3, [])).toMatchObject({ sent: 3, received: 0, best_ms: null, stdev_ms: null });
   });
 });

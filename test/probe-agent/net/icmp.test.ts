@@ -78,6 +78,14 @@ describe.skipIf(!raw)("the ICMP process", () => {
     expect(replies.map(({ ip }) => ip)).toEqual(["127.0.0.1", "127.0.0.1"]);
   });
 
+  it("measures the MTU of the loopback, which takes what an IP packet can hold", async () => {
+    const mtu = await trace().pathMtu("127.0.0.1", 3_000);
+    expect(mtu).toMatchObject({ status: "ok", data: { limitedBy: null, blackHole: false, method: "interface" } });
+    expect(mtu.status === "ok" ? mtu.data.bytes : null).toBeGreaterThan(16_000);
+    const strict = createTrace({ host, egress: createEgress(NO_ALLOW_LISTS), clock: systemClock })(jobLimits());
+    expect(await strict.pathMtu("127.0.0.1", 3_000)).toEqual({ status: "refused" });
+  });
+
   it("lets few traces in at once and gives up a turn with its check", async () => {
     const turns = createTrace({ host, egress: loopbackEgress, clock: systemClock });
     const request = { ip: "127.0.0.1", protocol: "icmp", maxHops: 5, queries: 5 } as const;

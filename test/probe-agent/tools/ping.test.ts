@@ -201,6 +201,8 @@ describe("a traceroute", () => {
     const [hop] = result.hops ?? [];
     expect(hop).toMatchObject({ hop: 1, loss_percent: 0 });
     expect(hop?.replies).toHaveLength(2);
+    expect(hop?.stats).toMatchObject({ received: 2, loss_percent: 0 });
+    expect(result).toMatchObject({ unreachable: null, path_mtu: { limited_by: null, method: "interface" } });
     expect(hop?.replies[0]).toMatchObject({ ip: "127.0.0.1", hostname: "router.example.net", asn: null, icmp_type: 0 });
     expect(events).toMatchObject([{ kind: "hop", data: { hop: 1, replies: [{ hostname: null }, {}] } }]);
   });

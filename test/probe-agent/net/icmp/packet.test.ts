@@ -3,6 +3,7 @@ import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import { echoRequest, parseIncoming } from "#probe-agent/net/icmp/packet.ts";
 import { constantSumPayload } from "#probe-agent/net/icmp/prober-icmp.ts";
 import { parseSegment, synSegment } from "#probe-agent/net/icmp/tcp-segment.ts";
+import { seeded } from "#test/support/seeded.ts";
 import { echoReply, icmpError, mplsExtension, quotedIpv4, quotedIpv6 } from "#test/support/icmp-packets.ts";
 
 const COOKIE = Buffer.from("0123456789abcdef", "hex");
@@ -109,8 +110,9 @@ describe("hostile packets", () => {
   });
 
   it("of random octets never throw", () => {
+    const octet = seeded(20_260_727);
     for (let round = 0; round < 5_000; round += 1) {
-      const bytes = Buffer.from(Array.from({ length: round % 200 }, () => Math.floor(Math.random() * 256)));
+      const bytes = Buffer.from(Array.from({ length: round % 200 }, octet));
       for (const type of [0x45, 11, 3, 1]) {
         if (bytes.length > 0) bytes[0] = type;
         expect(() => [parseIncoming(4, bytes), parseIncoming(6, bytes), parseSegment(4, bytes)]).not.toThrow();

@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process";
+import type { Outcome } from "#shared/outcome.ts";
+import type { PingResult } from "#shared/tools/ping.ts";
+import type { TraceRequest, TraceRun } from "#probe-agent/net/port/packets.ts";
+import type { Chain } from "#test/lab/chain.ts";
+import { ROOT } from "#test/laws/source-files.ts";
+
+const ALLOW = ["10.0.0.0/8", "fd00::/8"];
+
+/** Runs a script with one argument of JSON in the first namespace of a chain and reads its answer of JSON. */
+function runFrom(chain: Chain, script: string, order: unknown, before: readonly string[]): Promise<unknown> {
+  const command = [...before, process.execPath, `${ROOT}/${script}`, JSON.stringify(order)];
+  return new Promise((resolve, reject) => {
+    execFile("ip", ["netns", "exec", chain.probe, ...command], (error, stdout) => {
+      if (error === null) resolve(JSON.parse(stdout));
+      else reject(error);
+    });
+  });
+}
+
+/** Runs the ping tool from the first namespace of a chain; `before` is a command that starts it in another way. */
+export async function pingFrom(
+  chain: Chain,
+  params: Readonly<Record<string, unknown>>,
+  before: readonly string[] = [],
+): Promise<PingResult> {
+  const answer = await runFrom(chain, "test/support/ping-here.ts", { params, allow: ALLOW }, before);
+  const { outcome } = answer as { readonly outcome: Outcome<PingResult> };
+  if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+  return outcome.data;
+}
+
+/** Traces from the first namespace with every option of the port; `tookMs` is the trace alone. */
+export async function traceFrom(chain: Chain, request: TraceRequest): Promise<TraceRun & { readonly tookMs: number }> {
+  const answer = await runFrom(chain, "test/lab/trace-here.ts", { request, allow: ALLOW }, []);
+  const { outcome, tookMs } = answer as { readonly outcome: Outcome<TraceRun>; readonly tookMs: number };
+  if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+  return { ...outcome.data, tookMs };
+}

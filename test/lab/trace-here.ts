@@ -1,0 +1,21 @@
+// Traces once from this process's own namespace and prints outcome and duration. Argument: JSON of {request, allow: CIDRs}.
+import { createEgress } from "#shared/egress.ts";
+import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
+import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
+import { createTrace } from "#probe-agent/net/trace.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { jobLimits } from "#test/support/net.ts";
+
+const { request, allow } = JSON.parse(process.argv[2] ?? "{}") as {
+  readonly request: TraceRequest;
+  readonly allow: readonly string[];
+};
+const host = startIcmpHost({ clock: systemClock, log: () => {} });
+await host.ready();
+const egress = createEgress({ targets: allow, names: [] });
+const trace = createTrace({ host, egress, clock: systemClock })(jobLimits(30_000));
+const startedAt = systemClock.monotonic();
+const outcome = await trace.run(request, () => {});
+const tookMs = systemClock.monotonic() - startedAt;
+await host.stop();
+process.stdout.write(JSON.stringify({ outcome, tookMs }));
