@@ -21,6 +21,8 @@ export interface Attachment extends JobSource {
   readonly address: string;
   /** null: not welcomed yet. */
   replicaId(): string | null;
+  /** The replica it leads to, by the replica's first word; null: not known yet. */
+  leadsTo(): string | null;
   /** Ends it now; `onLost` is called with this reason. */
   close(reason: string): void;
   /** Says goodbye after everything already sent; resolves when the hub has heard it, in 1 s at most. */
@@ -49,10 +51,8 @@ export interface AttachOptions {
   /** `spoken`: the replica has named itself, so it speaks 1.1 or later. */
   readonly hello: (spoken: boolean) => Hello;
   readonly beat: (stream: Attachment) => Beat;
-  /** Whether there is a stream to this replica already. */
-  readonly reached: (replicaId: string) => boolean;
-  /** Whether there is any stream beside this one, so that it could be a second one to its replica. */
-  readonly others: boolean;
+  /** Streams dialled before this one, so that it could be a second one to its replica. */
+  readonly older: () => readonly Attachment[];
   readonly clock: Clock;
   readonly events: AttachmentEvents;
 }
@@ -61,6 +61,7 @@ export interface AttachOptions {
 const GOODBYE_MS = 1_000;
 /** So long a stream that could be a second one waits to hear whose it is; a 1.0 replica never says. */
 const NAME_MS = 1_000;
+const UNSURE_MS = 20;
 
 type Stream = ClientDuplexStream<AgentMessage, HubMessage>;
 
@@ -70,7 +71,9 @@ export function attach(options: AttachOptions): Attachment {
   const client = dial(options);
   const stream: Stream = client.attach();
   let replicaId: string | null = null;
-  let heardAt = clock.monotonic();
+  let leadsTo: string | null = null;
+  const dialledAt = clock.monotonic();
+  let heardAt = dialledAt;
   // The hub's word on when a silent stream's jobs are another agent's; ours until the first job has come.
   let leaseMs = SILENT_MS;
   let greeted = false;
@@ -79,6 +82,7 @@ export function attach(options: AttachOptions): Attachment {
   const attachment: Attachment = {
     address: options.address,
     replicaId: () => replicaId,
+    leadsTo: () => (greeted ? leadsTo : null),
     say(message) {
       if (!over && !stream.destroyed) stream.write(message);
     },
@@ -98,7 +102,14 @@ export function attach(options: AttachOptions): Attachment {
   /** The hub takes a second stream for a new one in place of the first: hello is said only where it is none. */
   function greet(named: string | null): void {
     if (over || greeted) return;
-    if (named !== null && options.reached(named)) return lost("duplicate", named);
+    const older = options.older();
+    if (named !== null && older.some((other) => other.leadsTo() === named)) return lost("duplicate", named);
+    // One dialled just before may be on its way to the same replica.
+    const unsure = named !== null && older.some((other) => other.leadsTo() === null);
+    if (unsure && clock.monotonic() - dialledAt < NAME_MS) {
+      setTimeout(greet, UNSURE_MS, named);
+      return;
+    }
     greeted = true;
     clearTimeout(nameless);
     attachment.say({ body: { $case: "hello", value: options.hello(named !== null) } });
@@ -122,7 +133,10 @@ export function attach(options: AttachOptions): Attachment {
 
   stream.on("metadata", (metadata: Metadata) => {
     const [named] = metadata.get(REPLICA_HEADER);
-    if (typeof named === "string") greet(named);
+    if (typeof named !== "string") return;
+    clearTimeout(nameless);
+    leadsTo = named;
+    greet(named);
   });
   stream.on("data", (message: HubMessage) => {
     if (over) return;
@@ -131,6 +145,7 @@ export function attach(options: AttachOptions): Attachment {
     switch (body?.$case) {
       case "welcome":
         replicaId = body.value.replicaId;
+        leadsTo = replicaId;
         return events.onWelcome(attachment, body.value);
       case "job":
         leaseMs = Math.max(BEAT_MS, body.value.leaseMs);
@@ -151,7 +166,7 @@ export function attach(options: AttachOptions): Attachment {
   });
   stream.on("error", (error: Error) => lost("error", error.message));
   stream.on("end", () => lost("closed"));
-  if (!options.others) greet(null);
+  if (options.older().length === 0) greet(null);
   return attachment;
 }
 

@@ -95,6 +95,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
   }
 
   function dial(address: string): void {
+    const older = [...attached];
     const attachment = attach({
       address,
       credential: options.credential(),
@@ -103,8 +104,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
         return { ...options.hello(), credits };
       },
       beat: (stream) => beatOf(stream),
-      reached,
-      others: attached.size > 0,
+      older: () => older.filter((stream) => attached.has(stream)),
       clock,
       events: {
         onWelcome,

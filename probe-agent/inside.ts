@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { NO_ALLOW_LISTS, createEgress, type AllowLists } from "#shared/egress.ts";
+import { createSuffixRule } from "#shared/egress/names.ts";
 import type { Job } from "#probe-agent/run-job.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 
@@ -11,6 +12,7 @@ const publicOnly = createEgress(NO_ALLOW_LISTS);
  */
 export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "params">) => boolean {
   const egress = createEgress(allow);
+  const isListedName = createSuffixRule(allow.names);
   return ({ tool, params }) => {
     const contract = implementations.get(tool)?.contract;
     if (contract === undefined) return false;
@@ -19,8 +21,7 @@ export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "param
     if (typeof target !== "string") return false;
     const host = kind === "url" ? hostOf(target) : target;
     if (isIP(host) !== 0) return egress.allowsAddress(host) && !publicOnly.allowsAddress(host);
-    const check = (rules: typeof egress) => rules.checkHost(host, { connects: true }).ok;
-    return check(egress) && !check(publicOnly);
+    return isListedName(host.toLowerCase().replace(/\.$/, ""));
   };
 }
 

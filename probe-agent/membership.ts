@@ -41,13 +41,13 @@ export interface MembershipOptions {
 /** The identity that is kept; at the first start the one that the join token is exchanged for. */
 export async function openMembership(options: MembershipOptions): Promise<OpenedMembership> {
   const { stateDir, region, addresses, random, log } = options;
+  const how = `vantage probes token --region ${region}`;
   const kept = readIdentity(stateDir);
   const found = findToken(options.joinToken, options.joinTokenFile);
   if (kept.kind === "kept") {
     // An identity wins over a token, also over one that is none: it may have been spent and its file emptied.
     return { ok: true, membership: hold(kept.identity, found.ok ? found.token : null) };
   }
-  const how = `vantage probes token --region ${region}`;
   const broken = kept.kind === "broken" ? `the identity in ${stateDir} is broken (${kept.fault}) and ` : "";
   if (!found.ok) return found;
   if (found.token === null) {

@@ -14,6 +14,8 @@ export interface AgentProcess {
   readonly child: ChildProcess;
   /** Everything it has logged. */
   readonly log: () => string;
+  /** Resolves once the log has this text; rejects when the agent ends without it. */
+  says(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   /** Its exit status, null after a signal. */
   readonly exited: Promise<number | null>;
@@ -27,14 +29,23 @@ export async function startAgent(
   region: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<AgentProcess> {
-  const stateDir = mkdtempSync(join(tmpdir(), `vantage-agent-${region}-`));
   const token = await tokenFor(door, region, `agt-${randomBytes(8).toString("hex")}`);
+  const agent = spawnAgent({
+    VANTAGE_CONTROL_PLANE: `localhost:${door.grpcPort}`,
+    VANTAGE_JOIN_TOKEN: token,
+    VANTAGE_REGION: region,
+    ...settings,
+  });
+  await agent.says('"attached"');
+  return agent;
+}
+
+/** Starts an agent with these settings, whatever becomes of it; without VANTAGE_STATE_DIR in a folder of its own. */
+export function spawnAgent(settings: Readonly<Record<string, string>>): AgentProcess {
+  const stateDir = mkdtempSync(join(tmpdir(), "vantage-agent-"));
   const child = spawn(process.execPath, [ENTRY], {
     env: {
       PATH: process.env["PATH"],
-      VANTAGE_CONTROL_PLANE: `localhost:${door.grpcPort}`,
-      VANTAGE_JOIN_TOKEN: token,
-      VANTAGE_REGION: region,
       VANTAGE_STATE_DIR: stateDir,
       VANTAGE_AGENT_METRICS_ADDR: "off",
       VANTAGE_ALLOW_TARGETS: "127.0.0.0/8,::1/128",
@@ -44,20 +55,27 @@ export async function startAgent(
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  const attached = Promise.withResolvers<void>();
+  const listeners = new Set<() => void>();
   const listen = (chunk: Buffer) => {
     output += chunk.toString();
-    if (output.includes('"attached"')) attached.resolve();
+    for (const listener of listeners) listener();
   };
   child.stdout.on("data", listen);
   child.stderr.on("data", listen);
-  const exited = once(child, "exit").then(([code]) => code as number | null);
-  void exited.then(() => attached.reject(new Error(`agent ended before it was attached: ${output}`)));
-  attached.promise.catch(() => {});
-  await attached.promise;
+  // Its streams too have ended: whatever it said last is in the log.
+  const exited = once(child, "close").then(([code]) => code as number | null);
   return {
     child,
     log: () => output,
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (output.includes(text)) resolve();
+        };
+        listeners.add(look);
+        look();
+        void exited.then(() => reject(new Error(`the agent ended before it said ${text}: ${output}`)));
+      }),
     kill: (signal) => child.kill(signal),
     exited,
     async stop() {

@@ -1,0 +1,109 @@
+import { X509Certificate } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { enroll, renew, type Enrolment } from "#probe-agent/enroll.ts";
+import { faultOf, fingerprintOf, type Identity } from "#probe-agent/identity.ts";
+import { readToken, type JoinToken } from "#probe-agent/join-token.ts";
+import { issue, type Issued } from "#test/servers/pki.ts";
+import { startTlsServer } from "#test/servers/tls.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { makeJoinToken } from "#test/support/enrol.ts";
+
+let plane: TestControlPlane;
+let address: string;
+beforeAll(async () => {
+  plane = await startControlPlane();
+  address = `127.0.0.1:${plane.grpcPort}`;
+});
+afterAll(() => plane.stop());
+
+async function newToken(): Promise<JoinToken> {
+  return tokenOf(await makeJoinToken(plane, { region: "eu-west" }));
+}
+
+function tokenOf(text: string): JoinToken {
+  const token = readToken(text);
+  if (token === null) throw new Error("no token");
+  return token;
+}
+
+function identityIn(enrolment: Enrolment): Identity {
+  if (!enrolment.ok) throw new Error(enrolment.detail);
+  return enrolment.identity;
+}
+
+describe("an agent with a token", () => {
+  it("gets an identity of the control plane's making, which fits its own key", async () => {
+    const identity = identityIn(await enroll(address, await newToken()));
+    expect(identity.agentId).toMatch(/^eu-west-[0-9a-f]{12}$/);
+    expect(faultOf(identity)).toBeNull();
+    expect(new X509Certificate(identity.certificate).publicKey.asymmetricKeyDetails).toEqual({
+      namedCurve: "prime256v1",
+    });
+  });
+
+  it("is refused with a token that was used before, and need not ask again", async () => {
+    const token = await newToken();
+    identityIn(await enroll(address, token));
+    expect(await enroll(address, token)).toMatchObject({
+      ok: false,
+      retry: false,
+      detail: expect.stringContaining("used"),
+    });
+  });
+
+  it("asks again where nobody answers", async () => {
+    expect(await enroll("127.0.0.1:1", await newToken())).toMatchObject({ ok: false, retry: true });
+    expect(await enroll("no-such-host.invalid:1", await newToken())).toMatchObject({ ok: false, retry: true });
+  });
+
+  it("gets its next certificate by the one it has, with another key", async () => {
+    const first = identityIn(await enroll(address, await newToken()));
+    const second = identityIn(await renew(address, first));
+    expect(second.agentId).toBe(first.agentId);
+    expect(second.key).not.toBe(first.key);
+    expect(faultOf(second)).toBeNull();
+    await plane.operate("DELETE", `/api/admin/probes?id=${first.agentId}`);
+    expect(await renew(address, second)).toMatchObject({ ok: false, retry: false });
+  });
+});
+
+describe("whoever is not the control plane of the token", () => {
+  /** What an agent makes of a server with this chain, when its token is for this authority; and what it was told. */
+  async function meet(chain: readonly Issued[], authority: Issued): Promise<Enrolment & { heard: string }> {
+    let heard = "";
+    const server = await startTlsServer({
+      chain,
+      ALPNProtocols: ["h2"],
+      onConnection: (socket) => socket.on("data", (bytes: Buffer) => (heard += bytes.toString("latin1"))),
+    });
+    const token = tokenOf(`vjt_${"s".repeat(43)}_${fingerprintOf(authority.der)}`);
+    const enrolment = await enroll(`127.0.0.1:${server.port}`, token);
+    await server.close();
+    return { ...enrolment, heard };
+  }
+
+  const names = { subject: `CN=${CONTROL_PLANE_NAME}`, san: [`DNS:${CONTROL_PLANE_NAME}`] };
+
+  it("learns nothing: another authority, its own word for it, a stranger's leaf beside the right authority", async () => {
+    const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
+    const wrong = await issue({ ca: true, subject: "CN=Vantage agent authority" });
+    const forged = await issue({ ...names, issuer: wrong });
+    const foreign = { ok: false, retry: false, heard: "" };
+    expect(await meet([forged, wrong], right)).toMatchObject(foreign);
+    expect(await meet([forged, right], right)).toMatchObject(foreign);
+    expect(await meet([right], right)).toMatchObject(foreign);
+    expect(await meet([await issue(names)], right)).toMatchObject(foreign);
+  });
+
+  it("learns nothing either as an agent of the same authority: the name is missing", async () => {
+    const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
+    const agent = await issue({ subject: "CN=eu-west-000000000000", issuer: right });
+    expect(await meet([agent, right], right)).toMatchObject({ ok: false, retry: false, heard: "" });
+  });
+
+  it("is no fault of the token where no TLS is spoken at all", async () => {
+    const port = Number(new URL(plane.url).port);
+    expect(await enroll(`127.0.0.1:${port}`, await newToken())).toMatchObject({ ok: false, retry: true });
+  });
+});

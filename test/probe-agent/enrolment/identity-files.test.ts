@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { readIdentity, writeIdentity } from "#probe-agent/identity-files.ts";
+import { renewalDueAt, type Identity } from "#probe-agent/identity.ts";
+import { issue, type Issued } from "#test/servers/pki.ts";
+import { systemRandom } from "#test/support/clock.ts";
+
+let authority: Issued;
+let first: Identity;
+let second: Identity;
+let folder: string;
+
+async function makeIdentity(agentId: string): Promise<Identity> {
+  const certificate = await issue({ subject: `CN=${agentId}`, issuer: authority });
+  return {
+    agentId,
+    key: certificate.keyPem,
+    certificate: certificate.pem,
+    ca: authority.pem,
+    receivedAtMs: 1_000,
+    tokenDigest: "ab",
+  };
+}
+
+beforeAll(async () => {
+  authority = await issue({ ca: true, subject: "CN=authority" });
+  first = await makeIdentity("eu-west-000000000001");
+  second = await makeIdentity("eu-west-000000000002");
+});
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "vantage-identity-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it("is none before the first, then the newest, with nothing of the ones before", () => {
+  expect(readIdentity(folder)).toEqual({ kind: "none" });
+  writeIdentity(folder, first, systemRandom);
+  writeIdentity(folder, second, systemRandom);
+  expect(readIdentity(folder)).toEqual({ kind: "kept", identity: second });
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
+it("is readable by its owner alone", () => {
+  writeIdentity(folder, first, systemRandom);
+  const kept = join(folder, "identity");
+  expect(statSync(kept).mode & 0o777).toBe(0o700);
+  for (const name of readdirSync(kept)) expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600);
+});
+
+it("is the one before after a crash half-way through the next", () => {
+  writeIdentity(folder, first, systemRandom);
+  const half = join(folder, "identity.00112233445566ff");
+  mkdirSync(half);
+  writeFileSync(join(half, "key.pem"), second.key);
+  expect(readIdentity(folder)).toEqual({ kind: "kept", identity: first });
+  writeIdentity(folder, second, systemRandom);
+  expect(readIdentity(folder)).toEqual({ kind: "kept", identity: second });
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
+it.each([
+  ["key.pem", () => second.key, "key and certificate do not belong together"],
+  ["certificate.pem", () => "", "key or certificate cannot be read"],
+  ["ca.pem", () => second.certificate, "the certificate is not of its authority"],
+  ["agent-id", () => "?", "the agent's id is none"],
+  ["received-at", () => "", "it does not say when its certificate came"],
+])("is broken, and says how, with a %s that does not fit", (file, text, fault) => {
+  writeIdentity(folder, first, systemRandom);
+  writeFileSync(join(folder, "identity", file), text());
+  expect(readIdentity(folder)).toEqual({ kind: "broken", fault });
+});
+
+it("is broken where a file is gone", () => {
+  writeIdentity(folder, first, systemRandom);
+  rmSync(join(folder, "identity", "ca.pem"));
+  expect(readIdentity(folder)).toEqual({ kind: "broken", fault: "a file is missing" });
+});
+
+it("is to be renewed at two thirds of the life that was left when it came", async () => {
+  const dates = { notBefore: new Date("2026-01-01T00:00:00Z"), notAfter: new Date("2026-02-01T00:00:00Z") };
+  const certificate = (await issue({ issuer: authority, ...dates })).pem;
+  const receivedAtMs = Date.parse("2026-01-02T00:00:00Z");
+  expect(new Date(renewalDueAt({ ...first, certificate, receivedAtMs })).toISOString()).toBe(
+    "2026-01-22T00:00:00.000Z",
+  );
+});

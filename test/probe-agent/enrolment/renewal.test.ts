@@ -1,0 +1,73 @@
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { renew } from "#probe-agent/enroll.ts";
+import type { Identity } from "#probe-agent/identity.ts";
+import { createAgentMetrics } from "#probe-agent/metrics.ts";
+import { keepRenewed, type Renewal } from "#probe-agent/renewal.ts";
+import { issue } from "#test/servers/pki.ts";
+import { systemRandom } from "#test/support/clock.ts";
+
+const DAY_MS = 86_400_000;
+const START = Date.parse("2026-01-02T00:00:00Z");
+
+let identity: Identity;
+let asked: string[];
+let answer: Awaited<ReturnType<typeof renew>>;
+let renewal: Renewal;
+let registry: Registry;
+
+beforeEach(async () => {
+  const notAfter = new Date(START + 30 * DAY_MS);
+  const certificate = (await issue({ notBefore: new Date(START - DAY_MS), notAfter })).pem;
+  identity = { agentId: "a", key: "", certificate, ca: "", receivedAtMs: START, tokenDigest: "" };
+  asked = [];
+  answer = { ok: false, retry: true, detail: "away" };
+  // The host's clock is years off and must not matter; the monotonic one is advanced by the timers.
+  vi.useFakeTimers({ now: 0 });
+  registry = new Registry();
+  renewal = keepRenewed({
+    identity: () => identity,
+    onRenewed: (renewed) => (identity = renewed),
+    clock: { now: () => new Date(0), monotonic: () => Date.now() },
+    random: systemRandom,
+    metrics: createAgentMetrics(registry),
+    log: pino({ level: "silent" }),
+    ask: (address) => {
+      asked.push(address);
+      return Promise.resolve(answer);
+    },
+  });
+});
+afterEach(() => {
+  renewal.stop();
+  vi.useRealTimers();
+});
+
+it("asks at two thirds of the life by the control plane's time, and not before", async () => {
+  renewal.heard("one:1", START);
+  await vi.advanceTimersByTimeAsync(20 * DAY_MS - 60_000);
+  expect(asked).toEqual([]);
+  answer = { ok: true, identity: { ...identity, receivedAtMs: START + 20 * DAY_MS } };
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(asked).toEqual(["one:1"]);
+  expect(identity.receivedAtMs).toBe(START + 20 * DAY_MS);
+  expect(await registry.metrics()).toContain('vantage_agent_certificate_renewals_total{result="ok"} 1');
+});
+
+it("asks at once after a restart that comes too late, and the replica it heard last", async () => {
+  renewal.heard("two:1", START + 25 * DAY_MS);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked).toEqual(["two:1"]);
+});
+
+it("asks again where it failed, ever more rarely, and counts it", async () => {
+  renewal.heard("one:1", START + 21 * DAY_MS);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  const inFirstHour = asked.length;
+  expect(inFirstHour).toBeGreaterThan(2);
+  await vi.advanceTimersByTimeAsync(DAY_MS);
+  expect(asked.length - inFirstHour).toBeLessThan(12);
+  expect(asked.length - inFirstHour).toBeGreaterThan(3);
+  expect(await registry.metrics()).toContain(`{result="failed"} ${asked.length}`);
+});

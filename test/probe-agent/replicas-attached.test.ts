@@ -1,0 +1,139 @@
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { freePort } from "#shared/client/up/postgres/server.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+
+// Presence is told within seconds; a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
+const SOON = { timeout: 30_000, interval: 100 };
+
+let planes: TestControlPlane[] = [];
+let agent: AgentProcess | null = null;
+let ends: (() => Promise<unknown>)[] = [];
+
+beforeEach(() => {
+  planes = [];
+  ends = [];
+});
+afterEach(async () => {
+  await agent?.stop();
+  agent = null;
+  for (const plane of planes.toReversed()) await plane.stop();
+  for (const end of ends) await end();
+});
+
+/** A replica; one that advertises says where it listens. */
+async function replica(advertises: boolean): Promise<TestControlPlane> {
+  const grpc = { host: "127.0.0.1", port: await freePort() };
+  const config = { grpc, grpcAdvertise: advertises ? `localhost:${grpc.port}` : null };
+  const [first] = planes;
+  const plane = await startControlPlane({
+    config,
+    ...(first === undefined ? {} : { databaseUrl: first.databaseUrl }),
+  });
+  planes.push(plane);
+  return plane;
+}
+
+async function attachedTo(plane: TestControlPlane): Promise<number> {
+  const { body } = await plane.operate("GET", "/api/admin/probes");
+  return (body.data as { replicas: string[] }[])[0]?.replicas.length ?? 0;
+}
+
+/** The agent's own figure. */
+async function figure(name: string): Promise<number> {
+  const port = /"metrics":(\d+)/.exec(agent?.log() ?? "")?.[1];
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Number(
+    text
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(" ")[1],
+  );
+}
+
+const METRICS = { VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0" };
+
+describe("where replicas advertise their addresses", () => {
+  it("an agent that knows one has a stream to each, to one that comes later too, and leaves one that goes", async () => {
+    const first = await replica(true);
+    await replica(true);
+    agent = await startAgent(first, "eu-west", METRICS);
+    await expect.poll(() => attachedTo(first), SOON).toBe(2);
+    const third = await replica(true);
+    await expect.poll(() => attachedTo(first), SOON).toBe(3);
+    planes.splice(planes.indexOf(third), 1);
+    await third.stop();
+    await expect.poll(() => attachedTo(first), SOON).toBe(2);
+    await expect.poll(() => figure('vantage_agent_streams{state="standing"}'), SOON).toBe(2);
+    expect(await figure("vantage_agent_credits_granted")).toBe(200);
+  });
+
+  it("two addresses of one replica make one stream, and jobs go on undisturbed", async () => {
+    const first = await replica(true);
+    const key = await first.createKey();
+    agent = await startAgent(first, "eu-west", {
+      ...METRICS,
+      VANTAGE_CONTROL_PLANE: `localhost:${first.grpcPort},127.0.0.1:${first.grpcPort}`,
+    });
+    const target = await startHttpServer();
+    ends.push(() => target.close());
+    const answer = await first.call(`/api/v4/ping?host=127.0.0.1&count=8&interval_ms=300`, { key });
+    expect(answer.body.data).toMatchObject({ packets_received: 8 });
+    await expect.poll(() => figure('vantage_agent_streams{state="standing"}'), SOON).toBe(1);
+    expect(agent.log()).not.toContain("control plane lost");
+  });
+});
+
+describe("behind a balancer, where no addresses are advertised", () => {
+  it("an agent dials until it has been led to each replica", async () => {
+    const first = await replica(false);
+    const second = await replica(false);
+    const third = await replica(false);
+    const balancer = await startBalancer([first, second, third].map(({ grpcPort }) => grpcPort));
+    ends.push(() => balancer.close());
+    agent = await startAgent(first, "eu-west", { ...METRICS, VANTAGE_CONTROL_PLANE: `localhost:${balancer.port}` });
+    await expect.poll(() => attachedTo(first), SOON).toBe(3);
+    const led = balancer.connections();
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(balancer.connections()).toBe(led);
+    expect(agent.log()).not.toContain("control plane lost");
+  });
+});
+
+interface Balancer {
+  readonly port: number;
+  connections(): number;
+  close(): Promise<void>;
+}
+
+/** Leads two connections to the first server for each one to the others: a balancer is seldom fair. */
+async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+  const turns = ports.flatMap((port) => [ports[0] ?? 0, port]);
+  const sockets = new Set<Socket>();
+  let taken = 0;
+  const server = createServer((client) => {
+    const upstream = connect(turns[taken % turns.length] ?? 0, "127.0.0.1");
+    taken += 1;
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+      from.on("close", () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => taken,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

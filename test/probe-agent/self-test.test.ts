@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { failed } from "#shared/outcome.ts";
+import { createCanaries } from "#probe-agent/canaries.ts";
+import { createInside } from "#probe-agent/inside.ts";
+import { isNetworkGone, startSelfTest, type CanaryResults, type SelfTest } from "#probe-agent/self-test.ts";
+
+const timeout = failed("connect", "target", "timeout", "no answer");
+let now: number;
+let looks: number;
+let answers: CanaryResults;
+let selfTest: SelfTest;
+
+beforeEach(() => {
+  now = 0;
+  looks = 0;
+  answers = { resolver: true, route: true, control_plane: null };
+  selfTest = startSelfTest({
+    canaries: {
+      resolver: () => Promise.resolve(answers.resolver),
+      route: () => Promise.resolve(answers.route),
+      control_plane: () => Promise.resolve(answers.control_plane),
+    },
+    clock: { monotonic: () => now },
+    onLook: () => (looks += 1),
+  });
+});
+afterEach(() => selfTest.stop());
+
+it.each([
+  [{ resolver: false, route: false, control_plane: null }, true],
+  [{ resolver: false, route: true, control_plane: null }, true],
+  [{ resolver: false, route: true, control_plane: true }, false],
+  [{ resolver: true, route: false, control_plane: null }, false],
+])("%o: the agent's own network is gone: %s", (results, gone) => {
+  expect(isNetworkGone(results)).toBe(gone);
+});
+
+describe("a failure", () => {
+  it("is the target's while the agent's network answers", async () => {
+    expect(await selfTest.judge(timeout, 1_000)).toEqual(timeout);
+  });
+
+  it("is the probe's when nothing answers, its reason kept", async () => {
+    answers = { resolver: false, route: false, control_plane: null };
+    expect(await selfTest.judge(timeout, 1_000)).toMatchObject({
+      source: "probe",
+      stage: "connect",
+      reason: "timeout",
+      message: expect.stringContaining("probe's own network is down"),
+    });
+  });
+
+  it("makes the agent look anew once the last look is half a minute old, once for all that fail together", async () => {
+    await selfTest.look();
+    answers = { resolver: false, route: false, control_plane: null };
+    now = 29_000;
+    expect(await selfTest.judge(timeout, 1_000)).toEqual(timeout);
+    now = 31_000;
+    const both = await Promise.all([selfTest.judge(timeout, 1_000), selfTest.judge(timeout, 1_000)]);
+    expect(both.map(({ source }) => source)).toEqual(["probe", "probe"]);
+    expect(looks).toBe(2);
+    expect(selfTest.ageSeconds()).toBe(0);
+  });
+
+  it("with no time left goes by the last look, which a late job has asked for beforehand", async () => {
+    await selfTest.look();
+    answers = { resolver: false, route: false, control_plane: null };
+    now = 60_000;
+    selfTest.prepare();
+    await expect.poll(() => looks).toBe(2);
+    expect(await selfTest.judge(timeout, -100)).toMatchObject({ source: "probe" });
+  });
+
+  it("of the probe's own making stays what it is", async () => {
+    const own = failed("request", "probe", "internal", "broken");
+    expect(await selfTest.judge(own, 1_000)).toBe(own);
+    expect(looks).toBe(0);
+  });
+});
+
+describe("canaries", () => {
+  const canariesWith = (status: string, server: string, standing: string[] = []) =>
+    createCanaries({
+      dns: () => ({ query: () => Promise.resolve({ status, server } as never) }),
+      standing: () => standing,
+    });
+
+  it.each([
+    ["NOERROR", "127.0.0.53#53", true],
+    ["REFUSED", "192.0.2.1#53", true],
+    ["SERVFAIL", "127.0.0.53#53", false],
+    ["TIMEOUT", "192.0.2.1#53", false],
+  ])("a resolver that says %s at %s speaks for the network behind it: %s", async (status, server, speaks) => {
+    expect(await canariesWith(status, server).resolver()).toBe(speaks);
+  });
+
+  it.each([
+    [[], null],
+    [["localhost:50051", "[::1]:50051", "127.0.0.1:50051"], null],
+    [["dns:///hub.example:443"], true],
+  ])("streams to %o tell of the network: %s", async (standing, tells) => {
+    expect(await canariesWith("NOERROR", "", standing).control_plane()).toBe(tells);
+  });
+});
+
+it.each([
+  ["check", { url: "http://10.1.2.3/" }, true],
+  ["check", { url: "http://[fd00::1]:8080/" }, false],
+  ["check", { url: "http://db.corp.example/" }, true],
+  ["check", { url: "https://example.com/" }, false],
+  ["ping", { host: "10.9.9.9" }, true],
+  ["ping", { host: "192.0.2.1" }, false],
+  ["no-such-tool", {}, false],
+])("a target inside the operator's own lists is no matter of the way out: %s %o %s", (tool, params, inside) => {
+  const isInside = createInside({ targets: ["10.0.0.0/8"], names: ["corp.example"] });
+  expect(isInside({ tool, params: JSON.stringify(params) })).toBe(inside);
+});
