@@ -1,5 +1,5 @@
-// Runs the ping tool once with a real network in this process's own namespace and rights, and prints its outcome and events.
-// Arguments: JSON of {params, allow: CIDRs, deadlineMs?}.
+// Runs the ping tool with a real network in this process's own namespace and rights, and prints its outcome and events; with
+// several params, an array of those. Arguments: JSON of {params (or a list), allow: CIDRs, deadlineMs?}.
 import { createEgress } from "#shared/egress.ts";
 import { parseParams } from "#shared/schema.ts";
 import { ping as contract } from "#shared/tools/ping.ts";
@@ -10,20 +10,20 @@ import { ping } from "#probe-agent/tools/ping.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";
 
+type Given = Readonly<Record<string, unknown>>;
+
 interface Order {
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: Given | readonly Given[];
   readonly allow: readonly string[];
   readonly deadlineMs?: number;
 }
 
+const AT_ONCE = 6;
+
 const { params, allow, deadlineMs } = JSON.parse(process.argv[2] ?? "{}") as Order;
-const parsed = parseParams(contract.params, params, { from: "json", unknown: "refuse" });
-if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
-const given = parsed.value as Parameters<typeof ping.run>[1];
 const icmpHost = startIcmpHost({ clock: systemClock, log: () => {} });
 await icmpHost.ready();
-const events: ProgressEvent[] = [];
-const net = createNet({
+const createJobNet = createNet({
   clock: systemClock,
   random: systemRandom,
   egress: createEgress({ targets: allow, names: [] }),
@@ -35,7 +35,23 @@ const net = createNet({
     cymruZones: { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
   },
   trustAnchors: [],
-})(jobLimits(deadlineMs ?? contract.deadlineMs(given)), (event) => events.push(event));
-const outcome = await ping.run(net, given);
+});
+
+async function run(wanted: Given) {
+  const parsed = parseParams(contract.params, wanted, { from: "json", unknown: "refuse" });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
+  const given = parsed.value as Parameters<typeof ping.run>[1];
+  const events: ProgressEvent[] = [];
+  const net = createJobNet(jobLimits(deadlineMs ?? contract.deadlineMs(given)), (event) => events.push(event));
+  return { outcome: await ping.run(net, given), events };
+}
+
+const all = [params].flat();
+const done: Awaited<ReturnType<typeof run>>[] = [];
+let next = 0;
+async function work(): Promise<void> {
+  for (let at = next++; at < all.length; at = next++) done[at] = await run(all[at] ?? {});
+}
+await Promise.all(Array.from({ length: AT_ONCE }, work));
 await icmpHost.stop();
-process.stdout.write(JSON.stringify({ outcome, events }));
+process.stdout.write(JSON.stringify(Array.isArray(params) ? done : done[0]));
