@@ -18,11 +18,12 @@ export interface ProbeRow {
   readonly lastSeenAt: Date | null;
   /** Set: it serves this account only. */
   readonly accountId: number | null;
-  readonly enrolledAt: Date | null;
-  readonly certificateExpiresAt: Date | null;
+  readonly enrolledAt: Date;
+  /** End of its newest certificate. */
+  readonly certificateExpiresAt: Date;
 }
 
-/** Every probe, enrolled or attached. */
+/** Every probe that was ever enrolled, revoked ones included. */
 export interface ProbeListing {
   /** By region and id; with `id` that one, or none. Rejects while the database is away. */
   read(filter?: { readonly id?: string; readonly status?: ProbeStatus }): Promise<readonly ProbeRow[]>;
@@ -32,7 +33,7 @@ export interface ProbeListing {
 export interface ProbeListingDeps {
   readonly sql: Sql;
   readonly clock: Pick<Clock, "now">;
-  readonly roster: Pick<Roster, "session" | "sessions">;
+  readonly roster: Pick<Roster, "session">;
   readonly replicaId: string;
 }
 
@@ -42,16 +43,9 @@ export function createProbeListing({ sql, clock, roster, replicaId }: ProbeListi
     async read({ id, status } = {}) {
       const asked = { replicaId, horizon: deadBefore(clock.now()), id: id ?? null };
       const records = await listProbes(sql, asked);
-      const enrolled = new Set(records.map((record) => record.id));
-      const strangers = Array.from(roster.sessions()).filter(
-        ({ agent }) => !enrolled.has(agent.id) && (id === undefined || agent.id === id),
-      );
-      return [
-        ...records.map((record) => rowOf(record, roster.session(record.id), replicaId)),
-        ...strangers.map((session) => strangerRow(session, replicaId)),
-      ]
-        .filter((row) => status === undefined || row.status === status)
-        .toSorted(byRegionAndId);
+      return records
+        .map((record) => rowOf(record, roster.session(record.id), replicaId))
+        .filter((row) => status === undefined || row.status === status);
     },
   };
 }
@@ -72,24 +66,4 @@ function rowOf(record: ProbeRecord, session: Session | undefined, replicaId: str
     enrolledAt: record.enrolledAt,
     certificateExpiresAt: record.certificateExpiresAt,
   };
-}
-
-/** An agent that is attached but stands in no table. */
-function strangerRow(session: Session, replicaId: string): ProbeRow {
-  const elsewhere = { replicas: [], draining: false };
-  return {
-    agent: session.agent,
-    status: statusOf({ revoked: false, enabled: session.enrolled.enabled, here: session, elsewhere }),
-    replicas: [replicaId],
-    lastSeenAt: session.seenAt,
-    accountId: session.enrolled.accountId,
-    enrolledAt: null,
-    certificateExpiresAt: null,
-  };
-}
-
-function byRegionAndId({ agent: one }: ProbeRow, { agent: other }: ProbeRow): number {
-  const [a, b] = [one.place.region, other.place.region];
-  if (a !== b) return a < b ? -1 : 1;
-  return one.id < other.id ? -1 : 1;
 }

@@ -27,8 +27,11 @@ const PROBE = Type.Object({
   last_seen_at: { ...NULLABLE_TIME, description: "When it was last heard, to a few seconds; null: never" },
   capabilities: Type.Array(Type.String(), { description: "What it can do, by its last word" }),
   account_id: Type.Union([Type.Integer(), Type.Null()], { description: "The one account it serves; null: everyone" }),
-  enrolled_at: { ...NULLABLE_TIME, description: "When it joined; null: it is not enrolled" },
-  certificate_expires_at: { ...NULLABLE_TIME, description: "End of its newest certificate; it renews at two thirds" },
+  enrolled_at: Type.String({ format: "date-time", description: "When it joined" }),
+  certificate_expires_at: Type.String({
+    format: "date-time",
+    description: "End of its newest certificate; it renews at two thirds",
+  }),
 });
 
 /** Query of routes that list probes by status. */
@@ -83,7 +86,7 @@ function show({ agent, status, replicas, lastSeenAt, accountId, enrolledAt, cert
     last_seen_at: lastSeenAt?.toISOString() ?? null,
     capabilities: [...agent.capabilities].toSorted(),
     account_id: accountId,
-    enrolled_at: enrolledAt?.toISOString() ?? null,
-    certificate_expires_at: certificateExpiresAt?.toISOString() ?? null,
+    enrolled_at: enrolledAt.toISOString(),
+    certificate_expires_at: certificateExpiresAt.toISOString(),
   };
 }

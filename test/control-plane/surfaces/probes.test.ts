@@ -55,8 +55,8 @@ describe("a target group for Prometheus", () => {
     replicas: [],
     lastSeenAt: null,
     accountId: null,
-    enrolledAt: null,
-    certificateExpiresAt: null,
+    enrolledAt: new Date(0),
+    certificateExpiresAt: new Date(0),
   } as const;
 
   it("names the service, and the probe in labels that are strings with names Prometheus takes", () => {
