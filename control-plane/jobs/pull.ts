@@ -39,6 +39,8 @@ export interface PullerOptions {
 
 /** Jobs that nobody announced, or that came while nobody listened, are found so soon. */
 const SWEEP_MS = 1_000;
+/** Sweeps left out after a job was put back, so that another replica comes first. */
+const REST_SWEEPS = 2;
 /** Less than half of the shortest time after which a silent worker is taken for dead (jobs.ts). */
 const TOUCH_MS = 4_000;
 /** Aborted workers get so long to return. */
@@ -52,6 +54,7 @@ export function createPuller({ queue, concurrency, work, onError }: PullerOption
   const running = new Map<FetchedJob, Promise<void>>();
   const abort = new AbortController();
   let stopped = false;
+  let rest = 0;
 
   const pump = createPump(async () => {
     const free = concurrency - running.size;
@@ -66,6 +69,7 @@ export function createPuller({ queue, concurrency, work, onError }: PullerOption
       onError(error);
       return "later";
     });
+    if (verdict === "later") rest = REST_SWEEPS;
     // Untouched from now on: where this fails, the job is taken for lost and comes again.
     await queue.settle(job, verdict).catch(() => {});
     const wasFull = running.size >= concurrency;
@@ -73,7 +77,10 @@ export function createPuller({ queue, concurrency, work, onError }: PullerOption
     if (wasFull) pump.wake();
   }
 
-  const sweep = setInterval(() => pump.wake(), SWEEP_MS);
+  const sweep = setInterval(() => {
+    if (rest > 0) rest -= 1;
+    else pump.wake();
+  }, SWEEP_MS);
   const touch = setInterval(() => {
     if (running.size > 0) void queue.touch([...running.keys()]).catch(() => {});
   }, TOUCH_MS);

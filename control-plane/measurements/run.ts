@@ -11,6 +11,7 @@ import type { MeasurementMetrics } from "#control-plane/measurements/metrics.ts"
 import {
   claimMeasurement,
   finishMeasurement,
+  postponeMeasurement,
   readAttempts,
   readLocations,
   recordEvents,
@@ -30,8 +31,8 @@ export interface RunDeps {
 }
 
 /**
- * For so long after the request a location whose probe is not to be had here is left to another replica, or to a probe
- * that comes back; then it has failed.
+ * For so long a location whose probe is not to be had here is left to another replica, or to a probe that comes back
+ * (after a restart of ours all are back within 20 s); then it has failed.
  */
 const GIVE_UP_MS = 30_000;
 
@@ -72,17 +73,17 @@ async function runClaimed(deps: RunDeps, taken: StoredMeasurement, stop: AbortSi
   const tellResult = (ordinal: number, row: LocationRow, attempt: number) =>
     journal.add({ event: "result", ordinal, data: JSON.stringify({ attempt }), result: storeRow(row) });
 
-  for (const { ordinal, place } of placed) {
-    const attempts = before.get(ordinal);
-    if (attempts !== undefined) {
-      tell("restart", ordinal, { location: place, attempt: attempts + 1, reason: "replica_lost" });
-    }
-  }
+  const resumed = new Set<number>();
   const ordinals = new Map(placed.map(({ ordinal, place }) => [place.probe_id, ordinal]));
   const answer = await askAgents(deps, taken, placed, AbortSignal.any([stop, over.signal]), (event, planned) => {
     const ordinal = ordinals.get(planned);
     if (ordinal === undefined) return;
-    const attempt = (before.get(ordinal) ?? 0) + event.data.attempt;
+    const earlier = before.get(ordinal) ?? 0;
+    const attempt = earlier + event.data.attempt;
+    if (earlier > 0 && !resumed.has(ordinal)) {
+      resumed.add(ordinal);
+      tell("restart", ordinal, { location: event.data.location, attempt, reason: "replica_lost" });
+    }
     if (event.event === "result") tellResult(ordinal, event.data, attempt);
     else tell(event.event, ordinal, { ...event.data, attempt });
   });
@@ -91,7 +92,8 @@ async function runClaimed(deps: RunDeps, taken: StoredMeasurement, stop: AbortSi
     const error = unansweredError(answer, index);
     return error === null ? [] : [{ ...stored, error }];
   });
-  const givesUp = clock.now().getTime() >= taken.createdAt.getTime() + GIVE_UP_MS;
+  const { waitingSince } = taken;
+  const givesUp = waitingSince !== null && clock.now().getTime() >= waitingSince.getTime() + GIVE_UP_MS;
   if (givesUp && !stop.aborted) {
     for (const { ordinal, place, error } of open) {
       const row: LocationRow = { location: place, duration_ms: 0, status: "failed", error };
@@ -102,7 +104,10 @@ async function runClaimed(deps: RunDeps, taken: StoredMeasurement, stop: AbortSi
   unwatch();
   if (!ours && stop.aborted) return "later";
   if (!ours || over.signal.aborted) return "done";
-  if (open.length > 0 && (!givesUp || stop.aborted)) return "later";
+  if (open.length > 0 && (!givesUp || stop.aborted)) {
+    if (!stop.aborted) await postponeMeasurement(sql, taken, clock.now());
+    return "later";
+  }
   const status = await finishMeasurement(sql, taken, clock.now());
   if (status !== null) metrics.ended.inc({ status });
   return "done";

@@ -19,6 +19,8 @@ export interface StoredMeasurement {
   readonly run: number;
   readonly events: number;
   readonly dropped: number;
+  /** Since when runs find no probe for what is left. */
+  readonly waitingSince: Date | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
@@ -152,6 +154,17 @@ export async function recordEvents(
   return said !== undefined;
 }
 
+/** Leaves a measurement for later because no probe is there for what is left. */
+export async function postponeMeasurement(
+  sql: Sql,
+  { id, run }: { readonly id: string; readonly run: number },
+  now: Date,
+): Promise<void> {
+  await sql`
+    update measurements set waiting_since = coalesce(waiting_since, ${now})
+    where id = ${id} and run = ${run} and status = 'running'`;
+}
+
 /** Ends a run whose locations all have a result: failed where none is ok. null: not this run's to end, or not yet. */
 export async function finishMeasurement(
   sql: Sql,
@@ -230,7 +243,7 @@ export async function countMeasurements(sql: Sql, accountId: number, now: Date):
 
 function columns(sql: Queryable) {
   return sql`id, account_id as "accountId", tool, params, expression, status, share_id as "shareId", run, events,
-    dropped, created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt"`;
+    dropped, waiting_since as "waitingSince", created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt"`;
 }
 
 function locationColumns(sql: Queryable) {

@@ -17,6 +17,8 @@ create table measurements (
   events integer not null default 0,
   -- Progress events that were not kept.
   dropped integer not null default 0,
+  -- Since when a run has found no probe for what is left; null: the last one did not say so.
+  waiting_since timestamptz,
   created_at timestamptz not null,
   started_at timestamptz,
   finished_at timestamptz,

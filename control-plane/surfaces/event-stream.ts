@@ -22,9 +22,15 @@ export function wantsEvents(request: FastifyRequest): boolean {
   return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(request.headers.accept ?? "");
 }
 
-/** The answer that sends a stream. */
+/**
+ * The answer that sends a stream. Its connection ends with it: one that is idle again only after the server has begun to
+ * stop would hold that up until it is cut.
+ */
 export function replyWithStream(reply: FastifyReply, stream: EventStream): FastifyReply {
-  return reply.type("text/event-stream; charset=utf-8").header("cache-control", "no-store").send(stream.body);
+  return reply
+    .type("text/event-stream; charset=utf-8")
+    .headers({ "cache-control": "no-store", connection: "close" })
+    .send(stream.body);
 }
 
 /** An open stream; the first comment goes out at once so that clients see the response begin. */

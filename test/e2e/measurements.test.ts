@@ -3,6 +3,7 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { clientCredentials, enrol } from "#test/support/enrol.ts";
 import {
   createMeasurement,
+  keepAlive,
   pollMeasurement,
   portsOf,
   portsOutcome,
@@ -42,6 +43,7 @@ async function attach(region: string, planes: readonly TestControlPlane[] = [one
   const hello = helloOf(region, { agentId: own.agentId });
   const made = await Promise.all(planes.map((plane) => startScriptedAgent(plane.grpcPort, hello, channel)));
   agents.push(...made);
+  for (const agent of made) keepAlive(agent);
   return made;
 }
 

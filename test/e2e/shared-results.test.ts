@@ -88,7 +88,7 @@ describe("the page of a shared answer", () => {
   it("is complete without script, and escapes what a target says", async () => {
     await attach("eu-a", portsOutcome(HOSTILE, HOSTILE));
     const { body } = await plane.call(`${CALL}&share=1`, { key });
-    const page = await plane.call(`/s/${body.meta["share_id"]}`);
+    const page = await plane.call(`/s/${String(body.meta["share_id"])}`);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'unsafe-inline'/);
     expect(page.headers.get("x-robots-tag")).toBe("noindex");
@@ -132,7 +132,7 @@ describe("time and number", () => {
     const theirs = await other.createKey();
     await attach("eu-a", portsOutcome(), other);
     const { body } = await other.call(`${CALL}&share=1`, { key: theirs });
-    const page = `/s/${body.meta["share_id"]}`;
+    const page = `/s/${String(body.meta["share_id"])}`;
     const { body: listed } = await other.call("/api/v4/measurements", { key: theirs });
     const { id } = listed.data[0] as { id: string };
     clock.advance(7 * 86_400_000 - 1_000);

@@ -8,7 +8,8 @@ import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
-const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
+/** The operator's token of every control plane under test. */
+export const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
 
 /** A whole control plane on loopback with a database of its own, in this process. */
 export interface TestControlPlane {
@@ -74,6 +75,22 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   );
   const service = await serve(app, "0.0.0-test");
   const url = `http://127.0.0.1:${service.ports.http}`;
+  return {
+    app,
+    databaseUrl: database.url,
+    url,
+    grpcPort: service.ports.grpc,
+    ...apiOf(url),
+    async stop() {
+      await service.stop();
+      await app.close();
+      await database.drop();
+    },
+  };
+}
+
+/** The API of a control plane at this URL, wherever it runs. */
+export function apiOf(url: string): Pick<TestControlPlane, "call" | "operate" | "createKey"> {
   const call = async (path: string, { key, method, headers, body, signal }: CallOptions = {}): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, {
       method: method ?? (body === undefined ? "GET" : "POST"),
@@ -101,20 +118,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       ...(body === undefined ? {} : { body }),
     });
   return {
-    app,
-    databaseUrl: database.url,
-    url,
-    grpcPort: service.ports.grpc,
     call,
     operate,
     async createKey(plan = "captain") {
       const { body } = await operate("POST", "/api/admin/keys", { plan });
       return (body.data as { key: string }).key;
-    },
-    async stop() {
-      await service.stop();
-      await app.close();
-      await database.drop();
     },
   };
 }

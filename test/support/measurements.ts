@@ -1,5 +1,6 @@
 import type { Job } from "#shared/protocol/probe.ts";
 import { ok, type Outcome } from "#shared/outcome.ts";
+import type { ScriptedAgent } from "#test/support/scripted-agent.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 
 /** One event of a stream, as its lines say. */
@@ -108,4 +109,11 @@ function readBlock(block: string): StreamedEvent | null {
 export function progressOf(job: Job, data: unknown) {
   const value = { jobId: job.jobId, attempt: job.attempt, kind: "port", data: JSON.stringify(data) };
   return { body: { $case: "progress", value } } as const;
+}
+
+/** Sends the beats without which a stream is taken for dead. */
+export function keepAlive(agent: ScriptedAgent): void {
+  const value = { running: 0, credits: 10, loopLagMs: 0, waiting: 0 };
+  const beats = setInterval(() => agent.send({ body: { $case: "beat", value } }), 1_000);
+  void agent.ended.then(() => clearInterval(beats));
 }

@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePort } from "#shared/client/up/postgres/server.ts";
+import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control-plane.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
+
+const ENTRY = fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url));
+
+/** A control plane in a process of its own. */
+export interface ControlPlaneProcess extends Pick<TestControlPlane, "call" | "operate" | "createKey"> {
+  readonly pid: number;
+  readonly url: string;
+  readonly grpcPort: number;
+  /** Everything it has logged. */
+  log(): string;
+  /** Ends it and resolves with its exit status, null after SIGKILL. */
+  end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+}
+
+/** What a test sets: settings of the control plane, flags of its Node. */
+export interface ProcessOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+}
+
+/** Starts a replica on this database and waits until it listens. */
+export async function startControlPlaneProcess(
+  databaseUrl: string,
+  { settings, flags = [] }: ProcessOptions = {},
+): Promise<ControlPlaneProcess> {
+  const dataDir = mkdtempSync(join(tmpdir(), "vantage-control-plane-"));
+  const [http, grpc] = await Promise.all([freePort(), freePort()]);
+  const child = spawn(process.execPath, [...flags, ENTRY], {
+    env: {
+      PATH: process.env["PATH"],
+      DATABASE_URL: databaseUrl,
+      VANTAGE_HTTP_ADDR: `127.0.0.1:${http}`,
+      VANTAGE_GRPC_ADDR: `127.0.0.1:${grpc}`,
+      VANTAGE_METRICS_ADDR: "off",
+      VANTAGE_DATA_DIR: dataDir,
+      VANTAGE_ADMIN_TOKEN: ADMIN_TOKEN,
+      VANTAGE_MASTER_KEY: MASTER_KEY.toString("base64"),
+      ...settings,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  let isListening = false;
+  const listening = Promise.withResolvers<void>();
+  const listen = (chunk: Buffer) => {
+    output += chunk.toString();
+    // Looked for no longer than needed: the log of a long run is long.
+    isListening ||= output.includes("control plane listening");
+    if (isListening) listening.resolve();
+  };
+  child.stdout.on("data", listen);
+  child.stderr.on("data", listen);
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  void exited.then(() => listening.reject(new Error(`control plane ended before it listened: ${output}`)));
+  listening.promise.catch(() => {});
+  await listening.promise;
+  const url = `http://127.0.0.1:${http}`;
+  return {
+    ...apiOf(url),
+    pid: child.pid ?? 0,
+    url,
+    grpcPort: grpc,
+    log: () => output,
+    async end(signal) {
+      child.kill(signal);
+      const code = await exited;
+      rmSync(dataDir, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
