@@ -48,24 +48,25 @@ export function chooseProbes(
   items: readonly LocationItem[],
   needs: readonly string[] = [],
 ): Choice {
-  const removals = items.filter((item) => item.kind === "remove");
-  const isLeft = (candidate: Candidate) => !removals.some((item) => matches(candidate, item));
-  const known = (item: LocationItem) => candidates.some((candidate) => suits(candidate, item));
+  const removed = new Set<Candidate>();
+  for (const item of items) {
+    if (item.kind === "remove") for (const candidate of suited(candidates, item)) removed.add(candidate);
+  }
   const wishes = items
     .filter((item) => item.kind !== "remove")
     .map((item) => ({
       item,
-      among: candidates.filter((candidate) => candidate.online && suits(candidate, item) && isLeft(candidate)),
+      among: suited(candidates, item).filter((candidate) => candidate.online && !removed.has(candidate)),
     }));
   const unserved = wishes.filter(({ among }) => among.length === 0).map(({ item }) => item);
   const unknown = items.filter((item) => {
     const asked = item.kind === "remove" ? !item.terms.every(isUniversal) : unserved.includes(item);
     // `all` and `nearest` name no place: where nobody is there, nobody is there.
-    return asked && item.terms.length > 0 && !known(item);
+    return asked && item.terms.length > 0 && suited(candidates, item).length === 0;
   });
   const missed = unserved
     .map((item) => {
-      const among = candidates.filter((candidate) => !candidate.online && suits(candidate, item) && isLeft(candidate));
+      const among = suited(candidates, item).filter((candidate) => !candidate.online && !removed.has(candidate));
       // Whoever asks again may then be led to a replica that has it.
       const elsewhere = among.filter((candidate) => candidate.elsewhere);
       return { item, among: elsewhere.length > 0 ? elsewhere : among };
@@ -88,10 +89,9 @@ export function chooseInstead(
   needs: readonly string[] = [],
 ): Candidate | null {
   return chooseOne(
-    candidates,
+    suited(candidates, item),
     (candidate) =>
       !taken.has(candidate.probe_id) &&
-      suits(candidate, item) &&
       (item.kind !== "all" || candidate.region === region) &&
       !items.some((removal) => removal.kind === "remove" && matches(candidate, removal)),
     needs,
@@ -123,10 +123,26 @@ export function chooseOne(
   return leader;
 }
 
-/** Whether an item may be served by a candidate. */
-function suits(candidate: Candidate, item: LocationItem): boolean {
+/** Expressions remembered for one list of candidates. */
+const MAX_REMEMBERED = 500;
+// Where probes stand is read far more often than it changes, and a list of candidates lives until it does.
+const remembered = new WeakMap<readonly Candidate[], Map<string, readonly Candidate[]>>();
+
+/** Those that may serve an item, online or not. The same list of candidates is matched once against equal items. */
+function suited(candidates: readonly Candidate[], item: LocationItem): readonly Candidate[] {
   const namesPlace = item.kind !== "all" && item.kind !== "nearest";
-  return (candidate.accountId === null || namesPlace) && matches(candidate, item);
+  const key = `${namesPlace ? "" : "shared "}${JSON.stringify(item.terms)}`;
+  let lists = remembered.get(candidates);
+  if (lists === undefined || lists.size >= MAX_REMEMBERED) {
+    lists = new Map();
+    remembered.set(candidates, lists);
+  }
+  let list = lists.get(key);
+  if (list === undefined) {
+    list = candidates.filter((candidate) => (namesPlace || candidate.accountId === null) && matches(candidate, item));
+    lists.set(key, list);
+  }
+  return list;
 }
 
 /** 1 where a capability is missing, to be sorted by. */
@@ -141,22 +157,29 @@ interface Wish {
 
 function spread(wishes: readonly Wish[], order: readonly LocationItem[], needs: readonly string[]): Chosen[] {
   const taken = new Set<string>();
-  const networks = new Map<string, number>();
+  const networks = new Map<number | string, number>();
   const regions = new Map<string, number>();
   const chosen: Chosen[] = [];
+  const rank = (candidate: Candidate): Rank => ({
+    candidate,
+    lack: lacks(candidate, needs),
+    network: networks.get(networkOf(candidate)) ?? 0,
+    region: regions.get(candidate.region) ?? 0,
+    load: candidate.load,
+  });
   const take = (item: LocationItem, among: readonly Candidate[]): void => {
-    const free = among.filter((candidate) => !taken.has(candidate.probe_id));
-    const pick = best(free, (candidate) => [
-      lacks(candidate, needs),
-      networks.get(networkOf(candidate)) ?? 0,
-      regions.get(candidate.region) ?? 0,
-      candidate.load,
-    ]);
-    if (pick === null) return;
-    taken.add(pick.probe_id);
-    networks.set(networkOf(pick), (networks.get(networkOf(pick)) ?? 0) + 1);
-    regions.set(pick.region, (regions.get(pick.region) ?? 0) + 1);
-    chosen.push({ probe: pick, item });
+    let leader: Rank | null = null;
+    for (const candidate of among) {
+      if (taken.has(candidate.probe_id)) continue;
+      const challenger = rank(candidate);
+      if (leader === null || isBefore(challenger, leader)) leader = challenger;
+    }
+    if (leader === null) return;
+    const { candidate: probe } = leader;
+    taken.add(probe.probe_id);
+    networks.set(networkOf(probe), leader.network + 1);
+    regions.set(probe.region, leader.region + 1);
+    chosen.push({ probe, item });
   };
   const slack = ({ item, among }: Wish): number => among.length - item.count;
   for (const { item, among } of wishes
@@ -174,27 +197,22 @@ function spread(wishes: readonly Wish[], order: readonly LocationItem[], needs: 
   return chosen.toSorted((one, other) => order.indexOf(one.item) - order.indexOf(other.item));
 }
 
-function networkOf(place: Place): string {
-  return place.asn === null ? `region ${place.region}` : `AS${place.asn}`;
+/** How a candidate stands in a choice: the lower, the better, the first figure that differs decides, then the id. */
+interface Rank {
+  readonly candidate: Candidate;
+  readonly lack: number;
+  readonly network: number;
+  readonly region: number;
+  readonly load: number;
 }
 
-/** The candidate with the smallest key, compared figure by figure, then by id. */
-function best(among: readonly Candidate[], key: (candidate: Candidate) => readonly number[]): Candidate | null {
-  let leader: { readonly candidate: Candidate; readonly key: readonly number[] } | null = null;
-  for (const candidate of among) {
-    const challenger = { candidate, key: key(candidate) };
-    if (leader === null || isBefore(challenger, leader)) leader = challenger;
-  }
-  return leader?.candidate ?? null;
+function isBefore(one: Rank, other: Rank): boolean {
+  const order =
+    one.lack - other.lack || one.network - other.network || one.region - other.region || one.load - other.load;
+  return order === 0 ? one.candidate.probe_id < other.candidate.probe_id : order < 0;
 }
 
-function isBefore(
-  one: { readonly candidate: Candidate; readonly key: readonly number[] },
-  other: { readonly candidate: Candidate; readonly key: readonly number[] },
-): boolean {
-  for (const [index, figure] of one.key.entries()) {
-    const against = other.key[index] ?? 0;
-    if (figure !== against) return figure < against;
-  }
-  return one.candidate.probe_id < other.candidate.probe_id;
+/** The AS number, else the region. */
+function networkOf(place: Place): number | string {
+  return place.asn ?? place.region;
 }

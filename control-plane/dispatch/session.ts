@@ -1,3 +1,4 @@
+import type { Egress } from "#shared/egress.ts";
 import type { HubMessage } from "#shared/protocol/probe.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
@@ -52,25 +53,10 @@ export function openSession(
   heardAt: number,
   seenAt: Date,
 ): Session {
-  const session: Session = {
+  const session: Candidacy = {
     agent,
     enrolled,
     link,
-    candidate: {
-      ...agent.place,
-      capabilities: agent.capabilities,
-      egress: agent.egress,
-      elsewhere: false,
-      get accountId() {
-        return session.enrolled.accountId;
-      },
-      get online() {
-        return takesJobs(session);
-      },
-      get load() {
-        return loadOf(session);
-      },
-    },
     running: new Map(),
     waiting: createWaitingQueue(),
     credits: agent.credits,
@@ -84,16 +70,61 @@ export function openSession(
     asking: false,
     warnedAt: -Infinity,
   };
-  return session;
+  return Object.assign(session, { candidate: new LiveCandidate(session) });
+}
+
+type Candidacy = Omit<Session, "candidate">;
+
+/** A class, so that hundreds of them, looked through for every job, are of one shape to the engine. */
+class LiveCandidate implements Candidate {
+  readonly probe_id: string;
+  readonly region: string;
+  readonly country: string | null;
+  readonly city: string | null;
+  readonly asn: number | null;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly tags: readonly string[];
+  readonly capabilities: ReadonlySet<string>;
+  readonly egress: Egress;
+  readonly elsewhere = false;
+  readonly #session: Candidacy;
+
+  constructor(session: Candidacy) {
+    const { place, capabilities, egress } = session.agent;
+    this.probe_id = place.probe_id;
+    this.region = place.region;
+    this.country = place.country;
+    this.city = place.city;
+    this.asn = place.asn;
+    this.latitude = place.latitude;
+    this.longitude = place.longitude;
+    this.tags = place.tags;
+    this.capabilities = capabilities;
+    this.egress = egress;
+    this.#session = session;
+  }
+
+  get accountId(): number | null {
+    return this.#session.enrolled.accountId;
+  }
+
+  get online(): boolean {
+    return takesJobs(this.#session);
+  }
+
+  get load(): number {
+    return loadOf(this.#session);
+  }
 }
 
 /** Whether the agent may be given new jobs at all. */
-export function takesJobs({ draining, enrolled }: Session): boolean {
+export function takesJobs({ draining, enrolled }: Candidacy): boolean {
   return !draining && enrolled.enabled;
 }
 
 /** Share of the agent's places in use or spoken for, on every replica; 0 and up, above 1 jobs wait. */
-export function loadOf({ running, waiting, elsewhere, agent }: Session): number {
+export function loadOf({ running, waiting, elsewhere, agent }: Candidacy): number {
   return (running.size + waiting.size + elsewhere) / agent.maxJobs;
 }
 

@@ -77,7 +77,10 @@ async function streamCheck(
       stream.send(event, data);
     },
   });
-  const early = await Promise.race([running, begun.promise]);
+  const early = await Promise.race([running, begun.promise]).catch((error: unknown) => {
+    stream.body.destroy(); // the database is away: nobody will read it
+    throw error;
+  });
   if (early !== null && early.kind !== "single" && early.kind !== "multi") {
     stream.body.destroy();
     refuseUnanswered(early);
