@@ -63,6 +63,14 @@ describe.skipIf(why !== null)("echoes to a host that answers as it likes", () =>
     expect(result.replies?.filter(({ status }) => status === "timeout").map(({ seq }) => seq)).toEqual([3, 6, 9]);
   });
 
+  it.each([4, 6] as const)("are heard among thousands of senseless packets, IPv%d", async (version) => {
+    const sprays = Object.fromEntries([1, 2, 3].map((seq) => [seq, { do: "spray", packets: 2_000 }] as const));
+    await answerBy(version, sprays);
+    const result = await pingFrom(chain, { host: hostOf(version), count: 4, interval_ms: 500 });
+    expect(result).toMatchObject({ packets_received: 4, packet_loss_percent: 0 });
+    expect(result.replies?.map(({ seq }) => seq).toSorted()).toEqual([1, 2, 3, 4]);
+  });
+
   it("are on time, all of them, where the way is slow but steady", async () => {
     const slow = Object.fromEntries([1, 2, 3].map((seq) => [seq, { do: "delay", ms: 700 }] as const));
     await answerBy(4, slow);

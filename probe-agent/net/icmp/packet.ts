@@ -8,7 +8,10 @@ export interface IncomingEcho {
   readonly kind: "echo";
   readonly id: number;
   readonly seq: number;
-  /** Remaining TTL; null on IPv6, whose raw sockets do not show the header. */
+  /**
+   * Remaining TTL; null on IPv6, whose raw sockets hand out a hop limit by recvmsg(2) only (RFC 3542 section 6.3):
+   * raw-socket calls recvfrom(2), and no option makes up for that.
+   */
   readonly ttl: number | null;
   readonly payload: Buffer;
   /** The kernel drops wrong ones on IPv6 only. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_ALLOW_LISTS, createEgress } from "#shared/egress.ts";
@@ -137,5 +140,29 @@ describe.skipIf(!raw)("the end of the ICMP process", () => {
     await host.stop();
     expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
     expect(host.pid()).toBeNull();
+  });
+});
+
+describe("an ICMP process that cannot live", () => {
+  it("is started again, later each time, and its jobs fail at once", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "icmp-"));
+    const entry = join(folder, "dies.mjs");
+    writeFileSync(entry, "process.exit(1);");
+    const lines: string[] = [];
+    const backOffMs = { first: 10, longest: 40 };
+    const host = startIcmpHost({ clock: systemClock, log: (line) => lines.push(line), entry, backOffMs });
+    const waits = (): string[] => lines.flatMap((line) => /restart in (\d+) ms/.exec(line)?.[1] ?? []);
+    expect(await host.ready()).toMatchObject({ v4: false, v6: false });
+    while (waits().length < 4) await sleep(20);
+    expect(waits().slice(0, 4)).toEqual(["10", "20", "40", "40"]);
+    const limits = jobLimits();
+    const lost = { status: "failed", source: "probe", reason: "icmp_process_lost" };
+    const trace = createTrace({ host, egress: loopbackEgress, clock: systemClock })(limits);
+    const request = { ip: "127.0.0.1", protocol: "icmp", maxHops: 3, queries: 1 } as const;
+    expect(await createIcmp({ host, egress: loopbackEgress })(limits).echo(ECHO, () => {})).toMatchObject(lost);
+    expect(await trace.run(request, () => {})).toMatchObject(lost);
+    expect(await trace.pathMtu("127.0.0.1", 1_000)).toMatchObject(lost);
+    await host.stop();
+    rmSync(folder, { recursive: true });
   });
 });
