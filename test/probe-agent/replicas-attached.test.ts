@@ -87,6 +87,25 @@ describe("where replicas advertise their addresses", () => {
   });
 });
 
+describe("credits", () => {
+  it("go to the replica where jobs wait, and none is promised twice", async () => {
+    const first = await replica(true);
+    await replica(true);
+    const key = await first.createKey();
+    agent = await startAgent(first, "eu-west", { ...METRICS, VANTAGE_MAX_JOBS: "10" });
+    await expect.poll(() => attachedTo(first), SOON).toBe(2);
+    const target = await startHttpServer();
+    ends.push(() => target.close());
+    const calls = Array.from({ length: 12 }, (_, index) =>
+      first.call(`/api/v4/check?url=${target.url}/silent?${index}&timeout=5`, { key }),
+    );
+    // All but the floor that the quiet replica keeps.
+    await expect.poll(() => figure("vantage_agent_jobs_running"), { timeout: 5_000, interval: 50 }).toBe(9);
+    expect(await figure("vantage_agent_credits_granted")).toBe(10);
+    await Promise.all(calls);
+  });
+});
+
 describe("behind a balancer, where no addresses are advertised", () => {
   it("an agent dials until it has been led to each replica", async () => {
     const first = await replica(false);

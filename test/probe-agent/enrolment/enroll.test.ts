@@ -83,7 +83,7 @@ describe("whoever is not the control plane of the token", () => {
     return { ...enrolment, heard };
   }
 
-  const names = { subject: `CN=${CONTROL_PLANE_NAME}`, san: [`DNS:${CONTROL_PLANE_NAME}`] };
+  const names = { subject: `CN=${CONTROL_PLANE_NAME}`, dns: [CONTROL_PLANE_NAME] };
 
   it("learns nothing: another authority, its own word for it, a stranger's leaf beside the right authority", async () => {
     const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
@@ -100,6 +100,17 @@ describe("whoever is not the control plane of the token", () => {
     const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
     const agent = await issue({ subject: "CN=eu-west-000000000000", issuer: right });
     expect(await meet([agent, right], right)).toMatchObject({ ok: false, retry: false, heard: "" });
+    const inSubject = await issue({ subject: names.subject, issuer: right });
+    expect(await meet([inSubject, right], right)).toMatchObject({ ok: false, retry: false, heard: "" });
+  });
+
+  it("is told apart from the control plane, which hears the agent", async () => {
+    const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
+    const own = await issue({ ...names, issuer: right });
+    const met = await meet([own, right], right);
+    expect(met.heard).toContain("PRI * HTTP/2.0");
+    // It speaks no gRPC.
+    expect(met).toMatchObject({ ok: false, retry: true });
   });
 
   it("is no fault of the token where no TLS is spoken at all", async () => {

@@ -1,0 +1,120 @@
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { keepAttached, type Attachments } from "#probe-agent/attachments.ts";
+import type { Credential } from "#probe-agent/identity.ts";
+import { createJobPool } from "#probe-agent/jobs.ts";
+import { createAgentMetrics } from "#probe-agent/metrics.ts";
+import { issue, type Issued } from "#test/servers/pki.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { helloOf } from "#test/support/scripted-agent.ts";
+import { startScriptedHub, type ScriptedHub } from "#test/support/scripted-hub.ts";
+
+let authority: Issued;
+let hubs: ScriptedHub[];
+let attachments: Attachments | null;
+
+beforeEach(async () => {
+  authority = await issue({ ca: true, subject: "CN=authority" });
+  hubs = [];
+  attachments = null;
+});
+afterEach(async () => {
+  await attachments?.stop();
+  for (const started of hubs) started.stop();
+});
+
+async function hub(replicaId: string, minor = 1, root = authority): Promise<ScriptedHub> {
+  const started = await startScriptedHub(replicaId, { minor, authority: root });
+  hubs.push(started);
+  return started;
+}
+
+async function attachTo(addresses: readonly string[], unreached: string[] = []): Promise<Attachments> {
+  const own = await issue({ issuer: authority, subject: "CN=eu-west-000000000001" });
+  const credential: Credential = { ca: authority.pem, certificate: own.pem, key: own.keyPem };
+  const metrics = createAgentMetrics(new Registry());
+  const log = pino({ level: "silent" });
+  const pool = createJobPool({
+    maxJobs: 10,
+    clock: systemClock,
+    createNet: () => {
+      throw new Error("no job is sent");
+    },
+    judge: (failure) => Promise.resolve(failure),
+    onLate: () => {},
+    metrics,
+    log,
+    onChange: () => {},
+  });
+  attachments = keepAttached({
+    configured: addresses,
+    credential: () => credential,
+    hello: () => helloOf("eu-west"),
+    pool,
+    clock: systemClock,
+    random: systemRandom,
+    metrics,
+    log,
+    loopLagMs: () => 0,
+    onWelcome: () => {},
+    onRejected: () => {},
+    onUnreached: (detail) => unreached.push(detail),
+    onDrain: () => {},
+  });
+  return attachments;
+}
+
+const SOON = { timeout: 10_000, interval: 20 };
+
+describe("replicas of protocol 1.0", () => {
+  it("each get a stream at the address that was configured, and even shares of the one pool", async () => {
+    const [one, two] = [await hub("one", 0), await hub("two", 0)];
+    const attached = await attachTo([one.address, two.address]);
+    await expect.poll(() => attached.streams().standing, SOON).toBe(2);
+    await expect.poll(() => [one.credits(), two.credits()], SOON).toEqual([5, 5]);
+    // They take the figure of the hello for the most there will ever be.
+    expect(two.hellos[0]?.credits).toBe(10);
+  });
+});
+
+describe("replicas of this protocol", () => {
+  it("get a small floor first, and the rest where jobs wait", async () => {
+    const [one, two] = [await hub("one"), await hub("two")];
+    const attached = await attachTo([one.address, two.address]);
+    await expect.poll(() => attached.streams().standing, SOON).toBe(2);
+    expect([one.hellos[0]?.credits, two.hellos[0]?.credits].toSorted((a = 0, b = 0) => a - b)).toEqual([1, 10]);
+    expect([one.hellos[0]?.maxJobs, two.hellos[0]?.maxJobs]).toEqual([10, 10]);
+    one.setWaiting(50);
+    await expect.poll(() => [one.credits(), two.credits()], SOON).toEqual([9, 1]);
+    one.setWaiting(0);
+    await expect.poll(() => [one.credits(), two.credits()], SOON).toEqual([5, 5]);
+  });
+
+  it("that live on after one fell silent have its credits", async () => {
+    const [one, two] = [await hub("one"), await hub("two")];
+    const attached = await attachTo([one.address, two.address]);
+    await expect.poll(() => attached.streams().standing, SOON).toBe(2);
+    two.stop();
+    await expect.poll(() => one.credits(), SOON).toBe(10);
+  });
+
+  it("in a list that names one nobody reaches leave that one missing, the others served", async () => {
+    const one = await hub("one");
+    const attached = await attachTo([one.address]);
+    await expect.poll(() => attached.streams().standing, SOON).toBe(1);
+    const gone = { id: "gone", address: "localhost:1" };
+    one.say({ body: { $case: "replicas", value: { replicas: [{ id: "one", address: one.address }, gone] } } });
+    await expect.poll(() => attached.replicas(), SOON).toEqual({ reached: 1, missing: 1 });
+    expect(attached.standing()).toEqual([one.address]);
+  });
+});
+
+it("nobody of another authority is said hello to, whatever name it shows", async () => {
+  const stranger = await hub("stranger", 1, await issue({ ca: true, subject: "CN=authority" }));
+  const unreached: string[] = [];
+  const attached = await attachTo([stranger.address], unreached);
+  await expect.poll(() => unreached.join(" "), SOON).toMatch(/certificate/);
+  expect(attached.streams().standing).toBe(0);
+  expect(stranger.hellos).toEqual([]);
+});
