@@ -92,6 +92,8 @@ describe("whoever is not the control plane of the token", () => {
     const foreign = { ok: false, retry: false, heard: "" };
     expect(await meet([forged, wrong], right)).toMatchObject(foreign);
     expect(await meet([forged, right], right)).toMatchObject(foreign);
+    const nameless = await issue({ ...names, issuer: wrong, noKeyIds: true });
+    expect(await meet([nameless, right], right)).toMatchObject(foreign);
     expect(await meet([right], right)).toMatchObject(foreign);
     expect(await meet([await issue(names)], right)).toMatchObject(foreign);
   });
