@@ -49,6 +49,8 @@ export interface CheckRequest {
   readonly pace?: "on-demand" | "paced";
   /** Say where it would run and run nothing. */
   readonly dryRun?: boolean;
+  /** A dry run that takes the target's budget all the same: for a call that is run later, at the system's pace. */
+  readonly reserves?: boolean;
   readonly signal?: AbortSignal;
   /** `planned`: the probe chosen for the location, also where another took its place. */
   readonly onEvent?: (event: CheckEvent, planned: string) => void;
@@ -84,10 +86,12 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
   if (places.choices.length > request.maxLocations) {
     return { kind: "over_plan", limit: request.maxLocations, asked: places.choices.length };
   }
-  if (request.dryRun === true) {
-    const chosen = places.choices.map(({ place }) => locationOf(place));
-    return { kind: "dry_run", locations: chosen, offline: places.offline.map(({ location }) => location) };
-  }
+  const dry: CheckAnswer = {
+    kind: "dry_run",
+    locations: places.choices.map(({ place }) => locationOf(place)),
+    offline: places.offline.map(({ location }) => location),
+  };
+  if (request.dryRun === true && request.reserves !== true) return dry;
 
   const checked = { ...request, params: target.params };
   // What the operator lists is the operator's own; the lists of private agents speak for no public target.
@@ -97,6 +101,7 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
     const verdict = await app.budget?.take(counted, request.accountId === null);
     if (verdict?.ok === false) return { kind: "over_budget", retryAfterSeconds: verdict.retryAfterSeconds };
   }
+  if (request.dryRun === true) return dry;
   const runs = await Promise.all(places.choices.map((choice) => runAt(app, checked, choice, counted)));
   const [first] = runs;
   if (runs.some((run) => run.answer.kind === "cancelled")) return { kind: "cancelled" };

@@ -110,7 +110,7 @@ async function create(
   const params = readParams(contract, body.params ?? {});
   const items = readLocations(body.locations, "json");
   const call = { contract, params, accountId, locations: items, maxLocations: plan.locations };
-  const checked = refuseUnanswered(inParams(await runCheck(checks, { ...call, dryRun: true })));
+  const checked = refuseUnanswered(inParams(await runCheck(checks, { ...call, dryRun: true, reserves: !dryRun })));
   if (checked.kind !== "dry_run") throw new Error("a dry run gave an answer");
   if (dryRun) return answer(request, { locations: checked.locations });
 

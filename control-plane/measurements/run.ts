@@ -133,6 +133,8 @@ async function askAgents(
     locations: items?.ok === true ? items.items : [],
     places: placed.map(({ place }) => place),
     maxLocations: placed.length,
+    // The target's budget was taken when it was asked for.
+    pace: "paced",
     signal,
     onEvent,
   });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { clientCredentials, enrol } from "#test/support/enrol.ts";
 import {
@@ -11,7 +12,7 @@ import {
   readStream,
   type StreamedEvent,
 } from "#test/support/measurements.ts";
-import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+import { attachScripted, helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
 /** A lost probe is waited for half a minute. */
 const SOON = { timeout: 20_000, interval: 300 };
@@ -233,6 +234,29 @@ describe("what is refused", () => {
     const { status, body: answer } = await one.call("/api/v4/measurements", { key, body });
     expect([status, answer.data["locations"]]).toMatchObject([200, [{ region: "eu-a" }]]);
     expect((await one.call("/api/v4/measurements", { key })).body.meta["pagination"]).toMatchObject({ total: 0 });
+  });
+
+  it("takes the target's budget when it is asked for, as the tool's own route does, and none for a dry run", async () => {
+    const other = await startControlPlane({
+      config: { targetBudget: 1 },
+      overrides: { clock: createManualClock(new Date()) },
+    });
+    const theirs = await other.createKey();
+    const agent = await attachScripted(other, helloOf("eu-a"));
+    agents.push(agent);
+    const body = portsOf("eu-a", { params: { host: "www.example.com", action: "ports", ports: "443" } });
+    const ask = async (extra = {}) => other.call("/api/v4/measurements", { key: theirs, body: { ...body, ...extra } });
+    expect((await ask({ dry_run: true })).status).toBe(200);
+    const first = await ask();
+    expect(first.status).toBe(202);
+    const second = await ask();
+    expect([second.status, second.body.error["reason"]]).toEqual([429, "target_budget"]);
+    const job = await agent.nextJob();
+    agent.accept(job);
+    agent.answer(job, portsOutcome());
+    const { id } = first.body.data as { id: string };
+    await expect.poll(async () => (await pollMeasurement(other, theirs, id)).status, SOON).toBe("completed");
+    await other.stop();
   });
 
   it("is the same answer for another account's measurement as for none", async () => {

@@ -51,7 +51,7 @@ describe("share=1 on a tool call", () => {
     expect(shareId).toMatch(/^[\w-]{24}$/);
     const { body } = await plane.call(`/s/${shareId}`, json);
     expect(body.data["data"]["locations"]).toMatchObject([
-      { status: "ok", data: shared.body.data["locations"][0].data },
+      { status: "ok", data: (shared.body.data["locations"] as { data: unknown }[])[0]?.data },
     ]);
     const { body: listed } = await plane.call("/api/v4/measurements", { key });
     expect(listed.data[0]).toMatchObject({ status: "completed", share_id: shareId, total: 1 });

@@ -7,7 +7,7 @@ import type { TestControlPlane } from "#test/support/control-plane.ts";
 export interface StreamedEvent {
   readonly id: number | null;
   readonly event: string;
-  readonly data: Record<string, never>;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** What a measurement is polled as. */
@@ -101,7 +101,7 @@ function readBlock(block: string): StreamedEvent | null {
   return {
     id: field("id") === undefined ? null : Number(field("id")),
     event,
-    data: JSON.parse(field("data") ?? "null") as never,
+    data: JSON.parse(field("data") ?? "null") as Readonly<Record<string, unknown>>,
   };
 }
 

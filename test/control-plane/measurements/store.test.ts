@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pino } from "pino";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import {
+  claimMeasurement,
+  finishMeasurement,
+  insertMeasurement,
+  readLocations,
+  recordEvents,
+  type NewEvent,
+} from "#control-plane/measurements/store.ts";
+import { readEvents } from "#control-plane/measurements/stream/store.ts";
+import { sweepMeasurements } from "#control-plane/measurements/upkeep.ts";
+import { createManualClock } from "#test/support/clock.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+const NOW = new Date("2026-01-01T00:00:00Z");
+let database: TestDatabase;
+let sql: Sql;
+let accountId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 10_000 });
+  const [row] = await sql<{ id: number }[]>`
+    insert into accounts (plan, created_at, updated_at) values ('pro', ${NOW}, ${NOW}) returning id`;
+  accountId = row?.id ?? 0;
+});
+
+afterAll(async () => {
+  await sql?.end();
+  await database?.drop();
+});
+
+async function insert(id: string, days = 7): Promise<void> {
+  const base = { id, accountId, tool: "ping", params: "{}", expression: null, shareId: null } as const;
+  const expiresAt = new Date(NOW.getTime() + days * 86_400_000);
+  await insertMeasurement(sql, { ...base, status: "pending", createdAt: NOW, expiresAt }, [
+    { ordinal: 0, location: "{}", status: null, result: null, durationMs: null },
+  ]);
+}
+
+const result = (text: string): NewEvent => ({
+  event: "result",
+  ordinal: 0,
+  data: '{"attempt":1}',
+  result: { location: "{}", status: "ok", result: text, durationMs: 5 },
+});
+
+describe("what a run writes", () => {
+  it("counts only for the newest run", async () => {
+    await insert("two-runs");
+    const first = await claimMeasurement(sql, "two-runs", NOW);
+    const second = await claimMeasurement(sql, "two-runs", NOW);
+    if (first === null || second === null) throw new Error("not claimed");
+    expect(await recordEvents(sql, first, [result('"late"')], 0, 0)).toBe(false);
+    expect(await recordEvents(sql, second, [result('"right"')], 0, 0)).toBe(true);
+    expect(await finishMeasurement(sql, first, NOW)).toBeNull();
+    expect(await finishMeasurement(sql, second, NOW)).toBe("completed");
+    expect(await readLocations(sql, "two-runs")).toMatchObject([{ result: '"right"' }]);
+    expect(await claimMeasurement(sql, "two-runs", NOW)).toBeNull();
+  });
+
+  it("is written once though it is said twice", async () => {
+    await insert("twice");
+    const run = await claimMeasurement(sql, "twice", NOW);
+    if (run === null) throw new Error("not claimed");
+    expect(await recordEvents(sql, run, [result("1")], 0, 0)).toBe(true);
+    expect(await recordEvents(sql, run, [result("1")], 0, 0)).toBe(true);
+    expect(await readEvents(sql, "twice", 0, 10)).toHaveLength(1);
+  });
+
+  it("keeps a location's first result, and tells no other", async () => {
+    await insert("first-counts");
+    const run = await claimMeasurement(sql, "first-counts", NOW);
+    if (run === null) throw new Error("not claimed");
+    await recordEvents(sql, run, [result("1")], 0, 0);
+    await recordEvents(sql, run, [result("2")], 1, 0);
+    expect(await readLocations(sql, "first-counts")).toMatchObject([{ result: "1" }]);
+    expect((await readEvents(sql, "first-counts", 0, 10)).map(({ number }) => number)).toEqual([1]);
+  });
+
+  it("may hold a NUL character, as answers of targets do", async () => {
+    await insert("nul");
+    const run = await claimMeasurement(sql, "nul", NOW);
+    if (run === null) throw new Error("not claimed");
+    const text = JSON.stringify("a\u0000b");
+    expect(await recordEvents(sql, run, [result(text)], 0, 0)).toBe(true);
+    expect(await readLocations(sql, "nul")).toMatchObject([{ result: text }]);
+  });
+});
+
+it("housekeeping deletes what is past its time and ends what lost its job", async () => {
+  await insert("short", 1);
+  await insert("long", 7);
+  const clock = createManualClock(NOW);
+  const deps = { sql, checks: { clock }, log: pino({ level: "silent" }) };
+  clock.advance(2 * 86_400_000);
+  await sweepMeasurements(deps);
+  const left = await sql`select id, status from measurements where id in ('short', 'long')`;
+  expect(left).toEqual([{ id: "long", status: "failed" }]);
+  const [rows] = await sql<{ n: number }[]>`
+    select count(*) as n from measurement_locations where measurement_id = 'short'`;
+  expect(rows?.n).toBe(0);
+});
