@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ok } from "#shared/outcome.ts";
 import { MAX_WAITING_PER_ACCOUNT } from "#control-plane/dispatch/waiting.ts";
 import { startLocalHub, type LocalHub } from "#test/control-plane/dispatch/local-hub.ts";
+import { createManualClock } from "#test/support/clock.ts";
 import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
@@ -52,12 +53,22 @@ describe("an agent with one credit", () => {
 
 describe("credits", () => {
   it("are asked for at once when jobs begin to wait, at most every 50 ms, one word for a burst", async () => {
+    local.hub.stop();
+    vi.useFakeTimers();
+    const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
+    local = startLocalHub({ clock });
+    const pass = (ms: number) => {
+      clock.advance(ms);
+      vi.advanceTimersByTime(ms);
+    };
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 50 }));
     const jobs = Array.from({ length: 10 }, () => local.run(["agent-eu"]));
-    await vi.waitUntil(() => beatsOf(agent).length > 0);
+    pass(1);
     expect(beatsOf(agent)).toMatchObject([{ running: 1, waiting: 9 }]);
     jobs.push(local.run(["agent-eu"]), local.run(["agent-eu"]));
-    await vi.waitUntil(() => beatsOf(agent).length > 1);
+    pass(48);
+    expect(beatsOf(agent)).toHaveLength(1);
+    pass(2);
     expect(beatsOf(agent)).toMatchObject([{ waiting: 9 }, { waiting: 11 }]);
     agent.beat(12, 1);
     expect(agent.jobs).toHaveLength(12);
@@ -126,6 +137,19 @@ describe("a job declined as busy", () => {
     expect(agent.jobs.slice(2).map((job) => job.params)).toEqual(["first", "second"]);
     for (const job of agent.jobs.slice(2)) agent.answer(job, ok({}));
     expect(await Promise.all([first, second])).toMatchObject([{ kind: "outcome" }, { kind: "outcome" }]);
+  });
+
+  it("is not offered again to that agent because another job ends there", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { credits: 2, maxJobs: 10 }));
+    const other = local.run(["agent-eu"], { params: "other" });
+    const declined = local.run(["agent-eu"], { params: "declined" });
+    agent.decline(agent.jobs[1], "busy");
+    agent.answer(agent.jobs[0], ok({}));
+    expect(await other).toMatchObject({ kind: "outcome" });
+    expect(agent.jobs).toHaveLength(2);
+    agent.beat(2, 0);
+    agent.answer(agent.jobs[2], ok({}));
+    expect(await declined).toMatchObject({ kind: "outcome", attempt: 1 });
   });
 
   it("is busy at its deadline at the latest", async () => {
