@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { freePort } from "#shared/client/up/postgres/server.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startTcpProxy } from "#test/servers/tcp-proxy.ts";
@@ -81,6 +82,32 @@ it("stops a job whose lease ran out in silence: it is another agent's by then", 
     await behind.stop();
     await proxy.close();
     await target.close();
+  }
+});
+
+it("says that a failure is its own where its network is gone, but not of targets inside it", async () => {
+  const cut = await startAgent(door, "us-east", {
+    VANTAGE_DNS_SERVERS: "127.0.0.1:1",
+    VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0",
+  });
+  try {
+    const pick = () =>
+      [...hub.roster.sessions()].find(({ agent: { place } }) => place.region === "us-east")?.agent.id ?? null;
+    const check = async (url: string) => {
+      const params = JSON.stringify({ url, method: "GET", follow: true, timeout: 3 });
+      const answer = await hub.run({ tool: "check", params, accountId: null, deadlineMs: 3_000, pick });
+      return answer.kind === "outcome" ? answer.outcome : answer;
+    };
+    expect(await check("http://somewhere.example/")).toMatchObject({ status: "failed", stage: "dns", source: "probe" });
+    expect(await check(`http://127.0.0.1:${await freePort()}/`)).toMatchObject({ stage: "connect", source: "target" });
+    const port = /"metrics":(\d+)/.exec(cut.log())?.[1];
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(text).toContain('vantage_agent_self_test{canary="resolver"} 0');
+    expect(text).toContain('vantage_agent_jobs_total{tool="check",result="failed"} 2');
+    expect(text).toMatch(/^vantage_agent_canary_age_seconds \d/m);
+    expect(text).toMatch(/^vantage_agent_certificate_expiry_timestamp_seconds 1\d{9}$/m);
+  } finally {
+    await cut.stop();
   }
 });
 
