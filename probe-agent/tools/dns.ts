@@ -13,6 +13,7 @@ import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
 import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import type { Resolver } from "#probe-agent/tools/dns/lookups.ts";
 import { chooseServer } from "#probe-agent/tools/dns/server.ts";
 import { validateOurselves } from "#probe-agent/tools/dns/validate.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
@@ -43,7 +44,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
       return { type, answer };
     }),
   );
-  const verdict = dnssec ? await judge(net, domain, answers) : null;
+  const verdict = dnssec ? await judge(net, domain, answers, where) : null;
   const { results, limitations } = typeResults(domain, answers);
   const groups = results.map(({ type, records }) => [type, records.map(({ data }) => data)]);
   return ok<Result>({
@@ -66,11 +67,20 @@ function rounded(milliseconds: number): number {
 }
 
 /** Our own verdict beside the resolver's; what it fails on is asked again without its checking. */
-async function judge(net: Net, domain: string, answers: readonly TypeAnswer[]): Promise<Result["dnssec"]> {
+async function judge(
+  net: Net,
+  domain: string,
+  answers: readonly TypeAnswer[],
+  where: Omit<Resolver, "server">,
+): Promise<Result["dnssec"]> {
   const observations = await Promise.all(
     answers.map(async ({ type, answer }): Promise<DnssecObservation> => {
       if (answer.status !== "SERVFAIL") return { type, answer, unchecked: null };
-      const unchecked = await ask(net, answer.server, { name: domain, type, checkingDisabled: true });
+      const unchecked = await ask(
+        net,
+        { ...where, server: answer.server },
+        { name: domain, type, checkingDisabled: true },
+      );
       return { type, answer, unchecked };
     }),
   );
@@ -79,18 +89,19 @@ async function judge(net: Net, domain: string, answers: readonly TypeAnswer[]): 
     return reply === undefined || reply === null ? [] : [{ name: domain, type, reply }];
   });
   const server = asked[0]?.reply.server;
-  const ours = server === undefined ? null : await validateOurselves(net, server, domain, asked);
+  const resolver = server === undefined ? null : { ...where, server };
+  const ours = resolver === null ? null : await validateOurselves(net, resolver, domain, asked);
   if (ours !== null && ours.status !== "indeterminate") return mergeVerdicts(observations, ours, null);
-  const probe = server !== undefined && needsRootProbe(observations);
-  const root = probe ? await ask(net, server, { name: ".", type: "NS" }) : null;
+  const probe = resolver !== null && needsRootProbe(observations);
+  const root = probe ? await ask(net, resolver, { name: ".", type: "NS" }) : null;
   return mergeVerdicts(observations, ours, readResolverVerdict(observations, root));
 }
 
 function ask(
   net: Net,
-  server: string,
+  resolver: Resolver,
   question: { name: string; type: string; checkingDisabled?: boolean },
 ): Promise<DnsAnswer> {
   const timeoutMs = Math.max(0, Math.min(DNSSEC_MS, net.remainingMs() - MARGIN_MS));
-  return net.dns.query({ ...question, server, dnssecOk: true, timeoutMs });
+  return net.dns.query({ ...resolver, ...question, dnssecOk: true, timeoutMs });
 }

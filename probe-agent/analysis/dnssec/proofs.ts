@@ -96,8 +96,9 @@ export function proveNoCloser(denials: Denials, zone: Name, name: Name, wildcard
   );
   const enclosing = wildcard.labels.length - 1;
   if (denials.nsec.length > 0) {
-    const { cover, empty } = nsecFacts(zone, denials.nsec, name);
-    if (cover === null || empty) return fault;
+    const { cover } = nsecFacts(zone, denials.nsec, name);
+    // A name with others below it is its own closest encloser here.
+    if (cover === null) return fault;
     return closestEncloser(cover, name).labels.length === enclosing ? PROVEN : fault;
   }
   const cover = denials.nsec3?.cover(ancestor(name, enclosing + 1)) ?? null;

@@ -1,5 +1,6 @@
 import type { Question, Reply } from "#probe-agent/analysis/dnssec/session.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import type { DnsQuestion } from "#probe-agent/net/port/dns.ts";
 
 // All that a chain of trust asks for; a name of a hundred labels ends here.
 const MAX_QUERIES = 60;
@@ -13,8 +14,11 @@ export interface Lookups {
   ask(question: Question): Promise<Reply>;
 }
 
-/** Asks one resolver (address#port) within the job's deadline and 60 queries. */
-export function createLookups(net: Net, server: string): Lookups {
+/** Which resolver to ask, and how. */
+export type Resolver = Pick<DnsQuestion, "transport" | "serverName" | "path"> & { readonly server: string };
+
+/** Asks one resolver within the job's deadline and 60 queries. */
+export function createLookups(net: Net, resolver: Resolver): Lookups {
   const asked = new Map<string, Promise<Reply>>();
   return {
     ask({ name, type }) {
@@ -25,7 +29,7 @@ export function createLookups(net: Net, server: string): Lookups {
         return Promise.resolve({ status: `limit of ${MAX_QUERIES} queries reached`, answers: [], authority: [] });
       }
       const timeoutMs = Math.max(0, Math.min(QUERY_MS, net.remainingMs() - MARGIN_MS));
-      const answer = net.dns.query({ name, type, server, dnssecOk: true, checkingDisabled: true, timeoutMs });
+      const answer = net.dns.query({ ...resolver, name, type, dnssecOk: true, checkingDisabled: true, timeoutMs });
       asked.set(key, answer);
       return answer;
     },

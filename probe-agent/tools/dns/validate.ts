@@ -1,22 +1,19 @@
 import { validate, type Asked, type Verdict } from "#probe-agent/analysis/dnssec.ts";
 import { foresee } from "#probe-agent/analysis/dnssec/foresee.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import { createLookups } from "#probe-agent/tools/dns/lookups.ts";
+import { createLookups, type Resolver } from "#probe-agent/tools/dns/lookups.ts";
 
 /** Validates answers about one name ourselves, fetching the chain of trust from the resolver that gave them. */
 export async function validateOurselves(
   net: Net,
-  server: string,
+  resolver: Resolver,
   name: string,
   asked: readonly Asked[],
 ): Promise<Verdict> {
-  const lookups = createLookups(net, server);
+  const lookups = createLookups(net, resolver);
   // Not awaited: the validator waits for those it needs.
-  for (const question of foresee(
-    name,
-    asked.map(({ reply }) => reply),
-  ))
-    void lookups.ask(question);
+  const replies = asked.map(({ reply }) => reply);
+  for (const question of foresee(name, replies)) void lookups.ask(question);
   const run = validate(asked, net.trustAnchors, net.now());
   let next = run.next();
   while (next.done !== true) next = run.next(await lookups.ask(next.value));

@@ -290,7 +290,88 @@ const ROWS: readonly Row[] = [
     "bogus",
     /not proven/,
   ],
+  [
+    "the child's data denied by its parent's record",
+    sound,
+    { name: "example", type: "MX" },
+    empty("example", "MX", nsecFor(zoneOf(sound, "."), "example")),
+    "bogus",
+    /contradicted/,
+  ],
+  [
+    "an alias denied by its own record",
+    sound,
+    { name: "alias.example", type: "A" },
+    empty("alias.example", "A", nsecFor(exampleZone, "alias.example")),
+    "bogus",
+    /contradicted/,
+  ],
+  [
+    "a wildcard below a closer name",
+    sound,
+    { name: "x.real.w.example", type: "TXT" },
+    wildcardReplay("x.real.w.example", nsecFor(exampleZone, "x.real.w.example")),
+    "bogus",
+    /no closer name exists is not proven/,
+  ],
+  [
+    "a DS made from a wildcard",
+    sound,
+    A,
+    only("example", "DS", ({ answers }) => ({ answers: fromWildcard(answers) })),
+    "bogus",
+    /DS records of example are made from a wildcard/,
+  ],
+  [
+    "NSEC3 with unknown flags",
+    hashed,
+    { name: nope, type: "A" },
+    absent(
+      nope,
+      resigned3(({ data }) => data.replace(/^1 0/, "1 2")),
+    ),
+    "bogus",
+    /not proven/,
+  ],
+  [
+    "NSEC3 of another hash",
+    hashed,
+    { name: nope, type: "A" },
+    absent(
+      nope,
+      resigned3(({ data }) => data.replace(/^1 0/, "9 0")),
+    ),
+    "bogus",
+    /not proven/,
+  ],
+  [
+    "NSEC3 with different parameters",
+    hashed,
+    { name: nope, type: "A" },
+    absent(nope, [...nopeReply.authority, ...resigned3(({ data }) => data.replace(" 0 03 ", " 1 03 "))]),
+    "bogus",
+    /different parameters/,
+  ],
 ];
+
+function fromWildcard(answers: readonly DnsRecord[]): readonly DnsRecord[] {
+  const ds = renamed(
+    answers.filter(({ type }) => type === "DS"),
+    "*",
+  );
+  return renamed([...ds, signRrset(ds, sound.rootKey, { signer: "." })], "example");
+}
+
+/** The denial for `nope` with other fields, each record signed anew by the zone. */
+function resigned3(change: (record: DnsRecord) => string): readonly DnsRecord[] {
+  const records = nopeReply.authority.filter(({ type }) => type === "NSEC3");
+  return records.flatMap((record, index) => {
+    // Owners that differ from the true ones: an RRset has one NSEC3.
+    const owner = record.name.replace(/^./, String(index));
+    const changed = makeDnsRecord(owner, "NSEC3", change(record), record.ttl);
+    return [changed, signRrset([changed], zoneSigner(hashed), { signer: "example" })];
+  });
+}
 
 function otherTtl(record: DnsRecord): DnsRecord {
   return record.type === "RRSIG"

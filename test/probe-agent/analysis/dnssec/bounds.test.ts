@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { Effort } from "#probe-agent/analysis/dnssec/effort.ts";
 import { keyTag } from "#probe-agent/net/dns/rdata/dnssec-fields.ts";
 import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
 import { grow } from "#test/servers/dnssec/grow.ts";
@@ -52,6 +53,27 @@ describe("a hostile zone costs bounded work", () => {
     );
     expect(verdict.status).toBe("bogus");
     expect(verdict.reasons[0]).toContain("more signatures and keys to try than anybody needs (CVE-2023-50387)");
+  });
+
+  it("a good signature counts behind seven bad ones, and is not looked for behind eight", () => {
+    const behind = (count: number): Tamper =>
+      only("www.example", "A", ({ answers }) => {
+        const records = answers.filter(({ type }) => type !== "RRSIG");
+        const signatures = answers.filter(({ type }) => type === "RRSIG");
+        const bad = Array.from({ length: count }, () => signatures.map(forged)).flat();
+        return { answers: [...records, ...bad, ...signatures] };
+      });
+    expect([7, 8].map((count) => timed(behind(count)).status)).toEqual(["secure", "bogus"]);
+  });
+
+  it("with whatever: so many verifications, failures and hashes are all a look-up has", () => {
+    const spend = (effort: Effort) => Array.from({ length: 1_000 }, () => effort.verification()).filter(Boolean).length;
+    expect(spend(new Effort())).toBe(160);
+    const failing = new Effort();
+    for (let count = 0; count < 40; count += 1) failing.failed();
+    expect(failing.verification()).toBe(false);
+    const hashing = new Effort();
+    expect([hashing.hashing(40_000), hashing.hashing(1)]).toEqual([true, false]);
   });
 
   it("with 1,000 keys of one key tag beside 1,000 signatures", () => {
