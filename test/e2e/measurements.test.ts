@@ -135,6 +135,27 @@ describe("a measurement", () => {
     }
   });
 
+  it("waits half a minute for a probe that is lost, then its location has failed", async () => {
+    const clock = createManualClock(new Date());
+    const other = await startControlPlane({ overrides: { clock } });
+    const theirs = await other.createKey();
+    const agent = await attachScripted(other, helloOf("eu-a"));
+    const id = await createMeasurement(other, theirs, portsOf("eu-a"));
+    agent.accept(await agent.nextJob());
+    agent.cut();
+    const waits = async () => {
+      const [row] = await other.app.sql`select 1 from measurements where id = ${id} and waiting_since is not null`;
+      return row !== undefined;
+    };
+    await expect.poll(waits, SOON).toBe(true);
+    expect((await pollMeasurement(other, theirs, id)).status).toBe("running");
+    clock.advance(30_000);
+    await expect.poll(async () => (await pollMeasurement(other, theirs, id)).status, SOON).toBe("failed");
+    const { data } = await pollMeasurement(other, theirs, id);
+    expect(data.locations[0]).toMatchObject({ status: "failed", error: { code: "probe_unavailable" } });
+    await other.stop();
+  });
+
   it("is cancelled from any replica: the agent hears of it, the stream ends, the answer stays away", async () => {
     const streams = await attach("eu-a");
     const id = await createMeasurement(one, key, portsOf("eu-a"));
