@@ -120,12 +120,18 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
 }
 
 /** Results that are at hand trouble no target. */
-function isAllCached(
-  { results }: CheckContext,
-  { contract, params }: CheckRequest,
-  choices: readonly PlaceChoice[],
-): boolean {
-  return contract.cacheMs !== undefined && choices.every(({ place }) => results.get(contract, params, place.region));
+function isAllCached(app: CheckContext, request: CheckRequest, choices: readonly PlaceChoice[]): boolean {
+  return request.contract.cacheMs !== undefined && choices.every((choice) => cachedAt(app, request, choice));
+}
+
+/** What a shared probe of the place found a moment ago. A private probe may stand in another network: it is asked. */
+function cachedAt(app: CheckContext, { contract, params }: CheckRequest, { place }: PlaceChoice) {
+  return isShared(app, place.probe_id) ? app.results.get(contract, params, place.region) : undefined;
+}
+
+/** Whether the operator runs the probe, not an account: what an account's own says is for that account alone. */
+function isShared({ hub }: CheckContext, agentId: string): boolean {
+  return hub.roster.session(agentId)?.enrolled.accountId === null;
 }
 
 /** One location's run; `counted` is the target as paced jobs are counted by it, null where they are not. */
@@ -139,7 +145,7 @@ async function runAt(
   const planned = choice.place.probe_id;
   const onEvent = request.onEvent === undefined ? undefined : (event: CheckEvent) => request.onEvent?.(event, planned);
   const startedAt = app.clock.monotonic();
-  const hit = app.results.get(contract, params, choice.place.region);
+  const hit = cachedAt(app, request, choice);
   if (hit !== undefined) {
     const outcome = { status: "ok", data: hit.data } as const;
     const answer: JobAnswer = { kind: "outcome", outcome, agentId: choice.place.probe_id, attempt: 1, durationMs: 0 };
@@ -179,7 +185,7 @@ async function runAt(
   if (answer.kind !== "outcome") return { answer, location: locationOf(place), cached: false, durationMs };
   const outcome = holdToContract(contract, answer.outcome);
   const ranAt = where(answer.agentId);
-  if (outcome.status === "ok") {
+  if (outcome.status === "ok" && isShared(app, answer.agentId)) {
     app.results.set(contract, params, ranAt.region, { data: outcome.data, location: ranAt });
     if (request.locations === null) app.results.set(contract, params, "", { data: outcome.data, location: ranAt });
   }

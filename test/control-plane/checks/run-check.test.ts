@@ -174,6 +174,19 @@ describe("private agents", () => {
   });
 });
 
+it("what a private agent found is kept for nobody, and what others found is not its word", async () => {
+  const shared = attach("eu-1", { location: { region: "eu", city: "", country: "", asn: 0, tags: [] } });
+  const own = attach("eu-2", { location: { region: "eu", city: "", country: "", asn: 0, tags: ["own"] } }, 7);
+  const results = createResultCache(systemClock);
+  const ask = (accountId: number, expression: string) =>
+    check("https://example.com/", { contract: echoTool, accountId, locations: at(expression) }, { results });
+  await ask(7, "own");
+  await ask(8, "eu");
+  await ask(8, "eu");
+  await ask(7, "own");
+  expect([shared.jobs.length, own.jobs.length]).toEqual([1, 2]);
+});
+
 describe("agents that only other replicas have", () => {
   const there = (region: string, replicas: readonly string[]): AbsentAgent => {
     const read = readHello(helloOf(region));
