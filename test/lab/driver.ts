@@ -35,8 +35,16 @@ export interface Network {
   namespace(node: string): string;
   /** Runs a command inside a node to its end, bounded (20 s unless said). Never rejects. */
   run(node: string, command: readonly string[], timeoutMs?: number): Promise<Ran>;
-  /** Starts a program inside a node that lives until it is ended or the network is. */
-  spawn(node: string, command: readonly string[], environment?: Readonly<Record<string, string>>): ChildProcess;
+  /**
+   * Starts a program inside a node that lives until it is ended or the network is. Where this process dies of a sudden
+   * it gets `lastSignal` (default KILL).
+   */
+  spawn(
+    node: string,
+    command: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+    lastSignal?: "KILL" | "TERM",
+  ): ChildProcess;
   /** Loads packet filter rules (nft's language) in a node. */
   nft(node: string, rules: string): Promise<void>;
   /** From now on two nodes hear nothing of each other, without an error to either. */
@@ -53,10 +61,10 @@ const AT_ONCE = 6;
 
 /** Builds the network of a table. Rejects, with nothing left behind, where that fails. */
 export async function bringUp(topology: Topology): Promise<Network> {
-  const folder = mkdtempSync(join(tmpdir(), "vantage-lab-"));
+  const name = runName();
+  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
   // The database runs as nobody, who must be able to enter.
   chmodSync(folder, 0o711);
-  const name = runName();
   const namespace = (node: string): string => {
     if (topology.nodes[node] === undefined) throw new Error(`the lab has no node ${node}`);
     return `${name}-${node}`;
@@ -109,7 +117,7 @@ function commands(
         });
       }),
     nft,
-    spawn: (node, command, environment) => spawnIn(namespace(node), command, environment),
+    spawn: (node, command, environment, lastSignal) => spawnIn(namespace(node), command, environment, lastSignal),
     cut: (one, other) =>
       bothWays(one, other, (of) => {
         const own = [...interfaces(topology), ...aliases(topology)].filter(({ node }) => node === of);

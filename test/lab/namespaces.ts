@@ -9,7 +9,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { delimiter } from "node:path";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
 
 const PREFIX = "vantage-lab";
 const NETNS = "/run/netns";
@@ -66,25 +67,23 @@ function startOf(pid: number): string | null {
 
 /** Namespaces of one run, or of all runs. */
 export function listNamespaces(name = PREFIX): readonly string[] {
-  try {
-    return readdirSync(NETNS).filter((entry) => entry.startsWith(`${name}-`));
-  } catch {
-    return [];
-  }
+  return entriesOf(NETNS).filter((entry) => entry.startsWith(`${name}-`));
 }
 
-/** Removes what runs left behind whose process is gone. */
+/** Removes what runs left behind whose process is gone: processes, namespaces, folders. */
 export async function sweep(): Promise<void> {
-  const dead = [...new Set([...listNamespaces(), ...leftFolders()])].filter((entry) => {
+  const isDead = (entry: string): boolean => {
     const [, pid = "", start] = /^vantage-lab-(\d+)-(\d+)-/.exec(entry) ?? [];
-    return startOf(Number(pid)) !== start;
-  });
-  await removeNamespaces(dead);
+    return start !== undefined && startOf(Number(pid)) !== start;
+  };
+  await removeNamespaces([...new Set([...listNamespaces(), ...entriesOf(ETC)])].filter(isDead));
+  for (const entry of entriesOf(tmpdir()).filter(isDead))
+    rmSync(join(tmpdir(), entry), { recursive: true, force: true });
 }
 
-function leftFolders(): string[] {
+function entriesOf(folder: string): string[] {
   try {
-    return readdirSync(ETC).filter((entry) => entry.startsWith(`${PREFIX}-`));
+    return readdirSync(folder).filter((entry) => entry.startsWith(`${PREFIX}-`));
   } catch {
     return [];
   }
@@ -144,12 +143,13 @@ export function writeEtc(namespace: string, file: string, text: string): void {
   writeFileSync(`${ETC}/${namespace}/${file}`, text);
 }
 
-/** Starts a program in a namespace; it is killed when this process ends, however that happens. */
+/** Starts a program in a namespace; it gets `lastSignal` when this process ends, however that happens. */
 export function spawnIn(
   namespace: string,
   command: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  lastSignal: "KILL" | "TERM" = "KILL",
 ): ChildProcess {
-  const line = ["--pdeathsig", "KILL", "ip", "netns", "exec", namespace, ...command];
+  const line = ["--pdeathsig", lastSignal, "ip", "netns", "exec", namespace, ...command];
   return spawn("setpriv", line, { env: { ...LAB_ENVIRONMENT, ...environment }, stdio: ["pipe", "pipe", "pipe"] });
 }

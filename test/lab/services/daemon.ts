@@ -17,6 +17,8 @@ export interface DaemonOptions {
   readonly node: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** What it gets where the test run dies of a sudden; default KILL, TERM for what has processes of its own to end. */
+  readonly lastSignal?: "KILL" | "TERM";
   /** Sent to its standard input, which stays open. */
   readonly input?: string;
   /** Text in its output once it serves. */
@@ -30,7 +32,7 @@ const INSIST_MS = 3_000;
 /** Starts a program inside a node and waits until it serves. Rejects with its output where it does not. */
 export async function startDaemon(network: Network, options: DaemonOptions): Promise<Daemon> {
   const { node, command, environment = {}, ready, patienceMs = 10_000 } = options;
-  const child = network.spawn(node, command, environment);
+  const child = network.spawn(node, command, environment, options.lastSignal);
   child.stdin?.on("error", () => undefined);
   if (options.input !== undefined) child.stdin?.write(options.input);
   let output = "";

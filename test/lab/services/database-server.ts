@@ -41,6 +41,7 @@ input.once("line", (line) => {
   cluster = serve(JSON.parse(line) as DatabaseOrder);
 });
 input.on("close", () => void end());
+process.on("SIGTERM", () => void end());
 
 async function end(): Promise<void> {
   await (

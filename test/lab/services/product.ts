@@ -56,7 +56,7 @@ const HTTP_PORT = 8080;
 const GRPC_PORT = 50_051;
 
 /** Regions as the product names them, with the place each claims. */
-export const PLACES: Readonly<Record<Region, { region: string; city: string; country: string; latlong: string }>> = {
+export const PLACES: Readonly<Record<Region, Place>> = {
   eu: { region: "eu-west", city: "Frankfurt", country: "DE", latlong: "50.11,8.68" },
   us: { region: "us-east", city: "Ashburn", country: "US", latlong: "39.04,-77.49" },
   ap: { region: "ap-southeast", city: "Singapore", country: "SG", latlong: "1.35,103.82" },
@@ -72,7 +72,14 @@ export async function startDatabase(network: Network): Promise<{ readonly url: s
   const order = { root: join(network.folder, "postgres"), address: addressOf(network.topology, "db") };
   const command = [process.execPath, `${ROOT}/test/lab/services/database-server.ts`];
   const input = `${JSON.stringify(order)}\n`;
-  const daemon = await startDaemon(network, { node: "db", command, input, ready: "ready ", patienceMs: 20_000 });
+  const daemon = await startDaemon(network, {
+    node: "db",
+    command,
+    input,
+    ready: "ready ",
+    patienceMs: 20_000,
+    lastSignal: "TERM",
+  });
   return { daemon, url: /ready (\S+)/.exec(daemon.log())?.[1] ?? "" };
 }
 
@@ -121,16 +128,27 @@ export async function startControlPlane(
   };
 }
 
-/** Starts the agent of a region, enrolled by a token of the first control plane, and waits until it is attached. */
+/** Where an agent says it is. */
+export interface Place {
+  readonly region: string;
+  readonly city: string;
+  readonly country: string;
+  readonly latlong: string;
+}
+
+/**
+ * Starts an agent in the probe of a region, enrolled by a token of the first control plane, and waits until it is
+ * attached. `settings` go before the lab's own; a `place` other than the region's makes a second agent there.
+ */
 export async function startAgent(
   network: Network,
   region: Region,
   planes: readonly LabControlPlane[],
   files: { readonly trustAnchorFile: string; readonly rootFile: string },
   settings: Readonly<Record<string, string>> = {},
+  place: Place = PLACES[region],
 ): Promise<Daemon> {
   const node = `probe-${region}`;
-  const place = PLACES[region];
   const { topology } = network;
   const joined = await planes[0]?.call("/api/admin/probe-tokens", { operator: true, body: { region: place.region } });
   if (joined?.status !== 201) throw new Error(`no join token: ${joined?.text}`);
@@ -143,7 +161,7 @@ export async function startAgent(
     environment: {
       VANTAGE_CONTROL_PLANE: planes.map(({ hub }) => dialName(hub)).join(","),
       VANTAGE_JOIN_TOKEN: (joined.body.data as { token: string }).token,
-      VANTAGE_STATE_DIR: join(network.folder, node),
+      VANTAGE_STATE_DIR: join(network.folder, `agent-${place.region}`),
       VANTAGE_AGENT_METRICS_ADDR: "off",
       VANTAGE_REGION: place.region,
       VANTAGE_CITY: place.city,
