@@ -9,15 +9,13 @@ import { cancel, expire, finish } from "#control-plane/dispatch/ending.ts";
 import { registerDispatchGauges } from "#control-plane/dispatch/gauges.ts";
 import { readHello, type Rejection } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
-import { lose, moveJobs, moveWaiting, sweepSilent } from "#control-plane/dispatch/leases.ts";
+import { lose, moveJobs, moveWaiting, SWEEP_MS, sweepSilent } from "#control-plane/dispatch/leases.ts";
 import { createDispatchMetrics } from "#control-plane/dispatch/metrics.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import { receive } from "#control-plane/dispatch/receive.ts";
 import { createRoster, type Roster } from "#control-plane/dispatch/roster.ts";
 import { openSession, type AgentLink, type RunningJob } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
-
-const SWEEP_MS = 500;
 
 /** What the wire gives a stream in exchange for its messages. */
 export interface AttachedStream {
@@ -77,7 +75,12 @@ export function createHub(options: HubOptions): Hub {
     for (const session of roster.sessions()) session.link.send({ body: { $case: "replicas", value } });
   });
 
-  const sweep = setInterval(() => sweepSilent(hub), SWEEP_MS);
+  let sweptAt = clock.monotonic();
+  const sweep = setInterval(() => {
+    const now = clock.monotonic();
+    sweepSilent(hub, Math.max(0, now - sweptAt - SWEEP_MS));
+    sweptAt = now;
+  }, SWEEP_MS);
   sweep.unref();
 
   function refuse(rejection: Rejection): Rejection {

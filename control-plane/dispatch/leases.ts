@@ -52,11 +52,18 @@ export function moveWaiting(hub: HubState, session: Session): void {
   }
 }
 
-/** Gives up on streams without a word for too long. Called every half second: silence is noticed within 5 s. */
-export function sweepSilent(hub: HubState): void {
-  const horizon = hub.clock.monotonic() - SILENT_MS;
+/** Streams are looked over for silence this often, milliseconds: it is noticed within 5 s. */
+export const SWEEP_MS = 500;
+
+/**
+ * Gives up on streams without a word for too long. `heldUpMs` is by how much the sweep comes late: so long this process
+ * listened to nobody, and what was said meanwhile is unread yet, so it is nobody's silence.
+ */
+export function sweepSilent(hub: HubState, heldUpMs: number): void {
+  const now = hub.clock.monotonic();
   for (const session of hub.roster.sessions()) {
-    if (session.heardAt >= horizon) continue;
+    session.heardAt = Math.min(now, session.heardAt + heldUpMs);
+    if (now - session.heardAt <= SILENT_MS) continue;
     lose(hub, session, "silent");
     session.link.close();
   }

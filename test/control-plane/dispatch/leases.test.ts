@@ -89,6 +89,22 @@ describe("the jobs of an agent that is lost", () => {
     expect(await answer).toMatchObject({ attempt: 2 });
     expect(await local.figures("vantage_lease_losses_total")).toEqual({ silent: 1 });
   });
+
+  it("stay where they are while the control plane itself is held up and hears nobody", async () => {
+    local.hub.stop();
+    vi.useFakeTimers();
+    const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
+    local = startLocalHub({ clock });
+    const agent = attachAgent(local.hub, helloOf("eu"));
+    const answer = local.run(["agent-eu"], { deadlineMs: 60_000 });
+    for (let stall = 0; stall < 3; stall += 1) {
+      clock.advance(10_000);
+      await vi.advanceTimersByTimeAsync(500);
+    }
+    expect(agent.closed).toBe(false);
+    agent.answer(agent.jobs[0], ok({}));
+    expect(await answer).toMatchObject({ attempt: 1 });
+  });
 });
 
 describe("a message", () => {
