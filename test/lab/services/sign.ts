@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { LAB_ENVIRONMENT } from "#test/lab/namespaces.ts";
 
@@ -50,5 +50,6 @@ export async function signZone(
     kind === "nsec3" ? ["-3", "-", "-H", "0"] : [],
     [`${output}.unsigned`, key.file],
   );
-  await run("dnssec-signzone", options, { env: LAB_ENVIRONMENT });
+  // It leaves a dsset file in its working directory, whatever the output is.
+  await run("dnssec-signzone", options, { env: LAB_ENVIRONMENT, cwd: dirname(output) });
 }
