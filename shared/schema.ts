@@ -55,6 +55,7 @@ export function parseParams<T extends TObject>(
 function readField(field: string, schema: TSchema, given: unknown, from: Origin): Converted {
   const converted = convertField(field, schema, given, from);
   if (!converted.ok || "x-kind" in schema || Value.Check(schema, converted.value)) return converted;
+  if ("anyOf" in schema) return refuse(field, "type", describeProblem("type", schema));
   const [first] = Value.Errors(schema, converted.value);
   const path = (first?.instancePath ?? "").replaceAll("/", ".");
   return refuse(`${field}${path}`, "type", first?.message ?? "has the wrong form");

@@ -36,7 +36,8 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
     ok: false,
     problem: { field, reason, message },
   });
-  if (Array.isArray(given) && kinded.type !== "array") {
+  const eitherWay = from !== "text" && kinded.anyOf?.some(({ type }) => type === "array") === true;
+  if (Array.isArray(given) && kinded.type !== "array" && !eitherWay) {
     return from === "text" ? problem("duplicate", "was given twice; give one value") : problem("type");
   }
   if (kinded["x-kind"] === "flag") {

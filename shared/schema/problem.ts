@@ -24,7 +24,7 @@ export interface Bounds {
   readonly type?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly { readonly const?: unknown }[];
+  readonly anyOf?: readonly { readonly const?: unknown; readonly type?: string }[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -44,7 +44,7 @@ export function describeProblem(reason: ProblemReason, schema: TSchema): string 
         ? `must have ${bounds.minLength ?? 0} to ${bounds.maxLength ?? "any number of"} characters`
         : `must be between ${bounds.minimum ?? "any"} and ${bounds.maximum ?? "any"}`;
     default:
-      return `must be ${article(bounds.type)}`;
+      return `must be ${allowedTypes(bounds)}`;
   }
 }
 
@@ -54,7 +54,11 @@ export function words(schema: Bounds): readonly string[] {
   return values.filter((value) => value !== undefined).map(String);
 }
 
-function article(type: string | undefined): string {
-  if (type === undefined) return "of the documented form";
+function allowedTypes({ type, anyOf = [] }: Bounds): string {
+  const types = type === undefined ? anyOf.flatMap((option) => option.type ?? []) : [type];
+  return types.length === 0 ? "of the documented form" : types.map(article).join(" or ");
+}
+
+function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }

@@ -99,6 +99,15 @@ describe("a measurement", () => {
     expect(body.meta["pagination"]).toEqual({ total: 1, page: 1, per_page: 1, pages: 1 });
   });
 
+  it("takes its locations as a list too, and says what they may be", async () => {
+    answering([...(await attach("eu-a")), ...(await attach("eu-b"))]);
+    const made = await one.call("/api/v4/measurements", { key, body: portsOf(["eu-a", "eu-b"]) });
+    expect(made.body).toMatchObject({ data: { total: 2 } });
+    const wrong = await one.call("/api/v4/measurements", { key, body: portsOf([], { locations: 7 }) });
+    expect(wrong.body.error).toMatchObject({ field: "locations", reason: "type" });
+    expect(wrong.text).toContain("must be a string or an array");
+  });
+
   it("without locations runs on one probe, in the same shape", async () => {
     answering(await attach("eu-a"));
     const id = await createMeasurement(one, key, portsOf(undefined));

@@ -75,6 +75,26 @@ describe("parseParams", () => {
     expect(problemOf({ timeout: ["1", "2"] }, "text")).toBe("timeout:duplicate");
   });
 
+  it("takes a list as text or, in JSON, as an array where the schema has both, and says so", () => {
+    const schema = Type.Object({
+      locations: Type.Unsafe<unknown>({
+        anyOf: [
+          { type: "string", maxLength: 5 },
+          { type: "array", items: { type: "string" }, maxItems: 2 },
+        ],
+      }),
+    });
+    const read = (locations: unknown, from: "json" | "text") =>
+      parseParams(schema, { locations }, { from, unknown: "refuse" });
+    expect(read(["eu", "us"], "json")).toEqual({ ok: true, value: { locations: ["eu", "us"] } });
+    expect(read("eu,us", "json")).toMatchObject({ ok: true });
+    expect(read(["eu", "us"], "text")).toMatchObject({ problem: { reason: "duplicate" } });
+    for (const wrong of [7, ["eu", 7], ["a", "b", "c"], "too long", {}]) {
+      const message = "must be a string or an array";
+      expect(read(wrong, "json")).toMatchObject({ problem: { field: "locations", reason: "type", message } });
+    }
+  });
+
   it("does not read numbers from text for a caller bound to the published types", () => {
     expect(problemOf({ timeout: "7" }, "strict")).toBe("timeout:type");
     expect(problemOf({ timeout: 7 }, "strict")).toBeNull();

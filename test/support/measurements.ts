@@ -40,7 +40,10 @@ export function portsOutcome(host = "192.0.2.1", service: string | null = "https
 }
 
 /** A measurement of one port; `host` must be one that agents may look at. */
-export function portsOf(locations: string | undefined, extra: Record<string, unknown> = {}): Record<string, unknown> {
+export function portsOf(
+  locations: string | readonly string[] | undefined,
+  extra: Record<string, unknown> = {},
+): Record<string, unknown> {
   const params = { host: "127.0.0.1", action: "ports", ports: "443" };
   return { tool: "ping", params, ...(locations === undefined ? {} : { locations }), ...extra };
 }
