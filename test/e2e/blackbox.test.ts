@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startDohFront, startDotFront } from "#test/servers/dns-encrypted.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { createPki } from "#test/servers/pki.ts";
+import { createPki, type Issued } from "#test/servers/pki.ts";
 import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -15,6 +16,7 @@ let web: HttpServer;
 let good: TlsServer;
 let stranger: TlsServer;
 let dns: DnsServer;
+let identity: { readonly leaf: Issued; readonly intermediate: Issued };
 let key: string;
 let folder: string;
 
@@ -23,6 +25,7 @@ beforeAll(async () => {
   const pki = await createPki();
   writeFileSync(join(folder, "root.pem"), pki.root.pem);
   const leaf = await pki.issue({ dns: ["site.example"], ip: ["127.0.0.1"] });
+  identity = { leaf, intermediate: pki.intermediate };
   good = await startTlsServer({ chain: [leaf, pki.intermediate] });
   stranger = await startTlsServer({ chain: [await pki.issue({ dns: ["site.example"], issuer: null })] });
   web = await startHttpServer();
@@ -138,7 +141,25 @@ describe("a scrape", () => {
     expect(series((await scrape(missing)).text)).toMatchObject({ probe_success: 0, probe_dns_query_succeeded: 0 });
   });
 
+  it("dns_dot and dns_doh ask encrypted services, whose certificate must be good", async () => {
+    const dot = await startDotFront(dns.port, { certificate: identity.leaf, chain: [identity.intermediate] });
+    const doh = await startDohFront(dns.port, { certificate: identity.leaf, chain: [identity.intermediate] });
+    const query = { query_name: "site.example", query_type: "A" };
+    const asked = [
+      await scrape({ ...query, module: "dns_dot", target: `127.0.0.1:${dot.port}` }),
+      await scrape({ ...query, module: "dns_doh", target: `https://127.0.0.1:${doh.port}/dns-query` }),
+    ];
+    for (const { text } of asked) {
+      expect(series(text)).toMatchObject({ probe_success: 1, probe_dns_answer_rrs: 1, probe_ip_protocol: 4 });
+      expect(series(text)['probe_dns_duration_seconds{phase="connect"}']).toBeGreaterThan(0);
+    }
+    const other = await scrape({ ...query, module: "dns_dot", target: `127.0.0.1:${stranger.port}` });
+    expect(series(other.text)).toMatchObject({ probe_success: 0 });
+    await Promise.all([dot.close(), doh.close()]);
+  });
+
   it.each([
+    [{ module: "dns_doh", target: "127.0.0.1", query_name: "a.example" }, "target", "invalid_url"],
     [{ module: "http_2xx" }, "target", "required"],
     [{ target: "x", module: "no_such" }, "module", "enum"],
     [{ target: "example.com", module: "tcp_connect" }, "target", "type"],

@@ -1,3 +1,4 @@
+import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
@@ -9,7 +10,7 @@ const PHASES = "probe_dns_duration_seconds";
 const PHASES_HELP = "Duration of DNS request by phase";
 
 /** A dns_* module: the target is the server that is asked; NOERROR is success, with or without records. */
-export function dnsModule(name: string, transport: "udp" | "tcp"): Module {
+export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"): Module {
   return {
     name,
     contract: dns,
@@ -17,12 +18,12 @@ export function dnsModule(name: string, transport: "udp" | "tcp"): Module {
       if (queryName === null) {
         return { field: "query_name", reason: "required", message: "is required: the name to ask the server for" };
       }
-      // The exporter, too, adds the port where there is none.
-      const [, host] = /^(?:\[?([^\]]+?)\]?)(?::\d{1,5})?$/.exec(target) ?? [];
+      const host = transport === "doh" ? hostOfUrl(target) : hostOf(target);
+      if (host === null) return NO_URL;
       return {
         params: { domain: queryName, types: queryType ?? "A" },
         input: { server: target, transport },
-        reaches: host ?? target,
+        reaches: host,
       };
     },
     report(data) {
@@ -52,6 +53,22 @@ export function dnsModule(name: string, transport: "udp" | "tcp"): Module {
       ...countSamples(NOTHING, false),
     ],
   };
+}
+
+const NO_URL: FieldProblem = {
+  field: "target",
+  reason: "invalid_url",
+  message: "must be the https:// URL of a DNS over HTTPS service for this module",
+};
+
+/** The exporter, too, adds the port where there is none. */
+function hostOf(target: string): string {
+  return /^\[?([^\]]+?)\]?(?::\d{1,5})?$/.exec(target)?.[1] ?? target;
+}
+
+function hostOfUrl(target: string): string | null {
+  const url = URL.parse(target);
+  return url?.protocol === "https:" ? url.hostname.replace(/^\[(.*)\]$/, "$1") : null;
 }
 
 interface Counts {

@@ -13,6 +13,9 @@ export const MODULES: ReadonlyMap<string, Module> = new Map(
     icmp,
     dnsModule("dns_udp", "udp"),
     dnsModule("dns_tcp", "tcp"),
+    // The exporter has no encrypted DNS; the families are the same.
+    dnsModule("dns_dot", "dot"),
+    dnsModule("dns_doh", "doh"),
   ].map((module) => [module.name, module]),
 );
 
