@@ -14,16 +14,22 @@ export interface Resolvers {
   flush(name: string): Promise<void>;
 }
 
+/** A resolver that is not the region's own. */
+export interface ResolverOptions {
+  /** Default 53. */
+  readonly port?: number;
+  /** Default true; a resolver that does not validate still passes DNSSEC records on. */
+  readonly validates?: boolean;
+  /** More lines of its server section. */
+  readonly lines?: readonly string[];
+}
+
 /** Starts unbound in resolver-eu, resolver-us and resolver-ap, with the lab's root and its trust anchor. */
 export async function startResolvers(network: Network, trustAnchorFile: string): Promise<Resolvers> {
   const daemons = await Promise.all(
-    REGIONS.map(async (region) => {
-      const node = `resolver-${region}`;
-      const file = join(network.folder, `${node}.conf`);
-      writeFileSync(file, unboundConfig(network, node, trustAnchorFile));
-      const command = ["unbound", "-d", "-v", "-c", file];
-      return [region, await startDaemon(network, { node, command, ready: "start of service" })] as const;
-    }),
+    REGIONS.map(
+      async (region) => [region, await startResolver(network, `resolver-${region}`, trustAnchorFile)] as const,
+    ),
   );
   const control = (region: string, ...words: readonly string[]): Promise<Ran> => {
     const file = join(network.folder, `resolver-${region}.conf`);
@@ -43,7 +49,26 @@ export async function startResolvers(network: Network, trustAnchorFile: string):
   };
 }
 
-function unboundConfig({ topology, folder }: Network, node: string, trustAnchorFile: string): string {
+/** Starts unbound on both addresses of a node. */
+export async function startResolver(
+  network: Network,
+  node: string,
+  trustAnchorFile: string,
+  options: ResolverOptions = {},
+): Promise<Daemon> {
+  const name = options.port === undefined ? node : `${node}-${options.port}`;
+  const file = join(network.folder, `${name}.conf`);
+  writeFileSync(file, unboundConfig(network, node, name, trustAnchorFile, options));
+  return await startDaemon(network, { node, command: ["unbound", "-d", "-v", "-c", file], ready: "start of service" });
+}
+
+function unboundConfig(
+  { topology, folder }: Network,
+  node: string,
+  name: string,
+  trustAnchorFile: string,
+  { port = 53, validates = true, lines = [] }: ResolverOptions,
+): string {
   const hints = join(folder, "root-hints");
   writeFileSync(
     hints,
@@ -51,6 +76,7 @@ function unboundConfig({ topology, folder }: Network, node: string, trustAnchorF
       `ns.root. 3600000 AAAA ${addressOf(topology, "dns-root", 6)}\n`,
   );
   return `server:
+  port: ${port}
   interface: ${addressOf(topology, node, 4)}
   interface: ${addressOf(topology, node, 6)}
   access-control: 0.0.0.0/0 allow
@@ -64,14 +90,15 @@ function unboundConfig({ topology, folder }: Network, node: string, trustAnchorF
   num-threads: 1
   root-hints: "${hints}"
   trust-anchor-file: "${trustAnchorFile}"
-  module-config: "validator iterator"
+  module-config: "${validates ? "validator iterator" : "iterator"}"
   ede: yes
   # Queries are answered by the wire alone: no cache of who is slow may outlive a test.
   infra-host-ttl: 1
-${OPENED_NAMES.map((name) => `  local-zone: "${name}." nodefault`).join("\n")}
+${OPENED_NAMES.map((zone) => `  local-zone: "${zone}." nodefault`).join("\n")}
+${lines.map((line) => `  ${line}`).join("\n")}
 remote-control:
   control-enable: yes
-  control-interface: "${join(folder, `${node}.sock`)}"
+  control-interface: "${join(folder, `${name}.sock`)}"
   control-use-cert: no
 `;
 }
