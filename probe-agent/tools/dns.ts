@@ -13,6 +13,7 @@ import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
 import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import { findCircle } from "#probe-agent/tools/dns/circle.ts";
 import type { Resolver } from "#probe-agent/tools/dns/lookups.ts";
 import { chooseServer } from "#probe-agent/tools/dns/server.ts";
 import { validateOurselves } from "#probe-agent/tools/dns/validate.ts";
@@ -44,7 +45,11 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
       return { type, answer };
     }),
   );
-  const verdict = dnssec ? await judge(net, domain, answers, where) : null;
+  const failing = answers.filter(({ answer }) => answer.status === "SERVFAIL" && answer.answers.length === 0);
+  const [verdict, circle] = await Promise.all([
+    dnssec ? judge(net, domain, answers, where) : null,
+    failing.length > 0 && chosen.data === null ? findCircle(net, domain) : null,
+  ]);
   const { results, limitations } = typeResults(domain, answers);
   const groups = results.map(({ type, records }) => [type, records.map(({ data }) => data)]);
   return ok<Result>({
@@ -57,9 +62,13 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
     server: chosen.data === null ? null : { ip: chosen.data.ip, resolve_ms: rounded(chosen.data.resolveMs) },
     elapsed_ms: rounded(net.monotonic() - startedAt),
     observed_at: observedAt,
-    limitations,
+    limitations: circle === null ? limitations : [...limitations, describeCircle(failing, circle)],
   });
 });
+
+function describeCircle(failing: readonly TypeAnswer[], circle: readonly string[]): string {
+  return `${failing.map(({ type }) => type).join(", ")}: the aliases lead in a circle: ${circle.join(", ")}`;
+}
 
 /** Milliseconds to the microsecond. */
 function rounded(milliseconds: number): number {

@@ -192,6 +192,14 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
     await compare(each, checked, PLAIN_PORT);
   });
 
+  it("says that the aliases lead in a circle, though the resolver only fails", async () => {
+    for (const place of [VALIDATING, PLAIN]) {
+      const { data } = await checkFrom("loop-1.unsigned.test", "A", place);
+      const circle = "loop-1.unsigned.test, loop-2.unsigned.test, loop-1.unsigned.test";
+      expect(data.limitations).toEqual([`A: the aliases lead in a circle: ${circle}`]);
+    }
+  });
+
   it("says that nobody answers for a zone whose servers are dead, in time, and not that they fail", async () => {
     const { locations } = await check("www.dead.test", "A", [VALIDATING, PLAIN]);
     for (const { data } of locations) {

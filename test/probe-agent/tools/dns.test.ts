@@ -118,6 +118,28 @@ describe("the dns tool", () => {
     expect(data.limitations).toEqual(["A: the aliases lead in a circle"]);
   });
 
+  it("finds the circle behind a resolver that only fails, and asks no more of one without", async () => {
+    const failing = { "one.example.test/A": { status: "SERVFAIL" }, "example.test/A": { status: "SERVFAIL" } };
+    const circle = await run({ domain: "one.example.test", types: ["A"] }, { behaviours: failing });
+    expect(ofType(circle.data, "A")).toMatchObject({ status: "SERVFAIL", records: [] });
+    expect(circle.data.limitations).toEqual([
+      "A: the aliases lead in a circle: one.example.test, other.example.test, one.example.test",
+    ]);
+    const plain = await run({ types: ["A", "MX"] }, { behaviours: failing });
+    expect(plain.data.limitations).toEqual([]);
+    expect(plain.server.queries.filter(({ type }) => type === "CNAME")).toHaveLength(1);
+  });
+
+  it("ends a chain of aliases that never closes", async () => {
+    const zones = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`n${index}.example.test`, { CNAME: [`n${index + 1}.example.test.`] }]),
+    );
+    const behaviours = { "n0.example.test/A": { status: "SERVFAIL" } };
+    const { data, server } = await run({ domain: "n0.example.test", types: ["A"] }, { zones, behaviours });
+    expect(data.limitations).toEqual([]);
+    expect(server.queries.length).toBeLessThan(20);
+  });
+
   it("looks up public suffixes and the root", async () => {
     const zones = { ".": { NS: ["a.root-servers.net."] }, test: { NS: ["a.nic.test."] } };
     const root = await run({ domain: ".", types: ["NS"] }, { zones });
