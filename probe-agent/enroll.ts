@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { credentials, status, type ClientUnaryCall, type ServiceError } from "@grpc/grpc-js";
 import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
-import { makeCertificateRequest } from "#probe-agent/certificate-request.ts";
+import { makeCertificateRequest, type CertificateRequest } from "#probe-agent/certificate-request.ts";
 import { fetchAuthority } from "#probe-agent/first-contact.ts";
 import { faultOf, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/identity.ts";
 import type { JoinToken } from "#probe-agent/join-token.ts";
@@ -14,12 +14,18 @@ export type Enrolment =
 
 const CALL_MS = 10_000;
 
-/** Exchanges a join token for an identity. The secret is shown only to the control plane the token was made for. */
-export async function enroll(address: string, token: JoinToken): Promise<Enrolment> {
+/**
+ * Exchanges a join token for an identity. The secret is shown only to the control plane the token was made for; the same
+ * request may be sent again where the answer did not come.
+ */
+export async function enroll(
+  address: string,
+  token: JoinToken,
+  { key, request }: CertificateRequest,
+): Promise<Enrolment> {
   const contact = await fetchAuthority(address, token.fingerprint);
   if (!contact.ok) return { ok: false, retry: contact.kind === "unreachable", detail: contact.detail };
   const { ca } = contact;
-  const { key, request } = await makeCertificateRequest();
   const client = open(address, ca);
   const answer = await call((done) =>
     client.enroll({ joinToken: token.text, certificateRequest: Buffer.from(request) }, done),

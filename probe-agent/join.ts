@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Random } from "#shared/clock.ts";
+import { makeCertificateRequest } from "#probe-agent/certificate-request.ts";
 import { enroll } from "#probe-agent/enroll.ts";
 import type { Identity } from "#probe-agent/identity.ts";
 import type { JoinToken } from "#probe-agent/join-token.ts";
@@ -23,10 +24,12 @@ export interface JoinOptions {
  * given an answer that no second try changes.
  */
 export async function joinControlPlane({ addresses, token, random, log }: JoinOptions): Promise<Joined> {
+  // One key for all tries: of an answer that got lost the next try gets the same agent's again.
+  const request = await makeCertificateRequest();
   for (let failures = 1; ; failures += 1) {
     const refusals: string[] = [];
     for (const address of addresses) {
-      const enrolment = await enroll(address, token);
+      const enrolment = await enroll(address, token, request);
       if (enrolment.ok) {
         log.info({ agent: enrolment.identity.agentId, controlPlane: address }, "enrolled");
         return enrolment;

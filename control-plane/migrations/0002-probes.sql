@@ -38,6 +38,8 @@ create table probes (
   previous_serial text,
   certificate_expires_at timestamptz not null,
   enrolled_at timestamptz not null,
+  -- SHA-256 of the token and the key it was enrolled by: an agent whose answer got lost may ask again.
+  enrolled_by bytea not null unique check (octet_length(enrolled_by) = 32),
   -- What it last said of itself (dispatch/hello.ts), for when it is away; null until it has first attached.
   hello jsonb,
   last_seen_at timestamptz

@@ -1,3 +1,4 @@
+import { createHash, webcrypto } from "node:crypto";
 import { Counter, type Registry } from "prom-client";
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
@@ -5,7 +6,7 @@ import { DatabaseAway } from "#control-plane/database/away.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Enrolment, Issuance, NotIssued } from "#control-plane/dispatch/security.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
-import { MAX_REQUEST_BYTES, readRequest, type Authority } from "#control-plane/probes/authority.ts";
+import { MAX_REQUEST_BYTES, readRequest, type Authority, type RequestedKey } from "#control-plane/probes/authority.ts";
 import { redeemToken, renewProbe } from "#control-plane/probes/store.ts";
 import { readToken } from "#control-plane/probes/tokens.ts";
 
@@ -102,7 +103,8 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
         const key = await readRequest(request);
         if (key === null) return { result: "request", answer: BAD_REQUEST };
         const planned = authority.plan();
-        const probe = { ...planned, suffix: Buffer.from(random.bytes(6)).toString("hex") };
+        const enrolledBy = await digestOf(token.digest, key);
+        const probe = { ...planned, enrolledBy, suffix: Buffer.from(random.bytes(6)).toString("hex") };
         const redeemed = await database.run((sql) => redeemToken(sql, token.digest, probe, clock.now()));
         if (!redeemed.ok) return { result: `token_${redeemed.reason}`, answer: BAD_TOKEN };
         const { agentId } = redeemed;
@@ -134,4 +136,10 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
 interface Attempt {
   readonly result: Result;
   readonly answer: NotIssued | { readonly agentId: string; readonly certificate: Uint8Array };
+}
+
+/** Names one agent's use of a token: who asks again with the same key is the same agent. */
+async function digestOf(token: Uint8Array, key: RequestedKey): Promise<Uint8Array> {
+  const publicKey = await webcrypto.subtle.exportKey("spki", key);
+  return createHash("sha256").update(token).update(new Uint8Array(publicKey)).digest();
 }

@@ -52,6 +52,8 @@ export interface NewProbe {
   readonly suffix: string;
   readonly serial: string;
   readonly notAfter: Date;
+  /** SHA-256 over the token's digest and the agent's public key. */
+  readonly enrolledBy: Uint8Array;
 }
 
 /** What became of a token: the agent it let in, or why it let nobody in. */
@@ -59,24 +61,35 @@ export type Redeemed =
   | { readonly ok: true; readonly agentId: string; readonly region: string; readonly accountId: number | null }
   | { readonly ok: false; readonly reason: "unknown" | "used" | "expired" };
 
-/** Redeems a token and enrols the agent in one statement: of two that redeem a one-off token at once one gets it. */
+/**
+ * Redeems a token and enrols the agent in one statement: of two that redeem a one-off token at once one gets it. The
+ * agent that got it may ask again with the same key until it has attached: its answer may have got lost.
+ */
 export async function redeemToken(sql: Queryable, digest: Uint8Array, probe: NewProbe, now: Date): Promise<Redeemed> {
   const [row] = await sql<
     { agentId: string | null; region: string; accountId: number | null; expired: number; known: number }[]
   >`
-    with token as (
+    with again as (
+      update probes set certificate_serial = ${probe.serial}, certificate_expires_at = ${probe.notAfter}
+      where enrolled_by = ${probe.enrolledBy} and revoked_at is null and last_seen_at is null
+        and exists (select 1 from join_tokens where digest = ${digest} and expires_at > ${now})
+      returning id, region, account_id
+    ), token as (
       update join_tokens set used_at = ${now}
       where digest = ${digest} and expires_at > ${now} and (reusable or used_at is null)
+        and not exists (select 1 from probes where enrolled_by = ${probe.enrolledBy})
       returning region, account_id
     ), probe as (
-      insert into probes (id, region, account_id, certificate_serial, certificate_expires_at, enrolled_at)
-      select region || '-' || ${probe.suffix}::text, region, account_id, ${probe.serial}, ${probe.notAfter}, ${now}
+      insert into probes
+        (id, region, account_id, certificate_serial, certificate_expires_at, enrolled_at, enrolled_by)
+      select region || '-' || ${probe.suffix}::text, region, account_id, ${probe.serial}, ${probe.notAfter}, ${now},
+        ${probe.enrolledBy}
       from token
       returning id, region, account_id
-    )
-    select probe.id as "agentId", probe.region, probe.account_id as "accountId",
+    ), enrolled as (select * from again union all select * from probe)
+    select enrolled.id as "agentId", enrolled.region, enrolled.account_id as "accountId",
       coalesce((before.expires_at <= ${now})::int, 0) as expired, (before.digest is not null)::int as known
-    from (select 1) as one left join probe on true left join join_tokens as before on before.digest = ${digest}`;
+    from (select 1) as one left join enrolled on true left join join_tokens as before on before.digest = ${digest}`;
   if (row === undefined) throw new Error("a select without from returned nothing");
   const { agentId, region, accountId } = row;
   if (agentId !== null) return { ok: true, agentId, region, accountId };

@@ -71,6 +71,33 @@ describe("a join token", () => {
     expect(await results()).toEqual({ enrolled: 1, token_used: 1 });
   });
 
+  it("gives its agent another certificate while it has not attached: the first answer may have got lost", async () => {
+    const joinToken = await token();
+    const { der } = await makeRequest();
+    const first = await enrolment.enroll(joinToken, der, PEER);
+    const again = await enrolment.enroll(joinToken, der, PEER);
+    if (!first.ok || !again.ok) throw new Error("refused");
+    expect(again.issued.agentId).toBe(first.issued.agentId);
+    expect(await sql`select 1 from probes where id = ${first.issued.agentId}`).toHaveLength(1);
+    expect(await enroll(joinToken)).toMatchObject({ ok: false, fault: "identity" });
+    await sql`update probes set last_seen_at = ${clock.now()} where id = ${first.issued.agentId}`;
+    expect(await enrolment.enroll(joinToken, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
+  });
+
+  it("gives nobody another one once the agent is revoked or the token too old", async () => {
+    for (const spoil of [
+      (id: string) => sql`update probes set revoked_at = ${clock.now()} where id = ${id}`,
+      () => Promise.resolve(clock.advance(3_600_001)),
+    ]) {
+      const joinToken = await token();
+      const { der } = await makeRequest();
+      const first = await enrolment.enroll(joinToken, der, PEER);
+      if (!first.ok) throw new Error("refused");
+      await spoil(first.issued.agentId);
+      expect(await enrolment.enroll(joinToken, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
+    }
+  });
+
   it("has one winner of many that redeem it at once", async () => {
     const once = await token();
     const came = await Promise.all(Array.from({ length: 8 }, () => enroll(once)));

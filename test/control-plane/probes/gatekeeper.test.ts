@@ -75,8 +75,9 @@ describe("the gatekeeper", () => {
     heard = [];
     await sql`delete from probes`;
     await sql`
-      insert into probes (id, region, certificate_serial, certificate_expires_at, enrolled_at)
-      values ('agent-eu', 'eu', 'aa', ${LATER}, now()), ('agent-us', 'us', 'aa', ${LATER}, now())`;
+      insert into probes (id, region, certificate_serial, certificate_expires_at, enrolled_at, enrolled_by)
+      values ('agent-eu', 'eu', 'aa', ${LATER}, now(), sha256('eu')),
+        ('agent-us', 'us', 'aa', ${LATER}, now(), sha256('us'))`;
   });
 
   afterEach(() => {

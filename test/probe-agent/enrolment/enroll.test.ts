@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { makeCertificateRequest } from "#probe-agent/certificate-request.ts";
 import { enroll, renew, type Enrolment } from "#probe-agent/enroll.ts";
 import { faultOf, fingerprintOf, type Identity } from "#probe-agent/identity.ts";
 import { readToken, type JoinToken } from "#probe-agent/join-token.ts";
@@ -34,7 +35,7 @@ function identityIn(enrolment: Enrolment): Identity {
 
 describe("an agent with a token", () => {
   it("gets an identity of the control plane's making, which fits its own key", async () => {
-    const identity = identityIn(await enroll(address, await newToken()));
+    const identity = identityIn(await enroll(address, await newToken(), await makeCertificateRequest()));
     expect(identity.agentId).toMatch(/^eu-west-[0-9a-f]{12}$/);
     expect(faultOf(identity)).toBeNull();
     expect(new X509Certificate(identity.certificate).publicKey.asymmetricKeyDetails).toEqual({
@@ -44,8 +45,8 @@ describe("an agent with a token", () => {
 
   it("is refused with a token that was used before, and need not ask again", async () => {
     const token = await newToken();
-    identityIn(await enroll(address, token));
-    expect(await enroll(address, token)).toMatchObject({
+    identityIn(await enroll(address, token, await makeCertificateRequest()));
+    expect(await enroll(address, token, await makeCertificateRequest())).toMatchObject({
       ok: false,
       retry: false,
       detail: expect.stringContaining("used"),
@@ -53,12 +54,18 @@ describe("an agent with a token", () => {
   });
 
   it("asks again where nobody answers", async () => {
-    expect(await enroll("127.0.0.1:1", await newToken())).toMatchObject({ ok: false, retry: true });
-    expect(await enroll("no-such-host.invalid:1", await newToken())).toMatchObject({ ok: false, retry: true });
+    expect(await enroll("127.0.0.1:1", await newToken(), await makeCertificateRequest())).toMatchObject({
+      ok: false,
+      retry: true,
+    });
+    expect(await enroll("no-such-host.invalid:1", await newToken(), await makeCertificateRequest())).toMatchObject({
+      ok: false,
+      retry: true,
+    });
   });
 
   it("gets its next certificate by the one it has, with another key", async () => {
-    const first = identityIn(await enroll(address, await newToken()));
+    const first = identityIn(await enroll(address, await newToken(), await makeCertificateRequest()));
     const second = identityIn(await renew(address, first));
     expect(second.agentId).toBe(first.agentId);
     expect(second.key).not.toBe(first.key);
@@ -78,7 +85,7 @@ describe("whoever is not the control plane of the token", () => {
       onConnection: (socket) => socket.on("data", (bytes: Buffer) => (heard += bytes.toString("latin1"))),
     });
     const token = tokenOf(`vjt_${"s".repeat(43)}_${fingerprintOf(authority.der)}`);
-    const enrolment = await enroll(`127.0.0.1:${server.port}`, token);
+    const enrolment = await enroll(`127.0.0.1:${server.port}`, token, await makeCertificateRequest());
     await server.close();
     return { ...enrolment, heard };
   }
@@ -117,6 +124,9 @@ describe("whoever is not the control plane of the token", () => {
 
   it("is no fault of the token where no TLS is spoken at all", async () => {
     const port = Number(new URL(plane.url).port);
-    expect(await enroll(`127.0.0.1:${port}`, await newToken())).toMatchObject({ ok: false, retry: true });
+    expect(await enroll(`127.0.0.1:${port}`, await newToken(), await makeCertificateRequest())).toMatchObject({
+      ok: false,
+      retry: true,
+    });
   });
 });

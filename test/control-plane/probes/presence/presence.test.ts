@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AbsentAgent } from "#control-plane/dispatch/presence.ts";
@@ -55,6 +56,7 @@ async function enrol(id: string, over: Record<string, unknown> = {}): Promise<vo
     certificate_serial: "1",
     certificate_expires_at: now,
     enrolled_at: now,
+    enrolled_by: createHash("sha256").update(id).digest(),
     ...over,
   };
   await sql`insert into probes ${sql(row)}`;
