@@ -1,11 +1,12 @@
 // Runs the ping tool with a real network in this process's own namespace and rights, and prints its outcome and events; with
-// several params, an array of those. Arguments: JSON of {params (or a list), allow: CIDRs, deadlineMs?}.
+// several params, an array of those. Arguments: JSON of {params (or a list), allow: CIDRs, deadlineMs?, resolver?, cymruZones?};
+// without the last two nothing is found out about addresses.
 import { createEgress } from "#shared/egress.ts";
 import { parseParams } from "#shared/schema.ts";
 import { ping as contract } from "#shared/tools/ping.ts";
 import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
-import type { ProgressEvent } from "#probe-agent/net/port.ts";
+import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";
@@ -16,11 +17,13 @@ interface Order {
   readonly params: Given | readonly Given[];
   readonly allow: readonly string[];
   readonly deadlineMs?: number;
+  readonly resolver?: string;
+  readonly cymruZones?: Net["services"]["cymruZones"];
 }
 
 const AT_ONCE = 6;
 
-const { params, allow, deadlineMs } = JSON.parse(process.argv[2] ?? "{}") as Order;
+const { params, allow, deadlineMs, resolver = "127.0.0.1:9", cymruZones } = JSON.parse(process.argv[2] ?? "{}") as Order;
 const icmpHost = startIcmpHost({ clock: systemClock, log: () => {} });
 await icmpHost.ready();
 const createJobNet = createNet({
@@ -28,11 +31,11 @@ const createJobNet = createNet({
   random: systemRandom,
   egress: createEgress({ targets: allow, names: [] }),
   icmpHost,
-  dnsServers: ["127.0.0.1:9"],
+  dnsServers: [resolver],
   userAgent: "test",
   services: {
     rdapBootstrapUrl: "http://127.0.0.1:9",
-    cymruZones: { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
+    cymruZones: cymruZones ?? { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
   },
   trustAnchors: [],
 });

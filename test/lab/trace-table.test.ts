@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Outcome } from "#shared/outcome.ts";
+import type { PingResult } from "#shared/tools/ping.ts";
+import { addressOf, interfaces } from "#test/lab/addresses.ts";
+import { inTurns } from "#test/lab/driver.ts";
+import { traceProblems, type TracedPath } from "#test/lab/expected-trace.ts";
+import { startLab, type Lab } from "#test/lab/lab.ts";
+import { whyNoLab } from "#test/lab/namespaces.ts";
+import { expectedHops } from "#test/lab/paths.ts";
+import { CYMRU_ZONES } from "#test/lab/services/zones.ts";
+import { LAB, LAB_RANGES, REGIONS, type Region } from "#test/lab/topology.ts";
+import { compareHops, TRACE_TOOLS, type Seen, type TraceTool } from "#test/lab/trace-tools.ts";
+import { ROOT } from "#test/laws/source-files.ts";
+import { hasRawSockets } from "#test/support/raw-sockets.ts";
+
+const why = whyNoLab() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
+if (why !== null) console.warn(why);
+
+const AT_ONCE = 6;
+const ATTEMPTS = 3;
+const HOSTS = Object.keys(LAB.nodes).filter((node) => LAB.nodes[node]?.kind === "host");
+const [ORIGIN, ORIGIN6, ASN] = CYMRU_ZONES.split(",");
+
+describe.skipIf(why !== null)("our own traceroute", () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startLab();
+  });
+  afterAll(() => lab?.close());
+
+  function pathsFrom(region: Region): readonly TracedPath[] {
+    const from = `probe-${region}`;
+    return HOSTS.filter((to) => to !== from).flatMap((to) =>
+      ([4, 6] as const).flatMap((family) =>
+        (["icmp", "udp", "tcp"] as const).map((protocol) => ({ from, to, family, protocol })),
+      ),
+    );
+  }
+
+  async function traces(region: Region, paths: readonly TracedPath[]): Promise<readonly PingResult[]> {
+    const order = JSON.stringify({
+      params: paths.map(({ to, family, protocol }) => ({
+        host: addressOf(LAB, to, family),
+        action: "traceroute",
+        protocol,
+      })),
+      allow: LAB_RANGES,
+      resolver: addressOf(LAB, `resolver-${region}`),
+      cymruZones: { origin: ORIGIN, origin6: ORIGIN6, asn: ASN },
+    });
+    const command = [process.execPath, `${ROOT}/test/support/ping-here.ts`, order];
+    const { stdout, stderr } = await lab.network.run(`probe-${region}`, command, 110_000);
+    if (stdout === "") throw new Error(stderr);
+    const done = JSON.parse(stdout) as readonly { readonly outcome: Outcome<PingResult> }[];
+    return done.map(({ outcome }) => {
+      if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+      return outcome.data;
+    });
+  }
+
+  /** Asks for every PTR name once: an empty cache walks ip6.arpa label by label, longer than a trace waits for names. */
+  async function warmUp(region: Region): Promise<void> {
+    const names = interfaces(LAB).flatMap(({ ip }) => ["-x", ip[4], "-x", ip[6]]);
+    const resolver = addressOf(LAB, `resolver-${region}`);
+    await lab.network.run(
+      `resolver-${region}`,
+      ["dig", "+short", "+time=5", "+tries=3", `@${resolver}`, ...names],
+      60_000,
+    );
+  }
+
+  /** Traces of all paths, those with problems again: a busy machine delays, and not three times in a row. */
+  async function traceAll(region: Region): Promise<ReadonlyMap<TracedPath, PingResult>> {
+    await warmUp(region);
+    const good = new Map<TracedPath, PingResult>();
+    let paths = pathsFrom(region);
+    let wrong: readonly string[] = [];
+    for (let attempt = 0; attempt < ATTEMPTS && paths.length > 0; attempt += 1) {
+      const results = await traces(region, paths);
+      wrong = [];
+      for (const [index, path] of paths.entries()) {
+        const result = results[index] as PingResult;
+        const problems = traceProblems(path, result);
+        if (problems.length === 0) good.set(path, result);
+        wrong = [...wrong, ...problems];
+      }
+      paths = paths.filter((path) => !good.has(path));
+      if (paths.length > 0) console.log(`${region}, attempt ${attempt + 1}: ${wrong.join("; ")}`);
+    }
+    expect(wrong).toEqual([]);
+    return good;
+  }
+
+  async function seenBy({ name, command, read }: TraceTool, { from, to, family }: TracedPath): Promise<Seen> {
+    const { stdout, stderr } = await lab.network.run(from, command(addressOf(LAB, to, family), family), 40_000);
+    if (stdout === "") throw new Error(`${name}: ${stderr}`);
+    return read(stdout);
+  }
+
+  it.each(REGIONS)(
+    "is right by the table on every path from %s, by ICMP, UDP and TCP, in both families, as traceroute and mtr are",
+    { timeout: 240_000 },
+    async (region) => {
+      const ours = await traceAll(region);
+      const byIcmp = [...ours].filter(([{ protocol }]) => protocol === "icmp");
+      const compared = await inTurns(byIcmp, AT_ONCE, async ([path, { hops = [] }]) => {
+        const expected = expectedHops(LAB, path.from, path.to, path.family);
+        const own = hops.map(({ replies }) => [...new Set(replies.flatMap(({ ip }) => ip ?? []))]);
+        const rows = [];
+        for (const tool of TRACE_TOOLS) {
+          const theirs = await seenBy(tool, path);
+          rows.push({
+            tool: tool.name,
+            ...compareHops(own, theirs, expected),
+            path: `${path.from} ${path.to} ${path.family}`,
+          });
+        }
+        return rows;
+      });
+      const rows = compared.flat();
+      for (const { name } of TRACE_TOOLS) {
+        const sums = rows.filter(({ tool }) => tool === name);
+        const sum = (of: "same" | "twin" | "star") => sums.reduce((total, row) => total + row[of], 0);
+        console.log(`${region}, ${name}: ${sum("same")} same, ${sum("twin")} on the equal path, ${sum("star")} stars`);
+        expect(sum("same")).toBeGreaterThan(9 * sum("star"));
+      }
+      expect(rows.flatMap(({ tool, path, other }) => other.map((line) => `${tool} ${path}: ${line}`))).toEqual([]);
+    },
+  );
+});
