@@ -1,7 +1,7 @@
 import { parseLocations } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckAnswer, CheckError, Location, LocationRow } from "#control-plane/checks/answer.ts";
-import { outcomeError, unavailableError } from "#control-plane/checks/answer.ts";
+import { unavailableError } from "#control-plane/checks/answer.ts";
 import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
 import { isDatabaseAway } from "#control-plane/database/away.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
@@ -147,9 +147,9 @@ function unansweredError(answer: CheckAnswer, index: number): CheckError | null 
       const row = answer.data.locations[index];
       return row?.status === "failed" && row.error.code === "probe_unavailable" ? row.error : null;
     }
-    // Agents that allow the target are attached elsewhere, or no longer.
+    // When it was asked for the target was allowed: the agents that allow it are attached elsewhere, or no longer.
     case "refused":
-      return outcomeError({ status: "refused" });
+      return unavailableError("no_probe");
     case "unavailable":
       return unavailableError(answer.reason);
     default:
