@@ -5,6 +5,7 @@ import { benchCatalogue } from "#test/bench/catalogue.ts";
 import { benchChecks } from "#test/bench/checks.ts";
 import { benchDeadlines } from "#test/bench/deadlines.ts";
 import { benchEchoes } from "#test/bench/echoes.ts";
+import { benchFleet } from "#test/bench/fleet.ts";
 import { benchPing } from "#test/bench/ping.ts";
 import { makeFolder, readPssMb, startProduct } from "#test/bench/product.ts";
 import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
@@ -46,6 +47,7 @@ try {
   say(...(await benchDeadlines(product)));
   await product.stop();
   say(...(await benchEchoes()));
+  say(...(await benchFleet({ calmSeconds: 60, chaosSeconds: 300 })));
 } finally {
   remove();
 }

@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+// What takes a fleet of processes and minutes. One file at a time: each wants both cores for itself.
+// Vitest reads the default export.
+// oxlint-disable-next-line import/no-default-export
+export default defineConfig({
+  root: new URL("../..", import.meta.url).pathname,
+  test: {
+    include: ["test/faults/**/*.test.ts"],
+    globalSetup: ["test/support/database-server.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+  },
+});

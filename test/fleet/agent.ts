@@ -1,0 +1,201 @@
+import type { ClientDuplexStream } from "@grpc/grpc-js";
+import type { AgentMessage, HubMessage, Job } from "#shared/protocol/probe.ts";
+import { BEAT_MS, PROTOCOL } from "#shared/wire.ts";
+import { outcomeWith } from "#test/fleet/answer.ts";
+import type { Trouble } from "#test/fleet/chaos.ts";
+import type { Notebook } from "#test/fleet/notebook.ts";
+import { below, type Dice } from "#test/fleet/random.ts";
+import type { ResultKind } from "#test/fleet/records.ts";
+import { clientCredentials, dialProbe, type AgentIdentity } from "#test/support/enrol.ts";
+
+/** Longer than the lease and the sweep that ends it: after it, whatever the agent held is another's. */
+const FREEZE_MS = 7_000;
+
+/** Who an agent is. */
+export interface Member {
+  readonly identity: AgentIdentity;
+  readonly region: string;
+}
+
+/** A job an agent holds. */
+interface Held {
+  readonly job: Job;
+  readonly receivedAt: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** What the agents of one process share. */
+export interface Surroundings {
+  readonly port: number;
+  /** Whose names they may reach. */
+  readonly domain: string;
+  readonly dice: Dice;
+  readonly notebook: Notebook;
+  /** A name for one sending, never used again. */
+  nextSending(): string;
+  /** The hub's first word on a stream. */
+  onAttached(): void;
+  /** A job that some other agent of the process holds. */
+  heldByAnother(than: SimulatedAgent): Job | undefined;
+}
+
+/** An agent that measures nothing and answers everything. */
+export interface SimulatedAgent {
+  readonly held: ReadonlyMap<string, Held>;
+  trouble(what: Trouble): void;
+}
+
+/** Attaches, and again after each loss, until its process ends. */
+export function startAgent({ identity, region }: Member, around: Surroundings): SimulatedAgent {
+  const { dice, notebook } = around;
+  const { agentId } = identity;
+  const channel = clientCredentials(identity.caCertificate, identity);
+  const held = new Map<string, Held>();
+  /** Jobs that were another's by now, to be answered all the same. */
+  let stale: Held[] = [];
+  let frozen = false;
+  let away = false;
+  let duplicates = 0;
+  let declines = 0;
+  let stream = dial();
+
+  function dial(): ClientDuplexStream<AgentMessage, HubMessage> {
+    const client = dialProbe(around.port, channel);
+    const dialled = client.attach();
+    let over = false;
+    const lost = () => {
+      if (over) return;
+      over = true;
+      client.close();
+      // A frozen one does not notice: it comes back when it thaws.
+      if (!frozen) reconnect();
+    };
+    dialled.on("data", (message: HubMessage) => hear(message));
+    dialled.on("error", lost);
+    dialled.on("end", lost);
+    const location = { region, city: "", country: "", asn: 0, tags: [] };
+    const may = { capabilities: ["icmp4"], allowTargets: [], allowNames: [around.domain] };
+    const value = { protocol: PROTOCOL, agentId, version: "0.0.0", location, ...may, credits: 20, maxJobs: 20 };
+    dialled.write({ body: { $case: "hello", value } });
+    return dialled;
+  }
+
+  function reconnect(): void {
+    if (away) return;
+    away = true;
+    giveUpJobs();
+    setTimeout(
+      () => {
+        away = false;
+        stream = dial();
+      },
+      200 + dice() * 1_300,
+    );
+  }
+
+  function giveUpJobs(): void {
+    for (const one of held.values()) {
+      clearTimeout(one.timer);
+      stale.push(one);
+    }
+    held.clear();
+  }
+
+  function say(message: AgentMessage): void {
+    if (stream.writable) stream.write(message);
+  }
+
+  function hear({ body }: HubMessage): void {
+    if (body?.$case === "job") take(body.value);
+    if (body?.$case === "cancel" && !frozen) drop(body.value.jobId);
+    if (body?.$case !== "welcome") return;
+    around.onAttached();
+    sendLate();
+    stale = [];
+  }
+
+  function take(job: Job): void {
+    notebook.saw({ jobId: job.jobId, attempt: job.attempt, agentId });
+    const receivedAt = performance.now();
+    if (!frozen && declines > 0) {
+      declines -= 1;
+      say({ body: { $case: "declined", value: { jobId: job.jobId, attempt: job.attempt, reason: "busy" } } });
+      return;
+    }
+    if (!frozen) say({ body: { $case: "accepted", value: { jobId: job.jobId, attempt: job.attempt } } });
+    const timer = setTimeout(() => finish(job.jobId), spentOn(dice));
+    held.set(job.jobId, { job, receivedAt, timer });
+  }
+
+  function drop(jobId: string): void {
+    clearTimeout(held.get(jobId)?.timer);
+    held.delete(jobId);
+  }
+
+  function finish(jobId: string): void {
+    const one = held.get(jobId);
+    if (one === undefined || frozen) return;
+    held.delete(jobId);
+    send(one, "true");
+    if (duplicates === 0) return;
+    duplicates -= 1;
+    send(one, "duplicate");
+  }
+
+  function send({ job: { jobId, attempt, params }, receivedAt }: Omit<Held, "timer">, kind: ResultKind): void {
+    const sending = around.nextSending();
+    notebook.sends({ jobId, attempt, agentId, kind, sending });
+    const spentMs = performance.now() - receivedAt;
+    const outcome = outcomeWith({ jobId, attempt, agentId, sending, spentMs }, params);
+    say({ body: { $case: "result", value: { jobId, attempt, outcome, durationMs: Math.round(spentMs) } } });
+  }
+
+  function sendLate(): void {
+    for (const one of stale) send(one, "late");
+  }
+
+  function thaw(): void {
+    frozen = false;
+    giveUpJobs();
+    sendLate();
+    reconnect();
+    stream.cancel();
+  }
+
+  setTimeout(
+    () => {
+      setInterval(() => {
+        if (frozen) return;
+        say({ body: { $case: "beat", value: { running: held.size, credits: 20, loopLagMs: 0, waiting: 0 } } });
+      }, BEAT_MS);
+    },
+    below(dice, BEAT_MS),
+  );
+
+  const agent: SimulatedAgent = {
+    held,
+    trouble(what) {
+      if (frozen || away) return;
+      if (what === "duplicate") duplicates += 1;
+      if (what === "decline") declines += 1;
+      // What cancel leads to is what a cut leads to.
+      if (what === "cut") stream.cancel();
+      if (what === "freeze") {
+        frozen = true;
+        setTimeout(thaw, FREEZE_MS);
+      }
+      if (what !== "forge") return;
+      const victim = around.heldByAnother(agent);
+      if (victim === undefined) return;
+      const { jobId, attempt } = victim;
+      send({ job: victim, receivedAt: performance.now() }, "forged");
+      say({ body: { $case: "declined", value: { jobId, attempt, reason: "incapable" } } });
+    },
+  };
+  return agent;
+}
+
+/** Milliseconds a job takes: 5 to 50, and one in fifty so long that it is still run elsewhere when late results arrive. */
+function spentOn(dice: Dice): number {
+  return dice() < 0.02 ? 300 + dice() * 1_700 : 5 + dice() * 45;
+}

@@ -1,0 +1,127 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Member } from "#test/fleet/agent.ts";
+import type { Incident } from "#test/fleet/chaos.ts";
+import type { Order, Report } from "#test/fleet/main.ts";
+import { readCpuSeconds } from "#test/fleet/process-times.ts";
+import { readNotes, type History } from "#test/fleet/records.ts";
+import type { ControlPlaneProcess } from "#test/support/control-plane-process.ts";
+import { callEnroll, fetchAuthority, identityOf, makeJoinToken, makeRequest } from "#test/support/enrol.ts";
+
+const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
+/** The names simulated agents may reach; the operator's own, so that no target budget holds them. */
+export const DOMAIN = "fleet.test";
+const RESPAWN_MS = 1_000;
+const ATTACH_MS = 60_000;
+
+/** How large a fleet is. */
+export interface FleetSize {
+  readonly processes: number;
+  readonly agentsEach: number;
+  readonly regions: number;
+}
+
+/** Simulated agents over the real wire, in processes of their own. */
+export interface Fleet {
+  readonly regions: readonly string[];
+  readonly size: FleetSize;
+  /** Makes one thing happen; a killed process is back a second later, its agents the same. */
+  befall(incident: Incident): void;
+  /** CPU time of the processes alive, seconds. */
+  cpuSeconds(): number;
+  /** What all agents, dead ones too, have noted since the beginning. */
+  notes(): Omit<History, "calls">;
+  stop(): Promise<void>;
+}
+
+/** Enrols the agents, starts them with notes in `folder`, and resolves when each has been welcomed. */
+export async function startFleet(
+  plane: ControlPlaneProcess,
+  size: FleetSize,
+  folder: string,
+  seed: number,
+): Promise<Fleet> {
+  const regions = Array.from({ length: size.regions }, (_, index) => `r${String(index + 1).padStart(2, "0")}`);
+  const members = await enrolAll(plane, regions, size.processes * size.agentsEach);
+  const children: ChildProcess[] = [];
+  let lives = 0;
+  let isOver = false;
+
+  async function spawn(process: number): Promise<void> {
+    lives += 1;
+    const child = fork(ENTRY, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    children[process] = child;
+    const own = members.slice(process * size.agentsEach, (process + 1) * size.agentsEach);
+    const order: Order = {
+      order: "start",
+      port: plane.grpcPort,
+      domain: DOMAIN,
+      notes: join(folder, `notes-${lives}`),
+      seed: seed + lives,
+      name: String(lives),
+      members: own,
+    };
+    child.send(order);
+    await new Promise<void>((resolve, reject) => {
+      child.on("message", ({ attached }: Report) => attached === own.length && resolve());
+      child.once("exit", () => reject(new Error("a process of agents ended before all had attached")));
+    });
+  }
+
+  const attached = Promise.all(Array.from({ length: size.processes }, (_, process) => spawn(process)));
+  const late = sleep(ATTACH_MS).then(() => Promise.reject(new Error("the agents did not attach")));
+  late.catch(() => {});
+  await Promise.race([attached, late]);
+
+  return {
+    regions,
+    size,
+    befall({ what, whom }) {
+      if (what === "kill") {
+        const child = children[whom];
+        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+        child.kill("SIGKILL");
+        setTimeout(() => !isOver && spawn(whom).catch(() => {}), RESPAWN_MS);
+        return;
+      }
+      const child = children[Math.floor(whom / size.agentsEach)];
+      const order: Order = { order: "trouble", whom: whom % size.agentsEach, what };
+      if (child?.connected === true) child.send(order, () => {});
+    },
+    cpuSeconds: () => children.reduce((sum, { pid = 0 }) => sum + readCpuSeconds(pid), 0),
+    notes() {
+      const all = readdirSync(folder).map((name) => readNotes(readFileSync(join(folder, name), "utf8")));
+      return { seen: all.flatMap(({ seen }) => seen), sent: all.flatMap(({ sent }) => sent) };
+    },
+    async stop() {
+      isOver = true;
+      const alive = children.filter((child) => child.exitCode === null && child.signalCode === null);
+      await Promise.all(
+        alive.map((child) => {
+          const exited = once(child, "exit");
+          child.kill("SIGTERM");
+          return exited;
+        }),
+      );
+    },
+  };
+}
+
+async function enrolAll(plane: ControlPlaneProcess, regions: readonly string[], count: number): Promise<Member[]> {
+  const tokens = await Promise.all(
+    regions.map((region) => makeJoinToken(plane, { region, ttl_seconds: 3_600, reusable: true })),
+  );
+  const authority = await fetchAuthority(plane.grpcPort, tokens[0] ?? "");
+  const members: Member[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const token = tokens[index % regions.length] ?? "";
+    const request = await makeRequest();
+    const identity = identityOf(await callEnroll(plane.grpcPort, authority, token, request.der), request);
+    members.push({ identity, region: regions[index % regions.length] ?? "" });
+  }
+  return members;
+}

@@ -1,0 +1,106 @@
+import type { CallMade, History, JobSeen, ResultSent, RowAnswered } from "#test/fleet/records.ts";
+
+/** What a history comes to. */
+export interface Verdict {
+  readonly rows: number;
+  /** Rows without a result, by code and reason: no agent was left, which is no fault. */
+  readonly unavailable: Readonly<Record<string, number>>;
+  /** Milliseconds beyond the agent's own, of the jobs one agent alone ever received. */
+  readonly untouched: readonly number[];
+  /** The same of jobs that were given out again: their agent was lost, or declined. */
+  readonly moved: readonly number[];
+  /** Rows that a later attempt than the first answered: the agent before it was lost. */
+  readonly restarted: number;
+  readonly violations: number;
+  /** The first of them, for people. */
+  readonly examples: readonly string[];
+}
+
+const EXAMPLES = 10;
+
+interface Job {
+  readonly receivers: Set<string>;
+  highest: number;
+  rows: number;
+}
+
+/**
+ * Holds what callers were answered against what agents received and sent: each row asked for is there once; each result
+ * in it was sent as the true one by the agent and for the attempt it names; no job answers twice; the attempt answered is
+ * the last one given out; whatever failed, failed for want of an agent.
+ */
+export function checkHistory({ calls, seen, sent }: History): Verdict {
+  const jobs = jobsOf(seen);
+  const sendings = new Map(sent.map((result) => [result.sending, result]));
+  const unavailable: Record<string, number> = {};
+  const untouched: number[] = [];
+  const moved: number[] = [];
+  const examples: string[] = [];
+  let violations = 0;
+  let restarted = 0;
+  let rows = 0;
+  const object = (complaint: string, about: unknown) => {
+    violations += 1;
+    if (examples.length < EXAMPLES) examples.push(`${complaint}: ${JSON.stringify(about)}`);
+  };
+
+  for (const call of calls) {
+    const complaint = complaintOfCall(call);
+    if (complaint !== null) object(complaint, { ...call, rows: call.rows.map(({ region }) => region) });
+    for (const row of call.rows) {
+      rows += 1;
+      if (row.proof === null) {
+        const failure = row.failure ?? "nothing";
+        unavailable[failure] = (unavailable[failure] ?? 0) + 1;
+        if (!failure.startsWith("probe_unavailable")) object("failed though agents do not fail", row);
+        continue;
+      }
+      const job = jobs.get(row.proof.jobId);
+      if (job !== undefined) job.rows += 1;
+      for (const fault of faultsOf(row, job, sendings.get(row.proof.sending))) object(fault, row);
+      if (row.proof.attempt > 1) restarted += 1;
+      const isMoved = row.proof.attempt > 1 || (job?.receivers.size ?? 0) > 1;
+      (isMoved ? moved : untouched).push(row.durationMs - row.proof.spentMs);
+    }
+  }
+  return { rows, unavailable, untouched, moved, restarted, violations, examples };
+}
+
+function jobsOf(seen: readonly JobSeen[]): Map<string, Job> {
+  const jobs = new Map<string, Job>();
+  for (const { jobId, attempt, agentId } of seen) {
+    const job = jobs.get(jobId) ?? { receivers: new Set(), highest: 0, rows: 0 };
+    job.receivers.add(receptionOf({ attempt, agentId }));
+    job.highest = Math.max(job.highest, attempt);
+    jobs.set(jobId, job);
+  }
+  return jobs;
+}
+
+function complaintOfCall({ asked, status, rows }: CallMade): string | null {
+  if (status === null) return "a call without an answer";
+  if (status !== 200) return "a call that was refused";
+  const answered = rows.map(({ region }) => region).toSorted();
+  return answered.join() === asked.toSorted().join() ? null : "rows that are not those asked for";
+}
+
+function* faultsOf(
+  { proof, probeId }: RowAnswered,
+  job: Job | undefined,
+  sending: ResultSent | undefined,
+): Generator<string> {
+  if (proof === null) return;
+  const { jobId, attempt, agentId } = proof;
+  if (job?.receivers.has(receptionOf(proof)) !== true) yield "answered by an agent that never received the job";
+  else if (attempt < job.highest) yield "an earlier attempt answered";
+  if ((job?.rows ?? 0) > 1) yield "one job answered two rows";
+  if (probeId !== agentId) yield "one agent's result under another's name";
+  if (sending === undefined) yield "a result that nobody sent";
+  else if (sending.jobId !== jobId || sending.attempt !== attempt || sending.agentId !== agentId) {
+    yield "a result that was sent for something else";
+  } else if (sending.kind !== "true") yield `a ${sending.kind} result answered`;
+}
+
+function receptionOf({ attempt, agentId }: Pick<JobSeen, "attempt" | "agentId">): string {
+  return `${attempt} ${agentId}`;
+}

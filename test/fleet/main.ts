@@ -1,0 +1,70 @@
+// A process of many simulated agents, told over IPC whom to be and what trouble to make.
+import type { Trouble } from "#test/fleet/chaos.ts";
+import { startAgent, type Member, type SimulatedAgent } from "#test/fleet/agent.ts";
+import { openNotebook } from "#test/fleet/notebook.ts";
+import { below, createDice } from "#test/fleet/random.ts";
+
+/** What the parent says: first who they are, then troubles, by the agent's number. */
+export type Order =
+  | {
+      readonly order: "start";
+      readonly port: number;
+      readonly domain: string;
+      /** A new file for the notes. */
+      readonly notes: string;
+      readonly seed: number;
+      /** Of this process alone. */
+      readonly name: string;
+      readonly members: readonly Member[];
+    }
+  | { readonly order: "trouble"; readonly whom: number; readonly what: Trouble };
+
+/** What the process says: so many of its agents have been welcomed at least once. */
+export interface Report {
+  readonly attached: number;
+}
+
+const FLUSH_EVERY_MS = 50;
+const agents: SimulatedAgent[] = [];
+
+function start({ port, domain, notes, seed, name, members }: Extract<Order, { order: "start" }>): void {
+  const dice = createDice(seed);
+  const notebook = openNotebook(notes);
+  setInterval(() => notebook.flush(), FLUSH_EVERY_MS);
+  let sendings = 0;
+  let welcomes = 0;
+  const report = (message: Report) => void process.send?.(message);
+  for (const member of members) {
+    const agent = startAgent(member, {
+      port,
+      domain,
+      dice,
+      notebook,
+      nextSending: () => {
+        sendings += 1;
+        return `${name}-${sendings}`;
+      },
+      onAttached: () => {
+        welcomes += 1;
+        if (welcomes <= members.length) report({ attached: welcomes });
+      },
+      heldByAnother: (than) => {
+        const holders = agents.filter((one) => one !== than && one.held.size > 0);
+        const [first] = holders[below(dice, holders.length)]?.held.values() ?? [];
+        return first?.job;
+      },
+    });
+    agents.push(agent);
+  }
+  process.once("SIGTERM", () => {
+    notebook.flush();
+    process.exit(0);
+  });
+}
+
+process.on("message", (order: Order) => {
+  if (order.order === "start") start(order);
+  else agents[order.whom]?.trouble(order.what);
+});
+// Nobody is left to be simulated for.
+process.once("disconnect", () => process.exit(0));

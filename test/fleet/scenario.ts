@@ -1,0 +1,94 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { planChaos, type Rates } from "#test/fleet/chaos.ts";
+import { DOMAIN, startFleet, type Fleet, type FleetSize } from "#test/fleet/fleet.ts";
+import { checkHistory, type Verdict } from "#test/fleet/history.ts";
+import { runCalls } from "#test/fleet/load.ts";
+import { createDice } from "#test/fleet/random.ts";
+import type { CallMade } from "#test/fleet/records.ts";
+import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
+
+/** Limits high enough to be no limit here. */
+const PLANS = { captain: { requests_per_minute: 1_000_000_000, requests_per_day: 1_000_000_000 } };
+
+/** A control plane with a fleet attached and a key to call it with. */
+export interface Scene {
+  readonly plane: ControlPlaneProcess;
+  readonly fleet: Fleet;
+  /** Calls at this pace for so long, each to `perCall` regions; with chaos, where rates are given. */
+  run(load: SceneLoad): Promise<void>;
+  /** The text of one answer, from so many regions. */
+  answerTo(perCall: number): Promise<string>;
+  /** Ends everything and holds all that happened against the rules. */
+  end(): Promise<Verdict>;
+  /** The verdict on the calls since the last one, everything still running. */
+  judge(): Verdict;
+}
+
+/** Calls of a stretch of time. */
+export interface SceneLoad {
+  readonly callsPerSecond: number;
+  readonly perCall: number;
+  readonly seconds: number;
+  readonly chaos?: Rates;
+}
+
+/** What a scene is set up with. */
+export interface SceneOptions {
+  readonly databaseUrl: string;
+  readonly size: FleetSize;
+  /** An empty folder. */
+  readonly folder: string;
+  readonly seed: number;
+  /** Flags of the control plane's Node. */
+  readonly flags?: readonly string[];
+}
+
+/** Starts a control plane on a database, and a fleet. */
+export async function openScene({ databaseUrl, size, folder, seed, flags = [] }: SceneOptions): Promise<Scene> {
+  const plans = join(folder, "plans.json");
+  const notes = join(folder, "notes");
+  writeFileSync(plans, JSON.stringify(PLANS));
+  mkdirSync(notes);
+  const plane = await startControlPlaneProcess(databaseUrl, { settings: { VANTAGE_PLANS: plans }, flags });
+  const fleet = await startFleet(plane, size, notes, seed);
+  const key = await plane.createKey();
+  const dice = createDice(seed);
+  let calls: CallMade[] = [];
+  const judge = (): Verdict => {
+    const verdict = checkHistory({ calls, ...fleet.notes() });
+    calls = [];
+    return verdict;
+  };
+  return {
+    plane,
+    fleet,
+    judge,
+    async run({ callsPerSecond, perCall, seconds, chaos }) {
+      const agents = size.processes * size.agentsEach;
+      const incidents =
+        chaos === undefined ? [] : planChaos(dice, seconds, chaos, { agents, processes: size.processes });
+      const timers = incidents.map((incident) => setTimeout(() => fleet.befall(incident), incident.atMs));
+      const made = await runCalls({
+        url: plane.url,
+        key,
+        callsPerSecond,
+        seconds,
+        regions: fleet.regions,
+        perCall,
+        dice,
+      });
+      for (const timer of timers) clearTimeout(timer);
+      calls.push(...made);
+    },
+    async answerTo(perCall) {
+      const locations = fleet.regions.slice(0, perCall).join();
+      return (await plane.call(`/api/v4/ping?host=once.${DOMAIN}&locations=${locations}`, { key })).text;
+    },
+    async end() {
+      await fleet.stop();
+      await plane.end("SIGTERM");
+      return judge();
+    },
+  };
+}
