@@ -1,0 +1,58 @@
+import { X509Certificate } from "node:crypto";
+import type { Network } from "#test/lab/driver.ts";
+
+/** What `openssl s_client` came to. */
+export interface SClient {
+  /** X509_V_ERR number of its verification, 0 where it is content; null without a certificate. */
+  readonly verifyCode: number | null;
+  /** e.g. TLSv1.3; null where the handshake did not stand. */
+  readonly protocol: string | null;
+  /** OpenSSL's name of the suite. */
+  readonly cipher: string | null;
+  readonly alpn: string | null;
+  readonly asksForCertificate: boolean;
+  /** SHA-256 of the certificates sent, lower-case hexadecimal, in the order sent. */
+  readonly sent: readonly string[];
+  readonly text: string;
+}
+
+/** Where to connect to, and what to expect there. */
+export interface SClientTarget {
+  readonly ip: string;
+  readonly name: string;
+  readonly rootFile: string;
+}
+
+/** Handshake by OpenSSL with a strict verification of chain, dates, name, signatures and keys (security level 2). */
+export async function sClient(
+  network: Network,
+  node: string,
+  { ip, name, rootFile }: SClientTarget,
+  options: readonly string[] = [],
+): Promise<SClient> {
+  const where = ["-connect", ip.includes(":") ? `[${ip}]:443` : `${ip}:443`, "-servername", name];
+  const trust = ["-CAfile", rootFile, "-no-CApath", "-no-CAstore", "-auth_level", "2"];
+  const strict = ["-verify_hostname", name, "-verify_return_error"];
+  const more = ["-showcerts", "-alpn", "h2,http/1.1", ...options];
+  const line = ["openssl", "s_client", ...where, ...trust, ...strict, ...more];
+  // It reads what to send from its standard input, which must end.
+  const { stdout, stderr } = await network.run(node, ["sh", "-c", 'exec "$@" </dev/null', "sh", ...line], 5_000);
+  return read(stdout + stderr);
+}
+
+function read(text: string): SClient {
+  const [, version, cipher] = /New, (\S+), Cipher is (\S+)/.exec(text) ?? [];
+  const stands = cipher !== undefined && cipher !== "(NONE)";
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const sent = certificates.map((pem) => new X509Certificate(pem).fingerprint256.replaceAll(":", "").toLowerCase());
+  const code = /Verify return code: (\d+)/.exec(text)?.[1];
+  return {
+    verifyCode: sent.length === 0 || code === undefined ? null : Number(code),
+    protocol: stands && version !== undefined ? version.replace("TLSv1.0", "TLSv1") : null,
+    cipher: stands ? cipher : null,
+    alpn: /ALPN protocol: (\S+)/.exec(text)?.[1] ?? null,
+    asksForCertificate: text.includes("Requested Signature Algorithms"),
+    sent,
+    text,
+  };
+}

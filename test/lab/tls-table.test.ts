@@ -1,0 +1,259 @@
+import { getCiphers } from "node:tls";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { check as checkContract } from "#shared/tools/check.ts";
+import { ssl as sslContract } from "#shared/tools/ssl.ts";
+import { addressOf } from "#test/lab/addresses.ts";
+import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
+import { whyNoLab } from "#test/lab/namespaces.ts";
+import { sClient, type SClient } from "#test/lab/s-client.ts";
+import { PLACES } from "#test/lab/services/product.ts";
+import { LAB } from "#test/lab/topology.ts";
+
+const why = whyNoLab();
+if (why !== null) console.warn(why);
+
+type Ssl = ResultOf<typeof sslContract>;
+type Check = ResultOf<typeof checkContract>;
+
+/** A server that shows a certificate, and what must be said of it beside OpenSSL's verification code. */
+interface Row {
+  readonly variant: string;
+  /** X509_V_ERR number (openssl-verification-options(1)). */
+  readonly code: number;
+  /** What differs from a good server. */
+  readonly ssl: Partial<Ssl>;
+  readonly warnings?: readonly string[];
+  readonly protocol?: string;
+  readonly versions?: readonly (keyof Ssl["protocols"])[];
+  readonly cipher?: string;
+  readonly alpn?: string;
+}
+
+const GOOD = {
+  trusted: true,
+  trust_error: null,
+  errors: [],
+  chain_trusted: true,
+  chain_complete: true,
+  chain_ordered: true,
+  contains_root: false,
+  missing_intermediate: false,
+  hostname_match: true,
+  client_certificate_requested: false,
+  handshake_error: null,
+} satisfies Partial<Ssl>;
+
+/** Bad for one reason, which breaks the chain. */
+function untrusted(word: string): Partial<Ssl> {
+  return { trusted: false, chain_trusted: false, trust_error: word, errors: [word] };
+}
+
+const ROWS: readonly Row[] = [
+  { variant: "good", code: 0, ssl: {} },
+  { variant: "expired", code: 10, ssl: untrusted("expired") },
+  { variant: "not-yet-valid", code: 9, ssl: untrusted("not_yet_valid") },
+  { variant: "expiring-soon", code: 0, ssl: {}, warnings: ["expires_soon"] },
+  {
+    variant: "wrong-host",
+    code: 62,
+    ssl: { trusted: false, hostname_match: false, trust_error: "hostname_mismatch", errors: ["hostname_mismatch"] },
+  },
+  { variant: "self-signed", code: 18, ssl: untrusted("self_signed") },
+  {
+    variant: "untrusted-root",
+    code: 19,
+    ssl: { ...untrusted("untrusted_root"), contains_root: true },
+    warnings: ["root_sent"],
+  },
+  {
+    variant: "missing-intermediate",
+    code: 20,
+    ssl: { ...untrusted("missing_intermediate"), missing_intermediate: true, chain_complete: false },
+  },
+  {
+    variant: "wrong-order",
+    code: 0,
+    ssl: { chain_ordered: false, contains_root: true },
+    warnings: ["chain_order", "root_sent"],
+  },
+  { variant: "rsa1024", code: 66, ssl: untrusted("weak_key") },
+  { variant: "sha1", code: 68, ssl: untrusted("weak_signature"), warnings: ["weak_signature"] },
+  // OpenSSL does not hold a server to its promise to staple; we say so without distrust.
+  { variant: "must-staple", code: 0, ssl: {}, warnings: ["no_staple"] },
+  { variant: "tls13-only", code: 0, ssl: {}, versions: ["tls1_3"] },
+  {
+    variant: "tls10-only",
+    code: 0,
+    ssl: {},
+    warnings: ["no_modern_protocol", "old_protocol"],
+    protocol: "TLSv1",
+    versions: ["tls1_0"],
+    cipher: "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+  },
+  {
+    variant: "cbc-only",
+    code: 0,
+    ssl: {},
+    warnings: ["no_tls1_3"],
+    protocol: "TLSv1.2",
+    versions: ["tls1_2"],
+    cipher: "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+  },
+  { variant: "http1-only", code: 0, ssl: {}, alpn: "http/1.1" },
+];
+
+const VERSIONS = [
+  ["tls1_0", "-tls1"],
+  ["tls1_1", "-tls1_1"],
+  ["tls1_2", "-tls1_2"],
+  ["tls1_3", "-tls1_3"],
+] as const;
+
+/** For the way to the agent and back, beside the tool's own deadline. */
+const WAY_MS = 2_000;
+
+/** Lets OpenSSL speak what it would not by itself. */
+const ANY_CIPHER = ["-cipher", "ALL:@SECLEVEL=0"];
+
+describe.skipIf(why !== null)("the ssl and check tools on the table of TLS servers", () => {
+  let lab: Lab & { readonly service: Service };
+  let key = "";
+  beforeAll(async () => {
+    lab = await startServiceLab({ regions: ["eu"] });
+    key = await lab.service.plane.createKey();
+  });
+  afterAll(() => lab?.close());
+
+  interface Answered<T> {
+    readonly status: string;
+    readonly data: T;
+    readonly error: {
+      readonly stage: string;
+      readonly source: string;
+      readonly reason: string;
+      readonly message: string;
+    };
+  }
+
+  async function ask<T>(path: string): Promise<Answered<T>> {
+    const { text, status, body } = await lab.service.plane.call(`/api/v4/${path}&locations=${PLACES.eu.region}`, {
+      key,
+    });
+    expect(status, text).toBe(200);
+    const [row] = (body.data as { readonly locations: readonly Answered<T>[] }).locations;
+    if (row === undefined) throw new Error(text);
+    return row;
+  }
+
+  function openssl(variant: string, options: readonly string[] = []): Promise<SClient> {
+    const target = { ip: addressOf(LAB, variant), name: `${variant}.tls.test`, rootFile: lab.web.rootFile };
+    return sClient(lab.network, "probe-eu", target, options);
+  }
+
+  it.each(ROWS)("ssl: $variant", async ({ variant, code, ssl, warnings = [], ...row }) => {
+    const { status, data } = await ask<Ssl>(`ssl?host=${variant}.tls.test`);
+    expect(status).toBe("ok");
+    expect(data).toMatchObject({ ...GOOD, ...ssl });
+    expect(data.warnings.map(({ id }) => id)).toEqual(warnings);
+    const { protocol = "TLSv1.3", cipher = "TLS_AES_256_GCM_SHA384", alpn = null } = row;
+    expect({ protocol: data.protocol, cipher: data.cipher, alpn: data.alpn }).toEqual({ protocol, cipher, alpn });
+    const offered = VERSIONS.map(([version]) => version).filter((version) => data.protocols[version] === true);
+    expect(offered).toEqual(row.versions ?? ["tls1_2", "tls1_3"]);
+
+    // Security level 0 for the handshake alone: the verification keeps its own.
+    const theirs = await openssl(variant, protocol === "TLSv1" ? ["-tls1", ...ANY_CIPHER] : []);
+    expect(theirs.verifyCode, theirs.text).toBe(code);
+    expect(data.trusted).toBe(code === 0);
+    expect(data.chain.filter(({ sent }) => sent).map((sent) => sent.fingerprint_sha256)).toEqual(theirs.sent);
+    expect(theirs).toMatchObject({ protocol, alpn, asksForCertificate: false });
+    expect(ianaName(theirs.cipher)).toBe(cipher);
+  });
+
+  it.each(["good", "tls13-only", "tls10-only", "cbc-only"])(
+    "ssl and OpenSSL offer %s each version alike",
+    async (variant) => {
+      const { data } = await ask<Ssl>(`ssl?host=${variant}.tls.test`);
+      const theirs = await Promise.all(
+        VERSIONS.map(async ([version, option]) => {
+          const { protocol } = await openssl(variant, [option, ...ANY_CIPHER]);
+          return [version, protocol !== null] as const;
+        }),
+      );
+      expect(data.protocols).toEqual({ ssl3: null, ...Object.fromEntries(theirs) });
+    },
+  );
+
+  it("ssl: the certificate of a server that demands the client's, and why its handshake failed", async () => {
+    const { status, data } = await ask<Ssl>("ssl?host=client-certificate.tls.test");
+    expect(status).toBe("ok");
+    expect(data).toMatchObject({
+      ...GOOD,
+      client_certificate_requested: true,
+      handshake_error: { reason: "certificate_required" },
+    });
+    expect(data.certificate.san).toEqual(["client-certificate.tls.test"]);
+    expect(data.warnings.map(({ id }) => id)).toEqual(["client_certificate"]);
+    const theirs = await openssl("client-certificate");
+    expect(theirs).toMatchObject({ verifyCode: 0, asksForCertificate: true });
+    expect(data.chain.filter(({ sent }) => sent).map((sent) => sent.fingerprint_sha256)).toEqual(theirs.sent);
+  });
+
+  it.each(ROWS)("check: $variant", async ({ variant, ssl, protocol = "TLSv1.3", alpn = null }) => {
+    const { status, data } = await ask<Check>(`check?url=https://${variant}.tls.test/`);
+    expect(status).toBe("ok");
+    expect(data.code).toBe(200);
+    expect(data.tls).toMatchObject({
+      authorized: ssl.trusted ?? true,
+      error: ssl.trust_error ?? null,
+      protocol,
+      alpn,
+    });
+  });
+
+  it("ssl and check: addresses in place of names, in both families, and HTTP/2", async () => {
+    for (const family of [4, 6] as const) {
+      const ip = addressOf(LAB, "web", family);
+      const { data } = await ask<Ssl>(`ssl?host=${encodeURIComponent(ip)}`);
+      expect(data).toMatchObject({ ...GOOD, ip, servername: null, alpn: "h2" });
+      const host = family === 4 ? ip : `[${ip}]`;
+      const page = await ask<Check>(`check?url=${encodeURIComponent(`https://${host}/`)}`);
+      expect(page.data).toMatchObject({ ip, code: 200, http_version: "2", tls: { authorized: true, alpn: "h2" } });
+    }
+  });
+
+  it.concurrent.each([
+    { variant: "plain-text", stage: "tls", reason: "plain_text", checkReason: "not_tls" },
+    { variant: "reset", stage: "tls", reason: "reset", checkReason: "reset" },
+    { variant: "hanging", stage: "tls", reason: "timeout", checkReason: "timeout" },
+    { variant: "filtered", stage: "connect", reason: "timeout", checkReason: "timeout" },
+  ])("ssl and check: $variant fails in $stage, and in time", async ({ variant, stage, reason, checkReason }) => {
+    const before = performance.now();
+    const tookMs = (): number => performance.now() - before;
+    const [shown, [checked, checkMs], theirs] = await Promise.all([
+      ask<Ssl>(`ssl?host=${variant}.tls.test`),
+      ask<Check>(`check?url=https://${variant}.tls.test/&timeout=4`).then((row) => [row, tookMs()] as const),
+      openssl(variant),
+    ]);
+    expect(shown).toMatchObject({ status: "failed", error: { stage, source: "target", reason } });
+    expect(checked.error).toMatchObject({ stage, source: "target", reason: checkReason });
+    expect(tookMs()).toBeLessThan(sslContract.deadlineMs({ host: variant, port: 443 }) + WAY_MS);
+    expect(checkMs).toBeLessThan(4_000 + WAY_MS);
+    expect(theirs.protocol).toBeNull();
+  });
+
+  it("check: a server that demands a client certificate", async () => {
+    const { error } = await ask<Check>("check?url=https://client-certificate.tls.test/");
+    expect(error).toMatchObject({ stage: "tls", source: "target", reason: "certificate_required" });
+  });
+});
+
+/** IANA's name for a suite by OpenSSL's, for those of the table. */
+function ianaName(openssl: string | null): string | null {
+  if (openssl === null || openssl.startsWith("TLS_")) return openssl;
+  expect(getCiphers()).toContain(openssl.toLowerCase());
+  return `TLS_${openssl
+    .replaceAll("-", "_")
+    .replace("ECDSA_AES", "ECDSA_WITH_AES_")
+    .replace(/_(SHA\d*)$/, "_CBC_$1")}`;
+}
