@@ -1,5 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
 import { extendedErrorName } from "#probe-agent/analysis/extended-errors.ts";
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/fitting.ts";
@@ -58,8 +59,8 @@ export function typeResult(name: string, { type, answer }: TypeAnswer): TypeResu
       name: extendedErrorName(code),
       text: text.slice(0, MAX_ERROR_CHARACTERS),
     })),
-    rtt_ms: answer.rttMs === null ? null : rounded(answer.rttMs),
-    connect_ms: answer.connectMs === undefined || answer.connectMs === null ? null : rounded(answer.connectMs),
+    rtt_ms: answer.rttMs === null ? null : toMicroseconds(answer.rttMs),
+    connect_ms: answer.connectMs === undefined || answer.connectMs === null ? null : toMicroseconds(answer.connectMs),
     counts: {
       answer: answer.answers.length,
       authority: answer.authority.length,
@@ -68,11 +69,6 @@ export function typeResult(name: string, { type, answer }: TypeAnswer): TypeResu
     server: answer.server,
     nsid: describeNsid(answer.nsid),
   };
-}
-
-/** Milliseconds to the microsecond. */
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000;
 }
 
 function describeNsid(hex: string | null): TypeResult["nsid"] {

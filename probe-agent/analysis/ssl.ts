@@ -1,5 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { describeCertificate } from "#probe-agent/analysis/certificate/describe.ts";
 import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
@@ -80,8 +81,8 @@ export function sslReport({ observation, host, roots, protocols, now }: SslFacts
       clientCertificateRequested,
       now,
     }),
-    connect_ms: rounded(observation.connectMs),
-    handshake_ms: observation.handshakeMs === null ? null : rounded(observation.handshakeMs),
+    connect_ms: toMicroseconds(observation.connectMs),
+    handshake_ms: observation.handshakeMs === null ? null : toMicroseconds(observation.handshakeMs),
     limitations: [...limitations(sent, certificate), ...NOT_TESTED],
   };
 }
@@ -96,9 +97,4 @@ function limitations(sent: readonly Sent[], certificate: Result["certificate"]):
     ...(certificate.san.length < certificate.san_total ? ["Not all alternative names are shown."] : []),
     "OCSP was not looked at, in the handshake or at a responder.",
   ];
-}
-
-/** Milliseconds to three places: no more is known. */
-function rounded(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }

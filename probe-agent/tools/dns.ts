@@ -2,6 +2,7 @@ import { getDomain } from "tldts";
 import { ok } from "#shared/outcome.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { typeResult, typeResults, type TypeAnswer } from "#probe-agent/analysis/dns-rows.ts";
 import {
   answered,
@@ -59,8 +60,8 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
     results,
     records: Object.fromEntries(groups) as Result["records"],
     dnssec: verdict,
-    server: chosen.data === null ? null : { ip: chosen.data.ip, resolve_ms: rounded(chosen.data.resolveMs) },
-    elapsed_ms: rounded(net.monotonic() - startedAt),
+    server: chosen.data === null ? null : { ip: chosen.data.ip, resolve_ms: toMicroseconds(chosen.data.resolveMs) },
+    elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
     observed_at: observedAt,
     limitations: circle === null ? limitations : [...limitations, describeCircle(failing, circle)],
   });
@@ -68,11 +69,6 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
 
 function describeCircle(failing: readonly TypeAnswer[], circle: readonly string[]): string {
   return `${failing.map(({ type }) => type).join(", ")}: the aliases lead in a circle: ${circle.join(", ")}`;
-}
-
-/** Milliseconds to the microsecond. */
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000;
 }
 
 /** Our own verdict beside the resolver's; what it fails on is asked again without its checking. */

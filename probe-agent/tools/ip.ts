@@ -1,5 +1,6 @@
 import { ok } from "#shared/outcome.ts";
 import { ip as contract } from "#shared/tools/ip.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
 import { ipReport } from "#probe-agent/analysis/ip-report.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
@@ -30,7 +31,7 @@ export const ip = implement(contract, async (net, { host }) => {
     outside ? within(patience, askCymru(net, address.ip), null) : null,
     outside ? within(patience, askRdap(net, address.ip), null) : null,
   ]);
-  const elapsedMs = Math.round((net.monotonic() - startedAt) * 1000) / 1000;
+  const elapsedMs = toMicroseconds(net.monotonic() - startedAt);
   return ok({
     ...ipReport({ host: resolved.data.host, address, allowed, blocked, type, outside, reverse, cymru, rdap }),
     elapsed_ms: elapsedMs,

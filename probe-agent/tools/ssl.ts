@@ -2,6 +2,7 @@ import { literalFamily } from "#shared/egress/addresses.ts";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { sslReport } from "#probe-agent/analysis/ssl.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
@@ -48,7 +49,7 @@ export const ssl = implement(contract, async (net, { host, port }) => {
     addresses: addressRows(resolved.data),
     servername,
     protocols,
-    resolve_ms: Math.round(resolved.data.elapsedMs * 1000) / 1000,
+    resolve_ms: toMicroseconds(resolved.data.elapsedMs),
     ...report,
     observed_at: now.toISOString(),
     limitations: [...untold, ...blockedNote(resolved.data), ...report.limitations],
