@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import { dns as contract } from "#shared/tools/dns.ts";
+import { addressOf } from "#test/lab/addresses.ts";
 import { delv, dig, resolverOf, type DelvVerdict } from "#test/lab/dig.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { PLACES, startAgent } from "#test/lab/services/product.ts";
 import { startResolver } from "#test/lab/services/resolvers.ts";
-import { GEO_ANSWERS, MANY_TEXTS } from "#test/lab/services/zones.ts";
-import { REGIONS } from "#test/lab/topology.ts";
+import { GEO_ANSWERS, MANY_TEXTS, STALE_SERIALS } from "#test/lab/services/zones.ts";
+import { LAB, REGIONS } from "#test/lab/topology.ts";
 
 const why = whyNoLab();
 if (why !== null) console.warn(why);
 
-type Result = ResultOf<typeof dns>;
+type Result = ResultOf<typeof contract>;
 type Verdict = NonNullable<Result["dnssec"]>;
 
 /** A zone of the table: what must be said of a name in it. */
@@ -205,9 +206,28 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
     for (const { data } of locations) {
       expect(data.results[0]).toMatchObject({ status: "TIMEOUT", rtt_ms: null, records: [] });
       expect(data.dnssec).toMatchObject({ status: "indeterminate", validated_by: null, reasons: ["A: TIMEOUT"] });
+      expect(data.elapsed_ms).toBeLessThan(contract.deadlineMs({ domain: "", types: [], dnssec: true }));
     }
     expect(locations).toHaveLength(2);
   });
+
+  it.each(["dns_udp", "dns_tcp"])(
+    "tells a secondary that has fallen behind, each server asked by %s",
+    async (module) => {
+      const serialOf = async (server: string): Promise<number> => {
+        const query = new URLSearchParams({ module, target: server, query_name: "stale.test", query_type: "SOA" });
+        const { text } = await lab.service.plane.call(`/api/v4/probe?${query.toString()}&region=${VALIDATING}`, {
+          key,
+        });
+        expect(text).toContain("\nprobe_success 1\n");
+        return Number(/^probe_dns_serial (\d+)$/m.exec(text)?.[1]);
+      };
+      for (const [server, serial] of Object.entries(STALE_SERIALS)) {
+        const addresses = [addressOf(LAB, server, 4), `[${addressOf(LAB, server, 6)}]`];
+        expect(await Promise.all(addresses.map(serialOf))).toEqual([serial, serial]);
+      }
+    },
+  );
 
   it("shows each region the answer meant for it, and that they differ", async () => {
     const places = REGIONS.map((region) => PLACES[region].region);
