@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
-import { addressOf, interfaces } from "#test/lab/addresses.ts";
+import type { TraceRun } from "#probe-agent/net/port/packets.ts";
+import { addressOf } from "#test/lab/addresses.ts";
 import { inTurns } from "#test/lab/driver.ts";
 import { traceProblems, type TracedPath } from "#test/lab/expected-trace.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";
@@ -18,6 +19,7 @@ if (why !== null) console.warn(why);
 
 const AT_ONCE = 6;
 const ATTEMPTS = 3;
+const ROUNDS = 3;
 const HOSTS = Object.keys(LAB.nodes).filter((node) => LAB.nodes[node]?.kind === "host");
 const [ORIGIN, ORIGIN6, ASN] = CYMRU_ZONES.split(",");
 
@@ -37,13 +39,17 @@ describe.skipIf(why !== null)("our own traceroute", () => {
     );
   }
 
-  async function traces(region: Region, paths: readonly TracedPath[]): Promise<readonly PingResult[]> {
+  function traces(region: Region, paths: readonly TracedPath[]): Promise<readonly PingResult[]> {
+    const params = paths.map(({ to, family, protocol }) => {
+      return { host: addressOf(LAB, to, family), action: "traceroute", protocol };
+    });
+    return run(region, params);
+  }
+
+  /** What our ping tool finds from a probe with each of these parameters, by one process, with names from its resolver. */
+  async function run(region: Region, params: readonly object[]): Promise<readonly PingResult[]> {
     const order = JSON.stringify({
-      params: paths.map(({ to, family, protocol }) => ({
-        host: addressOf(LAB, to, family),
-        action: "traceroute",
-        protocol,
-      })),
+      params,
       allow: LAB_RANGES,
       resolver: addressOf(LAB, `resolver-${region}`),
       cymruZones: { origin: ORIGIN, origin6: ORIGIN6, asn: ASN },
@@ -58,15 +64,11 @@ describe.skipIf(why !== null)("our own traceroute", () => {
     });
   }
 
-  /** Asks for every PTR name once: an empty cache walks ip6.arpa label by label, longer than a trace waits for names. */
+  /** An empty resolver may leave its first question below ip6.arpa unanswered, and answers the next. */
   async function warmUp(region: Region): Promise<void> {
-    const names = interfaces(LAB).flatMap(({ ip }) => ["-x", ip[4], "-x", ip[6]]);
     const resolver = addressOf(LAB, `resolver-${region}`);
-    await lab.network.run(
-      `resolver-${region}`,
-      ["dig", "+short", "+time=5", "+tries=3", `@${resolver}`, ...names],
-      60_000,
-    );
+    const question = ["-x", addressOf(LAB, "core-a", 6)];
+    await lab.network.run(`resolver-${region}`, ["dig", "+time=2", "+tries=3", `@${resolver}`, ...question]);
   }
 
   /** Traces of all paths, those with problems again: a busy machine delays, and not three times in a row. */
@@ -127,4 +129,73 @@ describe.skipIf(why !== null)("our own traceroute", () => {
       expect(rows.flatMap(({ tool, path, other }) => other.map((line) => `${tool} ${path}: ${line}`))).toEqual([]);
     },
   );
+
+  it("shows no loss where a router answers once a second, which mtr takes for loss", async () => {
+    const ip = addressOf(LAB, "behind-limited");
+    const limited = expectedHops(LAB, "probe-eu", "behind-limited").findIndex(
+      (hop) => hop[0] === addressOf(LAB, "limited"),
+    );
+    const { stdout } = await lab.network.run("probe-eu", [
+      "mtr",
+      "-n",
+      "--report",
+      "-c",
+      "20",
+      "-i",
+      "0.1",
+      "-G",
+      "1",
+      ip,
+    ]);
+    const losses = Array.from(stdout.matchAll(/([\d.]+)%/g), ([, loss]) => Number(loss));
+    expect(losses[limited]).toBeGreaterThan(30);
+    expect(losses.at(-1)).toBe(0);
+    const params = (["icmp", "udp", "tcp"] as const).map((protocol) => ({
+      host: ip,
+      action: "traceroute",
+      protocol,
+      queries: 5,
+    }));
+    const results = await run("eu", params);
+    for (const { hops = [], reached } of results) {
+      expect(reached).toBe(true);
+      const answers = hops[limited]?.replies.flatMap((reply) => reply.ip ?? []) ?? [];
+      expect(new Set(answers)).toEqual(new Set([addressOf(LAB, "limited")]));
+      expect(hops.map((hop) => hop.loss_percent)).toEqual(hops.map(() => 0));
+    }
+  });
+
+  it("is no slower over eight hops than the slower of mtr and traceroute, up to its last reply", async () => {
+    const ip = addressOf(LAB, "long");
+    const expected = expectedHops(LAB, "probe-eu", "long");
+    expect(expected).toHaveLength(8);
+    const timed = async (...command: readonly string[]): Promise<number> => {
+      const startedAt = performance.now();
+      expect((await lab.network.run("probe-eu", command)).code).toBe(0);
+      return performance.now() - startedAt;
+    };
+    const best = { icmp: Infinity, udp: Infinity, tcp: Infinity, mtr: Infinity, traceroute: Infinity };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      best.mtr = Math.min(best.mtr, await timed("mtr", "-n", "-r", "-c", "1", ip));
+      best.traceroute = Math.min(best.traceroute, await timed("traceroute", "-n", "-q", "1", "-N", "32", ip));
+      for (const protocol of ["icmp", "udp", "tcp"] as const) {
+        const order = JSON.stringify({ request: { ip, protocol, maxHops: 30, queries: 1 }, allow: LAB_RANGES });
+        const command = [process.execPath, `${ROOT}/test/lab/trace-here.ts`, order];
+        const { stdout } = await lab.network.run("probe-eu", command);
+        const { outcome, tookMs } = JSON.parse(stdout) as { outcome: Outcome<TraceRun>; tookMs: number };
+        if (outcome.status !== "ok") throw new Error(stdout);
+        expect(outcome.data.hops.every(({ replies }, index) => expected[index]?.includes(replies[0]?.ip ?? ""))).toBe(
+          true,
+        );
+        best[protocol] = Math.min(best[protocol], tookMs);
+      }
+    }
+    console.log(
+      Object.entries(best)
+        .map(([tool, ms]) => `${tool} ${ms.toFixed(1)} ms`)
+        .join(", "),
+    );
+    const slower = Math.max(best.mtr, best.traceroute);
+    for (const protocol of ["icmp", "udp", "tcp"] as const) expect(best[protocol]).toBeLessThanOrEqual(slower);
+  });
 });

@@ -7,8 +7,8 @@ export type Seen = readonly (readonly string[])[];
 export interface TraceTool {
   readonly name: string;
   /** The command for one target, numeric, with an end within seconds. */
-  command(ip: string, family: Family): readonly string[];
-  read(output: string): Seen;
+  readonly command: (ip: string, family: Family) => readonly string[];
+  readonly read: (output: string) => Seen;
 }
 
 const TRACEROUTE = ["-n", "-q", "1", "-N", "32", "-w", "1", "-m", "15"];
