@@ -61,6 +61,7 @@ export function typeResult(name: string, { type, answer }: TypeAnswer): TypeResu
     })),
     rtt_ms: answer.rttMs === null ? null : toMicroseconds(answer.rttMs),
     connect_ms: answer.connectMs === undefined || answer.connectMs === null ? null : toMicroseconds(answer.connectMs),
+    unreachable: answer.unreachable ?? null,
     counts: {
       answer: answer.answers.length,
       authority: answer.authority.length,

@@ -50,6 +50,11 @@ const TypeResult = Type.Object({
   connect_ms: Nullable(
     Type.Number({ description: "The part of rtt_ms until the connection stood; 0 over udp, null on TIMEOUT" }),
   ),
+  unreachable: Nullable(
+    text(
+      "On TIMEOUT: why there was no way to the server (refused, unreachable, closed, certificate); null for silence",
+    ),
+  ),
   counts: Type.Object(
     {
       answer: number("In the answer section"),

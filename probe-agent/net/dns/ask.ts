@@ -1,6 +1,6 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import type { Exchange, ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
+import { unreachableWord, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
 import { decodeMessage, type Message, type WireQuestion } from "#probe-agent/net/dns/message.ts";
 import {
   buildQuery,
@@ -50,6 +50,8 @@ export interface AskRequest {
   /** Monotonic milliseconds. */
   readonly until: number;
   readonly signal: AbortSignal;
+  /** Told of each try that found no way to the server, in a word. */
+  unreachable(word: string): void;
 }
 
 /**
@@ -86,6 +88,7 @@ async function sendOnce(deps: AskDeps, request: AskRequest, shape: Shape): Promi
     clock: deps.clock,
   };
   const reply = await EXCHANGES[shape.transport](request.server, exchange, deps.roots);
+  if (reply.kind === "unreachable") request.unreachable(unreachableWord(reply.reason));
   return { reply, match };
 }
 

@@ -46,6 +46,10 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
       dnssecOk: question.dnssecOk ?? false,
     };
     let last = first;
+    let unreachable: string | null = null;
+    const noteUnreachable = (word: string): void => {
+      unreachable = word;
+    };
     const answer = await tryInTurn<ServerAddress, DnsAnswer>({
       candidates: servers,
       rounds: ROUNDS,
@@ -62,11 +66,19 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
         };
         const asked = { name, type, class: CLASS_IN };
         const encrypted = { ...server, name: question.serverName ?? null, path: question.path ?? DOH_PATH };
-        const said = await askServer(deps, { server: encrypted, question: asked, flags, shape, until, signal: ended });
+        const said = await askServer(deps, {
+          server: encrypted,
+          question: asked,
+          flags,
+          shape,
+          until,
+          signal: ended,
+          unreachable: noteUnreachable,
+        });
         return said === null ? null : judge(said, question, name, server);
       },
     });
-    return answer ?? unanswered(question, "TIMEOUT", formatServer(last));
+    return answer ?? { ...unanswered(question, "TIMEOUT", formatServer(last)), unreachable };
   };
 }
 

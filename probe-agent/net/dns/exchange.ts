@@ -8,6 +8,19 @@ export type Exchange =
   /** `reason` is an errno name (ECONNREFUSED after an ICMP error or RST) or "closed". */
   | { readonly kind: "unreachable"; readonly reason: string };
 
+/** Why a server could not be asked, in a word: refused, unreachable, closed, certificate, or the cause's own name. */
+export function unreachableWord(reason: string): string {
+  if (/CERT|ISSUER|SELF_SIGNED/.test(reason)) return "certificate";
+  return WORDS[reason] ?? reason.toLowerCase();
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refused",
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  ECONNRESET: "closed",
+};
+
 /** What an exchange sends, what it takes for the answer, and how long it waits. */
 export interface ExchangeRequest {
   readonly query: Uint8Array;

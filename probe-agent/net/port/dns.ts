@@ -80,6 +80,8 @@ export interface DnsAnswer {
   readonly rttMs: number | null;
   /** The part of rttMs until the connection stood, TLS included; 0 over udp, null on TIMEOUT. */
   readonly connectMs?: number | null;
+  /** On TIMEOUT: why there was no way to the server (refused, certificate, ...); null for silence. */
+  readonly unreachable?: string | null;
 }
 
 /** A DS or DNSKEY record that is trusted without proof (RFC 4033 section 2). */

@@ -34,6 +34,20 @@ describe("nobody answers", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
+  it("says why there was no way to the server, where there was none", async () => {
+    const gone = await startDnsServer();
+    await gone.close();
+    for (const transport of ["udp", "tcp"] as const) {
+      const answer = await dnsPort([gone.address]).query({
+        name: "example.test",
+        type: "A",
+        transport,
+        timeoutMs: 300,
+      });
+      expect(answer).toMatchObject({ status: "TIMEOUT", unreachable: "refused" });
+    }
+  });
+
   it("is TIMEOUT where all that came had the wrong case", async () => {
     const sent: Uint8Array[] = [];
     const rewrite = (reply: Uint8Array): Uint8Array | null => (sent.push(reply) === 1 ? reply : null);

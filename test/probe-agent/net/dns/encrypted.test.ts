@@ -64,7 +64,13 @@ describe.each(["dot", "doh"] as const)("a query over %s", (transport) => {
   it("is not answered by whoever has no certificate for the name", async () => {
     const { port } = await front(transport);
     const answer = await ask({ transport, server: `127.0.0.1:${port}`, serverName: "other.test", timeoutMs: 600 });
-    expect(answer).toMatchObject({ status: "TIMEOUT", answers: [], rttMs: null, transport });
+    expect(answer).toMatchObject({
+      status: "TIMEOUT",
+      answers: [],
+      rttMs: null,
+      transport,
+      unreachable: "certificate",
+    });
   });
 
   it("takes any certificate where only the address is known (RFC 8310, opportunistic)", async () => {
