@@ -86,7 +86,11 @@ async function main(config: Config): Promise<void> {
     random,
     log,
   });
-  const icmpHost = startIcmpHost({ clock, log: (line) => log.warn(line) });
+  const icmpHost = startIcmpHost({
+    clock,
+    log: (line) => log.warn(line),
+    onRestart: () => metrics.icmpRestarted(),
+  });
   const raw = await icmpHost.ready();
   const egress = createEgress(config.allow, optOut.optOut);
   const dnsServers = (config.dnsServers ?? []).map(formatAddress);
@@ -176,6 +180,7 @@ async function main(config: Config): Promise<void> {
     credits: () => ({ granted: attachments.creditsGranted(), pool: config.maxJobs }),
     certificateExpiry: () => expiryOf(membership.identity()) / 1000,
     canaryAge: () => selfTest.ageSeconds(),
+    rawSockets: () => ({ icmp4: icmpHost.capabilities().v4, icmp6: icmpHost.capabilities().v6 }),
   });
   const { agentId } = membership.identity();
   log.info({ agent: agentId, capabilities: hello.capabilities, metrics: listener?.port ?? null }, "agent started");

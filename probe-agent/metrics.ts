@@ -10,6 +10,8 @@ export interface AgentMetrics {
   /** A stream that stood was lost and its address is dialled again. */
   reconnecting(): void;
   renewed(result: "ok" | "failed"): void;
+  /** The ICMP process died and was started again. */
+  icmpRestarted(): void;
   /** A look at the agent's own network; null: not told. */
   canaries(results: Readonly<Record<string, boolean | null>>): void;
   /** Where the state of things is read from at each scrape. */
@@ -29,6 +31,8 @@ export interface AgentGauges {
   certificateExpiry(): number;
   /** Seconds since the agent's own network was last looked at. */
   canaryAge(): number | null;
+  /** Whether raw sockets of each family can be used right now. */
+  rawSockets(): { readonly icmp4: boolean; readonly icmp6: boolean };
 }
 
 /** Registers the agent's metrics. */
@@ -42,6 +46,7 @@ export function createAgentMetrics(registry: Registry): AgentMetrics {
   const closed = counter("stream_closed_total", "Streams to replicas that stood and ended, by why", "reason");
   const reconnects = counter("reconnects_total", "Streams that stood, were lost and are dialled again");
   const renewals = counter("certificate_renewals_total", "Attempts to renew the client certificate", "result");
+  const restarts = counter("icmp_restarts_total", "ICMP processes that died and were started again");
   const duration = new Histogram({
     name: "vantage_agent_job_duration_seconds",
     help: "Time jobs that were answered took here, by tool",
@@ -67,6 +72,7 @@ export function createAgentMetrics(registry: Registry): AgentMetrics {
     streamClosed: (reason) => closed.inc({ reason }),
     reconnecting: () => reconnects.inc(),
     renewed: (result) => renewals.inc({ result }),
+    icmpRestarted: () => restarts.inc(),
     canaries(results) {
       for (const [canary, result] of Object.entries(results)) {
         if (result === null) canaries.remove({ canary });
@@ -84,12 +90,13 @@ function registerGauges(registry: Registry, sources: AgentGauges): void {
     };
     registry.registerMetric(new Gauge({ name: `vantage_agent_${name}`, help, registers: [], collect }));
   };
-  const states = (name: string, help: string, read: () => Readonly<Record<string, number>>) => {
-    const collect = function (this: Gauge<"state">) {
-      for (const [state, count] of Object.entries(read())) this.set({ state }, count);
+  const gauges = (name: string, help: string, label: string, read: () => Readonly<Record<string, number>>) => {
+    const collect = function (this: Gauge) {
+      for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
     };
-    const made = new Gauge({ name: `vantage_agent_${name}`, help, labelNames: ["state"], registers: [], collect });
-    registry.registerMetric(made);
+    registry.registerMetric(
+      new Gauge({ name: `vantage_agent_${name}`, help, labelNames: [label], registers: [], collect }),
+    );
   };
   gauge("jobs_running", "Jobs running here", () => sources.jobsRunning());
   gauge("jobs_limit", "Jobs this agent takes at once over all streams", () => sources.credits().pool);
@@ -99,8 +106,12 @@ function registerGauges(registry: Registry, sources: AgentGauges): void {
     sources.certificateExpiry(),
   );
   gauge("canary_age_seconds", "Time since the agent's own network was last looked at", () => sources.canaryAge());
-  states("streams", "Streams to replicas of the control plane, by state", () => ({ ...sources.streams() }));
-  states("replicas", "Live replicas of the control plane, by whether a stream stands", () => ({
+  gauges("streams", "Streams to replicas of the control plane, by state", "state", () => ({ ...sources.streams() }));
+  gauges("replicas", "Live replicas of the control plane, by whether a stream stands", "state", () => ({
     ...sources.replicas(),
   }));
+  gauges("ready", "Whether the agent can do it right now (1) or not (0)", "capability", () => {
+    const { icmp4, icmp6 } = sources.rawSockets();
+    return { icmp4: Number(icmp4), icmp6: Number(icmp6) };
+  });
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -62,6 +63,19 @@ it("serves its own figures in base units and without anything a user said", asyn
   expect(names).toContain("vantage_agent_streams");
   expect(text).toContain('vantage_agent_job_duration_seconds_count{tool="check"} 1');
   expect(text).not.toContain("10.0.0.1");
+});
+
+it("says whether it can send ICMP, and how often the process for it died", async (context) => {
+  const port = /"metrics":(\d+)/.exec(agent.log())?.[1];
+  const read = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  if (!(await read()).includes('vantage_agent_ready{capability="icmp4"} 1')) {
+    context.skip("skipped: raw sockets need CAP_NET_RAW");
+  }
+  const pid = agent.child.pid ?? 0;
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+  process.kill(child ?? 0, "SIGKILL");
+  await expect.poll(read, { timeout: 10_000 }).toContain("vantage_agent_icmp_restarts_total 1");
+  await expect.poll(read, { timeout: 10_000 }).toContain('vantage_agent_ready{capability="icmp4"} 1');
 });
 
 it("stops a job whose lease ran out in silence: it is another agent's by then", async () => {

@@ -38,6 +38,8 @@ export interface IcmpHostOptions {
   readonly clock: { monotonic(): number };
   /** One line for the agent's log. */
   readonly log: (line: string) => void;
+  /** The process died and another one takes its place. */
+  readonly onRestart?: () => void;
   /** The child's entry file; its own by default. */
   readonly entry?: string;
   /** First and longest wait before a restart. */
@@ -107,6 +109,7 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
       first.resolve(now);
       if (stopped || withoutRights) return;
       if (options.clock.monotonic() - startedAt >= SETTLED_AFTER_MS) waitMs = backOff.first;
+      options.onRestart?.();
       options.log(`icmp: process ended (${how}); restart in ${waitMs} ms`);
       restart = setTimeout(launch, waitMs);
       waitMs = Math.min(waitMs * 2, backOff.longest);
