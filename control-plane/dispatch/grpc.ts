@@ -3,9 +3,11 @@ import {
   Metadata,
   Server,
   ServerCredentials,
+  ServerInterceptingCall,
   status,
   type sendUnaryData,
   type ServerDuplexStream,
+  type ServerInterceptor,
   type ServerUnaryCall,
 } from "@grpc/grpc-js";
 import type { Logger } from "pino";
@@ -18,6 +20,7 @@ import {
   type ProbeServer,
 } from "#shared/protocol/probe.ts";
 import { MAX_MESSAGE_BYTES, REPLICA_HEADER } from "#shared/wire.ts";
+import type { Rejection } from "#control-plane/dispatch/hello.ts";
 import type { AttachedStream, Hub } from "#control-plane/dispatch/hub.ts";
 import type { Issuance, ListenerIdentity, Security } from "#control-plane/dispatch/security.ts";
 import type { AgentLink } from "#control-plane/dispatch/session.ts";
@@ -28,6 +31,9 @@ const HELLO_TIMEOUT_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** Octets an agent may leave unread before it counts as stuck. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+const NO_MESSAGE: Rejection = { reason: "protocol", message: "this is no message of the protocol", retry: true };
+const NO_HELLO: Rejection = { reason: "protocol", message: "a stream begins with a hello", retry: true };
 
 /** The listening wire. */
 export interface GrpcListener {
@@ -46,7 +52,9 @@ export async function listenGrpc(
   log: Logger,
   security: Security,
 ): Promise<GrpcListener> {
+  const rejections = spareLog(log);
   const server = new Server({
+    interceptors: [noticeBroken(hub, rejections)],
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
     // A dead peer is noticed by beats; these only clear connections whose host vanished.
@@ -58,7 +66,6 @@ export async function listenGrpc(
     "grpc.max_concurrent_streams": 16,
     "grpc.max_connection_idle_ms": 60_000,
   });
-  const rejections = spareLog(log);
   const service: ProbeServer = {
     attach: (call) => serveStream({ hub, log, rejections, security }, call),
     enroll: (call, callback) => {
@@ -107,6 +114,25 @@ class AgentCredentials extends ServerCredentials {
   }
 }
 
+// How grpc-js words what it ends a call for without asking anybody: messages too large, or none at all.
+const BROKEN = /^(?:Received message|Error deserializing|Failed to decompress)/;
+
+/** Counts and tells what ends in the wire's own hands; grpc-js says it nowhere but in the status it sends. */
+function noticeBroken(hub: Hub, rejections: SparingLog): ServerInterceptor {
+  return (_method, call) => {
+    const send = call.sendStatus.bind(call);
+    call.sendStatus = (end) => {
+      const detail = end.details ?? "";
+      if (BROKEN.test(detail)) {
+        hub.refuse(NO_MESSAGE);
+        rejections.warn({ peer: call.getPeer(), reason: NO_MESSAGE.reason, detail }, "agent message refused");
+      }
+      send(end);
+    };
+    return new ServerInterceptingCall(call);
+  };
+}
+
 type Call = ServerDuplexStream<AgentMessage, HubMessage>;
 type AnyCall = Pick<Call | ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer">;
 
@@ -150,7 +176,7 @@ function serveStream({ hub, log, rejections, security }: Wire, call: Call): void
   let isGreeted = false;
   let over = false;
   const link = createLink(call);
-  const timer = setTimeout(() => link.close(), HELLO_TIMEOUT_MS);
+  const timer = setTimeout(() => turnAway("", hub.refuse(NO_HELLO)), HELLO_TIMEOUT_MS);
   const close = () => {
     if (over) return;
     over = true;
@@ -167,11 +193,14 @@ function serveStream({ hub, log, rejections, security }: Wire, call: Call): void
       stream = attached;
       call.resume();
     } else {
-      const agent = hello.agentId.slice(0, 64);
-      rejections.warn({ peer: call.getPeer(), agent, ...attached }, "agent rejected");
-      link.close({ body: { $case: "rejected", value: attached } });
+      turnAway(hello.agentId, attached);
       call.resume();
     }
+  }
+
+  function turnAway(agentId: string, rejection: Rejection): void {
+    rejections.warn({ peer: call.getPeer(), agent: agentId.slice(0, 64), ...rejection }, "agent rejected");
+    link.close({ body: { $case: "rejected", value: rejection } });
   }
 
   // Before the hello, so that an agent that has a stream here already can turn back (shared/wire.ts).
@@ -184,9 +213,9 @@ function serveStream({ hub, log, rejections, security }: Wire, call: Call): void
     if (over) return;
     if (stream !== null) return stream.receive(message);
     if (isGreeted) return; // what follows the hello of an agent that was turned away
-    if (message.body?.$case !== "hello") return link.close();
     isGreeted = true;
     clearTimeout(timer);
+    if (message.body?.$case !== "hello") return turnAway("", hub.refuse(NO_HELLO));
     // What comes next waits for the answer.
     call.pause();
     greet(message.body.value).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { readOutcome } from "#control-plane/dispatch/outcome-json.ts";
 import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** An agent's forged messages are worth a line this often, milliseconds. */
+/** An agent's forged and senseless messages are worth a line this often, milliseconds. */
 const WARN_EVERY_MS = 60_000;
 
 /** Acts on one message; it counts only for jobs this session holds, in their current attempt. */
@@ -66,6 +66,7 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
     case "hello": // said once, at the start
     case undefined:
       hub.metrics.dropped.inc({ reason: "unexpected" });
+      warn(hub, session, {}, "agent said what this control plane does not know");
   }
 }
 
@@ -80,11 +81,15 @@ function held(hub: HubState, session: Session, named: { jobId: string; attempt: 
   const agentId = session.agent.id;
   const reason = other === undefined ? "unknown" : other.givenTo.has(agentId) ? "stale" : "foreign";
   hub.metrics.dropped.inc({ reason });
-  if (reason === "foreign" && hub.clock.monotonic() - session.warnedAt >= WARN_EVERY_MS) {
-    session.warnedAt = hub.clock.monotonic();
-    hub.log.warn({ agent: agentId, job: named.jobId }, "agent spoke for a job it was never given");
-  }
+  if (reason === "foreign") warn(hub, session, { job: named.jobId }, "agent spoke for a job it was never given");
   return null;
+}
+
+function warn(hub: HubState, session: Session, fields: object, line: string): void {
+  const now = hub.clock.monotonic();
+  if (now - (session.warnedAt.get(line) ?? -Infinity) < WARN_EVERY_MS) return;
+  session.warnedAt.set(line, now);
+  hub.log.warn({ agent: session.agent.id, ...fields }, line);
 }
 
 /** undefined: too large or no JSON. */

@@ -41,8 +41,8 @@ export interface Session {
   /** Monotonic milliseconds of the last plea for credits, and whether one is about to go out. */
   askedAt: number;
   asking: boolean;
-  /** Monotonic milliseconds of the last line on its forged messages. */
-  warnedAt: number;
+  /** Monotonic milliseconds of the last line of each kind on its messages. */
+  readonly warnedAt: Map<string, number>;
 }
 
 /** A new session of an agent that just said hello. */
@@ -68,7 +68,7 @@ export function openSession(
     loopLagMs: 0,
     askedAt: -Infinity,
     asking: false,
-    warnedAt: -Infinity,
+    warnedAt: new Map(),
   };
   return Object.assign(session, { candidate: new LiveCandidate(session) });
 }
