@@ -29,6 +29,8 @@ import { spareLog, type SparingLog } from "#control-plane/dispatch/sparing-log.t
 /** A stream that says nothing is not an agent. */
 const HELLO_TIMEOUT_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** Streams have so long to end by themselves. */
+const STOP_GRACE_MS = 1_000;
 /** Octets an agent may leave unread before it counts as stuck. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
@@ -91,8 +93,15 @@ export async function listenGrpc(
     stop: () =>
       new Promise((resolve) => {
         rejections.close();
-        server.tryShutdown(() => resolve());
-        setTimeout(() => server.forceShutdown(), 1_000).unref();
+        const force = setTimeout(() => {
+          server.forceShutdown();
+          // Connections are not waited for: node:http2 never lets go of one that died with a write on its way.
+          resolve();
+        }, STOP_GRACE_MS);
+        server.tryShutdown(() => {
+          clearTimeout(force);
+          resolve();
+        });
       }),
   };
 }
@@ -121,9 +130,12 @@ const BROKEN = /^(?:Received message|Error deserializing|Failed to decompress)/;
 function noticeBroken(hub: Hub, rejections: SparingLog): ServerInterceptor {
   return (_method, call) => {
     const send = call.sendStatus.bind(call);
+    let isTold = false;
     call.sendStatus = (end) => {
       const detail = end.details ?? "";
-      if (BROKEN.test(detail)) {
+      // Said again for each frame that was on its way.
+      if (!isTold && BROKEN.test(detail)) {
+        isTold = true;
         hub.refuse(NO_MESSAGE);
         rejections.warn({ peer: call.getPeer(), reason: NO_MESSAGE.reason, detail }, "agent message refused");
       }

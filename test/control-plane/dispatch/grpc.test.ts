@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -67,4 +68,15 @@ it("a stream that does not say hello, or says something else first, is closed", 
   await Promise.all([once(mute.resume(), "end"), once(impatient.resume(), "end")]);
   client.close();
   expect(hub.roster.rows()).toEqual([]);
+});
+
+it("stops without waiting for connections that will not end", async () => {
+  const socket = connect(door.grpcPort, "127.0.0.1");
+  socket.on("error", () => {}).resume();
+  await once(socket, "connect");
+  await door.listener.stop();
+  // The end of a connection would take a moment to be heard of.
+  await sleep(100);
+  expect(socket.readyState).toBe("open");
+  socket.destroy();
 });
