@@ -1,0 +1,295 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { status } from "@grpc/grpc-js";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { freePort } from "#shared/client/up/postgres/server.ts";
+import { failed, ok } from "#shared/outcome.ts";
+import { AgentMessage, type Hello, type Job } from "#shared/protocol/probe.ts";
+import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { issue } from "#test/servers/pki.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import {
+  callEnroll,
+  clientCredentials,
+  enrol,
+  fetchAuthority,
+  identityOf,
+  makeJoinToken,
+  makeRequest,
+  type AgentIdentity,
+} from "#test/support/enrol.ts";
+import { expectNoticed } from "#test/support/noticed.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { sendFrame, sendOctets } from "#test/support/raw-stream.ts";
+import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+
+/** A call every so often of a good agent's caller, below what an account may ask for. */
+const CALL_EVERY_MS = 300;
+const DAY_MS = 86_400_000;
+
+let database: TestDatabase;
+let plane: ControlPlaneProcess;
+let metricsUrl = "";
+let web: HttpServer;
+let good: AgentProcess;
+let key = "";
+/** Statuses of the good agent's checks, from the first attack to the last. */
+const answers: number[] = [];
+const walk = new AbortController();
+let walking: Promise<void>;
+const streams: ScriptedAgent[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const port = await freePort();
+  metricsUrl = `http://127.0.0.1:${port}/metrics`;
+  plane = await startControlPlaneProcess(database.url, { settings: { VANTAGE_METRICS_ADDR: `127.0.0.1:${port}` } });
+  key = await plane.createKey();
+  web = await startHttpServer();
+  good = await startAgent(plane, "good");
+  walking = callOnAndOn();
+});
+afterAll(async () => {
+  walk.abort();
+  await walking;
+  for (const stream of streams) stream.cut();
+  await good?.stop();
+  await plane?.end("SIGTERM");
+  await web?.close();
+  await database?.drop();
+});
+
+async function callOnAndOn(): Promise<void> {
+  for (let turn = 0; !walk.signal.aborted; turn += 1) {
+    const answer = await plane.call(`/api/v4/check?url=${web.url}/?turn=${turn}&locations=good`, { key });
+    answers.push(answer.status);
+    await sleep(CALL_EVERY_MS);
+  }
+}
+
+/** Whether the good agent's caller is answered as ever. */
+async function goodStatus(): Promise<number> {
+  return (await plane.call(`/api/v4/check?url=${web.url}/?now=${performance.now()}&locations=good`, { key })).status;
+}
+
+const noticed = <T>(series: string, words: readonly string[], attack: () => Promise<T> | T, times = 1): Promise<T> =>
+  expectNoticed({ plane, metricsUrl }, series, words, attack, times);
+const rejected = (reason: string): string => `vantage_agents_rejected_total{reason="${reason}"}`;
+const dropped = (reason: string): string => `vantage_agent_messages_dropped_total{reason="${reason}"}`;
+const enrolments = (result: string): string => `vantage_enrolments_total{result="${result}"}`;
+
+async function attach(own: AgentIdentity, region: string, over: Partial<Hello> = {}): Promise<ScriptedAgent> {
+  const hello = helloOf(region, { agentId: own.agentId, ...over });
+  const agent = await startScriptedAgent(plane.grpcPort, hello, clientCredentials(own.caCertificate, own));
+  streams.push(agent);
+  return agent;
+}
+
+/** The hub's first word: its refusal, or the name of another message; null where the stream just ended. */
+function firstWord({ messages }: ScriptedAgent): unknown {
+  const body = messages[0]?.body;
+  return body === undefined ? null : body.$case === "rejected" ? body.value : body.$case;
+}
+
+const OWN_WORDS = "said by the job's own agent";
+const OWN_RESULT = failed("connect", "target", "refused", OWN_WORDS);
+const REFUSED = { reason: "identity", retry: false };
+const encode = (hello: Hello): Buffer =>
+  Buffer.from(AgentMessage.encode({ body: { $case: "hello", value: hello } }).finish());
+
+describe("an enrolled agent that turns", () => {
+  let own: AgentIdentity;
+  beforeEach(async () => {
+    own = await enrol(plane, "turned");
+  });
+
+  it("forges nothing of another agent's job, which ends with its own agent's result", async () => {
+    const victim = await attach(await enrol(plane, "victim"), "victim");
+    const forger = await attach(own, "turned");
+    const path = `/api/v4/check?url=${web.url}/?theirs&locations=victim`;
+    const answer = plane.call(path, { key });
+    const job = await victim.nextJob();
+    victim.accept(job);
+    const forgeries = (target: Job): void => {
+      forger.accept(target);
+      const { jobId, attempt } = target;
+      const data = JSON.stringify({ forged: true });
+      forger.send({ body: { $case: "progress", value: { jobId, attempt, kind: "reply", data } } });
+      forger.send({ body: { $case: "declined", value: { jobId, attempt, reason: "busy" } } });
+      forger.answer(target, ok({ forged: true }));
+    };
+    const words = ["spoke for a job it was never given", own.agentId, job.jobId];
+    await noticed(
+      dropped("foreign"),
+      words,
+      async () => {
+        for (const attempt of [job.attempt, job.attempt + 1]) forgeries({ ...job, attempt });
+      },
+      8,
+    );
+    await noticed(dropped("unknown"), [], async () => forger.answer({ ...job, jobId: "made-up-1" }, ok({})));
+    victim.answer(job, OWN_RESULT);
+    const { status: code, text } = await answer;
+    expect(code).toBe(200);
+    expect(text).toContain(OWN_WORDS);
+    expect(text).not.toContain("forged");
+    victim.cut();
+    forger.cut();
+  });
+
+  it("ends its own stream with a message too large, or one that says it is", async () => {
+    const words = ["agent message refused", "larger than max"];
+    const hello = encode(helloOf("turned", { agentId: own.agentId }));
+    const channel = clientCredentials(own.caCertificate, own);
+    await noticed(rejected("protocol"), words, () =>
+      sendOctets(plane.grpcPort, channel, [hello, Buffer.alloc(MAX_MESSAGE_BYTES + 1)]),
+    );
+    const lie = Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]);
+    await noticed(rejected("protocol"), words, () => sendFrame(plane.grpcPort, own, lie));
+    expect(await goodStatus()).toBe(200);
+  });
+
+  it("ends its own stream with octets that are no message, before its hello and after it", async () => {
+    const words = ["agent message refused", "Error deserializing"];
+    const channel = clientCredentials(own.caCertificate, own);
+    // A hello of five octets whose second field has 127.
+    const cutShort = Buffer.from([0x0a, 0x05, 0x12, 0x7f, 0x61, 0x61, 0x61]);
+    const hello = encode(helloOf("turned", { agentId: own.agentId }));
+    for (const messages of [[cutShort], [hello, cutShort]]) {
+      await noticed(rejected("protocol"), words, () => sendOctets(plane.grpcPort, channel, messages));
+    }
+    for (let round = 0; round < 20; round += 1) await sendOctets(plane.grpcPort, channel, [randomBytes(1_024)]);
+    expect(await goodStatus()).toBe(200);
+  });
+
+  it("does not begin with anything but a hello, nor say it twice", async () => {
+    const channel = clientCredentials(own.caCertificate, own);
+    const draining = Buffer.from(AgentMessage.encode({ body: { $case: "draining", value: {} } }).finish());
+    const words = ["agent rejected", "begins with a hello"];
+    await noticed(rejected("protocol"), words, () => sendOctets(plane.grpcPort, channel, [draining]));
+    await noticed(rejected("protocol"), words, () => sendOctets(plane.grpcPort, channel, []));
+    const agent = await attach(own, "turned");
+    await noticed(dropped("unexpected"), ["does not know", own.agentId], async () =>
+      agent.send({ body: { $case: "hello", value: helloOf("good", { agentId: own.agentId }) } }),
+    );
+    agent.cut();
+    expect(await goodStatus()).toBe(200);
+  });
+
+  it("is refused with a hello that is none", async () => {
+    const nonsense: Partial<Hello>[] = [
+      { agentId: 'x\n{"level":60}' },
+      { capabilities: Array.from({ length: 1_000 }, () => "icmp4") },
+      { allowTargets: ["everything"] },
+      { allowTargets: ["x".repeat(1_000)] },
+      { location: { region: "../../etc", city: "", country: "", asn: 0, tags: [] } },
+    ];
+    for (const over of nonsense) {
+      await noticed(rejected("identity"), ["agent rejected", "identity"], async () => {
+        expect(firstWord(await attach(own, "turned", over))).toMatchObject(REFUSED);
+      });
+    }
+    await noticed(rejected("protocol"), ["agent rejected", "protocol 7.0"], async () => {
+      expect(firstWord(await attach(own, "turned", { protocol: { major: 7, minor: 0 } }))).toMatchObject({
+        reason: "protocol",
+      });
+    });
+    await noticed(rejected("capacity"), ["agent rejected", "capacity"], async () => {
+      const greedy = { credits: 4_000_000_000, maxJobs: 4_000_000_000 };
+      expect(firstWord(await attach(own, "turned", greedy))).toMatchObject({ reason: "capacity" });
+    });
+  });
+
+  it("is refused under another agent's name and in another region", async () => {
+    const other = await enrol(plane, "turned");
+    const standing = await attach(other, "turned");
+    await noticed(rejected("identity"), ["agent rejected", other.agentId, "not of"], async () => {
+      expect(firstWord(await attach(own, "turned", { agentId: other.agentId }))).toMatchObject(REFUSED);
+    });
+    await noticed(rejected("identity"), ["agent rejected", own.agentId, "not good"], async () => {
+      expect(firstWord(await attach(own, "good"))).toMatchObject(REFUSED);
+    });
+    // Whose name was used has its stream as before.
+    const answer = plane.call(`/api/v4/check?url=${web.url}/?standing&locations=turned`, { key });
+    standing.answer(await standing.nextJob(), OWN_RESULT);
+    expect((await answer).text).toContain(OWN_WORDS);
+    standing.cut();
+  });
+
+  it("does not come back once it is revoked", async () => {
+    const stream = await attach(own, "turned");
+    const revoked = await plane.operate("DELETE", `/api/admin/probes?id=${own.agentId}`);
+    expect(revoked.status).toBe(200);
+    await stream.ended;
+    await noticed(rejected("revoked"), ["agent rejected", own.agentId, "revoked"], async () => {
+      expect(firstWord(await attach(own, "turned"))).toMatchObject({ reason: "revoked", retry: false });
+    });
+  });
+});
+
+describe("a stranger", () => {
+  it("is refused with a certificate of another authority, with an expired one and without any", async () => {
+    const own = await enrol(plane, "stranger");
+    const root = await issue({ ca: true, subject: "CN=Vantage agent authority" });
+    const forged = await issue({ issuer: root, subject: `CN=${own.agentId}` });
+    const foreign = { ...own, certificate: forged.pem, privateKey: forged.keyPem };
+    // The same authority, asked 40 days ago.
+    const clock = { now: () => new Date(Date.now() - 40 * DAY_MS), monotonic: () => performance.now() };
+    const past = await startControlPlane({ databaseUrl: database.url, overrides: { clock } });
+    const expired = await enrol(past, "stranger");
+    await past.stop();
+    for (const identity of [foreign, expired]) {
+      await noticed(rejected("identity"), ["agent rejected", identity.agentId, "expired"], async () => {
+        expect(firstWord(await attach(identity, "stranger"))).toMatchObject(REFUSED);
+      });
+    }
+    await noticed(rejected("identity"), ["agent rejected", own.agentId, "none was shown"], async () => {
+      const hello = helloOf("stranger", { agentId: own.agentId });
+      const bare = await startScriptedAgent(plane.grpcPort, hello, clientCredentials(own.caCertificate));
+      expect(firstWord(bare)).toMatchObject(REFUSED);
+    });
+    expect(firstWord(await attach(own, "stranger"))).toBe("welcome");
+  });
+
+  it("enrols with no token that was used, made up or of another control plane", async () => {
+    const token = await makeJoinToken(plane, { region: "stranger" });
+    const authority = await fetchAuthority(plane.grpcPort, token);
+    const enroll = async (presented: string) =>
+      callEnroll(plane.grpcPort, authority, presented, (await makeRequest()).der);
+    const request = await makeRequest();
+    const own = identityOf(await callEnroll(plane.grpcPort, authority, token, request.der), request);
+    const agent = await attach(own, "stranger");
+    const fingerprint = token.slice(-64);
+    const guessed = `vjt_${randomBytes(32).toString("base64url")}_${fingerprint}`;
+    const elsewhere = token.replace(fingerprint, "0".repeat(fingerprint.length));
+    for (const [presented, result] of [
+      [token, "token_used"],
+      [guessed, "token_unknown"],
+      [elsewhere, "token_foreign"],
+      ["let me in", "token_malformed"],
+    ] as const) {
+      await noticed(enrolments(result), ["agent certificate refused", result], async () => {
+        await expect(enroll(presented)).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+      });
+    }
+    expect(plane.log()).not.toContain(token);
+    agent.cut();
+  });
+});
+
+it("a good agent's work goes on undisturbed during all of it", async () => {
+  const detached = plane
+    .log()
+    .split("\n")
+    .filter((line) => line.includes('"agent detached"') && line.includes('"good"'));
+  walk.abort();
+  await walking;
+  console.log(`${answers.length} checks of the good agent`);
+  expect(answers.length).toBeGreaterThan(20);
+  expect(answers.filter((code) => code !== 200)).toEqual([]);
+  expect(detached).toEqual([]);
+  expect(good.log().match(/"attached"/g)).toHaveLength(1);
+});
