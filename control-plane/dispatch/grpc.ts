@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   Metadata,
   Server,
@@ -90,19 +91,13 @@ export async function listenGrpc(
   });
   return {
     port,
-    stop: () =>
-      new Promise((resolve) => {
-        rejections.close();
-        const force = setTimeout(() => {
-          server.forceShutdown();
-          // Connections are not waited for: node:http2 never lets go of one that died with a write on its way.
-          resolve();
-        }, STOP_GRACE_MS);
-        server.tryShutdown(() => {
-          clearTimeout(force);
-          resolve();
-        });
-      }),
+    async stop() {
+      rejections.close();
+      const ended = new Promise((resolve) => server.tryShutdown(resolve));
+      // Connections are not waited for: node:http2 never lets go of one that died with a write on its way.
+      await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
+      server.forceShutdown();
+    },
   };
 }
 
