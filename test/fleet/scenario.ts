@@ -19,10 +19,9 @@ export interface Scene {
   run(load: SceneLoad): Promise<void>;
   /** The text of one answer, from so many regions. */
   answerTo(perCall: number): Promise<string>;
-  /** Ends everything and holds all that happened against the rules. */
-  end(): Promise<Verdict>;
   /** The verdict on the calls since the last one, everything still running. */
   judge(): Verdict;
+  end(): Promise<void>;
 }
 
 /** Calls of a stretch of time. */
@@ -51,19 +50,21 @@ export async function openScene({ databaseUrl, size, folder, seed, flags = [] }:
   writeFileSync(plans, JSON.stringify(PLANS));
   mkdirSync(notes);
   const plane = await startControlPlaneProcess(databaseUrl, { settings: { VANTAGE_PLANS: plans }, flags });
-  const fleet = await startFleet(plane, size, notes, seed);
-  const key = await plane.createKey();
+  try {
+    return playIn(plane, await startFleet(plane, size, notes, seed), await plane.createKey(), seed);
+  } catch (error) {
+    await plane.end("SIGKILL");
+    throw error;
+  }
+}
+
+function playIn(plane: ControlPlaneProcess, fleet: Fleet, key: string, seed: number): Scene {
+  const { size } = fleet;
   const dice = createDice(seed);
   let calls: CallMade[] = [];
-  const judge = (): Verdict => {
-    const verdict = checkHistory({ calls, ...fleet.notes() });
-    calls = [];
-    return verdict;
-  };
   return {
     plane,
     fleet,
-    judge,
     async run({ callsPerSecond, perCall, seconds, chaos }) {
       const agents = size.processes * size.agentsEach;
       const incidents =
@@ -85,10 +86,14 @@ export async function openScene({ databaseUrl, size, folder, seed, flags = [] }:
       const locations = fleet.regions.slice(0, perCall).join();
       return (await plane.call(`/api/v4/ping?host=once.${DOMAIN}&locations=${locations}`, { key })).text;
     },
+    judge() {
+      const verdict = checkHistory({ calls, ...fleet.notes() });
+      calls = [];
+      return verdict;
+    },
     async end() {
       await fleet.stop();
       await plane.end("SIGTERM");
-      return judge();
     },
   };
 }
