@@ -11,9 +11,9 @@ import { issue } from "#test/servers/pki.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
+import { clientCredentials } from "#test/support/dial.ts";
 import {
   callEnroll,
-  clientCredentials,
   enrol,
   fetchAuthority,
   identityOf,

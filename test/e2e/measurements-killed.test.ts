@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
-import { clientCredentials, enrol, type AgentIdentity } from "#test/support/enrol.ts";
+import { clientCredentials } from "#test/support/dial.ts";
+import { enrol, type AgentIdentity } from "#test/support/enrol.ts";
 import {
   createMeasurement,
   keepAlive,

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { clientCredentials, enrol } from "#test/support/enrol.ts";
+import { clientCredentials } from "#test/support/dial.ts";
+import { enrol } from "#test/support/enrol.ts";
 import {
   createMeasurement,
   keepAlive,

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import type { HubMessage } from "#shared/protocol/probe.ts";
 import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { clientCredentials, enrol, type AgentIdentity } from "#test/support/enrol.ts";
+import { clientCredentials } from "#test/support/dial.ts";
+import { enrol, type AgentIdentity } from "#test/support/enrol.ts";
 import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
 /** Longer than a dead replica is believed in, on a busy machine. */

@@ -6,7 +6,8 @@ import type { Trouble } from "#test/fleet/chaos.ts";
 import type { Notebook } from "#test/fleet/notebook.ts";
 import { below, type Dice } from "#test/fleet/random.ts";
 import type { ResultKind } from "#test/fleet/records.ts";
-import { clientCredentials, dialProbe, type AgentIdentity } from "#test/support/enrol.ts";
+import { clientCredentials, dialProbe } from "#test/support/dial.ts";
+import type { AgentIdentity } from "#test/support/enrol.ts";
 
 /** Longer than the lease and the sweep that ends it: after it, whatever the agent held is another's. */
 const FREEZE_MS = 7_000;

@@ -2,11 +2,12 @@
 import "reflect-metadata";
 import { createHash, createPrivateKey, webcrypto, X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
-import { credentials, type ChannelCredentials, type ServiceError } from "@grpc/grpc-js";
+import type { ServiceError } from "@grpc/grpc-js";
 import * as x509 from "@peculiar/x509";
-import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
+import type { EnrollResponse } from "#shared/protocol/probe.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import type { Answer, TestControlPlane } from "#test/support/control-plane.ts";
+import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 
 x509.cryptoProvider.set(webcrypto as never);
 
@@ -79,24 +80,6 @@ export function fetchAuthority(port: number, token: string): Promise<string> {
         resolve(new X509Certificate(raw).toString());
       } else reject(new Error("this is not the control plane the token is for"));
     });
-  });
-}
-
-/** Credentials of a client that knows the authority, with a certificate of its own or without. */
-export function clientCredentials(
-  caCertificate: string,
-  own: Pick<AgentIdentity, "certificate" | "privateKey"> | null = null,
-): ChannelCredentials {
-  const ca = Buffer.from(caCertificate);
-  if (own === null) return credentials.createSsl(ca);
-  return credentials.createSsl(ca, Buffer.from(own.privateKey), Buffer.from(own.certificate));
-}
-
-/** A client of the wire; it verifies the fixed name whatever it dials. */
-export function dialProbe(port: number, channel: ChannelCredentials): ProbeClient {
-  return new ProbeClient(`localhost:${port}`, channel, {
-    "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
-    "grpc.default_authority": CONTROL_PLANE_NAME,
   });
 }
 

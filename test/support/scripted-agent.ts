@@ -3,14 +3,8 @@ import type { AgentMessage, Hello, HubMessage, Job } from "#shared/protocol/prob
 import type { Outcome } from "#shared/outcome.ts";
 import { PROTOCOL } from "#shared/wire.ts";
 import { tokenFor, type AgentDoor } from "#test/support/agent-door.ts";
-import {
-  callEnroll,
-  clientCredentials,
-  dialProbe,
-  fetchAuthority,
-  identityOf,
-  makeRequest,
-} from "#test/support/enrol.ts";
+import { clientCredentials, dialProbe } from "#test/support/dial.ts";
+import { callEnroll, fetchAuthority, identityOf, makeRequest } from "#test/support/enrol.ts";
 
 /** A peer that speaks the real wire and does exactly what the test says. */
 export interface ScriptedAgent {

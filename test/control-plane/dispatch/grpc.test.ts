@@ -11,7 +11,8 @@ import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { clientCredentials, dialProbe, fetchAuthority } from "#test/support/enrol.ts";
+import { clientCredentials, dialProbe } from "#test/support/dial.ts";
+import { fetchAuthority } from "#test/support/enrol.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
 const log = pino({ level: "silent" });

@@ -1,10 +1,10 @@
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { clientCredentials } from "#test/support/dial.ts";
 import {
   callEnroll,
   callRenew,
-  clientCredentials,
   enrol,
   fetchAuthority,
   identityOf,

@@ -1,0 +1,21 @@
+import { credentials, type ChannelCredentials } from "@grpc/grpc-js";
+import { ProbeClient } from "#shared/protocol/probe.ts";
+import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+
+/** Credentials of a client that knows the authority, with a certificate of its own or without. */
+export function clientCredentials(
+  caCertificate: string,
+  own: { readonly certificate: string; readonly privateKey: string } | null = null,
+): ChannelCredentials {
+  const ca = Buffer.from(caCertificate);
+  if (own === null) return credentials.createSsl(ca);
+  return credentials.createSsl(ca, Buffer.from(own.privateKey), Buffer.from(own.certificate));
+}
+
+/** A client of the wire; it verifies the fixed name whatever it dials. */
+export function dialProbe(port: number, channel: ChannelCredentials): ProbeClient {
+  return new ProbeClient(`localhost:${port}`, channel, {
+    "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
+    "grpc.default_authority": CONTROL_PLANE_NAME,
+  });
+}
