@@ -123,9 +123,13 @@ export function takesJobs({ draining, enrolled }: Candidacy): boolean {
   return !draining && enrolled.enabled;
 }
 
-/** Share of the agent's places in use or spoken for, on every replica; 0 and up, above 1 jobs wait. */
-export function loadOf({ running, waiting, elsewhere, agent }: Candidacy): number {
-  return (running.size + waiting.size + elsewhere) / agent.maxJobs;
+/**
+ * Share of the agent's places in use or spoken for, on every replica; 0 and up, above 1 jobs wait. One that declined a
+ * job as busy is full, whatever the figures say: a job given to it now would wait for its next word.
+ */
+export function loadOf({ running, waiting, elsewhere, agent, heldBack }: Candidacy): number {
+  const share = (running.size + waiting.size + elsewhere) / agent.maxJobs;
+  return heldBack ? Math.max(1, share) : share;
 }
 
 /** A job on its way; owned by the hub. */

@@ -152,6 +152,18 @@ describe("a job declined as busy", () => {
     expect(await declined).toMatchObject({ kind: "outcome", attempt: 1 });
   });
 
+  it("keeps the agent from being chosen where another is free, until its next word on credits", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu"));
+    const load = () => local.hub.roster.candidates(null).list[0]?.load;
+    const answer = local.run(["agent-eu"]);
+    agent.decline(agent.jobs[0], "busy");
+    expect(load()).toBe(1);
+    agent.beat(10, 0);
+    expect(load()).toBe(1 / 10);
+    agent.answer(agent.jobs[1], ok({}));
+    expect(await answer).toMatchObject({ kind: "outcome" });
+  });
+
   it("is busy at its deadline at the latest", async () => {
     const agent = attachAgent(local.hub, helloOf("eu"));
     const answer = local.run(["agent-eu"], { deadlineMs: 50 });
