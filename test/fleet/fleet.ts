@@ -48,12 +48,14 @@ export async function startFleet(
   const regions = Array.from({ length: size.regions }, (_, index) => `r${String(index + 1).padStart(2, "0")}`);
   const members = await enrolAll(plane, regions, size.processes * size.agentsEach);
   const children: ChildProcess[] = [];
+  // Real agents start on machines of their own: what a start costs this one is kept small.
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "..", "compiled") };
   let lives = 0;
   let isOver = false;
 
   async function spawn(process: number): Promise<void> {
     lives += 1;
-    const child = fork(ENTRY, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const child = fork(ENTRY, { env, stdio: ["ignore", "inherit", "inherit", "ipc"] });
     children[process] = child;
     const own = members.slice(process * size.agentsEach, (process + 1) * size.agentsEach);
     const order: Order = {

@@ -1,4 +1,5 @@
 // A process of many simulated agents, told over IPC whom to be and what trouble to make.
+import { flushCompileCache } from "node:module";
 import type { Trouble } from "#test/fleet/chaos.ts";
 import { startAgent, type Member, type SimulatedAgent } from "#test/fleet/agent.ts";
 import { openNotebook } from "#test/fleet/notebook.ts";
@@ -56,6 +57,8 @@ function start({ port, domain, notes, seed, name, members }: Extract<Order, { or
     });
     agents.push(agent);
   }
+  // A kill would lose it, and the next life would compile everything again.
+  flushCompileCache();
   process.once("SIGTERM", () => {
     notebook.flush();
     process.exit(0);
