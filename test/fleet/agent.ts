@@ -12,6 +12,8 @@ import type { AgentIdentity } from "#test/support/enrol.ts";
 /** Longer than the lease and the sweep that ends it: after it, whatever the agent held is another's. */
 const FREEZE_MS = 7_000;
 
+const STARTS_WITHIN_MS = 1_000;
+
 /** Who an agent is. */
 export interface Member {
   readonly identity: AgentIdentity;
@@ -55,10 +57,10 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
   /** Jobs that were another's by now, to be answered all the same. */
   let stale: Held[] = [];
   let frozen = false;
-  let away = false;
+  let away = true;
   let duplicates = 0;
   let declines = 0;
-  let stream = dial();
+  let stream: ClientDuplexStream<AgentMessage, HubMessage> | null = null;
 
   function dial(): ClientDuplexStream<AgentMessage, HubMessage> {
     const client = dialProbe(around.port, channel);
@@ -85,13 +87,14 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
     if (away) return;
     away = true;
     giveUpJobs();
-    setTimeout(
-      () => {
-        away = false;
-        stream = dial();
-      },
-      200 + dice() * 1_300,
-    );
+    dialAfter(200 + dice() * 1_300);
+  }
+
+  function dialAfter(ms: number): void {
+    setTimeout(() => {
+      away = false;
+      stream = dial();
+    }, ms);
   }
 
   function giveUpJobs(): void {
@@ -103,7 +106,7 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
   }
 
   function say(message: AgentMessage): void {
-    if (stream.writable) stream.write(message);
+    if (stream?.writable === true) stream.write(message);
   }
 
   function hear({ body }: HubMessage): void {
@@ -160,9 +163,11 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
     giveUpJobs();
     sendLate();
     reconnect();
-    stream.cancel();
+    stream?.cancel();
   }
 
+  // Agents that start together are on machines of their own, and none is up at the same moment as another.
+  dialAfter(dice() * STARTS_WITHIN_MS);
   setTimeout(
     () => {
       setInterval(() => {
@@ -180,7 +185,7 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
       if (what === "duplicate") duplicates += 1;
       if (what === "decline") declines += 1;
       // What cancel leads to is what a cut leads to.
-      if (what === "cut") stream.cancel();
+      if (what === "cut") stream?.cancel();
       if (what === "freeze") {
         frozen = true;
         setTimeout(thaw, FREEZE_MS);
