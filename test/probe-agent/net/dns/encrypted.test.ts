@@ -22,7 +22,7 @@ beforeAll(async () => {
   certificate = await pki.issue({ dns: ["resolver.test"], ip: ["127.0.0.1"] });
 });
 afterAll(async () => {
-  await Promise.all(fronts.map((front) => front.close()));
+  await Promise.all(fronts.map((one) => one.close()));
   await backend.close();
 });
 
