@@ -23,7 +23,13 @@ interface Order {
 
 const AT_ONCE = 6;
 
-const { params, allow, deadlineMs, resolver = "127.0.0.1:9", cymruZones } = JSON.parse(process.argv[2] ?? "{}") as Order;
+const {
+  params,
+  allow,
+  deadlineMs,
+  resolver = "127.0.0.1:9",
+  cymruZones,
+} = JSON.parse(process.argv[2] ?? "{}") as Order;
 const icmpHost = startIcmpHost({ clock: systemClock, log: () => {} });
 await icmpHost.ready();
 const createJobNet = createNet({
