@@ -18,7 +18,7 @@ function importsOf(file: SourceFile, pattern: RegExp): string | false {
 
 /** A package may be imported only by the files that wrap it. */
 const WRAPPED: readonly [RegExp, RegExp][] = [
-  [/^@grpc\/grpc-js/, /^(control-plane\/dispatch\/grpc|probe-agent\/(attach|enroll))\.ts$/],
+  [/^@grpc\/grpc-js/, /^(control-plane\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attach|enroll))\.ts$/],
   [/^@peculiar\/x509$|^reflect-metadata$/, /^(control-plane\/probes\/authority|probe-agent\/certificate-request)\.ts$/],
   [/^pg-boss$/, /^control-plane\/jobs(\/[a-z-]+)?\.ts$/],
   [/^raw-socket$/, /^probe-agent\/net\/icmp\//],
