@@ -1,6 +1,6 @@
 import { isDatabaseAway } from "#control-plane/database/away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
-import type { NewEvent } from "#control-plane/measurements/store.ts";
+import type { NewEvent } from "#control-plane/measurements/journal/store.ts";
 
 /** Progress of one measurement kept as rows; what comes beyond is counted and dropped. */
 const MOST_PROGRESS = 1_000;

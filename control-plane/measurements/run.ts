@@ -7,6 +7,7 @@ import { isDatabaseAway } from "#control-plane/database/away.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { JobVerdict } from "#control-plane/jobs/pull.ts";
 import { createJournal } from "#control-plane/measurements/journal.ts";
+import { recordEvents } from "#control-plane/measurements/journal/store.ts";
 import type { MeasurementMetrics } from "#control-plane/measurements/metrics.ts";
 import {
   claimMeasurement,
@@ -14,7 +15,6 @@ import {
   postponeMeasurement,
   readAttempts,
   readLocations,
-  recordEvents,
   type StoredLocation,
   type StoredMeasurement,
 } from "#control-plane/measurements/store.ts";

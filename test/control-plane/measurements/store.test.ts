@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { recordEvents, type NewEvent } from "#control-plane/measurements/journal/store.ts";
 import {
   claimMeasurement,
   finishMeasurement,
   insertMeasurement,
   readLocations,
-  recordEvents,
-  type NewEvent,
 } from "#control-plane/measurements/store.ts";
 import { readEvents } from "#control-plane/measurements/stream/store.ts";
 import { sweepMeasurements } from "#control-plane/measurements/upkeep.ts";

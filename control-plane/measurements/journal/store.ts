@@ -1,0 +1,59 @@
+import type { Sql } from "#control-plane/database/connect.ts";
+import { MEASUREMENT_CHANNEL, type StoredLocation } from "#control-plane/measurements/store.ts";
+
+/** One thing that happened at a location. A `result` event carries the row; its `data` is what the row does not say. */
+export interface NewEvent {
+  readonly event: string;
+  readonly ordinal: number;
+  readonly data: string;
+  readonly result: Omit<StoredLocation, "ordinal"> | null;
+}
+
+/**
+ * Writes what follows on the first `after` events, in one statement: events numbered in their order, and each result
+ * once. Said twice, because the first answer was lost, it is written once. false: the measurement has ended, is gone, or
+ * another run has taken it over; nothing was written.
+ */
+export async function recordEvents(
+  sql: Sql,
+  { id, run }: { readonly id: string; readonly run: number },
+  events: readonly NewEvent[],
+  after: number,
+  dropped: number,
+): Promise<boolean> {
+  const rows = await sql`
+    with mine as (
+      update measurements set events = events + ${events.length}, dropped = dropped + ${dropped}
+      where id = ${id} and run = ${run} and status = 'running' and events = ${after}
+      returning events - ${events.length} as before
+    ), given as (
+      select * from unnest(
+        ${events.map((_event, index) => index + 1)}::integer[],
+        ${events.map(({ event }) => event)}::text[],
+        ${events.map(({ ordinal }) => ordinal)}::integer[],
+        ${events.map(({ data }) => data)}::text[],
+        ${events.map(({ result }) => result?.status ?? null)}::text[],
+        ${events.map(({ result }) => result?.location ?? null)}::text[],
+        ${events.map(({ result }) => result?.result ?? null)}::text[],
+        ${events.map(({ result }) => result?.durationMs ?? null)}::integer[]
+      ) as given (place, event, ordinal, data, status, location, result, duration_ms)
+    ), stored as (
+      update measurement_locations as kept
+      set status = given.status, location = given.location, result = given.result, duration_ms = given.duration_ms
+      from given, mine
+      where kept.measurement_id = ${id} and kept.ordinal = given.ordinal and kept.status is null
+        and given.status is not null
+      returning kept.ordinal
+    ), told as (
+      insert into measurement_events (measurement_id, number, event, ordinal, data)
+      select ${id}, before + place, event, ordinal, data from given, mine
+      where status is null or ordinal in (select ordinal from stored)
+    )
+    select pg_notify(${MEASUREMENT_CHANNEL}, ${id}) from mine`;
+  if (rows.length > 0) return true;
+  const [said] = await sql`
+    select from measurements
+    where id = ${id} and run = ${run} and status = 'running' and events = ${after + events.length}
+      and ${events.length} > 0`;
+  return said !== undefined;
+}
