@@ -1,4 +1,5 @@
-import { isIP, isIPv6 } from "node:net";
+import { isIP } from "node:net";
+import { splitHostPort, type HostPort } from "#shared/host-port.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 
 /** A host (no brackets) and a TCP or UDP port. */
@@ -10,18 +11,12 @@ export interface Address {
 const HOST_NAME =
   /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*$/;
 
-/** Splits host, host:port, [v6] and [v6]:port; a bare IPv6 address is a host. Port null where none is written. */
-export function parseHostPort(value: string): { host: string; port: number | null } | undefined {
-  if (isIPv6(value)) return value.includes("%") ? undefined : { host: value, port: null };
-  const match = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([^[\]:]{1,253}))(?::(\d{1,5}))?$/.exec(value);
-  if (!match) return undefined;
-  const host = match[1] ?? match[2] ?? "";
-  const port = match[3] === undefined ? null : Number(match[3]);
-  if (port !== null && port > 65_535) return undefined;
-  if (match[1] !== undefined) return isIPv6(host) ? { host, port } : undefined;
+/** splitHostPort for what an operator writes: the host must be an address or a name. */
+export function parseHostPort(value: string): HostPort | undefined {
+  const split = splitHostPort(value);
+  if (split === undefined || isIP(split.host) !== 0) return split;
   // 1.2.3 and 1.2.3.999 are neither addresses nor names anyone means.
-  if (isIP(host) === 0 && (/^[\d.]+$/.test(host) || !HOST_NAME.test(host))) return undefined;
-  return { host, port };
+  return /^[\d.]+$/.test(split.host) || !HOST_NAME.test(split.host) ? undefined : split;
 }
 
 /** host:port written back, brackets around IPv6. */

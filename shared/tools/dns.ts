@@ -162,6 +162,14 @@ const Result = Type.Object({
   limitations: Limitations(),
 });
 
+/** A server to ask in place of the agent's own; the agent vets it. */
+export const SERVER_INPUT = Type.Object({
+  host: Type.String({ description: "Server to ask: name or address" }),
+  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Default: the transport's own" })),
+  path: Type.Optional(Type.String({ description: "doh: path of the service, default /dns-query" })),
+  transport: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("dot"), Type.Literal("doh")]),
+});
+
 type Groups = { readonly [T in (typeof TYPES)[number]]: ReturnType<typeof dataOf> };
 
 /** DNS records of a name by type, as the agent's resolver answers now. */
@@ -183,10 +191,7 @@ export const dns = defineTool({
     dnssec: withDefault(Flag({ description: "1: determine the DNSSEC status too" }), false),
   }),
   result: Result,
-  input: Type.Object({
-    server: Type.String({ description: "Server to ask: host[:port], [IPv6]:port, for doh an https URL" }),
-    transport: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("dot"), Type.Literal("doh")]),
-  }),
+  input: SERVER_INPUT,
   deadlineMs: () => 10_000,
   open: { q: "domain", extra: ["types"] },
   across: {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
+import { MODULES } from "#control-plane/surfaces/blackbox/modules.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { dig, resolverOf } from "#test/lab/dig.ts";
 import type { DnsOrder } from "#test/lab/dns-here.ts";
@@ -68,7 +69,10 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
   }
 
   function ask(name: string, type: string, input: Input): DnsOrder["lookups"][number] {
-    return { params: { domain: name, types: type, dnssec: true }, input };
+    // As GET /api/v4/probe hands the server on.
+    const call = MODULES.get(`dns_${input.transport}`)?.call(input.server, { queryName: name, queryType: type });
+    if (call === undefined || "reason" in call) throw new Error(`${input.server} cannot be asked`);
+    return { params: { domain: name, types: type, dnssec: true }, input: call.input ?? {} };
   }
 
   it.each([

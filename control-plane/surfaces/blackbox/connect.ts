@@ -1,9 +1,12 @@
+import { splitHostPort } from "#shared/host-port.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ping } from "#shared/tools/ping.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
-import { NO_PORT, splitHostPort, type Module } from "#control-plane/surfaces/blackbox/module.ts";
+import { NO_PORT, type Module } from "#control-plane/surfaces/blackbox/module.ts";
+
+const NOWHERE = { host: "", port: null };
 
 type Ping = ResultOf<typeof ping>;
 type Ssl = ResultOf<typeof ssl>;
@@ -21,8 +24,8 @@ export const tcpConnect: Module = {
   name: "tcp_connect",
   contract: ping,
   call(target) {
-    const split = splitHostPort(target);
-    return split === null ? NO_PORT : { params: { host: split.host, action: "ports", ports: split.port } };
+    const { host, port } = splitHostPort(target) ?? NOWHERE;
+    return host === "" || !port ? NO_PORT : { params: { host, action: "ports", ports: String(port) } };
   },
   report(data) {
     const { ip, ports = [], resolve_ms: resolve, elapsed_ms: elapsed } = data as Ping;
@@ -40,8 +43,8 @@ export const tlsConnect: Module = {
   name: "tls_connect",
   contract: ssl,
   call(target) {
-    const split = splitHostPort(target);
-    return split === null ? NO_PORT : { params: split };
+    const { host, port } = splitHostPort(target) ?? NOWHERE;
+    return host === "" || !port ? NO_PORT : { params: { host, port: String(port) } };
   },
   report(data) {
     const result = data as Ssl;

@@ -1,3 +1,4 @@
+import { splitHostPort } from "#shared/host-port.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
@@ -18,12 +19,12 @@ export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"
       if (queryName === null) {
         return { field: "query_name", reason: "required", message: "is required: the name to ask the server for" };
       }
-      const host = transport === "doh" ? hostOfUrl(target) : hostOf(target);
-      if (host === null) return NO_URL;
+      const server = transport === "doh" ? readUrl(target) : readServer(target);
+      if (server === null) return transport === "doh" ? NO_URL : NO_SERVER;
       return {
         params: { domain: queryName, types: queryType ?? "A" },
-        input: { server: target, transport },
-        reaches: host,
+        input: { ...server, transport },
+        reaches: server.host,
       };
     },
     report(data) {
@@ -61,14 +62,30 @@ const NO_URL: FieldProblem = {
   message: "must be the https:// URL of a DNS over HTTPS service for this module",
 };
 
-/** The exporter, too, adds the port where there is none. */
-function hostOf(target: string): string {
-  return /^\[?([^\]]+?)\]?(?::\d{1,5})?$/.exec(target)?.[1] ?? target;
+const NO_SERVER: FieldProblem = {
+  field: "target",
+  reason: "type",
+  message: "must be host, host:port or [IPv6 address]:port of a name server for this module",
+};
+
+/** Where the server is; without a port the transport's own, as the exporter adds it. */
+interface Server {
+  readonly host: string;
+  readonly port?: number;
+  readonly path?: string;
 }
 
-function hostOfUrl(target: string): string | null {
+function readServer(target: string): Server | null {
+  const split = splitHostPort(target);
+  if (split === undefined || split.port === 0) return null;
+  return split.port === null ? { host: split.host } : { host: split.host, port: split.port };
+}
+
+function readUrl(target: string): Server | null {
   const url = URL.parse(target);
-  return url?.protocol === "https:" ? url.hostname.replace(/^\[(.*)\]$/, "$1") : null;
+  if (url?.protocol !== "https:") return null;
+  const server = readServer(url.host);
+  return server === null ? null : { ...server, path: `${url.pathname}${url.search}` };
 }
 
 interface Counts {

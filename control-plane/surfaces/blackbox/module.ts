@@ -36,13 +36,6 @@ export interface Module {
   readonly failure: readonly Sample[];
 }
 
-/** A host and a port as exporters take them: host:port or [v6]:port; null for anything else. */
-export function splitHostPort(target: string): { readonly host: string; readonly port: string } | null {
-  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(target) ?? [];
-  const host = bracketed ?? plain;
-  return host === undefined || port === undefined || Number(port) < 1 || Number(port) > 65_535 ? null : { host, port };
-}
-
 /** The words for a target without a port. */
 export const NO_PORT: FieldProblem = {
   field: "target",

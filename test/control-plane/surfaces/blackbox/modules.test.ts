@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hashAddress, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
-import { splitHostPort, type Module } from "#control-plane/surfaces/blackbox/module.ts";
+import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
 import { MODULES } from "#control-plane/surfaces/blackbox/modules.ts";
 
 const LEAF = {
@@ -168,8 +168,9 @@ describe("the connecting modules", () => {
     ["example.com:0", null],
     ["example.com:65536", null],
     ["http://example.com:80", null],
-  ])("read %s", (target, split) => {
-    expect(splitHostPort(target)).toEqual(split);
+  ])("read %s", (target, params) => {
+    const call = moduleOf("tls_connect").call(target, { queryName: null, queryType: null });
+    expect(call).toMatchObject(params === null ? { field: "target", reason: "type" } : { params });
   });
 });
 
@@ -179,11 +180,18 @@ describe("a dns module", () => {
   it("asks the target for the query's name", () => {
     expect(dnsUdp.call("127.0.0.1:5353", { queryName: "example.test", queryType: "SOA" })).toEqual({
       params: { domain: "example.test", types: "SOA" },
-      input: { server: "127.0.0.1:5353", transport: "udp" },
+      input: { host: "127.0.0.1", port: 5353, transport: "udp" },
       reaches: "127.0.0.1",
     });
     expect(dnsUdp.call("[::1]:53", { queryName: "a.test", queryType: null })).toMatchObject({ reaches: "::1" });
     expect(dnsUdp.call("ns.test", { queryName: "a.test", queryType: null })).toMatchObject({ reaches: "ns.test" });
+    expect(dnsUdp.call("ns.test:0", { queryName: "a.test", queryType: null })).toMatchObject({ field: "target" });
+    expect(
+      moduleOf("dns_doh").call("https://[::1]:8443/q?x=1", { queryName: "a.test", queryType: null }),
+    ).toMatchObject({
+      input: { host: "::1", port: 8443, path: "/q?x=1", transport: "doh" },
+      reaches: "::1",
+    });
     expect(dnsUdp.call("ns.test", { queryName: null, queryType: null })).toMatchObject({ field: "query_name" });
   });
 
