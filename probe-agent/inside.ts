@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { NO_ALLOW_LISTS, createEgress, type AllowLists } from "#shared/egress.ts";
 import { createSuffixRule } from "#shared/egress/names.ts";
+import { siteUrls } from "#shared/site.ts";
 import type { Job } from "#probe-agent/run-job.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 
@@ -15,11 +16,11 @@ export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "param
   const isListedName = createSuffixRule(allow.names);
   return ({ tool, params }) => {
     const contract = implementations.get(tool)?.contract;
-    if (contract === undefined) return false;
+    if (contract === undefined || contract.target === null) return false;
     const { param, kind } = contract.target;
     const target = (JSON.parse(params) as Readonly<Record<string, unknown>>)[param];
     if (typeof target !== "string") return false;
-    const host = kind === "url" ? hostOf(target) : target;
+    const host = kind === "url" || kind === "site" ? hostOf(siteUrls(target)[0]) : target;
     if (isIP(host) !== 0) return egress.allowsAddress(host) && !publicOnly.allowsAddress(host);
     return isListedName(host.toLowerCase().replace(/\.$/, ""));
   };

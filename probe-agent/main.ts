@@ -14,6 +14,7 @@ import { formatAddress } from "#shared/settings/address.ts";
 import { keepAttached } from "#probe-agent/attachments.ts";
 import { createCanaries } from "#probe-agent/canaries.ts";
 import { readConfig, type Config } from "#probe-agent/config.ts";
+import { openData } from "#probe-agent/data/open.ts";
 import { buildHello } from "#probe-agent/hello.ts";
 import { expiryOf } from "#probe-agent/identity.ts";
 import { createInside } from "#probe-agent/inside.ts";
@@ -48,6 +49,8 @@ function fail(line: string): never {
 async function main(config: Config): Promise<void> {
   const trusted = readTrustAnchors(config.files.trustAnchors);
   if (!trusted.ok) fail(trusted.fault);
+  const data = openData(config);
+  if (!data.ok) fail(data.line);
   const opened = openState(config.stateDir, process.pid);
   if (!opened.ok) fail(opened.line);
   const { state } = opened;
@@ -101,7 +104,8 @@ async function main(config: Config): Promise<void> {
     icmpHost,
     dnsServers,
     userAgent: userAgent(version, config.contactUrl ?? homepage),
-    services: { rdapBootstrapUrl: config.sources.rdapBootstrapUrl, cymruZones: config.sources.cymruZones },
+    services: config.sources,
+    data: data.data,
     trustAnchors: trusted.anchors,
   });
   const entered = await opening;

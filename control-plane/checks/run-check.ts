@@ -95,8 +95,9 @@ export async function runCheck(app: CheckContext, request: CheckRequest): Promis
 
   const checked = { ...request, params: target.params };
   // What the operator lists is the operator's own; the lists of private agents speak for no public target.
-  const isExempt = !reach.isPublic || sharedRules.some((egress) => egress.lists(reach.host));
-  const counted = isExempt || isAllCached(app, checked, places.choices) ? null : targetKey(reach.host);
+  const { host } = reach;
+  const isExempt = host === null || !reach.isPublic || sharedRules.some((egress) => egress.lists(host));
+  const counted = isExempt || isAllCached(app, checked, places.choices) ? null : targetKey(host);
   if (counted !== null && request.pace !== "paced") {
     const verdict = await app.budget?.take(counted, request.accountId === null);
     if (verdict?.ok === false) return { kind: "over_budget", retryAfterSeconds: verdict.retryAfterSeconds };

@@ -6,8 +6,10 @@ import {
   type HostCheck,
   type UrlCheck,
 } from "#shared/egress.ts";
+import { literalFamily } from "#shared/egress/addresses.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { Contract } from "#shared/tools/define.ts";
+import { siteUrls } from "#shared/site.ts";
+import type { Contract, TargetKind } from "#shared/tools/define.ts";
 
 /** A target decided before dispatch (decisions 12): literals and special names here, looked-up addresses on the agent. */
 export type TargetDecision =
@@ -21,9 +23,10 @@ export type TargetDecision =
 
 const PUBLIC = createEgress(NO_ALLOW_LISTS);
 
-/** Where a job's traffic goes: a name in lower-case A-labels without final dot, or an address. */
+/** Where a job's traffic goes: a name in lower-case A-labels without final dot, an address, or AS<number>. */
 export interface Reach {
-  readonly host: string;
+  /** null: nowhere, the tool reads what it is given. */
+  readonly host: string | null;
   /** False: reachable only because agents list it. */
   readonly isPublic: boolean;
   /** Whether an agent with these rules may be asked; constantly true for a public host. */
@@ -49,31 +52,21 @@ export function decideTarget(
   agents: readonly Egress[],
   optOut?: Denials,
 ): TargetDecision {
+  if (contract.target === null) return { ok: true, host: null, isPublic: true, params, allows: () => true };
   const { param: field, kind, connects } = contract.target;
   const raw = String(params[field]);
   const looks = new Map<Egress, UrlCheck | HostCheck>();
   const look = (egress: Egress) => {
     const known = looks.get(egress);
     if (known !== undefined) return known;
-    const check =
-      kind === "url" ? egress.checkUrl(raw) : egress.checkHost(raw, { connects: connects && kind === "host" });
+    const check = READERS[kind](egress, raw, connects);
     looks.set(egress, check);
     return check;
   };
   const everyone = look(PUBLIC);
   if (!everyone.ok && everyone.code !== "target_not_allowed") {
-    const problem: FieldProblem =
-      everyone.code === "invalid_url"
-        ? {
-            field,
-            reason: "invalid_url",
-            message: "must be a full http:// or https:// URL without user name or password",
-          }
-        : {
-            field,
-            reason: "type",
-            message: `must be a ${kind === "domain" ? "domain" : "host"} name${connects ? " or IP address" : ""}, without scheme, port or path`,
-          };
+    const isUrl = everyone.code === "invalid_url" && kind === "url";
+    const problem = { field, reason: isUrl ? "invalid_url" : "type", message: EXPECTED[kind] } as const;
     return { ok: false, refused: false, problem };
   }
   const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
@@ -88,6 +81,34 @@ export function decideTarget(
     allows: everyone.ok ? () => true : (egress) => look(egress).ok,
   };
 }
+
+/** How a target of each kind is read under an agent's rules. */
+const READERS: Readonly<Record<TargetKind, (egress: Egress, raw: string, connects: boolean) => UrlCheck | HostCheck>> =
+  {
+    url: (egress, raw) => egress.checkUrl(raw),
+    site: (egress, raw) => egress.checkUrl(siteUrls(raw)[0]),
+    host: (egress, raw, connects) => egress.checkHost(raw, { connects }),
+    domain: (egress, raw) => egress.checkHost(raw, { connects: false }),
+    address: (egress, raw) =>
+      literalFamily(raw) === null ? { ok: false, code: "invalid_host" } : egress.checkHost(raw, { connects: true }),
+    resource(egress, raw) {
+      const [, number] = AS_NUMBER.exec(raw) ?? [];
+      // No host: there is nothing to refuse.
+      if (number !== undefined) return { ok: true, host: `AS${number}`, literal: false };
+      return egress.checkHost(raw, { connects: literalFamily(raw) !== null });
+    },
+  };
+
+const AS_NUMBER = /^(?:as)?0*(\d{1,10})$/i;
+
+const EXPECTED: Readonly<Record<TargetKind, string>> = {
+  url: "must be a full http:// or https:// URL without user name or password",
+  site: "must be a host name, host:port or a full http:// or https:// URL without user name or password",
+  host: "must be a host name or IP address, without scheme, port or path",
+  domain: "must be a domain name, without scheme, port or path",
+  address: "must be an IPv4 or IPv6 address",
+  resource: "must be a domain name, an IP address or an AS number such as AS64500",
+};
 
 function hasOptedOut(host: string, optOut: Denials | undefined): boolean {
   return optOut !== undefined && (optOut.deniesAddress(host) || optOut.deniesName(host));

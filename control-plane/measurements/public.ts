@@ -33,7 +33,7 @@ export function showPublic(contract: Contract | undefined, found: FoundMeasureme
 }
 
 function targetOf(contract: Contract, params: Readonly<Record<string, unknown>>): string | null {
-  const target = params[contract.target.param];
+  const target = contract.target === null ? null : params[contract.target.param];
   return typeof target === "string" ? target : null;
 }
 
@@ -41,7 +41,7 @@ function targetOf(contract: Contract, params: Readonly<Record<string, unknown>>)
 function publicParams(contract: Contract | undefined, params: Readonly<Record<string, unknown>>) {
   if (contract === undefined) return {};
   const shown = Object.entries(contract.params.properties).filter(
-    ([name, schema]) => name === contract.target.param || isClosed(schema as Readonly<Record<string, unknown>>),
+    ([name, schema]) => name === contract.target?.param || isClosed(schema as Readonly<Record<string, unknown>>),
   );
   return Object.fromEntries(
     shown.filter(([name]) => params[name] !== undefined).map(([name]) => [name, params[name]] as const),

@@ -7,6 +7,7 @@ import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent, Services } from "#probe-agent/net/port.ts";
 import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
+import type { DataPort } from "#probe-agent/net/port/data.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
@@ -21,15 +22,19 @@ export interface NetDeps {
   readonly dnsServers: readonly string[];
   readonly userAgent: string;
   readonly services: Services;
+  readonly data: DataPort;
   readonly trustAnchors: readonly TrustAnchor[];
+  /** PEM texts of the roots to trust in the place of Node's own. */
+  readonly roots?: readonly string[];
 }
 
 /** The real network, made once; each job gets a view of it within its own limits. */
 export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net {
   const { clock, random, egress, icmpHost: host, userAgent, services } = deps;
   const dnsFor = createDns({ servers: deps.dnsServers, egress, clock, random });
-  const httpFor = createHttp({ clock, egress, userAgent });
-  const tlsFor = createTls({ clock, egress });
+  const roots = deps.roots === undefined ? {} : { roots: deps.roots };
+  const httpFor = createHttp({ clock, egress, userAgent, ...roots });
+  const tlsFor = createTls({ clock, egress, ...roots });
   const tcpFor = createTcp({ clock, egress, icmpHost: host });
   const icmpFor = createIcmp({ host, egress });
   const traceFor = createTrace({ host, egress, clock });
@@ -49,6 +54,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       icmp: icmpFor(limits),
       trace: traceFor(limits),
       services,
+      data: deps.data,
       trustAnchors: deps.trustAnchors,
     };
   };

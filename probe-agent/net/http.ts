@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
-import { ok, refused, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
 import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { DnsPort } from "#probe-agent/net/port/dns.ts";
@@ -33,7 +33,31 @@ const ALPN = ["h2", "http/1.1"] as const;
  */
 export function createHttp(deps: HttpDeps): (job: JobLimits, dns: DnsPort) => HttpPort {
   const secureContext = permissiveContext(deps.roots);
-  return (job, dns) => ({ fetch: (request) => fetchPage(request, deps, job, dns, secureContext) });
+  return (job, dns) => ({
+    async fetch(request) {
+      const { timeoutMs } = request;
+      if (timeoutMs === undefined) return fetchPage(request, deps, job, dns, secureContext);
+      const own = new AbortController();
+      const timer = setTimeout(() => own.abort(), timeoutMs);
+      const signal = AbortSignal.any([job.signal, own.signal]);
+      const deadline = Math.min(job.deadline, deps.clock.monotonic() + timeoutMs);
+      try {
+        return await fetchPage(request, deps, { ...job, signal, deadline }, boundedDns(dns, signal), secureContext);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  });
+}
+
+/** Look-ups go by the job's deadline; a fetch with a shorter one of its own stops waiting for them. */
+function boundedDns(dns: DnsPort, signal: AbortSignal): DnsPort {
+  const late = new Promise<Failed>((resolve) => {
+    const expire = () => resolve(failed("dns", "resolver", "timeout", "the name look-up took too long"));
+    if (signal.aborted) expire();
+    else signal.addEventListener("abort", expire, { once: true });
+  });
+  return { ...dns, resolve: (host, only) => Promise.race([dns.resolve(host, only), late]) };
 }
 
 async function fetchPage(

@@ -1,3 +1,4 @@
+import type { DataPort } from "#probe-agent/net/port/data.ts";
 import type { DnsPort, TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { HttpPort } from "#probe-agent/net/port/http.ts";
 import type { IcmpPort, TcpPort, TracePort } from "#probe-agent/net/port/packets.ts";
@@ -25,8 +26,9 @@ export interface Net {
   readonly tcp: TcpPort;
   readonly icmp: IcmpPort;
   readonly trace: TracePort;
-  /** Operator's base URLs of outside services. */
   readonly services: Services;
+  /** The operator's data files and the small tables that are built in. */
+  readonly data: DataPort;
   /** Where DNSSEC validation begins (VANTAGE_TRUST_ANCHORS); the root's of IANA where the operator names none. */
   readonly trustAnchors: readonly TrustAnchor[];
 }
@@ -37,10 +39,19 @@ export interface ProgressEvent {
   readonly data: unknown;
 }
 
-/** Base addresses of outside sources (settings, decisions 1). */
+/** Outside sources (settings, decisions 1). URLs have no slash at their end; all are the operator's own: `trusted`. */
 export interface Services {
   /** `/dns.json`, `/ipv4.json`, `/ipv6.json`, `/asn.json` are appended (RFC 9224). */
   readonly rdapBootstrapUrl: string;
+  /** Where WHOIS begins; null: with IANA's referral. */
+  readonly whoisServer: { readonly host: string; readonly port: number } | null;
   /** Team Cymru's zones: origin (IPv4), origin6, asn. */
   readonly cymruZones: { readonly origin: string; readonly origin6: string; readonly asn: string };
+  readonly waybackUrl: string;
+  readonly waybackCdxUrl: string;
+  readonly psiUrl: string;
+  readonly psiKey: string | null;
+  readonly greencheckUrl: string;
+  /** Passive DNS in Common Output Format; null: none. */
+  readonly pdnsUrl: string | null;
 }

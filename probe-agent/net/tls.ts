@@ -6,15 +6,15 @@ import type { TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port/
 import { connectTcp } from "#probe-agent/net/tls/connect.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";
-import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
+import { fromPem, trustedRoots } from "#probe-agent/net/tls/roots.ts";
 import { handshake, type Session } from "#probe-agent/net/tls/session.ts";
 
 /** What the TLS port needs of its process. */
 export interface TlsDependencies {
   readonly clock: Clock;
   readonly egress: Egress;
-  /** DER roots trusted beside Node's own. */
-  readonly extraRoots?: readonly Uint8Array[];
+  /** PEM texts of the roots to trust in the place of Node's own. */
+  readonly roots?: readonly string[];
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -26,11 +26,11 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * stand in an observation's `error` where the certificate had come.
  */
 export function createTls(dependencies: TlsDependencies): (job: JobLimits) => TlsPort {
-  const { clock, egress, extraRoots = [] } = dependencies;
-  let roots: readonly Uint8Array[] | undefined;
+  const { clock, egress } = dependencies;
+  const given = dependencies.roots?.map(fromPem);
   return (job) => ({
     inspect: (request) => inspect(request, job, clock, egress),
-    roots: () => (roots ??= [...trustedRoots(), ...extraRoots]),
+    roots: () => given ?? trustedRoots(),
   });
 }
 

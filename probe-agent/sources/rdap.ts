@@ -1,7 +1,7 @@
 import { readIpNetwork, type RdapFinding } from "#probe-agent/analysis/rdap.ts";
 import { readBootstrap, serviceFor, type RdapService } from "#probe-agent/analysis/rdap/bootstrap.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import { fetchJson } from "#probe-agent/sources/json.ts";
 
 /** A registration with the URL it was read at, or why there is none: one sentence for the result's limitations. */
 export type RdapAnswer =
@@ -11,7 +11,7 @@ export type RdapAnswer =
 /** RFC 9224 section 8: the registries change rarely and are not to be fetched for each query. */
 const BOOTSTRAP_AGE_MS = 24 * 3_600_000;
 const MAX_BOOTSTRAPS = 8;
-const MAX_BYTES = 1024 * 1024;
+const RDAP_TYPES = "application/rdap+json, application/json";
 
 interface Bootstrap {
   readonly services: readonly RdapService[];
@@ -28,7 +28,7 @@ export async function askRdap(net: Net, ip: string): Promise<RdapAnswer> {
   const service = serviceFor(services, ip);
   if (service === null) return no("RDAP: no registry is responsible for this address.");
   const url = `${service}ip/${ip}`;
-  const answer = await fetchJson(net, url, false);
+  const answer = await fetchJson(net, { url, trusted: false, accept: RDAP_TYPES });
   if (!answer.ok) return no(`RDAP: the registry gave no registration (${answer.reason}).`);
   const finding = readIpNetwork(answer.value, ip);
   if (finding === null) return no("RDAP: the registry's answer is no registration of this address.");
@@ -40,7 +40,7 @@ async function bootstrap(net: Net, url: string): Promise<readonly RdapService[] 
   const known = bootstraps.get(url);
   const now = net.now().getTime();
   if (known !== undefined && now - known.readAt < BOOTSTRAP_AGE_MS) return known.services;
-  const answer = await fetchJson(net, url, true);
+  const answer = await fetchJson(net, { url, trusted: true, accept: RDAP_TYPES });
   const services = answer.ok ? readBootstrap(answer.value) : null;
   if (services === null || services.length === 0) return known?.services ?? null;
   bootstraps.delete(url);
@@ -48,35 +48,6 @@ async function bootstrap(net: Net, url: string): Promise<readonly RdapService[] 
   const oldest = bootstraps.size > MAX_BOOTSTRAPS ? bootstraps.keys().next().value : undefined;
   if (oldest !== undefined) bootstraps.delete(oldest);
   return services;
-}
-
-type Json =
-  | { readonly ok: true; readonly value: unknown; readonly finalUrl: string }
-  | { readonly ok: false; readonly reason: string };
-
-/** `trusted` only for the operator's own URL: the registries it names are strangers like any other. */
-async function fetchJson(net: Net, url: string, trusted: boolean): Promise<Json> {
-  const fetched = await net.http.fetch({
-    url,
-    method: "GET",
-    follow: true,
-    headers: [["Accept", "application/rdap+json, application/json"]],
-    maxBodyBytes: MAX_BYTES,
-    trusted,
-  });
-  if (fetched.status === "failed") return { ok: false, reason: fetched.reason };
-  if (fetched.status !== "ok") return { ok: false, reason: "target not allowed" };
-  return readJson(fetched.data);
-}
-
-function readJson({ final, finalUrl, body }: PageSnapshot): Json {
-  if (final.code !== 200) return { ok: false, reason: `status ${final.code}` };
-  if (body.truncated || body.error !== null) return { ok: false, reason: "incomplete answer" };
-  try {
-    return { ok: true, value: JSON.parse(new TextDecoder().decode(body.bytes)) as unknown, finalUrl };
-  } catch {
-    return { ok: false, reason: "not JSON" };
-  }
 }
 
 function no(limitation: string): RdapAnswer {

@@ -78,7 +78,8 @@ export const check = defineTool({
   summary: "Response headers, status, redirects, TLS and a timing breakdown of one URL",
   scope: "check",
   target: { param: "url", kind: "url", connects: true },
-  open: { q: "url" },
+  example: { url: "https://example.com" },
+  open: { q: "url", name: "headers" },
   deadlineMs: ({ timeout }) => timeout * 1000,
   params: Type.Object({
     url: Url({ description: "URL to check" }),

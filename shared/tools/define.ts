@@ -26,8 +26,18 @@ export type Params<P extends TProperties> = {
   >;
 };
 
-/** What kind of thing the target parameter names; decides how egress and normalisation look at it. */
-export type TargetKind = "url" | "host" | "domain";
+/**
+ * What kind of thing the target parameter names; decides how egress and normalisation look at it (shared/tools/fields.ts
+ * has a schema for each). site: a host, host:port or URL of a web site; resource: a name, address or AS number that is
+ * only looked up in registries.
+ */
+export type TargetKind = "url" | "host" | "domain" | "site" | "address" | "resource";
+
+/** A host name and an address it was seen to have, for those who ask what else stands at an address. */
+export interface Observation {
+  readonly host: string;
+  readonly ip: string;
+}
 
 /** Everything about a tool that any surface, the dispatcher or the docs needs to know. */
 export interface Contract<P extends TProperties = TProperties, R extends TProperties = TProperties> {
@@ -40,8 +50,8 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   readonly scope: Scope;
   readonly params: TObject<P>;
   readonly result: TObject<R>;
-  /** The parameter that names what is looked at. `connects` is false where the name is only looked up. */
-  readonly target: { readonly param: keyof P & string; readonly kind: TargetKind; readonly connects: boolean };
+  /** The parameter that names what is looked at; null: the tool reads text alone and reaches nothing. `connects` is false where the name is only looked up. */
+  readonly target: { readonly param: keyof P & string; readonly kind: TargetKind; readonly connects: boolean } | null;
   /** Rules between parameters that a schema cannot say; null: fine. Asked before anything is dispatched. */
   refine?(params: Params<P>): FieldProblem | null;
   /** What the agent should be able to do; one that is not still gets the job where no other is there, and says so. */
@@ -50,8 +60,16 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   readonly input?: TObject;
   /** Milliseconds the whole check may take (decisions 5, Deadlines). */
   deadlineMs(params: Params<P>): number;
-  /** The keyless open tier's use of the tool; absent where the open tier does not offer it. */
-  readonly open?: { readonly q: keyof P & string; readonly extra?: readonly (keyof P & string)[] };
+  /** The keyless open tier's use of the tool, under `name` where that is another; absent where the open tier does not offer it. */
+  readonly open?: {
+    readonly q: keyof P & string;
+    readonly extra?: readonly (keyof P & string)[];
+    readonly name?: string;
+  };
+  /** A call that shows the tool at its best; docs and the open tier's catalogue print it. */
+  readonly example: Readonly<Record<string, string | number>>;
+  /** Names and addresses a result bears witness of (reverse-ip). */
+  observes?(data: Static<TObject<R>>): readonly Observation[];
   /** Milliseconds a result may be served again for the same parameters and location; absent = never. */
   readonly cacheMs?: number;
   /** Several locations in one answer: what is compared, and which durations are summed up. */

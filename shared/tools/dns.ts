@@ -179,6 +179,7 @@ export const dns = defineTool({
   summary: "DNS records of a name by type, with aliases, flags and, on request, its DNSSEC status",
   scope: "dns",
   target: { param: "domain", kind: "domain", connects: false },
+  example: { domain: "example.com", types: "A,MX" },
   params: Type.Object({
     domain: Domain({ description: "Name to look up; internationalised names in either form" }),
     types: withDefault(

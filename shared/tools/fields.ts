@@ -1,7 +1,7 @@
 import { Type, type TSchema, type TUnsafe } from "typebox";
 
 /** How `parseParams` treats a field beyond its JSON type; published as `x-kind`. */
-export type FieldKind = "url" | "host" | "domain" | "flag" | "list";
+export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resource" | "flag" | "list";
 
 interface Described {
   readonly description: string;
@@ -27,6 +27,21 @@ export function Host(options: Described): TUnsafe<string> {
 /** A domain name that is only looked up: a public suffix or the root is fine. Parsed like Host, no IP literals. */
 export function Domain(options: Described): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "domain", ...options });
+}
+
+/** A web site: a host name or address, with a port where it has one, or any http(s) URL of it. */
+export function Site(options: Described): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 8192, "x-kind": "site", ...options });
+}
+
+/** An IPv4 or IPv6 address. */
+export function IpAddress(options: Described): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 64, "x-kind": "address", ...options });
+}
+
+/** What registries know: a domain name, an IP address, or an AS number (AS64500 or 64500). */
+export function Resource(options: Described): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "resource", ...options });
 }
 
 /** 0 or 1 on the wire (true and false are understood), a boolean for the implementation. */

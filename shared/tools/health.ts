@@ -63,6 +63,7 @@ export const health = defineTool({
   summary: "A score of 0 to 100 for security headers, TLS, performance and good practice, and what to mend first",
   scope: "check",
   target: { param: "url", kind: "url", connects: true },
+  example: { url: "https://example.com" },
   deadlineMs: () => 45_000,
   cacheMs: 120_000,
   params: Type.Object({ url: Url({ description: "Page to judge; redirects are followed" }) }),

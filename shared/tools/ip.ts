@@ -116,6 +116,7 @@ export const ip = defineTool({
   summary: "Location, provider, organization, network and registration of an IP address or host",
   scope: "ip",
   target: { param: "host", kind: "host", connects: true },
+  example: { host: "example.com" },
   params: Type.Object({ host: Host({ description: "IP address, or a host name whose first address is looked at" }) }),
   result: Result,
   deadlineMs: () => 10_000,

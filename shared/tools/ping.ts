@@ -127,6 +127,7 @@ export const ping = defineTool({
   summary: "Reachability and round-trip times of a host, the state of TCP ports, or the route to it",
   scope: "ping",
   target: { param: "host", kind: "host", connects: true },
+  example: { host: "example.com", count: 4 },
   params: Type.Object(PARAMS),
   result: Result,
   refine,

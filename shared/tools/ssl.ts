@@ -137,6 +137,7 @@ export const ssl = defineTool({
   summary: "Certificate, chain, trust and protocol versions of a TLS server",
   scope: "ssl",
   target: { param: "host", kind: "host", connects: true },
+  example: { host: "example.com" },
   open: { q: "host", extra: ["port"] },
   deadlineMs: () => 20_000,
   params: Type.Object({

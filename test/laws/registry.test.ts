@@ -9,7 +9,7 @@ import { ROOT } from "#test/laws/source-files.ts";
 type Field = readonly [
   type: string,
   required: boolean,
-  bounds?: readonly [number, number] | readonly string[],
+  bounds?: readonly [number, number] | readonly string[] | null,
   value?: unknown,
 ];
 const PUBLISHED: Readonly<
@@ -42,10 +42,53 @@ const PUBLISHED: Readonly<
     },
   },
   health: { scope: "check", params: { url: ["string", true] } },
+  cookie: { scope: "check", params: { url: ["string", true] } },
+  cors: {
+    scope: "check",
+    params: { url: ["string", true], origin: ["string", false, null, "https://example.com"] },
+  },
+  csp: { scope: "check", params: { url: ["string", true] } },
+  "http-status": { scope: "check", params: { url: ["string", true] } },
+  redirects: {
+    scope: "check",
+    params: { url: ["string", true], max: ["integer", false, [1, 30], 10], ua: ["string", false] },
+  },
+  protocol: { scope: "check", params: { url: ["string", true] } },
+  "mixed-content": { scope: "check", params: { url: ["string", true] } },
+  schema: { scope: "check", params: { url: ["string", true] } },
+  robots: { scope: "check", params: { domain: ["string", true], test_url: ["string", false] } },
+  "tech-detect": { scope: "check", params: { url: ["string", true] } },
+  "og-preview": { scope: "check", params: { url: ["string", true] } },
+  cms: { scope: "check", params: { url: ["string", true] } },
+  "url-expand": { scope: "check", params: { url: ["string", true] } },
+  "resolve-url": { scope: "check", params: { url: ["string", true] } },
+  wayback: { scope: "check", params: { url: ["string", true] } },
+  security: { scope: "check", params: { url: ["string", true] } },
+  "seo-audit": { scope: "check", params: { url: ["string", true] } },
+  "ai-check": { scope: "check", params: { domain: ["string", true] } },
+  carbon: { scope: "check", params: { url: ["string", true] } },
+  performance: { scope: "check", params: { url: ["string", true] } },
+  pagespeed: {
+    scope: "check",
+    params: { url: ["string", true], strategy: ["string", false, ["mobile", "desktop"], "mobile"] },
+  },
+  mx: { scope: "dns", params: { domain: ["string", true] } },
+  dkim: { scope: "dns", params: { domain: ["string", true], selector: ["string", false] } },
+  "email-check": { scope: "dns", params: { domain: ["string", true] } },
+  "email-header": { scope: "dns", params: { headers: ["string", true] } },
+  propagation: { scope: "dns", params: { domain: ["string", true], type: ["string", false, null, "A"] } },
+  "smtp-test": { scope: "dns", params: { target: ["string", true], port: ["integer", false, [1, 65_535], 25] } },
+  whois: { scope: "dns", params: { host: ["string", true] } },
+  asn: { scope: "ip", params: { query: ["string", true] } },
+  "reverse-ip": { scope: "ip", params: { ip: ["string", true] } },
+  traceroute: { scope: "ping", params: { host: ["string", true] } },
 };
 
 /** Parameters beyond the published ones that the product's decisions add. */
-const ADDED = new Map([["ping", ["size", "interval_ms", "ttl", "ip_version", "protocol", "port", "queries"]]]);
+const ADDED = new Map([
+  ["ping", ["size", "interval_ms", "ttl", "ip_version", "protocol", "port", "queries"]],
+  ["traceroute", ["max_hops", "protocol", "port", "queries", "ip_version"]],
+]);
 
 interface Schema {
   readonly type?: string;
@@ -80,7 +123,7 @@ function undescribed(schema: Schema, path: string): string[] {
 describe("the registry", () => {
   it("has a contract file, an implementation file and a test for each tool, all of its name", () => {
     const names = CONTRACTS.map((contract) => contract.name);
-    const helpers = /^(define|fields|index|table|timing|trace-result)\.ts$/;
+    const helpers = /^(define|fields|index|shapes|table|timing|trace-result)\.ts$/;
     const files = readdirSync(join(ROOT, "shared/tools")).filter((name) => name.endsWith(".ts") && !helpers.test(name));
     expect(files.map((name) => name.replace(".ts", "")).toSorted()).toEqual(names.toSorted());
     expect([...implementations.keys()].toSorted()).toEqual(names.toSorted());
@@ -109,8 +152,10 @@ describe.each(CONTRACTS.map((contract) => [contract.name, contract] as const))(
         expect(given.type ?? given.anyOf?.[0]?.type, field).toBe(type);
         expect(schema.required?.includes(field) ?? false, field).toBe(required);
         if (value !== undefined) expect(given.default, field).toEqual(value);
-        if (type === "integer" && bounds !== undefined) expect([given.minimum, given.maximum], field).toEqual(bounds);
-        if (type === "string" && bounds !== undefined) expect(closedSet(given), field).toEqual(bounds);
+        if (type === "integer" && bounds !== undefined && bounds !== null)
+          expect([given.minimum, given.maximum], field).toEqual(bounds);
+        if (type === "string" && bounds !== undefined && bounds !== null)
+          expect(closedSet(given), field).toEqual(bounds);
       }
     });
 
@@ -125,7 +170,8 @@ describe.each(CONTRACTS.map((contract) => [contract.name, contract] as const))(
     });
 
     it("names an existing target parameter and a deadline of 90 seconds at most", () => {
-      expect(Object.keys(contract.params.properties)).toContain(contract.target.param);
+      const fields: readonly (string | undefined)[] = [...Object.keys(contract.params.properties), undefined];
+      expect(fields).toContain(contract.target?.param);
       const defaults = Object.fromEntries(
         Object.entries(schema.properties ?? {}).map(([field, { default: value }]) => [field, value]),
       );

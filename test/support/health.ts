@@ -88,7 +88,7 @@ export async function createHealthBench(): Promise<HealthBench> {
     const resolver = dnsPort([dns.address], { limits });
     const shared = { clock: systemClock, egress: loopbackEgress };
     const http = createHttp({ ...shared, userAgent: TEST_AGENT, roots: [pki.root.pem] })(limits, resolver);
-    const tls = createTls({ ...shared, extraRoots: [pki.root.der] })(limits);
+    const tls = createTls({ ...shared, roots: [pki.root.pem] })(limits);
     const net = netOf({ dns: resolver, http, tls, tcp: createTcp(shared)(limits) }, limits);
     return await healthOn(ports).run(net, { url });
   }

@@ -13,6 +13,7 @@ import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
+import { testServices } from "#test/support/services.ts";
 
 /** A registry's answer about 8.8.8.0/24 in the shape of RFC 9083 section 5.4. */
 export const RDAP_ANSWER = readFileSync(new URL("../fixtures/rdap/ip-network.json", import.meta.url), "utf8");
@@ -95,9 +96,8 @@ export async function startIpSources(): Promise<IpSources> {
       const limits = jobLimits(timeoutMs);
       const dns = dnsPort([names.address], { egress, limits });
       const http = createHttp({ clock: systemClock, egress, userAgent: "Vantage/test" })(limits, dns);
-      const cymruZones = { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" };
       const rdapBootstrapUrl = `${registry.url}/bootstrap`;
-      const net = netOf({ dns, http, services: { rdapBootstrapUrl, cymruZones, ...services } }, limits);
+      const net = netOf({ dns, http, services: testServices({ rdapBootstrapUrl, ...services }) }, limits);
       return await ip.run(net, { host });
     },
     async result(host, setting) {

@@ -9,6 +9,8 @@ import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { testServices } from "#test/support/services.ts";
+import { builtInData } from "#test/support/tool.ts";
 import { jobLimits } from "#test/support/net.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -39,10 +41,8 @@ const createJobNet = createNet({
   icmpHost,
   dnsServers: [resolver],
   userAgent: "test",
-  services: {
-    rdapBootstrapUrl: "http://127.0.0.1:9",
-    cymruZones: cymruZones ?? { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
-  },
+  services: testServices(cymruZones === undefined ? {} : { cymruZones }),
+  data: builtInData(),
   trustAnchors: [],
 });
 

@@ -1,10 +1,13 @@
 import type { Outcome } from "#shared/outcome.ts";
 import type { Address, IpVersion } from "#probe-agent/net/port/address.ts";
 
+/** Methods the engine sends. */
+export type HttpMethod = "GET" | "HEAD" | "POST" | "OPTIONS";
+
 /** One request, with its redirects where `follow` is set. */
 export interface HttpRequest {
   readonly url: string;
-  readonly method: "GET" | "HEAD" | "POST";
+  readonly method: HttpMethod;
   /** Added after the engine's own Host, User-Agent, Accept, Accept-Encoding. Dropped across origins when credentials. */
   readonly headers?: readonly (readonly [string, string])[];
   readonly userAgent?: string;
@@ -14,6 +17,8 @@ export interface HttpRequest {
   readonly maxRedirects?: number;
   /** Decoded bytes kept of the final body; default 5 MiB. More: `truncated`, and the connection is closed. */
   readonly maxBodyBytes?: number;
+  /** For this fetch alone, redirects and body included, milliseconds; the job's deadline holds in any case. */
+  readonly timeoutMs?: number;
   /** Restrict ALPN; default h2 then http/1.1. */
   readonly alpn?: readonly ("h2" | "http/1.1")[];
   /** For an operator's own service URL (never a user's): skip the address rules. */
@@ -52,7 +57,7 @@ export interface HopTls {
 /** One response of a chain, the final one included. */
 export interface Hop {
   readonly url: string;
-  readonly method: "GET" | "HEAD" | "POST";
+  readonly method: HttpMethod;
   readonly code: number;
   readonly statusText: string;
   /** "1.0", "1.1" or "2". */

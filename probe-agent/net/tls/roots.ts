@@ -11,6 +11,7 @@ export function trustedRoots(): readonly Uint8Array[] {
   return cached;
 }
 
-function fromPem(pem: string): Uint8Array {
+/** DER of a PEM text with one certificate. */
+export function fromPem(pem: string): Uint8Array {
   return Buffer.from(pem.replaceAll(/-----[A-Z ]+-----/g, ""), "base64");
 }

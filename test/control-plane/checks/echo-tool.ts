@@ -17,6 +17,7 @@ export const echoTool = defineTool({
     rtt_ms: Type.Number({ description: "Round trip, milliseconds" }),
   }),
   target: { param: "url", kind: "url", connects: true },
+  example: { url: "https://example.com" },
   deadlineMs: () => 5_000,
   cacheMs: 60_000,
   across: { agreeOn: (data) => data.url, measure: (data) => ({ rtt_ms: data.rtt_ms }) },

@@ -231,7 +231,7 @@ describe("no connection", () => {
 
 describe("roots", () => {
   it("are Node's own and the extra ones, in one array for all jobs", () => {
-    const create = createTls({ clock: systemClock, egress: loopbackEgress, extraRoots: [pki.root.der] });
+    const create = createTls({ clock: systemClock, egress: loopbackEgress, roots: [pki.root.pem] });
     const roots = create(jobLimits()).roots();
     expect(roots.length).toBeGreaterThan(100);
     expect(roots.at(-1)).toEqual(pki.root.der);

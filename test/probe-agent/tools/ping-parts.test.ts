@@ -4,6 +4,7 @@ import { nameHops } from "#probe-agent/tools/ping/hop-names.ts";
 import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
 import { summarize } from "#probe-agent/tools/ping/summary.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { testServices } from "#test/support/services.ts";
 import { dnsPort, netOf } from "#test/support/net.ts";
 
 describe("the time of a ping", () => {
@@ -64,10 +65,7 @@ describe("the names of a path", () => {
         { ip: null, rttMs: null, icmpType: null, icmpCode: null },
       ],
     }));
-    const services = {
-      rdapBootstrapUrl: "http://127.0.0.1:9",
-      cymruZones: { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
-    };
+    const services = testServices();
     const named = await nameHops(netOf({ dns: dnsPort([names.address]), services }), hops, 3_000);
     expect(Object.fromEntries(named.names)).toEqual({
       "10.77.0.1": { hostname: "gateway.example.net", asn: null, asName: null, country: null },

@@ -15,6 +15,7 @@ import { ROOT } from "#test/laws/source-files.ts";
 import { startDeafServer } from "#test/servers/deaf.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { testServices } from "#test/support/services.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 
 let host: IcmpHost;
@@ -55,10 +56,7 @@ async function run(given: Readonly<Record<string, unknown>>) {
       tcp: createTcp({ egress, clock })(limits),
       icmp: createIcmp({ host, egress })(limits),
       trace: createTrace({ host, egress, clock })(limits),
-      services: {
-        rdapBootstrapUrl: "http://127.0.0.1:9",
-        cymruZones: { origin: "origin.test", origin6: "origin6.test", asn: "asn.test" },
-      },
+      services: testServices(),
     },
     limits,
   );

@@ -22,7 +22,7 @@ const zones = {
   "private.example": { A: ["10.0.0.1"] },
 };
 const dnsServer = await startDnsServer({ zones });
-const createTlsPort = createTls({ clock: systemClock, egress: loopbackEgress, extraRoots: [pki.root.der] });
+const createTlsPort = createTls({ clock: systemClock, egress: loopbackEgress, roots: [pki.root.pem] });
 afterAll(() => dnsServer.close());
 
 async function run(port: number, host = TLS_HOST, timeoutMs = 20_000): Promise<Outcome<Result>> {

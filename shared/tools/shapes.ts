@@ -1,0 +1,76 @@
+import { Type, type TOptional, type TProperties, type TSchema } from "typebox";
+import { Limitations } from "#shared/tools/fields.ts";
+
+/** A string of a result. */
+export function text(description: string) {
+  return Type.String({ description });
+}
+
+/** A whole number of a result, of either sign. */
+export function integer(description: string) {
+  return Type.Integer({ description });
+}
+
+/** A whole number that is never negative. */
+export function count(description: string) {
+  return Type.Integer({ minimum: 0, description });
+}
+
+/** A number that may have a fraction. */
+export function number(description: string) {
+  return Type.Number({ description });
+}
+
+/** Yes or no. */
+export function truth(description: string) {
+  return Type.Boolean({ description });
+}
+
+/** One of a closed set of words. */
+export function word<const W extends string>(words: readonly W[], description: string) {
+  return Type.Unsafe<W>({ type: "string", enum: words, description });
+}
+
+/** A list, in an order the description gives. */
+export function list<T extends TSchema>(items: T, description: string) {
+  return Type.Array(items, { description });
+}
+
+/** A list of strings. */
+export function texts(description: string) {
+  return Type.Array(Type.String(), { description });
+}
+
+/** An object with its own description. */
+export function record<P extends TProperties>(properties: P, description: string) {
+  return Type.Object(properties, { description });
+}
+
+/** A field that only some results have. */
+export function optional<T extends TSchema>(schema: T): TOptional<T> {
+  return Type.Optional(schema) as TOptional<T>;
+}
+
+/** A mark from 0 to 100. */
+export function points(description: string) {
+  return Type.Integer({ minimum: 0, maximum: 100, description });
+}
+
+/** The scale of health, csp, cookie, seo-audit, ai-check and email-check (tools.md 4.1): there is no E. */
+export function letterGrade(description: string) {
+  return word(["A+", "A", "B", "C", "D", "F"], description);
+}
+
+/** What every result that looked at one page begins with. */
+export const PAGE_FIELDS = {
+  url: text("URL as requested"),
+  final_url: text("URL of the page looked at, after redirects"),
+  status: Type.Integer({ description: "HTTP status of that page" }),
+};
+
+/** What every result ends with. */
+export const OBSERVED_FIELDS = {
+  source: texts("Where the answer comes from, e.g. page, dns, or the name of an outside service"),
+  observed_at: text("When the check began, ISO 8601 UTC"),
+  limitations: Limitations(),
+};

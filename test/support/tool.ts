@@ -1,0 +1,107 @@
+import { Value } from "typebox/value";
+import type { TProperties } from "typebox";
+import { expect } from "vitest";
+import type { Egress } from "#shared/egress.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import { parseParams } from "#shared/schema.ts";
+import type { Contract, ResultOf } from "#shared/tools/define.ts";
+import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
+import { openData } from "#probe-agent/data/open.ts";
+import { readConfig } from "#probe-agent/config.ts";
+import { createNet } from "#probe-agent/net/create.ts";
+import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
+import type { ProgressEvent, Services } from "#probe-agent/net/port.ts";
+import type { DataPort } from "#probe-agent/net/port/data.ts";
+import type { Implementation, JobInput } from "#probe-agent/tools/implement.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { TEST_AGENT } from "#test/support/http-engine.ts";
+import { loopbackEgress } from "#test/support/net.ts";
+import { testServices } from "#test/support/services.ts";
+
+/** What a tool is run with; everything has a default. */
+export interface ToolSetting {
+  /** Default: loopback and documentation addresses are open. */
+  readonly egress?: Egress;
+  /** `127.0.0.1:port`; default one that nobody answers at. */
+  readonly dnsServers?: readonly string[];
+  /** PEM texts of roots trusted in the place of Node's. */
+  readonly roots?: readonly string[];
+  readonly services?: Partial<Services>;
+  readonly data?: Partial<DataPort>;
+  /** The control plane's time; default this machine's. */
+  readonly now?: () => Date;
+  /** Default: the contract's own deadline. */
+  readonly timeoutMs?: number;
+  /** What the control plane adds (contract.input). */
+  readonly input?: JobInput;
+}
+
+/** A finished run. */
+export interface ToolRun<R> {
+  readonly outcome: Outcome<R>;
+  readonly events: readonly ProgressEvent[];
+}
+
+/** A machine that may open no raw socket; tests of ICMP start the real process. */
+const NO_RAW_SOCKETS: IcmpHost = {
+  ready: () => Promise.resolve({ v4: false, v6: false, missing: ["not in this test"] }),
+  capabilities: () => ({ v4: false, v6: false, missing: ["not in this test"] }),
+  pid: () => null,
+  start: () => () => undefined,
+  stop: () => Promise.resolve(),
+};
+
+/** Data as an agent without any file of the operator's has it. */
+export function builtInData(): DataPort {
+  const read = readConfig({});
+  if (!read.ok) throw new Error(read.line);
+  const opened = openData(read.config);
+  if (!opened.ok) throw new Error(opened.line);
+  return opened.data;
+}
+
+/** Runs a tool over the real network ports, its parameters read as an API's JSON body is, within its own deadline. */
+export async function runTool<P extends TProperties, R extends TProperties>(
+  tool: Implementation<P, R>,
+  given: Readonly<Record<string, unknown>>,
+  setting: ToolSetting = {},
+): Promise<ToolRun<ResultOf<Contract<P, R>>>> {
+  const { contract } = tool;
+  const parsed = parseParams(contract.params, given, { from: "json", unknown: "refuse" });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
+  const params = parsed.value as never;
+  const timeoutMs = setting.timeoutMs ?? contract.deadlineMs(params);
+  const createJobNet = createNet({
+    clock: systemClock,
+    random: systemRandom,
+    egress: setting.egress ?? loopbackEgress,
+    icmpHost: NO_RAW_SOCKETS,
+    dnsServers: setting.dnsServers ?? ["127.0.0.1:9"],
+    userAgent: TEST_AGENT,
+    services: testServices(setting.services),
+    data: { ...builtInData(), ...setting.data },
+    trustAnchors: IANA_ANCHORS,
+    ...(setting.roots === undefined ? {} : { roots: setting.roots }),
+  });
+  const limits = {
+    signal: AbortSignal.timeout(timeoutMs),
+    deadline: systemClock.monotonic() + timeoutMs,
+    now: setting.now ?? (() => systemClock.now()),
+  };
+  const events: ProgressEvent[] = [];
+  const net = createJobNet(limits, (event) => events.push(event));
+  return { outcome: await tool.run(net, params, setting.input), events };
+}
+
+/** A run that must succeed; the result is held to the contract and to JSON. */
+export async function resultOf<P extends TProperties, R extends TProperties>(
+  tool: Implementation<P, R>,
+  given: Readonly<Record<string, unknown>>,
+  setting: ToolSetting = {},
+): Promise<ResultOf<Contract<P, R>>> {
+  const { outcome } = await runTool(tool, given, setting);
+  if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+  expect(Array.from(Value.Errors(tool.contract.result, outcome.data))).toEqual([]);
+  expect(JSON.parse(JSON.stringify(outcome.data))).toEqual(outcome.data);
+  return outcome.data;
+}
