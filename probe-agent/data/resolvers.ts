@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseResolvers, type ResolverEntry, type ResolverSource } from "#shared/settings/resolvers.ts";
-import type { Opened } from "#probe-agent/data/open.ts";
+import type { Opened } from "#probe-agent/data/opened.ts";
 
 /** Well-known public resolvers by their anycast addresses, as their operators publish them. */
 const BUILT_IN: readonly ResolverEntry[] = [
