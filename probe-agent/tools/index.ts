@@ -4,9 +4,13 @@ import { health } from "#probe-agent/tools/health.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
+import { traceroute } from "#probe-agent/tools/traceroute.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
 export const implementations: ReadonlyMap<string, Implementation> = new Map(
-  [check, dns, ssl, ip, ping, health].map((tool) => [tool.contract.name, tool as unknown as Implementation]),
+  [check, dns, ssl, ip, ping, health, traceroute].map((tool) => [
+    tool.contract.name,
+    tool as unknown as Implementation,
+  ]),
 );

@@ -2,8 +2,9 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import { ping as contract, type PingResult } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
+import type { Address } from "#probe-agent/net/port/address.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
+import { blockedNote, hasRaw, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";
 import { checkPorts } from "#probe-agent/tools/ping/ports.ts";
 import { pingByIcmp } from "#probe-agent/tools/ping/icmp.ts";
 import { pingByTcp } from "#probe-agent/tools/ping/tcp.ts";
@@ -19,10 +20,9 @@ export const ping: Implementation<typeof contract.params.properties, typeof cont
     }
     const observedAt = net.now().toISOString();
     const startedAt = net.monotonic();
-    const only = params.ip_version === undefined ? undefined : params.ip_version === 6 ? 6 : 4;
-    const resolved = await net.dns.resolve(params.host, only);
+    const resolved = await net.dns.resolve(params.host, onlyVersion(params.ip_version));
     if (resolved.status !== "ok") return resolved;
-    const address = preferred(net, params, resolved.data);
+    const address = preferredAddress(net, resolved.data, needsRaw(params));
     const part = await ACTIONS[params.action](net, address, params);
     if (part.status !== "ok") return part;
     const { fields, limitations } = part.data;
@@ -49,6 +49,10 @@ const ACTIONS: Readonly<
   traceroute: traceRoute,
 };
 
+function needsRaw({ action, protocol }: PingParams): boolean {
+  return action === "traceroute" || (action === "ping" && protocol !== "tcp");
+}
+
 /** ICMP where the agent may and nothing else was asked for; TCP on 443, then 80, elsewhere. */
 async function pingOnce(net: Net, address: Address, params: PingParams): Promise<Outcome<Part>> {
   if (params.protocol === "tcp" || (params.protocol === undefined && params.port !== undefined)) {
@@ -58,22 +62,4 @@ async function pingOnce(net: Net, address: Address, params: PingParams): Promise
   return pingByTcp(net, address, params, [
     `This probe may send no ICMP over IPv${address.version}: measured by TCP handshakes, to which size and ttl do not apply.`,
   ]);
-}
-
-/** The first address of a family the action can use in full, else the first. */
-function preferred(net: Net, params: PingParams, { allowed }: Resolved): Address {
-  const [first] = allowed;
-  if (first === undefined) throw new Error("resolved to no allowed address");
-  const needsRaw = params.action === "traceroute" || (params.action === "ping" && params.protocol !== "tcp");
-  return needsRaw ? (allowed.find((address) => hasRaw(net, address)) ?? first) : first;
-}
-
-function hasRaw(net: Net, address: Address): boolean {
-  const { v4, v6 } = net.icmp.available();
-  return address.version === 4 ? v4 : v6;
-}
-
-function blockedNote({ blocked }: Resolved): readonly string[] {
-  if (blocked.length === 0) return [];
-  return [`Addresses of the host that may not be contacted were left out: ${blocked.map(({ ip }) => ip).join(", ")}.`];
 }

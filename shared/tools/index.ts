@@ -5,8 +5,9 @@ import { health } from "#shared/tools/health.ts";
 import { ip } from "#shared/tools/ip.ts";
 import { ping } from "#shared/tools/ping.ts";
 import { ssl } from "#shared/tools/ssl.ts";
+import { traceroute } from "#shared/tools/traceroute.ts";
 
 /** Every tool, in the order catalogues and docs show them. A new tool: its file, its line here, its implementation. */
-export const CONTRACTS: readonly Contract[] = [check, dns, ssl, ip, ping, health].map(
+export const CONTRACTS: readonly Contract[] = [check, dns, ssl, ip, ping, health, traceroute].map(
   (contract) => contract as unknown as Contract,
 );

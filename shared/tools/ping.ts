@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { defineTool, withDefault, type Params } from "#shared/tools/define.ts";
 import { Host, IntegerList, Limitations, Nullable } from "#shared/tools/fields.ts";
-import { TRACE_FIELDS } from "#shared/tools/trace-result.ts";
+import { TRACE_FIELDS, traceRtt } from "#shared/tools/trace-result.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
 function words<const W extends string>(values: readonly W[], description: string) {
@@ -146,9 +146,7 @@ export const ping = defineTool({
     },
     measure({ rtt, hops, reached }: PingResult) {
       if (rtt !== undefined) return { rtt_ms: rtt.avg_ms };
-      if (hops === undefined) return {};
-      const last = reached === true ? (hops.at(-1)?.replies.flatMap((reply) => reply.rtt_ms ?? []) ?? []) : [];
-      return { rtt_ms: last.length === 0 ? null : Math.min(...last) };
+      return hops === undefined ? {} : { rtt_ms: traceRtt({ reached: reached === true, hops }) };
     },
   },
 });
@@ -160,10 +158,24 @@ function refine({ action, ports, protocol, port }: Params<typeof PARAMS>): Field
   if (action === "ping" && protocol === "udp") {
     return { field: "protocol", reason: "enum", message: "must be icmp or tcp with action=ping" };
   }
-  if (action === "ports" || port === undefined) return null;
-  if (protocol === "icmp") return { field: "protocol", reason: "enum", message: "icmp has no ports; leave port out" };
-  if (action === "traceroute" && protocol === undefined) {
-    return { field: "protocol", reason: "required", message: "is required with port: tcp or udp" };
-  }
-  return null;
+  if (action === "ports") return null;
+  if (action === "traceroute") return traceProblem(protocol, port);
+  return protocol === "icmp" && port !== undefined ? ICMP_HAS_NO_PORTS : null;
+}
+
+const ICMP_HAS_NO_PORTS: FieldProblem = {
+  field: "protocol",
+  reason: "enum",
+  message: "icmp has no ports; leave port out, or set protocol to tcp or udp",
+};
+
+/** What is wrong with a trace's protocol and port together. */
+export function traceProblem(
+  protocol: "icmp" | "udp" | "tcp" | undefined,
+  port: number | undefined,
+): FieldProblem | null {
+  if (port === undefined) return null;
+  if (protocol === "icmp") return ICMP_HAS_NO_PORTS;
+  if (protocol !== undefined) return null;
+  return { field: "protocol", reason: "required", message: "is required with port: tcp or udp" };
 }

@@ -109,3 +109,13 @@ export const TRACE_FIELDS = {
   unreachable: Nullable(Unreachable),
   path_mtu: Nullable(PathMtu),
 } as const;
+
+const TraceSchema = Type.Object(TRACE_FIELDS);
+/** Values of the fields of a trace. */
+export type TraceResult = Static<typeof TraceSchema>;
+
+/** The shortest round trip to the target itself, milliseconds; null where it was not reached. */
+export function traceRtt({ reached, hops }: Pick<TraceResult, "reached" | "hops">): number | null {
+  const last = reached ? (hops.at(-1)?.replies.flatMap((reply) => reply.rtt_ms ?? []) ?? []) : [];
+  return last.length === 0 ? null : Math.min(...last);
+}

@@ -32,6 +32,8 @@ export interface ToolSetting {
   readonly now?: () => Date;
   /** Default: the contract's own deadline. */
   readonly timeoutMs?: number;
+  /** For ICMP and traces; default a machine that may open no raw socket. */
+  readonly icmpHost?: IcmpHost;
   /** What the control plane adds (contract.input). */
   readonly input?: JobInput;
 }
@@ -47,7 +49,10 @@ const NO_RAW_SOCKETS: IcmpHost = {
   ready: () => Promise.resolve({ v4: false, v6: false, missing: ["not in this test"] }),
   capabilities: () => ({ v4: false, v6: false, missing: ["not in this test"] }),
   pid: () => null,
-  start: () => () => undefined,
+  start(_order, onEvent) {
+    queueMicrotask(() => onEvent({ job: 0, kind: "failed", reason: "unsupported", message: "no raw sockets" }));
+    return () => undefined;
+  },
   stop: () => Promise.resolve(),
 };
 
@@ -75,7 +80,7 @@ export async function runTool<P extends TProperties, R extends TProperties>(
     clock: systemClock,
     random: systemRandom,
     egress: setting.egress ?? loopbackEgress,
-    icmpHost: NO_RAW_SOCKETS,
+    icmpHost: setting.icmpHost ?? NO_RAW_SOCKETS,
     dnsServers: setting.dnsServers ?? ["127.0.0.1:9"],
     userAgent: TEST_AGENT,
     services: testServices(setting.services),

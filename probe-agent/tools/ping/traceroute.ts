@@ -1,5 +1,5 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
-import type { HopRow } from "#shared/tools/trace-result.ts";
+import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
 import { hopLoss, pathHash, refusalOf } from "#probe-agent/analysis/path.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
@@ -7,14 +7,30 @@ import type { Address } from "#probe-agent/net/port/address.ts";
 import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 import { nameHops, NOTHING_KNOWN, type HopNames } from "#probe-agent/tools/ping/hop-names.ts";
 import { measurePathMtu } from "#probe-agent/tools/ping/path-mtu.ts";
-import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
+import { RESERVE_MS } from "#probe-agent/tools/ping/part.ts";
 
 // Names and networks are asked for when the trace is over: look-ups in between would turn answers into silence.
 const NAMES_MS = 3_000;
 const LEAST_TRACE_MS = 2_000;
 
+/** What a trace may be told; ping and traceroute take the same. */
+export interface TraceParams {
+  readonly protocol?: "icmp" | "udp" | "tcp";
+  readonly port?: number;
+  readonly max_hops: number;
+  readonly queries: number;
+  /** Payload of icmp and udp probes, bytes. */
+  readonly size?: number;
+}
+
+/** A trace's part of a result. */
+export interface Traced {
+  readonly fields: TraceResult;
+  readonly limitations: readonly string[];
+}
+
 /** The route to the address, then who its routers are. Failures are the probe's, stage request (createTrace). */
-export async function traceRoute(net: Net, address: Address, params: PingParams): Promise<Outcome<Part>> {
+export async function traceRoute(net: Net, address: Address, params: TraceParams): Promise<Outcome<Traced>> {
   const protocol = params.protocol ?? "icmp";
   const budgetMs = net.remainingMs() - NAMES_MS - RESERVE_MS;
   if (budgetMs < LEAST_TRACE_MS) {
@@ -27,7 +43,7 @@ export async function traceRoute(net: Net, address: Address, params: PingParams)
       ...(params.port === undefined ? {} : { port: params.port }),
       maxHops: params.max_hops,
       queries: params.queries,
-      size: params.size,
+      ...(params.size === undefined ? {} : { size: params.size }),
       budgetMs,
     },
     (hop) => net.emit({ kind: "hop", data: rowOf(hop, NOTHING_KNOWN, hopLoss([hop])[0] ?? 100) }),

@@ -1,0 +1,28 @@
+import { ok } from "#shared/outcome.ts";
+import { traceroute as contract } from "#shared/tools/traceroute.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+import { blockedNote, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";
+import { traceRoute } from "#probe-agent/tools/ping/traceroute.ts";
+
+/** One name look-up, then the route to one vetted address. */
+export const traceroute = implement(contract, async (net, params) => {
+  const observedAt = net.now().toISOString();
+  const startedAt = net.monotonic();
+  const resolved = await net.dns.resolve(params.host, onlyVersion(params.ip_version));
+  if (resolved.status !== "ok") return resolved;
+  const address = preferredAddress(net, resolved.data, true);
+  const trace = await traceRoute(net, address, params);
+  if (trace.status !== "ok") return trace;
+  const { fields, limitations } = trace.data;
+  return ok({
+    host: resolved.data.host,
+    ip: address.ip,
+    ip_version: address.version,
+    ...fields,
+    resolve_ms: toMicroseconds(resolved.data.elapsedMs),
+    elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
+    observed_at: observedAt,
+    limitations: [...limitations, ...blockedNote(resolved.data)],
+  });
+});
