@@ -4,4 +4,8 @@ import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 export interface DataPort {
   /** Public resolvers that propagation asks: the operator's list, or the one that is built in. */
   readonly resolvers: readonly ResolverEntry[];
+  /** The operator has brought Chromium's HSTS preload list; without one `hstsPreload` knows nothing. */
+  readonly hasHstsPreload: boolean;
+  /** How browsers force HTTPS on a host (lower-case name) before they have ever been there; null: they do not, or no list. */
+  hstsPreload(host: string): { readonly include_subdomains: boolean } | null;
 }
