@@ -1,5 +1,7 @@
 import type { Element } from "domhandler";
+import { documentBase, resolveUrl } from "#probe-agent/analysis/html/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { referencesOf, type Reference } from "#probe-agent/analysis/mixed-content/references.ts";
@@ -47,7 +49,7 @@ export function findMixedContent(
   const found = { active: [] as MixedReference[], passive: [] as MixedReference[], forms: [] as MixedReference[] };
   const counts = { active: 0, passive: 0, forms: 0 };
   if (https) {
-    const base = resolve(page.facts.baseHref ?? "", pageUrl)?.href ?? pageUrl;
+    const base = documentBase(page.facts.baseHref, pageUrl);
     const lines = lineCounter(page.text);
     for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
       for (const reference of insecureReferences(element, base)) {
@@ -75,25 +77,8 @@ function verdict(counts: MixedContent["counts"], blockAll: boolean): MixedConten
 
 function insecureReferences(element: Element, base: string): (Reference & { url: string })[] {
   return referencesOf(element, (name) => attribute(element, name)).flatMap((reference) => {
-    const url = resolve(reference.address, base);
+    const url = resolveUrl(reference.address, base);
     if (url === null || !["http:", "ws:", "ftp:"].includes(url.protocol) || isTrustworthy(url)) return [];
     return [{ ...reference, url: url.href.slice(0, 2048) }];
   });
-}
-
-function resolve(address: string, base: string): URL | null {
-  return URL.canParse(address, base) ? new URL(address, base) : null;
-}
-
-/** Line of an offset; offsets come in document order, so each call goes on where the last one stopped. */
-function lineCounter(text: string): (offset: number) => number {
-  let line = 1;
-  let at = 0;
-  return (offset) => {
-    for (let next = text.indexOf("\n", at); next !== -1 && next < offset; next = text.indexOf("\n", at)) {
-      line += 1;
-      at = next + 1;
-    }
-    return line;
-  };
 }

@@ -3,11 +3,13 @@ import { health as contract } from "#shared/tools/health.ts";
 import { isHtml, readPage } from "#probe-agent/analysis/html.ts";
 import { medianMs } from "#probe-agent/analysis/health/performance.ts";
 import { scoreHealth } from "#probe-agent/analysis/health/score.ts";
-import { unknown, type HealthSnapshot, type Unknown } from "#probe-agent/analysis/health/snapshot.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
-import { gatherFile, gatherHttp, gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
+import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
+import { gatherHttp, gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
 import { gatherTls, type TlsTarget } from "#probe-agent/tools/health/tls.ts";
 import { within } from "#probe-agent/within.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
@@ -61,8 +63,8 @@ async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts):
   const [tls, http, robots, securityTxt, ipv6, ttfbSamplesMs] = await Promise.all([
     part("Looking at TLS", gatherTls(net, tlsTarget(page, host, ports))),
     part("Asking over http://", gatherHttp(net, page, ports.http)),
-    part("/robots.txt", gatherFile(net, origin, "/robots.txt", ROBOTS_BYTES)),
-    part("security.txt", gatherFile(net, origin, "/.well-known/security.txt", SECURITY_TXT_BYTES)),
+    part("/robots.txt", fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES)),
+    part("security.txt", fetchSiteFile(net, origin, "/.well-known/security.txt", SECURITY_TXT_BYTES)),
     part("Connecting over IPv6", gatherIpv6(net, host, page.final)),
     within(budget, gatherTtfb(net, page), [ownTtfb]),
   ]);

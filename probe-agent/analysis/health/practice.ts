@@ -6,6 +6,7 @@ import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { encodingOf } from "#probe-agent/analysis/html/charset.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
+import { isLanguageTag } from "#probe-agent/analysis/language-tag.ts";
 import { findMixedContent } from "#probe-agent/analysis/mixed-content.ts";
 import { cookiesVerdict } from "#probe-agent/analysis/security/cookies-test.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
@@ -85,16 +86,6 @@ function langFinding({ facts }: Page): Finding {
   return isLanguageTag(facts.lang)
     ? scored(2, facts.lang, "The language is given.")
     : scored(0, facts.lang, "Not a valid language tag.");
-}
-
-/** Well-formed by BCP 47: what ECMA-402 reads, and private-use tags. */
-export function isLanguageTag(tag: string): boolean {
-  if (/^x(?:-[a-z0-9]{1,8}){1,20}$/i.test(tag)) return true;
-  try {
-    return Intl.getCanonicalLocales(tag.slice(0, 200)).length === 1;
-  } catch {
-    return false;
-  }
 }
 
 function viewportFinding({ facts }: Page): Finding {

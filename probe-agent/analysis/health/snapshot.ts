@@ -1,11 +1,6 @@
 import type { Page } from "#probe-agent/analysis/html.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
-
-/** What could not be found out, and why; the check it is for is left out of the score. */
-export interface Unknown {
-  readonly known: false;
-  readonly why: string;
-}
+import type { Unknown } from "#probe-agent/analysis/unknown.ts";
 
 /** TLS of the host, as far as it bears on the score. */
 export interface TlsFacts {
@@ -79,9 +74,4 @@ export interface HealthSnapshot {
   readonly robots: FileFacts;
   readonly securityTxt: FileFacts;
   readonly ipv6: Ipv6Facts;
-}
-
-/** Says why something is not known. */
-export function unknown(why: string): Unknown {
-  return { known: false, why };
 }

@@ -1,7 +1,6 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { isHtml } from "#probe-agent/analysis/html.ts";
-import { unknown, type FileFacts, type HttpFacts, type Ipv6Facts } from "#probe-agent/analysis/health/snapshot.ts";
-import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import type { HttpFacts, Ipv6Facts } from "#probe-agent/analysis/health/snapshot.ts";
+import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
 import { within } from "#probe-agent/within.ts";
@@ -37,18 +36,6 @@ export async function gatherHttp(net: Net, page: PageSnapshot, port: number): Pr
 
 function routeOf(hops: readonly Hop[]): { url: string; status: number }[] {
   return hops.map((hop) => ({ url: hop.url, status: hop.code }));
-}
-
-/** A small text file at a fixed path of the page's origin. HTML in its place counts as no text. */
-export async function gatherFile(net: Net, origin: string, path: string, maxBodyBytes: number): Promise<FileFacts> {
-  const url = `${origin}${path}`;
-  const fetched = await net.http.fetch({ url, method: "GET", follow: true, maxRedirects: 5, maxBodyBytes });
-  if (fetched.status === "failed") return unknown(`${path} could not be fetched: ${fetched.message}.`);
-  if (fetched.status !== "ok") return unknown(`${path} leads to an address that may not be contacted.`);
-  const { final, body, finalUrl } = fetched.data;
-  const html = isHtml(joinedHeader(final.headers, "content-type"), body.bytes) || isHtml(null, body.bytes);
-  const text = final.code === 200 && !html ? new TextDecoder().decode(body.bytes) : null;
-  return { known: true, status: final.code, url: finalUrl, text };
 }
 
 /** Whether one of the host's AAAA addresses takes connections. */

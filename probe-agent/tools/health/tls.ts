@@ -4,7 +4,8 @@ import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe.ts";
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/certificate/keys.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
-import { unknown, type TlsFacts, type Unknown } from "#probe-agent/analysis/health/snapshot.ts";
+import type { TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { TlsObservation, TlsRequest, TlsVersion } from "#probe-agent/net/port/tls.ts";
 

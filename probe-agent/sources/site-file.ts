@@ -1,0 +1,54 @@
+import { isHtml } from "#probe-agent/analysis/html.ts";
+import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+
+/** A small file at a fixed place of a site. */
+export interface SiteFileFacts {
+  readonly known: true;
+  readonly status: number;
+  /** Where it was in the end. */
+  readonly url: string;
+  /** Null where none came: another status than 200, or HTML in its place. */
+  readonly text: string | null;
+  /** A page came in the place of the file, as sites do that answer everything with 200. */
+  readonly html: boolean;
+  /** Value of Content-Type, null without one. */
+  readonly contentType: string | null;
+  /** Decoded octets read, at most what was asked for. */
+  readonly bytes: number;
+  /** There is more than was read. */
+  readonly truncated: boolean;
+}
+
+/** The file as far as it could be had, or why nothing is known of it. */
+export type SiteFile = SiteFileFacts | Unknown;
+
+/** RFC 9309 section 2.3.1.2: at least five. */
+const MAX_REDIRECTS = 5;
+
+/** Fetches a small text file at a fixed path of an origin. HTML in its place counts as no text. */
+export async function fetchSiteFile(net: Net, origin: string, path: string, maxBodyBytes: number): Promise<SiteFile> {
+  return fetchSmallFile(net, `${origin}${path}`, path, maxBodyBytes);
+}
+
+/** Fetches a small text file by its URL; `name` is what sentences call it. */
+export async function fetchSmallFile(net: Net, url: string, name: string, maxBodyBytes: number): Promise<SiteFile> {
+  const request = { url, method: "GET", follow: true, maxRedirects: MAX_REDIRECTS, maxBodyBytes } as const;
+  const fetched = await net.http.fetch(request);
+  if (fetched.status === "failed") return unknown(`${name} could not be fetched: ${fetched.message}.`);
+  if (fetched.status !== "ok") return unknown(`${name} leads to an address that may not be contacted.`);
+  const { final, body, finalUrl } = fetched.data;
+  const contentType = joinedHeader(final.headers, "content-type");
+  const html = isHtml(contentType, body.bytes) || isHtml(null, body.bytes);
+  return {
+    known: true,
+    status: final.code,
+    url: finalUrl,
+    text: final.code === 200 && !html ? new TextDecoder().decode(body.bytes) : null,
+    html,
+    contentType,
+    bytes: body.bytes.byteLength,
+    truncated: body.truncated,
+  };
+}
