@@ -7,6 +7,7 @@ import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { createFoundation } from "#control-plane/http/foundation.ts";
 import { createServer } from "#control-plane/http/server.ts";
+import { openAnonymousLimits } from "#control-plane/limits/open-tier.ts";
 import { openBackground } from "#control-plane/measurements/open.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
@@ -16,6 +17,7 @@ import { openPresence } from "#control-plane/probes/presence/open.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/admin-queue.ts";
 import { registerSharedPage } from "#control-plane/surfaces/shared-page.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
+import { registerOpenTier } from "#control-plane/surfaces/open/routes.ts";
 import { registerBlackbox } from "#control-plane/surfaces/blackbox-route.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
 import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
@@ -59,6 +61,8 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
   registerMeasurements(server, { checks, gate, measurements });
   registerSharedPage(server, { clock, measurements });
   registerAdminQueue(server, admin, jobs);
+  const open = openAnonymousLimits(app);
+  registerOpenTier(server, CONTRACTS, { checks, ...open, registry: app.metrics.registry, baseUrl: config.baseUrl });
   registerBlackbox(server, checks, gate);
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);
@@ -77,7 +81,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
     hub.stop();
     probes.close();
     await grpc.stop();
-    await Promise.all([presence.stop(), opened.close()]);
+    await Promise.all([presence.stop(), opened.close(), open.close()]);
     throw error;
   }
   return {
@@ -90,7 +94,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
       hub.stop();
       probes.close();
       await grpc.stop();
-      await Promise.all([presence.stop(), opened.close()]);
+      await Promise.all([presence.stop(), opened.close(), open.close()]);
     },
   };
 }

@@ -59,6 +59,33 @@ export function operation(described: Operation) {
   };
 }
 
+/** A route whose answer is no envelope: a text, or a result in forms of its own. */
+export interface PlainOperation extends Pick<Operation, "id" | "tag" | "summary" | "description" | "query" | "errors"> {
+  /** Media types the answer comes in. */
+  readonly types: readonly string[];
+}
+
+/** The schema of a keyless route without an envelope. */
+export function plainOperation({ id, tag, summary, description, query, errors = [], types }: PlainOperation) {
+  const content = Object.fromEntries(types.map((type) => [type, { schema: PLAIN_BODIES[type] ?? {} }]));
+  const limited = ["rate_limit_exceeded", "daily_limit_exceeded"] as const;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: SECURITY.none,
+    ...(query === undefined ? {} : { querystring: query }),
+    response: { 200: { description: "The answer", content }, ...errorResponses([...limited, ...errors]) },
+  };
+}
+
+const PLAIN_BODIES: Readonly<Record<string, object>> = {
+  "text/plain": { type: "string" },
+  "text/csv": { type: "string" },
+  "application/json": { type: "object" },
+};
+
 function success(data: TSchema) {
   return { description: "The answer", ...Type.Object({ data, meta: META }) };
 }

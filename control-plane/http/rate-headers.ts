@@ -3,10 +3,13 @@ import type { Plan } from "#control-plane/plans.ts";
 import type { Verdict } from "#control-plane/limits/verdict.ts";
 import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
 
-const policies = new WeakMap<Plan, string>();
+/** What a caller may ask in each window. */
+export type Allowance = Pick<Plan, "requestsPerMinute" | "requestsPerDay">;
+
+const policies = new WeakMap<Allowance, string>();
 
 /** RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10): a structured list, one member for each window. */
-export function rateLimitPolicy(plan: Plan): string {
+export function rateLimitPolicy(plan: Allowance): string {
   let policy = policies.get(plan);
   if (policy === undefined) {
     policy = `"minute";q=${plan.requestsPerMinute};w=${MINUTE_SECONDS}, "day";q=${plan.requestsPerDay};w=${DAY_SECONDS}`;
@@ -19,7 +22,7 @@ export function rateLimitPolicy(plan: Plan): string {
  * Sets the fields of every keyed answer: X-RateLimit-* (always the minute's), RateLimit and RateLimit-Policy. A keyed
  * answer is one caller's own: nothing between us may keep it.
  */
-export function setRateHeaders(reply: FastifyReply, plan: Plan, verdict: Verdict, nowMs: number): void {
+export function setRateHeaders(reply: FastifyReply, plan: Allowance, verdict: Verdict, nowMs: number): void {
   const reset = minuteEnd(verdict.minute);
   reply.header("cache-control", "no-store");
   reply.header("x-ratelimit-limit", verdict.minuteLimit);

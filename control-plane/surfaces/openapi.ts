@@ -23,7 +23,17 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: baseUrl }],
-      tags: ["Tools", "Measurements", "Catalogue", "Admin", "Health", "Tools, version 3"].map((name) => ({ name })),
+      tags: [
+        "Tools",
+        "Measurements",
+        "Batch",
+        "Open tier",
+        "Agent endpoint",
+        "Catalogue",
+        "Admin",
+        "Health",
+        "Tools, version 3",
+      ].map((name) => ({ name })),
       components: {
         securitySchemes: {
           apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key of an account" },

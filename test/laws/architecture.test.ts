@@ -28,6 +28,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|[a-z-]+\/routes)/],
+  [/^csv-stringify/, /^shared\/render\.ts$/],
   [/^commander$/, /^shared\/client\//],
 ];
 

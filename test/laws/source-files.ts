@@ -23,7 +23,7 @@ const OURS = ["control-plane", "probe-agent", "shared", "deploy", "test"];
 export function readSourceFiles(rooms: readonly string[] = OURS): readonly SourceFile[] {
   return rooms.flatMap((room) =>
     readdirSync(join(ROOT, room), { recursive: true, encoding: "utf8" })
-      .filter((name) => /(?<!\.d)\.ts$/.test(name) && !name.startsWith("protocol/"))
+      .filter((name) => /(?<!\.d)\.ts$/.test(name) && !name.startsWith("protocol/") && !name.includes("node_modules"))
       .map((name) => readSourceFile(join(room, name))),
   );
 }

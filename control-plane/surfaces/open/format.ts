@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { renderCsv, renderText } from "#shared/render.ts";
+import type { ErrorRenderer } from "#control-plane/http/request.ts";
+
+/** The forms an answer of the open tier comes in; text is the default. */
+export const FORMATS = ["text", "json", "csv"] as const;
+/** One of them. */
+export type Format = (typeof FORMATS)[number];
+
+const TYPES: Readonly<Record<Format, string>> = {
+  text: "text/plain; charset=utf-8",
+  json: "application/json; charset=utf-8",
+  csv: "text/csv; charset=utf-8; header=present",
+};
+
+/** What a page of any origin may read of an answer. */
+const EXPOSED =
+  "Age, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy";
+
+/** The asked format; undefined where it is none of ours. */
+export function formatOf(request: FastifyRequest): Format | undefined {
+  const { format } = request.query as { readonly format?: unknown };
+  if (format === undefined || format === "") return "text";
+  return FORMATS.find((known) => known === format);
+}
+
+/** The body in a format; `source` is the address that gives it again. */
+export function renderAs(format: Format, data: unknown, source: string): string {
+  switch (format) {
+    case "text":
+      return renderText(data, source);
+    case "json":
+      return `${JSON.stringify(data)}\n`;
+    case "csv":
+      return renderCsv(data);
+  }
+}
+
+/** Names the body's type and lets pages of any origin read it. */
+export function describeAnswer(reply: FastifyReply, format: Format): FastifyReply {
+  return reply
+    .type(TYPES[format])
+    .header("access-control-allow-origin", "*")
+    .header("access-control-expose-headers", EXPOSED)
+    .header("cross-origin-resource-policy", "cross-origin");
+}
+
+/** Errors in the asked format, with the words of every other surface. */
+export function openErrors(baseUrl: string): ErrorRenderer {
+  return ({ code, details }, request, reply) => {
+    const { message, field, reason, stage, source, retryAfterSeconds } = details;
+    const error = {
+      code,
+      message,
+      ...(field === undefined ? {} : { field }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(stage === undefined ? {} : { stage }),
+      ...(source === undefined ? {} : { source }),
+      ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
+    };
+    const format = formatOf(request) ?? "text";
+    describeAnswer(reply, format);
+    return renderAs(format, { error, meta: { request_id: request.id } }, `${baseUrl}${request.raw.url ?? ""}`);
+  };
+}

@@ -1,0 +1,164 @@
+import { Type } from "typebox";
+import { Counter, type Registry } from "prom-client";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Contract } from "#shared/tools/define.ts";
+import type { CheckAnswer } from "#control-plane/checks/answer.ts";
+import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { plainOperation } from "#control-plane/http/operation.ts";
+import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
+import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/limits/anonymous.ts";
+import type { Verdict } from "#control-plane/limits/verdict.ts";
+import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
+import { CACHE_SECONDS, createAnswers, type Answers, type KeptAnswer } from "#control-plane/surfaces/open/answers.ts";
+import { describeCatalogue } from "#control-plane/surfaces/open/catalogue.ts";
+import { describeAnswer, FORMATS, openErrors, renderAs, type Format } from "#control-plane/surfaces/open/format.ts";
+import { readOpenRequest } from "#control-plane/surfaces/open/request.ts";
+import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open/tools.ts";
+import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+
+/** What the open tier stands on. */
+export interface OpenTierDeps {
+  readonly checks: CheckContext;
+  readonly limits: AnonymousLimits;
+  readonly allowance: AnonymousAllowance;
+  readonly registry: Registry;
+  /** In the last line of a text. Without slash at its end. */
+  readonly baseUrl: string;
+}
+
+/** Registers the keyless tools: one check serves everybody who asks the same within a minute. */
+export function registerOpenTier(server: FastifyInstance, contracts: readonly Contract[], deps: OpenTierDeps): void {
+  const { checks, limits, allowance, baseUrl } = deps;
+  const tools = openTools(contracts);
+  const answers = createAnswers(checks.clock);
+  const config = { renderError: openErrors(baseUrl) };
+  const served = new Counter({
+    name: "vantage_open_requests_total",
+    help: "Answers of the open tier, by tool and by whether one was at hand",
+    labelNames: ["tool", "cache"],
+    registers: [deps.registry],
+  });
+  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    describeAnswer(reply, "text");
+    const nowMs = checks.clock.now().getTime();
+    const verdict = limits.take(request.ip);
+    setRateHeaders(reply, allowance, verdict, nowMs);
+    done(verdict.denied === null ? undefined : overLimit(verdict, nowMs));
+  };
+
+  for (const tool of tools) {
+    server.route({
+      method: "GET",
+      url: `/api/open/${tool.name}`,
+      config,
+      onRequest,
+      schema: openOperation(tool),
+      async handler(request, reply) {
+        const { params, format } = readOpenRequest(request, tool);
+        const key = keyOf(tool, params);
+        const hit = answers.peek(key) !== undefined;
+        const kept = await answers.get(key, () =>
+          runCheck(checks, {
+            contract: tool.contract,
+            params,
+            accountId: null,
+            locations: null,
+            maxLocations: 1,
+          }),
+        );
+        served.inc({ tool: tool.name, cache: hit ? "hit" : "miss" });
+        return sendAnswer(reply, { tool, params, format, kept, answers, baseUrl });
+      },
+    });
+  }
+  const catalogue = describeCatalogue(tools, baseUrl, allowance);
+  server.route({
+    method: "GET",
+    url: "/api/open",
+    config,
+    onRequest,
+    schema: plainOperation({
+      id: "list_open_tools",
+      tag: "Open tier",
+      summary: "The keyless tools",
+      types: ["text/plain"],
+    }),
+    handler: (_request, reply) => describeAnswer(reply, "text").send(catalogue),
+  });
+  for (const path of ["/api/open", ...tools.map(({ name }) => `/api/open/${name}`)]) {
+    server.route({ method: "OPTIONS", url: path, schema: { hide: true }, handler: answerPreflight });
+  }
+}
+
+/** Pages of other origins may ask first (Fetch, CORS-preflight), though a plain GET needs no leave. */
+function answerPreflight(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return describeAnswer(reply, "text")
+    .header("access-control-allow-methods", "GET")
+    .header("access-control-max-age", "86400")
+    .code(204)
+    .send();
+}
+
+interface Sending {
+  readonly tool: OpenTool;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly format: Format;
+  readonly kept: KeptAnswer;
+  readonly answers: Answers;
+  readonly baseUrl: string;
+}
+
+function sendAnswer(reply: FastifyReply, { tool, params, format, kept, answers, baseUrl }: Sending): FastifyReply {
+  const answered = refuseUnanswered(underOwnName(kept.answer, tool));
+  if (answered.kind !== "single" || answered.outcome.status !== "ok") throw new Error("one location was asked");
+  let body = kept.bodies.get(format);
+  if (body === undefined) {
+    body = renderAs(format, answered.outcome.data, `${baseUrl}${pathOf(tool.name, tool.q, tool.extra, params)}`);
+    kept.bodies.set(format, body);
+  }
+  return describeAnswer(reply, format)
+    .header("cache-control", `public, max-age=${CACHE_SECONDS}`)
+    .header("age", answers.age(kept))
+    .send(body);
+}
+
+/** A fault of the target is one of q here. */
+function underOwnName(answer: CheckAnswer, { q }: OpenTool): CheckAnswer {
+  if (answer.kind !== "problem" || answer.problem.field !== q) return answer;
+  return { kind: "problem", problem: { ...answer.problem, field: "q" } };
+}
+
+function keyOf({ name }: OpenTool, params: Readonly<Record<string, unknown>>): string {
+  return `${name} ${JSON.stringify(Object.entries(params).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
+}
+
+function openOperation({ contract, name, q, extra }: OpenTool) {
+  const properties = contract.params.properties as Readonly<Record<string, never>>;
+  const target = properties[q] as { readonly description?: string } | undefined;
+  return plainOperation({
+    id: `open_${name.replaceAll("-", "_")}`,
+    tag: "Open tier",
+    summary: contract.title,
+    description: `${contract.summary}. Without a key; answers are kept for ${CACHE_SECONDS} s.`,
+    query: Type.Object({
+      q: Type.String({ description: target?.description ?? "Target" }),
+      ...Object.fromEntries(extra.map((field) => [field, properties[field]])),
+      format: Type.Optional(
+        Type.Unsafe<Format>({ type: "string", enum: FORMATS, default: "text", description: "Form of the answer" }),
+      ),
+    }),
+    types: ["text/plain", "application/json", "text/csv"],
+    errors: ["missing_parameter", "target_not_allowed", "request_failed", "probe_unavailable"],
+  });
+}
+
+function overLimit(verdict: Verdict, nowMs: number): Refusal {
+  const byDay = verdict.denied === "day";
+  const wait = secondsUntil(byDay ? dayEnd(verdict.day) : minuteEnd(verdict.minute), nowMs);
+  const limit = byDay ? `${verdict.dayLimit} requests a day` : `${verdict.minuteLimit} requests a minute`;
+  return new Refusal(byDay ? "daily_limit_exceeded" : "rate_limit_exceeded", {
+    message: `The open tier allows ${limit} of one address. Wait ${byDay ? "until 00:00 UTC" : `${wait} s`}, or use an API key.`,
+    headers: { "retry-after": String(wait) },
+  });
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { closedPort } from "#test/support/health.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+
+let plane: TestControlPlane;
+let agent: AgentProcess;
+let site: HttpServer;
+
+beforeAll(async () => {
+  plane = await startControlPlane({ config: { openPerMinute: 100_000, openPerDay: 100_000 } });
+  site = await startHttpServer();
+  agent = await startAgent(plane, "local");
+});
+
+afterAll(async () => {
+  await agent?.stop();
+  await Promise.all([site?.close(), plane?.stop()]);
+});
+
+/** The path of a headers check of this test's own server. */
+function headersOf(path: string, more = ""): string {
+  return `/api/open/headers?q=${encodeURIComponent(`${site.url}${path}`)}${more}`;
+}
+
+describe("the open tier", () => {
+  it("answers with key: value lines that end with the source, to any origin, without a key", async () => {
+    const { status, headers, text } = await plane.call(headersOf("/status/404"));
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("cache-control")).toBe("public, max-age=60");
+    expect(headers.get("age")).toBe("0");
+    expect(headers.get("x-request-id")).toBeTruthy();
+    const lines = text.trimEnd().split("\n");
+    expect(lines).toContain("code: 404");
+    expect(lines.every((line) => /^[\w.-]+: |^# source: /.test(line))).toBe(true);
+    expect(lines.at(-1)).toBe(`# source: ${plane.app.config.baseUrl}${headersOf("/status/404")}`);
+  });
+
+  it("gives the same data as JSON at top level and as CSV", async () => {
+    const { body } = await plane.call(headersOf("/status/204", "&format=json"));
+    expect(body).toMatchObject({ code: 204, final_url: `${site.url}/status/204` });
+    expect(body).not.toHaveProperty("data");
+    const csv = await plane.call(headersOf("/status/204", "&format=csv"));
+    expect(csv.headers.get("content-type")).toContain("text/csv");
+    expect(csv.text).toMatch(/^key,value\r\n/);
+    expect(csv.text).toContain("\r\ncode,204\r\n");
+  });
+
+  it("asks the target once for all who want the same within a minute, whatever the form", async () => {
+    const before = site.requests.length;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => plane.call(headersOf("/bytes/7", `&format=${["text", "json"][at % 2]}`))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect((await plane.call(headersOf("/bytes/7"))).status).toBe(200);
+    expect(site.requests.length - before).toBe(1);
+  });
+
+  it("does not keep failures, and tells them in the asked form with the codes of the API", async () => {
+    const closed = await closedPort();
+    const dead = `/api/open/headers?q=http%3A%2F%2F127.0.0.1%3A${closed}%2F&format=json`;
+    const { status, headers, body } = await plane.call(dead);
+    expect(status).toBe(502);
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(body.error).toMatchObject({ code: "request_failed", stage: "connect" });
+    const asText = await plane.call(`/api/open/headers?q=http%3A%2F%2F127.0.0.1%3A${closed}%2F`);
+    expect(asText.text).toMatch(/^error\.code: request_failed\n/);
+  });
+
+  it.each([
+    ["/api/open/headers", 400, "missing_parameter", "q"],
+    ["/api/open/headers?q=not%20a%20url", 400, "missing_parameter", "q"],
+    ["/api/open/headers?q=http%3A%2F%2F10.0.0.1%2F", 400, "target_not_allowed", undefined],
+    ["/api/open/headers?q=http%3A%2F%2Fa.example&q=b", 400, "missing_parameter", "q"],
+    ["/api/open/headers?q=http%3A%2F%2Fa.example&format=xml", 400, "missing_parameter", "format"],
+    ["/api/open/ssl?q=127.0.0.1&port=99999", 400, "missing_parameter", "port"],
+  ])("refuses %s", async (path, status, code, field) => {
+    const answer = await plane.call(
+      path.includes("format=") ? path : `${path}${path.includes("?") ? "&" : "?"}format=json`,
+    );
+    expect(answer.status).toBe(status);
+    if (!path.includes("format=xml"))
+      expect(answer.body.error).toMatchObject({ code, ...(field === undefined ? {} : { field }) });
+    else expect(answer.text).toContain("error.field: format");
+  });
+
+  it("offers reachability alone of ping: what else is in the query counts for nothing", async () => {
+    const { body } = await plane.call("/api/open/ping?q=127.0.0.1&action=ports&ports=1-100&count=9&format=json");
+    expect(body).toMatchObject({ action: "ping", packets_sent: 4 });
+  });
+
+  it("has exactly the published tools, and none of the others", async () => {
+    const open = CONTRACTS.filter((contract) => contract.open !== undefined).map(
+      (contract) => contract.open?.name ?? contract.name,
+    );
+    const { text, headers } = await plane.call("/api/open/");
+    expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    for (const name of open) expect(text).toContain(`/api/open/${name}?q=`);
+    for (const name of ["health", "traceroute", "check"])
+      expect((await plane.call(`/api/open/${name}?q=a`)).status).toBe(404);
+    expect((await plane.call("/api/open/headers", { method: "POST", body: {} })).headers.get("allow")).toBe(
+      "GET, OPTIONS",
+    );
+  });
+
+  it("answers a preflight", async () => {
+    const { status, headers } = await plane.call("/api/open/headers?q=a", { method: "OPTIONS" });
+    expect(status).toBe(204);
+    expect(headers.get("access-control-allow-methods")).toBe("GET");
+  });
+});
+
+describe("the open tier's limits", () => {
+  it("are per address and minute, count answers at hand too, and say when to come back", async () => {
+    const small = await startControlPlane({ config: { openPerMinute: 3, openPerDay: 100 } });
+    try {
+      const seen: number[] = [];
+      for (let count = 0; count < 3; count += 1) seen.push((await small.call("/api/open/")).status);
+      const last = await small.call("/api/open/headers?q=http%3A%2F%2Fa.example&format=json");
+      expect([...seen, last.status]).toEqual([200, 200, 200, 429]);
+      expect(last.body.error).toMatchObject({ code: "rate_limit_exceeded" });
+      expect(Number(last.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+      expect(last.headers.get("x-ratelimit-limit")).toBe("3");
+      expect(last.headers.get("x-ratelimit-remaining")).toBe("0");
+    } finally {
+      await small.stop();
+    }
+  });
+});
