@@ -8,9 +8,11 @@ import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent, Services } from "#probe-agent/net/port.ts";
 import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
+import { createQuic } from "#probe-agent/net/quic.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
+import { createWhois } from "#probe-agent/net/whois.ts";
 
 /** What every job of an agent shares. */
 export interface NetDeps {
@@ -37,7 +39,9 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const tlsFor = createTls({ clock, egress, ...roots });
   const tcpFor = createTcp({ clock, egress, icmpHost: host });
   const icmpFor = createIcmp({ host, egress });
+  const quicFor = createQuic({ clock, random, egress });
   const traceFor = createTrace({ host, egress, clock });
+  const whoisFor = createWhois({ clock, egress });
   return (limits, emit) => {
     const dns = dnsFor(limits);
     return {
@@ -53,6 +57,8 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       tcp: tcpFor(limits),
       icmp: icmpFor(limits),
       trace: traceFor(limits),
+      quic: quicFor(limits),
+      whois: whoisFor(limits, dns),
       services,
       data: deps.data,
       trustAnchors: deps.trustAnchors,

@@ -2,7 +2,9 @@ import type { DataPort } from "#probe-agent/net/port/data.ts";
 import type { DnsPort, TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { HttpPort } from "#probe-agent/net/port/http.ts";
 import type { IcmpPort, TcpPort, TracePort } from "#probe-agent/net/port/packets.ts";
+import type { QuicPort } from "#probe-agent/net/port/quic.ts";
 import type { TlsPort } from "#probe-agent/net/port/tls.ts";
+import type { WhoisPort } from "#probe-agent/net/port/whois.ts";
 
 /**
  * Everything an implementation may do to the world. Implementations fetch through it and analyse with pure
@@ -26,6 +28,8 @@ export interface Net {
   readonly tcp: TcpPort;
   readonly icmp: IcmpPort;
   readonly trace: TracePort;
+  readonly quic: QuicPort;
+  readonly whois: WhoisPort;
   readonly services: Services;
   /** The operator's data files and the small tables that are built in. */
   readonly data: DataPort;

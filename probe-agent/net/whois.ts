@@ -1,0 +1,101 @@
+import type { Socket } from "node:net";
+import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
+import { dial } from "#probe-agent/net/http/dial.ts";
+import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/net/port/whois.ts";
+import { within } from "#probe-agent/within.ts";
+
+/** What asking WHOIS servers needs of the process. */
+export interface WhoisDeps {
+  readonly clock: Clock;
+  readonly egress: Egress;
+}
+
+/** The longest honest answers, of name servers with many hosts, have some tens of kilobytes. */
+const MAX_BYTES = 256 * 1024;
+const DEFAULT_TIMEOUT_MS = 8_000;
+/** One line of visible ASCII: a control character would end the query and begin another protocol's line. */
+const QUERY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+/** Builds the WHOIS port. Names are looked up and addresses vetted as for every other connection. */
+export function createWhois({ clock, egress }: WhoisDeps): (job: JobLimits, dns: DnsPort) => WhoisPort {
+  return (job, dns) => ({
+    async ask(request) {
+      const { host, port, query, trusted = false } = request;
+      if (!QUERY.test(query)) {
+        return failed("request", "target", "bad_query", "what was asked for does not fit one line of a WHOIS query");
+      }
+      const deadline = Math.min(job.deadline, clock.monotonic() + (request.timeoutMs ?? DEFAULT_TIMEOUT_MS));
+      const leftMs = Math.max(0, Math.ceil(deadline - clock.monotonic()));
+      const signal = AbortSignal.any([job.signal, AbortSignal.timeout(leftMs)]);
+      const late = failed("dns", "resolver", "timeout", "the name look-up took too long");
+      const resolved = await within(leftMs, trusted ? resolveTrusted(dns, host) : dns.resolve(host), late);
+      if (resolved.status !== "ok") return resolved;
+      const limits = { clock, signal, deadline, egress: trusted ? null : egress };
+      const dialed = await dial(resolved.data.allowed, port, limits);
+      if (dialed.status !== "ok") return dialed;
+      const { socket, address } = dialed.data;
+      const where = `${host} port ${port}`;
+      const received = await exchange(socket, query, signal, where);
+      return received.status === "ok" ? ok({ ...received.data, ip: address.ip }) : received;
+    },
+  });
+}
+
+/** Sends the query and reads to the end, the limit or the signal, whichever comes first. */
+function exchange(
+  socket: Socket,
+  query: WhoisRequest["query"],
+  signal: AbortSignal,
+  where: string,
+): Promise<Outcome<Omit<WhoisReply, "ip">>> {
+  const { promise, resolve } = Promise.withResolvers<Outcome<Omit<WhoisReply, "ip">>>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const end = (failure: Failed | null): void => {
+    signal.removeEventListener("abort", giveUp);
+    socket.destroy();
+    if (bytes === 0) resolve(failure ?? failed("response", "target", "empty", `${where}: the server said nothing`));
+    else resolve(ok(replyOf(chunks, bytes, failure)));
+  };
+  const giveUp = (): void => end(exchangeFailure(new DeadlineError(), "response", where));
+  signal.addEventListener("abort", giveUp, { once: true });
+  socket.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) end(null);
+  });
+  socket.once("end", () => end(null));
+  socket.once("close", () => end(null));
+  socket.on("error", (error) => end(exchangeFailure(error, "response", where)));
+  if (signal.aborted) giveUp();
+  else socket.write(`${query}\r\n`, "latin1");
+  return promise;
+}
+
+function replyOf(chunks: readonly Buffer[], total: number, failure: Failed | null): Omit<WhoisReply, "ip"> {
+  const octets = Buffer.concat(chunks).subarray(0, MAX_BYTES);
+  const cut = total > MAX_BYTES || failure !== null;
+  const read = decode(octets, cut);
+  return {
+    ...read,
+    bytes: octets.length,
+    truncated: total > MAX_BYTES,
+    error: failure === null ? null : failure.reason === "timeout" ? "timeout" : "reset",
+  };
+}
+
+/** RFC 3912 section 4 knows no charset: UTF-8 gives itself away, all else registries send is close to Latin-1. */
+function decode(octets: Buffer, cut: boolean): Pick<WhoisReply, "text" | "charset"> {
+  try {
+    // A cut answer may end within a character: `stream` leaves that one out.
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(octets, { stream: cut }), charset: "utf-8" };
+  } catch {
+    return { text: octets.toString("latin1"), charset: "latin1" };
+  }
+}
