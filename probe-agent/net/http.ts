@@ -1,13 +1,12 @@
-import { isIP } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
-import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
+import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { DnsPort } from "#probe-agent/net/port/dns.ts";
 import type { Hop, HttpBody, HttpPort, HttpRequest, PageSnapshot } from "#probe-agent/net/port/http.ts";
-import { openHop, type Endpoints, type HopContext, type OpenHop } from "#probe-agent/net/http/hop.ts";
+import { openHop, type HopContext, type OpenHop } from "#probe-agent/net/http/hop.ts";
 import { isRedirect, redirected } from "#probe-agent/net/http/redirect.ts";
 import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agent/net/http/request.ts";
 import { permissiveContext } from "#probe-agent/net/http/secure.ts";
@@ -84,7 +83,7 @@ async function fetchPage(
       egress: trusted ? null : deps.egress,
       secureContext,
       trust: { roots: deps.roots ?? trustedRoots(), now: () => job.now() },
-      alpn: request.alpn ?? ALPN,
+      alpn: request.alpn ?? (request.httpVersion === "1.0" ? [] : ALPN),
       resolve: (host) => (trusted ? resolveTrusted(dns, host) : dns.resolve(host)),
       chainStartedAt,
       startedAt: hops.length === 0 ? chainStartedAt : deps.clock.monotonic(),
@@ -97,6 +96,8 @@ async function fetchPage(
     method: request.method,
     headers: headers.headers,
     body: request.body ?? null,
+    ...(request.httpVersion === undefined ? {} : { httpVersion: request.httpVersion }),
+    ...(request.h2c === undefined ? {} : { h2c: request.h2c }),
   };
   for (;;) {
     seen.add(visit(current));
@@ -122,7 +123,7 @@ async function fetchPage(
   }
 
   async function finish(open: OpenHop, stopped: PageSnapshot["stopped"]): Promise<Outcome<PageSnapshot>> {
-    const read = await open.read(request.maxBodyBytes ?? MAX_BODY_BYTES);
+    const read = await open.read(request.maxBodyBytes ?? MAX_BODY_BYTES, request.bodyTimeoutMs);
     return read.status === "ok" ? ok(snapshot(request.url, hops, read.data, stopped)) : read;
   }
 }
@@ -175,25 +176,4 @@ async function openWithFallback(request: HopRequest, context: HopContext): Promi
   return retry
     ? await openHop(request, { ...context, alpn: ["http/1.1"], startedAt: context.clock.monotonic() })
     : opened;
-}
-
-/** Look-up for an operator's own service: no rule on the addresses. */
-async function resolveTrusted(dns: DnsPort, host: string): Promise<Outcome<Endpoints>> {
-  const literal = isIP(host);
-  if (literal !== 0) return ok({ allowed: [{ ip: host, version: literal === 4 ? 4 : 6 }], blocked: [] });
-  if (host === "localhost")
-    return ok({
-      allowed: [
-        { ip: "127.0.0.1", version: 4 },
-        { ip: "::1", version: 6 },
-      ],
-      blocked: [],
-    });
-  const answers = await Promise.all([dns.query({ name: host, type: "A" }), dns.query({ name: host, type: "AAAA" })]);
-  const allowed = answers.flatMap(({ answers: records }) =>
-    records
-      .filter((record) => isIP(record.data) !== 0)
-      .map((record) => ({ ip: record.data, version: isIP(record.data) === 4 ? (4 as const) : (6 as const) })),
-  );
-  return allowed.length > 0 ? ok({ allowed, blocked: [] }) : whyNoAddress(answers);
 }

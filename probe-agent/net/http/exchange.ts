@@ -12,8 +12,13 @@ export interface Exchange {
   readonly head: ResponseHead;
   /** Monotonic milliseconds at which the first octet of the final response was there. */
   readonly firstByteAt: number;
-  /** Reads the body once; failed: it broke off with the connection or the deadline. Closes the connection. */
-  readBody(maxBytes: number): Promise<BodyRead | Failed>;
+  /** Codes of the 1xx responses before it. */
+  readonly informational: readonly number[];
+  /**
+   * Reads the body once; failed: it broke off with the connection or the deadline. Closes the connection. After
+   * `patienceMs` the body is what came, with the error "timeout".
+   */
+  readBody(maxBytes: number, patienceMs?: number): Promise<BodyRead | Failed>;
   /** Closes the connection without the body. */
   close(): void;
 }
@@ -29,4 +34,23 @@ export interface ExchangeContext {
   readonly clock: Clock;
   /** Names the peer in messages. */
   readonly where: string;
+}
+
+/** The longest a body may take; `giveUp` is called once it is over. */
+export interface Patience {
+  isOver(): boolean;
+  end(): void;
+}
+
+/** Starts waiting; undefined milliseconds never end. */
+export function startPatience(ms: number | undefined, giveUp: () => void): Patience {
+  let over = false;
+  const timer =
+    ms === undefined
+      ? undefined
+      : setTimeout(() => {
+          over = true;
+          giveUp();
+        }, ms);
+  return { isOver: () => over, end: () => clearTimeout(timer) };
 }

@@ -8,6 +8,7 @@ import type { Exchange } from "#probe-agent/net/http/exchange.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { readable } from "#probe-agent/net/http/header-text.ts";
 import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
+import { exchangeUpgrade } from "#probe-agent/net/http/h2c.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
 import { readLocation, type LocationVerdict } from "#probe-agent/net/http/redirect.ts";
@@ -37,7 +38,7 @@ export interface OpenHop {
   readonly code: number;
   readonly target: LocationVerdict;
   /** Reads the body: this is the final hop. */
-  read(maxBytes: number): Promise<Outcome<{ readonly hop: Hop; readonly body: HttpBody }>>;
+  read(maxBytes: number, patienceMs?: number): Promise<Outcome<{ readonly hop: Hop; readonly body: HttpBody }>>;
   /** Closes: the head was all that was needed. */
   skip(): Hop;
 }
@@ -61,7 +62,10 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   const { socket: raw, address } = dialed.data;
 
   let tls: HopTls | null = null;
-  let speak = (): Promise<Exchange | Failed> => exchangeHttp1(raw, request, { clock, where: url.host });
+  const clear = { prior_knowledge: exchangeHttp2, upgrade: exchangeUpgrade, none: exchangeHttp1 }[
+    request.h2c ?? "none"
+  ];
+  let speak = (): Promise<Exchange | Failed> => clear(raw, request, { clock, where: url.host });
   let socket: { destroy(error?: Error): unknown } = raw;
   if (url.protocol === "https:") {
     const secured = await secure(raw, host, context.alpn, context);
@@ -102,6 +106,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
     blocked: endpoints.data.blocked,
     headers: head.headers.map(([name, value]) => [readable(name), readable(value)] as const),
     faults: head.faults,
+    informational: exchange.informational,
     location: target.location,
     timing: timingOf(marks, end),
     tls,
@@ -110,8 +115,8 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   return ok({
     code: head.code,
     target,
-    async read(maxBytes) {
-      const read = await exchange.readBody(maxBytes);
+    async read(maxBytes, patienceMs) {
+      const read = await exchange.readBody(maxBytes, patienceMs);
       signal.removeEventListener("abort", giveUp);
       return read.status === "ok" ? ok({ hop: describe(clock.monotonic()), body: read.body }) : read;
     },

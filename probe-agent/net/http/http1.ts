@@ -3,12 +3,13 @@ import { failed, type Failed } from "#shared/outcome.ts";
 import { createBodyCollector, type BodyCollector } from "#probe-agent/net/http/body.ts";
 import {
   MAX_INFORMATIONAL,
+  startPatience,
   type BodyRead,
   type Exchange,
   type ExchangeContext,
 } from "#probe-agent/net/http/exchange.ts";
-import { exchangeFailure } from "#probe-agent/net/http/failure.ts";
-import { bodyFraming, createChunkedDecoder } from "#probe-agent/net/http/framing.ts";
+import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
+import { bodyFraming, createChunkedDecoder, type FramingVerdict } from "#probe-agent/net/http/framing.ts";
 import { listOf, readable } from "#probe-agent/net/http/header-text.ts";
 import { http1Request, type HopRequest } from "#probe-agent/net/http/request.ts";
 import { createHeadReader, type HeadProgress, type ResponseHead } from "#probe-agent/net/http/response-head.ts";
@@ -31,7 +32,7 @@ export async function exchangeHttp1(
     sent = error === undefined || error === null;
   });
   const read = createHeadReader();
-  let informational = 0;
+  const informational: number[] = [];
   try {
     let firstByteAt: number | null = null;
     let chunk = await next(source);
@@ -41,10 +42,11 @@ export async function exchangeHttp1(
       if (progress.state === "broken") return giveUp(socket, brokenHead(progress, context.where));
       if (progress.state === "more") chunk = await next(source);
       else if (progress.head.code >= 200 || progress.head.code === 101) {
-        return opened(socket, source, request, context, progress, firstByteAt ?? context.clock.monotonic());
+        const at = { firstByteAt: firstByteAt ?? context.clock.monotonic(), informational };
+        return opened(socket, source, request, context, progress, at);
       } else {
-        informational += 1;
-        if (informational > MAX_INFORMATIONAL) return giveUp(socket, tooManyInformational(context.where));
+        informational.push(progress.head.code);
+        if (informational.length > MAX_INFORMATIONAL) return giveUp(socket, tooManyInformational(context.where));
         firstByteAt = null;
         chunk = progress.rest;
       }
@@ -68,26 +70,32 @@ function opened(
   request: HopRequest,
   context: ExchangeContext,
   { head, rest }: Extract<HeadProgress, { state: "head" }>,
-  firstByteAt: number,
+  at: Pick<Exchange, "firstByteAt" | "informational">,
 ): Exchange {
   return {
     status: "ok",
     head,
-    firstByteAt,
+    ...at,
     close: () => socket.destroy(),
-    async readBody(maxBytes) {
+    async readBody(maxBytes, patienceMs) {
       const collector = createBodyCollector(listOf(head.headers, "content-encoding"), maxBytes);
+      const patience = startPatience(patienceMs, () => socket.destroy(new DeadlineError()));
       try {
-        const error = await readFramed(source, request.method, head, rest, collector);
+        const error = await readFramed(source, request, head, rest, collector);
         return await finished(collector, error);
       } catch (error) {
+        if (patience.isOver()) return await finished(collector, "timeout");
         return exchangeFailure(error, "response", context.where);
       } finally {
+        patience.end();
         socket.destroy();
       }
     },
   };
 }
+
+/** What follows an upgrade belongs to the new protocol. */
+const UNTIL_CLOSE: FramingVerdict = { framing: { kind: "close" }, fault: null };
 
 async function finished(collector: BodyCollector, error: string | null): Promise<BodyRead> {
   return { status: "ok", body: await collector.finish(error) };
@@ -96,12 +104,13 @@ async function finished(collector: BodyCollector, error: string | null): Promise
 /** Feeds the body to the collector; returns what was wrong with its framing. Throws what the socket throws. */
 async function readFramed(
   source: Source,
-  method: string,
+  { method, h2c }: HopRequest,
   head: ResponseHead,
   rest: Buffer,
   collector: BodyCollector,
 ): Promise<string | null> {
-  const { framing, fault } = bodyFraming(method, head);
+  const upgraded = h2c === "upgrade" && head.code === 101;
+  const { framing, fault } = upgraded ? UNTIL_CLOSE : bodyFraming(method, head);
   if (framing.kind === "none") return null;
   let left = framing.kind === "length" ? framing.bytes : Number.POSITIVE_INFINITY;
   const unchunk = framing.kind === "chunked" ? createChunkedDecoder() : null;

@@ -1,8 +1,19 @@
-import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
-import type { TLSSocket } from "node:tls";
+import {
+  connect,
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+} from "node:http2";
+import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
 import { createBodyCollector } from "#probe-agent/net/http/body.ts";
-import { MAX_INFORMATIONAL, type Exchange, type ExchangeContext } from "#probe-agent/net/http/exchange.ts";
+import {
+  MAX_INFORMATIONAL,
+  startPatience,
+  type Exchange,
+  type ExchangeContext,
+} from "#probe-agent/net/http/exchange.ts";
 import { errorCode, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { hasBody } from "#probe-agent/net/http/framing.ts";
 import { listOf, type RawHeader } from "#probe-agent/net/http/header-text.ts";
@@ -13,9 +24,9 @@ import { MAX_HEAD_BYTES, MAX_HEADER_LINES, type ResponseHead } from "#probe-agen
 /** Octets in flight: enough for a far server, little enough for a hostile one. */
 const WINDOW_BYTES = 1 << 20;
 
-/** One request on a TLS connection that agreed on h2. Destroying the socket with an error ends every wait. */
+/** One request on a connection that agreed on h2, or is just spoken to so (RFC 9113 section 3.3). Destroying the socket with an error ends every wait. */
 export async function exchangeHttp2(
-  socket: TLSSocket,
+  socket: Socket,
   request: HopRequest,
   context: ExchangeContext,
 ): Promise<Exchange | Failed> {
@@ -36,9 +47,10 @@ export async function exchangeHttp2(
   }
   return { status: "ok", ...head.value, close: () => session.destroy(), readBody };
 
-  async function readBody(maxBytes: number): ReturnType<Exchange["readBody"]> {
+  async function readBody(maxBytes: number, patienceMs?: number): ReturnType<Exchange["readBody"]> {
     const headers = head.status === "failed" ? [] : head.value.head.headers;
     const collector = createBodyCollector(listOf(headers, "content-encoding"), maxBytes);
+    const patience = startPatience(patienceMs, () => session.destroy());
     try {
       if (head.status === "ok" && hasBody(request.method, head.value.head.code)) {
         for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -47,12 +59,15 @@ export async function exchangeHttp2(
         }
       }
       // A connection that closes under a stream ends its iteration as if all were well; the reset code tells.
+      if (patience.isOver()) return { status: "ok", body: await collector.finish("timeout") };
       const cut = !collector.full() && (stream.rstCode ?? 0) !== 0;
       if (cut && socket.errored !== null) return streamFailure(socket.errored, context.where);
       return { status: "ok", body: await collector.finish(cut ? "incomplete" : null) };
     } catch (error) {
+      if (patience.isOver()) return { status: "ok", body: await collector.finish("timeout") };
       return streamFailure(socket.errored ?? error, context.where);
     } finally {
+      patience.end();
       session.destroy();
     }
   }
@@ -61,27 +76,28 @@ export async function exchangeHttp2(
 interface Answer {
   readonly head: ResponseHead;
   readonly firstByteAt: number;
+  readonly informational: readonly number[];
 }
 
 function responseOf(
   session: ClientHttp2Session,
   stream: ClientHttp2Stream,
-  socket: TLSSocket,
+  socket: Socket,
   context: ExchangeContext,
 ): Promise<Failed | { readonly status: "ok"; readonly value: Answer }> {
   return new Promise((resolve) => {
-    let informational = 0;
+    const informational: number[] = [];
     const fail = (error: unknown) => resolve(streamFailure(socket.errored ?? error, context.where));
-    stream.on("headers", () => {
-      informational += 1;
-      if (informational > MAX_INFORMATIONAL) resolve(tooManyInformational(context.where));
+    stream.on("headers", (fields: IncomingHttpHeaders) => {
+      informational.push(Number(fields[":status"]));
+      if (informational.length > MAX_INFORMATIONAL) resolve(tooManyInformational(context.where));
     });
     stream.once("response", (_named, _flags, raw?: unknown) => {
       const firstByteAt = context.clock.monotonic();
       const fields = raw as readonly string[];
       // Node tells the server the limit but lets more through.
       if (fields.reduce((sum, text) => sum + text.length, 0) > MAX_HEAD_BYTES) resolve(headersOverflow(context.where));
-      else resolve({ status: "ok", value: { head: headOf(fields), firstByteAt } });
+      else resolve({ status: "ok", value: { head: headOf(fields), firstByteAt, informational } });
     });
     // Both stay for good: a late error must find a listener.
     stream.on("error", fail);

@@ -9,6 +9,8 @@ export interface HopRequest {
   /** All but Host (or :authority), Connection and Content-Length, which the version decides. */
   readonly headers: readonly RawHeader[];
   readonly body: Uint8Array | null;
+  readonly httpVersion?: "1.0";
+  readonly h2c?: "prior_knowledge" | "upgrade";
 }
 
 /** Fields that frame the message or choose the host: the engine's own. */
@@ -66,15 +68,18 @@ export function withoutCredentials(headers: readonly RawHeader[]): readonly RawH
   return headers.filter(([name]) => !CREDENTIAL.test(name));
 }
 
-/** The request as HTTP/1.1 octets. `Connection: close` because nothing is ever reused (RFC 9112 section 9.6). */
+/** SETTINGS_ENABLE_PUSH 0 in base64url: the settings an upgrade begins with (RFC 7540 section 3.2.1). */
+const UPGRADE_TO_H2C = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAIAAAAA"];
+
+/** The request as HTTP/1 octets. `Connection: close` because nothing is ever reused (RFC 9112 section 9.6). */
 export function http1Request(request: HopRequest): Buffer {
   const { url, method, headers, body } = request;
   const lines = [
-    `${method} ${url.pathname}${url.search} HTTP/1.1`,
+    `${method} ${url.pathname}${url.search} HTTP/${request.httpVersion ?? "1.1"}`,
     `Host: ${url.host}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
     ...(method === "POST" ? [`Content-Length: ${body?.length ?? 0}`] : []),
-    "Connection: close",
+    ...(request.h2c === "upgrade" ? UPGRADE_TO_H2C : ["Connection: close"]),
   ];
   const head = Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
   return body === null ? head : Buffer.concat([head, body]);

@@ -89,11 +89,18 @@ function describe(socket: TLSSocket, host: string, trust: Trust): HopTls {
     protocol: socket.getProtocol() ?? "unknown",
     cipher: socket.getCipher().standardName,
     alpn: typeof alpn === "string" ? alpn : null,
+    group: groupOf(socket),
     authorized: verdict !== null && verdict.errors.length === 0,
     error: verdict === null ? "malformed" : (verdict.errors[0] ?? null),
     chain,
     path: verdict?.trusted === true ? verdict.path.map(({ der }) => der) : [],
   };
+}
+
+/** Node knows the elliptic and hybrid groups by name, and finite-field ones by their size alone. */
+function groupOf(socket: TLSSocket): string | null {
+  const key = socket.getEphemeralKeyInfo();
+  return key !== null && "name" in key && typeof key.name === "string" && key.name !== "" ? key.name : null;
 }
 
 /** What the server sent, as far as each certificate leads to the next, and a root that the context knows. */

@@ -19,8 +19,17 @@ export interface HttpRequest {
   readonly maxBodyBytes?: number;
   /** For this fetch alone, redirects and body included, milliseconds; the job's deadline holds in any case. */
   readonly timeoutMs?: number;
-  /** Restrict ALPN; default h2 then http/1.1. */
+  /** The final body is read for so long at most, milliseconds; then it is what came, with the error "timeout". */
+  readonly bodyTimeoutMs?: number;
+  /** Restrict ALPN; default h2 then http/1.1. [] leaves the extension out. */
   readonly alpn?: readonly ("h2" | "http/1.1")[];
+  /** Ask as an HTTP/1.0 client does (with Host, which virtual hosts need); over TLS without ALPN unless `alpn` is given. */
+  readonly httpVersion?: "1.0";
+  /**
+   * HTTP/2 without TLS, on http:// alone: spoken from the first octet on, or asked for by Upgrade (RFC 7540 section 3.2).
+   * A server that takes the upgrade is a final response of code 101, and has been seen to speak HTTP/2.
+   */
+  readonly h2c?: "prior_knowledge" | "upgrade";
   /** For an operator's own service URL (never a user's): skip the address rules. */
   readonly trusted?: boolean;
 }
@@ -44,6 +53,8 @@ export interface HopTls {
   readonly protocol: string;
   readonly cipher: string;
   readonly alpn: string | null;
+  /** Group of the key exchange as OpenSSL names it (X25519, prime256v1, X25519MLKEM768); null for none (RSA, DHE). */
+  readonly group: string | null;
   /** Whether a strict client would go on, by the control plane's time; the connection does (we look at broken sites). */
   readonly authorized: boolean;
   /** The gravest fault, a word of ssl's trust_error. */
@@ -71,6 +82,8 @@ export interface Hop {
   readonly headers: readonly (readonly [string, string])[];
   /** Breaches of RFC 9112 in the head that were read over (bare_line_feed, obsolete_line_folding, ...), each once. */
   readonly faults: readonly string[];
+  /** Codes of the 1xx responses before this one, in order. */
+  readonly informational?: readonly number[];
   /** The Location header resolved against the hop's URL; null where absent or unusable. */
   readonly location: string | null;
   readonly timing: HopTiming;
