@@ -1,0 +1,51 @@
+import { evaluateSpf, type SpfEvaluation } from "#probe-agent/analysis/spf.ts";
+import type { SpfReply, SpfResolver } from "#probe-agent/analysis/spf/lookup.ts";
+
+/** Records by lower-case name and type; a status word instead of records is that answer. CNAMEs are followed. */
+export type SpfZone = Readonly<Record<string, Readonly<Record<string, readonly string[] | string>>>>;
+
+/** A resolver over a zone, with the questions it was asked ("name TYPE"). */
+export interface ZoneResolver extends SpfResolver {
+  readonly asked: readonly string[];
+}
+
+/** Answers from a zone as the fixed entry point of evaluateSpf has it. */
+export function zoneResolver(zone: SpfZone): ZoneResolver {
+  const asked: string[] = [];
+  const answer = (name: string, type: string, links = 0): SpfReply => {
+    const node = zone[name];
+    if (node === undefined) return { status: "NXDOMAIN", records: [] };
+    const found = node[type] ?? node["*"];
+    if (typeof found === "string") return { status: found, records: [] };
+    if (found !== undefined) return { status: "NOERROR", records: found };
+    const [alias] = node["CNAME"] ?? [];
+    if (alias === undefined) return { status: "NOERROR", records: [] };
+    return links > 8 ? { status: "SERVFAIL", records: [] } : answer(alias, type, links + 1);
+  };
+  return {
+    asked,
+    query(name, type) {
+      asked.push(`${name} ${type}`);
+      return Promise.resolve(answer(name.toLowerCase(), type));
+    },
+  };
+}
+
+/** What a test may leave out. */
+export interface SpfTry {
+  readonly ip?: string;
+  readonly mailFrom?: string;
+  readonly helo?: string;
+  readonly now?: Date;
+}
+
+/** Checks a sender of example.com from 192.0.2.1 unless said otherwise. */
+export function trySpf(zone: SpfZone, given: SpfTry = {}): Promise<SpfEvaluation> {
+  return evaluateSpf({
+    ip: given.ip ?? "192.0.2.1",
+    mailFrom: given.mailFrom ?? "user@example.com",
+    helo: given.helo ?? "mail.example.com",
+    now: given.now ?? new Date("2026-11-21T12:00:00Z"),
+    resolver: zoneResolver(zone),
+  });
+}
