@@ -17,6 +17,9 @@ import { openPresence } from "#control-plane/probes/presence/open.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/admin-queue.ts";
 import { registerSharedPage } from "#control-plane/surfaces/shared-page.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
+import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
+import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
+import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open/routes.ts";
 import { registerBlackbox } from "#control-plane/surfaces/blackbox-route.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
@@ -63,6 +66,12 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
   registerAdminQueue(server, admin, jobs);
   const open = openAnonymousLimits(app);
   registerOpenTier(server, CONTRACTS, { checks, ...open, registry: app.metrics.registry, baseUrl: config.baseUrl });
+  const mcp = createProtocol(
+    CONTRACTS.map((contract) => checkTool(checks, contract)),
+    version,
+    (error) => log.debug({ err: error }, "mcp: a message was refused"),
+  );
+  registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
   registerBlackbox(server, checks, gate);
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);
@@ -89,7 +98,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
     async stop() {
       app.drain();
       const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
-      await Promise.all([background.stop(JOBS_GRACE_MS), server.close()]);
+      await Promise.all([background.stop(JOBS_GRACE_MS), server.close(), mcp.close()]);
       clearTimeout(force);
       hub.stop();
       probes.close();

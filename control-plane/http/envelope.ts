@@ -80,7 +80,11 @@ function shared({ shareId }: RefusalDetails) {
   return shareId === undefined ? {} : { share_id: shareId };
 }
 
-function errorFields(code: ErrorCode, { message, field, reason, stage, source, retryAfterSeconds }: RefusalDetails) {
+/** The members of `error` in every shape that has more than a message. */
+export function errorFields(
+  code: ErrorCode,
+  { message, field, reason, stage, source, retryAfterSeconds }: RefusalDetails,
+) {
   return {
     code,
     message,

@@ -37,6 +37,7 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
       components: {
         securitySchemes: {
           apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key of an account" },
+          bearerKey: { type: "http", scheme: "bearer", description: "An API key of an account" },
           operatorToken: { type: "http", scheme: "bearer", description: "The operator's token" },
         },
       },

@@ -29,6 +29,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   ],
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|[a-z-]+\/routes)/],
   [/^csv-stringify/, /^shared\/render\.ts$/],
+  [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],
 ];
 

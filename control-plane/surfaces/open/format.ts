@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { renderCsv, renderText } from "#shared/render.ts";
+import { errorFields } from "#control-plane/http/envelope.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 
 /** The forms an answer of the open tier comes in; text is the default. */
@@ -48,16 +49,7 @@ export function describeAnswer(reply: FastifyReply, format: Format): FastifyRepl
 /** Errors in the asked format, with the words of every other surface. */
 export function openErrors(baseUrl: string): ErrorRenderer {
   return ({ code, details }, request, reply) => {
-    const { message, field, reason, stage, source, retryAfterSeconds } = details;
-    const error = {
-      code,
-      message,
-      ...(field === undefined ? {} : { field }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(stage === undefined ? {} : { stage }),
-      ...(source === undefined ? {} : { source }),
-      ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
-    };
+    const error = errorFields(code, details);
     const format = formatOf(request) ?? "text";
     describeAnswer(reply, format);
     return renderAs(format, { error, meta: { request_id: request.id } }, `${baseUrl}${request.raw.url ?? ""}`);

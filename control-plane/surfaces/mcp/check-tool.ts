@@ -1,0 +1,63 @@
+import { parseParams } from "#shared/schema.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { mcpName } from "#control-plane/surfaces/mcp/names.ts";
+import { argumentsSchema, resultSchema } from "#control-plane/surfaces/mcp/schemas.ts";
+import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/tool.ts";
+import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+import { readLocations } from "#control-plane/surfaces/tool-request.ts";
+
+/** A contract as a tool of the agent endpoint: the same check, the same words when it fails. */
+export function checkTool(checks: CheckContext, contract: Contract): McpTool {
+  const inputSchema = argumentsSchema(contract);
+  const allowed = Object.keys(inputSchema["properties"] as object);
+  return {
+    name: mcpName(contract.name),
+    title: contract.title,
+    description: `${contract.summary}.`,
+    scope: contract.scope,
+    inputSchema,
+    outputSchema: resultSchema(contract),
+    openWorld: true,
+    async call({ accountId, plan }, args, signal) {
+      try {
+        const { locations: places, ...given } = args;
+        const parsed = parseParams(contract.params, given, { from: "strict", unknown: "refuse" });
+        if (!parsed.ok) throw refuseField(withAllowed(parsed.problem, allowed));
+        const refined = contract.refine?.(parsed.value) ?? null;
+        if (refined !== null) throw refuseField(refined);
+        const answered = refuseUnanswered(
+          await runCheck(checks, {
+            contract,
+            params: parsed.value,
+            accountId,
+            locations: readLocations(places, "json"),
+            maxLocations: plan.locations,
+            signal,
+          }),
+        );
+        return answerOf(answered);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return { ok: false, code: error.code, details: error.details };
+      }
+    },
+  };
+}
+
+function answerOf(answered: ReturnType<typeof refuseUnanswered>): ToolAnswer {
+  const data: unknown = answered.kind === "single" && answered.outcome.status === "ok" ? answered.outcome.data : null;
+  if (answered.kind === "multi") return { ok: true, data: { ...answered.data } };
+  return { ok: true, data: data as Readonly<Record<string, unknown>> };
+}
+
+/** `locations` is taken out before the contract's own parameters are read, but may be given. */
+function withAllowed<P extends { readonly reason: string; readonly message: string }>(
+  problem: P,
+  allowed: readonly string[],
+): P {
+  return problem.reason === "unknown"
+    ? { ...problem, message: `no such argument; allowed: ${allowed.join(", ")}` }
+    : problem;
+}

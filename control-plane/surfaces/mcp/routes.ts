@@ -1,0 +1,135 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { RawBody } from "#control-plane/http/body.ts";
+import { errorFields } from "#control-plane/http/envelope.ts";
+import { Refusal, STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
+import { bearerToken, type Gate } from "#control-plane/http/gate.ts";
+import { plainOperation } from "#control-plane/http/operation.ts";
+import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
+
+/** What the endpoint stands on. */
+export interface McpDeps {
+  readonly gate: Gate;
+  readonly protocol: McpProtocol;
+  /** Its origin alone may call from a page (decisions 11). */
+  readonly baseUrl: string;
+}
+
+/** JSON-RPC 2.0, section 5.1, and the server's own range for what the gate refuses. */
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+const INTERNAL_ERROR = -32_603;
+const LIMITED = -32_005;
+const NOT_ADMITTED = -32_001;
+
+/** Header fields the protocol reads; nothing else of a request reaches it. */
+const READ_FIELDS = /^(mcp-[a-z-]+|last-event-id)$/;
+
+/** POST /mcp: the tools for agents (Model Context Protocol, streamable HTTP without sessions). */
+export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }: McpDeps): void {
+  const { origin } = new URL(baseUrl);
+  server.route({
+    method: "POST",
+    url: "/mcp",
+    config: { renderError: renderRpcError },
+    onRequest: (request, reply, done) => {
+      const given = request.headers.origin;
+      if (given !== undefined && given !== origin) {
+        done(new Refusal("insufficient_scope", `Pages of ${origin} alone may call this endpoint from a browser.`));
+      } else if (bearerToken(request) === null) {
+        // Whoever has no key at all need not send a body first.
+        gate.admit(request, reply, null, GATE).catch(done);
+      } else done();
+    },
+    schema: {
+      ...plainOperation({
+        id: "mcp",
+        tag: "Agent endpoint",
+        summary: "The tools for agents: JSON-RPC 2.0, Model Context Protocol",
+        description: "Methods initialize, tools/list and tools/call; the key as Authorization: Bearer.",
+        types: ["application/json"],
+        errors: ["auth_required", "invalid_api_key", "service_unavailable"],
+      }),
+      security: [{ bearerKey: [] }],
+    },
+    handler: (request, reply) => answer(request, reply, gate, protocol),
+  });
+}
+
+/** Only tools/call counts against the day (decisions 2). */
+const GATE = { scope: null, key: "bearer" } as const;
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  gate: Gate,
+  protocol: McpProtocol,
+): Promise<FastifyReply> {
+  const body = readMessage(request);
+  const counts = body?.["method"] === "tools/call" ? "minute-and-day" : "minute";
+  const principal = await gate.admit(request, reply, bearerToken(request), { ...GATE, counts });
+  if (body === undefined) return refuseMessage(reply, PARSE_ERROR, "The body is no JSON.");
+  if (body === null) return refuseMessage(reply, INVALID_REQUEST, "Send one message at a time, not a batch.");
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableEnded) gone.abort();
+  });
+  const response = await protocol.answer({
+    body,
+    headers: Object.fromEntries(
+      Object.entries(request.headers).flatMap(([name, value]) =>
+        READ_FIELDS.test(name) && typeof value === "string" ? [[name, value] as const] : [],
+      ),
+    ),
+    url: `http://localhost${request.url}`,
+    principal,
+    signal: gone.signal,
+  });
+  const text = await response.text();
+  reply.code(response.status);
+  if (text === "") return reply.send();
+  return reply.type("application/json; charset=utf-8").send(text);
+}
+
+/** The one message of a body; bounded in depth like every JSON body. undefined: no JSON; null: JSON, but no object. */
+function readMessage({ body }: FastifyRequest): Readonly<Record<string, unknown>> | null | undefined {
+  if (!(body instanceof RawBody) || body.kind !== "json") return undefined;
+  const parsed = body.json();
+  if (parsed.ok) return parsed.value;
+  return /^\s*\[/.test(body.bytes.toString("latin1", 0, 64)) ? null : undefined;
+}
+
+function refuseMessage(reply: FastifyReply, code: number, message: string): FastifyReply {
+  return reply
+    .code(400)
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
+}
+
+const RPC_CODES: Partial<Record<ErrorCode, number>> = {
+  rate_limit_exceeded: LIMITED,
+  daily_limit_exceeded: LIMITED,
+  payload_too_large: INVALID_REQUEST,
+  unsupported_media_type: INVALID_REQUEST,
+  internal_error: INTERNAL_ERROR,
+};
+
+/** What the gate refuses, as a JSON-RPC error; the API's own words are its data. */
+const renderRpcError: ErrorRenderer = ({ code, details }, request) => {
+  const retryAfter = details.headers?.["retry-after"];
+  const wait = retryAfter === undefined ? {} : { retry_after_seconds: Number(retryAfter) };
+  return {
+    jsonrpc: "2.0",
+    id: idOf(request),
+    error: {
+      code: RPC_CODES[code] ?? NOT_ADMITTED,
+      message: details.message,
+      data: { ...errorFields(code, details), status: STATUS_OF_CODE[code], ...wait },
+    },
+  };
+};
+
+function idOf(request: FastifyRequest): string | number | null {
+  const id = readMessage(request)?.["id"];
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}

@@ -1,0 +1,62 @@
+import type { TSchema } from "typebox";
+import type { Contract } from "#shared/tools/define.ts";
+import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
+
+/** A JSON Schema (2020-12) as it is published. */
+export type JsonSchema = Readonly<Record<string, unknown>> & { readonly type: "object" };
+
+/** The arguments of a tool: the contract's parameters and `locations`, in JSON's own types. */
+export function argumentsSchema({ params }: Contract): JsonSchema {
+  const { locations } = CALL_PARAMS.properties;
+  const properties: Readonly<Record<string, TSchema>> = { ...params.properties, locations };
+  const { required = [] } = params as { readonly required?: readonly string[] };
+  return {
+    type: "object",
+    properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, argumentSchema(schema)])),
+    ...(required.length === 0 ? {} : { required: [...required] }),
+    additionalProperties: false,
+  };
+}
+
+/** The result of a tool: the contract's own shape, or one row a place where `locations` was given (decisions 6). */
+export function resultSchema({ result }: Contract): JsonSchema {
+  return {
+    type: "object",
+    anyOf: [{ $ref: "#/$defs/result" }, { $ref: "#/$defs/locations" }],
+    $defs: { result: plain(result), locations: MULTI },
+  };
+}
+
+/** Every switch is a boolean here; what only our own reader knows (x-kind, x-items) is left out. */
+function argumentSchema(schema: TSchema): object {
+  const { "x-kind": kind, "x-items": _items, "x-max-items": _most, ...rest } = plain(schema) as Record<string, unknown>;
+  if (kind !== "flag") return rest;
+  const { enum: _words, ...flag } = rest;
+  return { ...flag, type: "boolean" };
+}
+
+function plain(schema: TSchema): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
+}
+
+const MULTI = {
+  type: "object",
+  required: ["locations", "summary"],
+  properties: {
+    locations: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["location", "status", "duration_ms"],
+        properties: {
+          location: { type: "object", description: "Where the probe stands" },
+          status: { type: "string", enum: ["ok", "failed"] },
+          data: { $ref: "#/$defs/result" },
+          error: { type: "object", description: "Why it failed there: code, message, stage, source, reason" },
+          duration_ms: { type: "integer", description: "Milliseconds" },
+        },
+      },
+    },
+    summary: { type: "object", description: "total, ok, failed, consistent, and spreads of the tool's own figures" },
+  },
+};

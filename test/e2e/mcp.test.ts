@@ -1,0 +1,193 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { closedPort } from "#test/support/health.ts";
+import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+
+let plane: TestControlPlane;
+let agent: AgentProcess;
+let site: HttpServer;
+let key: string;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  [key, site, agent] = await Promise.all([plane.createKey(), startHttpServer(), startAgent(plane, "local")]);
+});
+
+afterAll(async () => {
+  await agent?.stop();
+  await Promise.all([site?.close(), plane?.stop()]);
+});
+
+interface Sent {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly id?: unknown;
+}
+
+/** One JSON-RPC request as curl sends it: no Accept, no session, no handshake. */
+function ask(method: string, params: unknown = {}, { token = key, headers = {}, id = 1 }: Sent = {}): Promise<Answer> {
+  return plane.call("/mcp", {
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}`, ...headers },
+    body: { jsonrpc: "2.0", id, method, params },
+  });
+}
+
+function resultOf(body: Answer["body"]): unknown {
+  return body["result"];
+}
+
+interface Listed {
+  readonly name: string;
+  readonly inputSchema: { readonly type: string; readonly required?: readonly string[]; readonly properties: object };
+  readonly outputSchema: { readonly type: string };
+  readonly annotations: object;
+}
+
+async function listTools(): Promise<readonly Listed[]> {
+  const { body } = await ask("tools/list");
+  return (resultOf(body) as { readonly tools: readonly Listed[] }).tools;
+}
+
+describe("a plain curl", () => {
+  it("lists the tools under their published names, each with schemas and annotations", async () => {
+    const tools = await listTools();
+    const names = tools.map(({ name }) => name);
+    expect(names).toContain("check_headers");
+    expect(names).toContain("check_ssl");
+    expect(names.length).toBeGreaterThanOrEqual(CONTRACTS.length);
+    for (const tool of tools) {
+      expect(tool.name).toMatch(/^(check|get|list)_[a-z_]+$/);
+      expect(tool.inputSchema.type).toBe("object");
+      expect(tool.outputSchema.type).toBe("object");
+      expect(tool.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+    }
+  });
+
+  it("calls a tool and gets the same data as text and as structure", async () => {
+    const { status, headers, body } = await ask("tools/call", {
+      name: "check_headers",
+      arguments: { url: `${site.url}/status/204`, follow: false },
+    });
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toContain("application/json");
+    const result = resultOf(body) as { content: { text: string }[]; structuredContent: object; isError?: boolean };
+    expect(result.isError).toBeUndefined();
+    expect(result.structuredContent).toMatchObject({ code: 204, url: `${site.url}/status/204` });
+    expect(JSON.parse(result.content[0]?.text ?? "")).toEqual(result.structuredContent);
+  });
+
+  it("runs it at several places", async () => {
+    const { body } = await ask("tools/call", {
+      name: "check_headers",
+      arguments: { url: `${site.url}/`, locations: ["local"] },
+    });
+    const { structuredContent } = resultOf(body) as { structuredContent: object };
+    expect(structuredContent).toMatchObject({
+      locations: [{ status: "ok", data: { code: 200 } }],
+      summary: { total: 1, ok: 1 },
+    });
+  });
+});
+
+describe("what goes wrong", () => {
+  it.each([
+    ["a dead target", { url: "http://127.0.0.1:{closed}/" }, { code: "request_failed", stage: "connect" }],
+    ["a private target", { url: "http://10.0.0.1/" }, { code: "target_not_allowed" }],
+    ["a missing argument", {}, { code: "missing_parameter", field: "url", reason: "required" }],
+    [
+      "an unknown argument",
+      { url: "http://a.example/", colour: "red" },
+      { code: "missing_parameter", reason: "unknown" },
+    ],
+    ["a number as text", { url: "http://a.example/", timeout: "5" }, { code: "missing_parameter", field: "timeout" }],
+    ["an unknown place", { url: "http://a.example/", locations: ["mars"] }, { reason: "unknown_location" }],
+  ])("%s is a result the caller can read", async (_case, args, error) => {
+    const closed = String(await closedPort());
+    const given = JSON.parse(JSON.stringify(args).replace("{closed}", closed)) as object;
+    const { status, body } = await ask("tools/call", { name: "check_headers", arguments: given });
+    expect(status).toBe(200);
+    const result = resultOf(body) as { isError: boolean; content: { text: string }[] };
+    expect(result.isError).toBe(true);
+    expect(JSON.parse(result.content[0]?.text ?? "")).toMatchObject({ error });
+  });
+
+  it("is a JSON-RPC error for the protocol's own faults", async () => {
+    expect((await ask("tools/call", { name: "check_nothing" })).body.error).toMatchObject({ code: -32_602 });
+    expect((await ask("no/such/method")).body.error).toMatchObject({ code: -32_601 });
+    const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+    const broken = await plane.call("/mcp", { headers, body: "{nonsense" });
+    expect([broken.status, broken.body.error]).toMatchObject([400, { code: -32_700 }]);
+    const deep = await plane.call("/mcp", { headers, body: `{"a":${"[".repeat(200_000)}` });
+    expect([deep.status, deep.body.error]).toMatchObject([400, { code: -32_700 }]);
+    const batch = await plane.call("/mcp", { headers, body: "[]" });
+    expect([batch.status, batch.body.error]).toMatchObject([400, { code: -32_600 }]);
+  });
+
+  it("names the scope a key lacks, as a result", async () => {
+    const free = await plane.createKey("free");
+    const { status, body } = await ask(
+      "tools/call",
+      { name: "check_ssl", arguments: { host: "a.example" } },
+      { token: free },
+    );
+    expect(status).toBe(200);
+    expect(body["result"]).toMatchObject({ isError: true });
+    expect(JSON.stringify(body["result"])).toContain("insufficient_scope");
+  });
+
+  it("asks for a key as Bearer and takes no other", async () => {
+    const none = await plane.call("/mcp", { body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
+    expect(none.status).toBe(401);
+    expect(none.headers.get("www-authenticate")).toBe("Bearer");
+    expect(none.body.error).toMatchObject({ data: { code: "auth_required" } });
+    const wrong = await ask("tools/list", {}, { token: "vtg_wrong" });
+    expect([wrong.status, wrong.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  });
+
+  it("is 405 for other methods and refused to pages of other origins", async () => {
+    for (const method of ["GET", "DELETE"]) expect((await plane.call("/mcp", { method })).status).toBe(405);
+    const { origin } = new URL(plane.app.config.baseUrl);
+    expect((await ask("tools/list", {}, { headers: { origin } })).status).toBe(200);
+    expect((await ask("tools/list", {}, { headers: { origin: "https://evil.example" } })).status).toBe(403);
+  });
+
+  it("counts calls against the day and the rest against the minute alone, and says when to come back", async () => {
+    const free = await plane.createKey("free");
+    const statuses: number[] = [];
+    for (let count = 0; count < 10; count += 1) statuses.push((await ask("ping", {}, { token: free })).status);
+    const over = await ask("tools/list", {}, { token: free, id: "seven" });
+    expect(statuses).toEqual(statuses.map(() => 200));
+    expect(over.status).toBe(429);
+    expect(over.body).toMatchObject({
+      id: "seven",
+      error: {
+        code: -32_005,
+        data: { code: "rate_limit_exceeded", retry_after_seconds: expect.any(Number) as number },
+      },
+    });
+    expect(over.headers.get("ratelimit")).toContain('"day";r=100');
+  });
+});
+
+describe("the official client", () => {
+  it.each(["2025-11-25", "2026-07-28"])("lists and calls in revision %s", async (revision) => {
+    const client = new Client({ name: "test", version: "1" }, {
+      supportedProtocolVersions: [revision],
+      ...(revision === "2026-07-28" ? { versionNegotiation: { mode: { pin: revision } } } : {}),
+    } as never);
+    const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${key}` } },
+    });
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    expect(tools.length).toBeGreaterThanOrEqual(CONTRACTS.length);
+    const result = await client.callTool({ name: "check_headers", arguments: { url: `${site.url}/status/404` } });
+    expect(result.structuredContent).toMatchObject({ code: 404 });
+    const failed = await client.callTool({ name: "check_headers", arguments: { url: "http://10.0.0.1/" } });
+    expect(failed.isError).toBe(true);
+    await client.close();
+  });
+});
