@@ -5,7 +5,7 @@ export default defineConfig({
   root: new URL("..", import.meta.url).pathname,
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**"],
+    exclude: ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**", "test/peers/**"],
     globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
     maxWorkers: 2,

@@ -174,14 +174,15 @@ describe("what goes wrong", () => {
 
 describe("the official client", () => {
   it.each(["2025-11-25", "2026-07-28"])("lists and calls in revision %s", async (revision) => {
-    const client = new Client({ name: "test", version: "1" }, {
-      supportedProtocolVersions: [revision],
-      ...(revision === "2026-07-28" ? { versionNegotiation: { mode: { pin: revision } } } : {}),
-    } as never);
+    const client = new Client(
+      { name: "test", version: "1" },
+      revision === "2026-07-28" ? { versionNegotiation: { mode: { pin: revision } } } : {},
+    );
     const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp`), {
       requestInit: { headers: { authorization: `Bearer ${key}` } },
     });
     await client.connect(transport);
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision);
     const { tools } = await client.listTools();
     expect(tools.length).toBeGreaterThanOrEqual(CONTRACTS.length);
     const result = await client.callTool({ name: "check_headers", arguments: { url: `${site.url}/status/404` } });

@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+// Programs of others (test/peers/package.json) held against the product; npm run test:peers installs them.
+// Vitest reads the default export.
+// oxlint-disable-next-line import/no-default-export
+export default defineConfig({
+  root: new URL("../..", import.meta.url).pathname,
+  test: {
+    include: ["test/peers/*.test.ts"],
+    globalSetup: ["test/support/database-server.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 60_000,
+  },
+});
