@@ -13,6 +13,19 @@ export function leading<T>(items: readonly T[], maxBytes: number): T[] {
   return cut < 0 ? [...items] : items.slice(0, cut);
 }
 
+/** As much of a text's beginning as has `maxBytes` of JSON. */
+export function leadingText(text: string, maxBytes: number): string {
+  if (text.length * 6 + 2 <= maxBytes || jsonBytes(text) <= maxBytes) return text;
+  let fits = 0;
+  let tooLong = Math.min(text.length, maxBytes);
+  while (fits + 1 < tooLong) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (jsonBytes(text.slice(0, middle).toWellFormed()) <= maxBytes) fits = middle;
+    else tooLong = middle;
+  }
+  return text.slice(0, fits).replace(/[\uD800-\uDBFF]$/, "");
+}
+
 /** Divides `total` so that small needs are met in full and large ones get equal parts of the rest. */
 export function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);

@@ -1,4 +1,6 @@
 import { check } from "#probe-agent/tools/check.ts";
+import { cookie } from "#probe-agent/tools/cookie.ts";
+import { csp } from "#probe-agent/tools/csp.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
 import { health } from "#probe-agent/tools/health.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
@@ -9,7 +11,7 @@ import type { Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
 export const implementations: ReadonlyMap<string, Implementation> = new Map(
-  [check, dns, ssl, ip, ping, health, traceroute].map((tool) => [
+  [check, dns, ssl, ip, ping, health, cookie, csp, traceroute].map((tool) => [
     tool.contract.name,
     tool as unknown as Implementation,
   ]),

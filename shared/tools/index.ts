@@ -1,4 +1,6 @@
 import { check } from "#shared/tools/check.ts";
+import { cookie } from "#shared/tools/cookie.ts";
+import { csp } from "#shared/tools/csp.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
 import { health } from "#shared/tools/health.ts";
@@ -8,6 +10,6 @@ import { ssl } from "#shared/tools/ssl.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 
 /** Every tool, in the order catalogues and docs show them. A new tool: its file, its line here, its implementation. */
-export const CONTRACTS: readonly Contract[] = [check, dns, ssl, ip, ping, health, traceroute].map(
+export const CONTRACTS: readonly Contract[] = [check, dns, ssl, ip, ping, health, cookie, csp, traceroute].map(
   (contract) => contract as unknown as Contract,
 );

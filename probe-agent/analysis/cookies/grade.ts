@@ -39,7 +39,7 @@ export function cookieIssues(cookie: Cookie, host: string, now: Date): CookieIss
     add("prefix_violated", 20, "The name's prefix promises what the attributes do not keep");
   }
   if (session && !cookie.host_only && cookie.domain !== host) {
-    add("session_for_parent_domain", 5, `A session cookie that every host under ${cookie.domain} receives`);
+    add("session_for_parent_domain", 5, "A session cookie that every host under its domain receives");
   }
   if (lifetimeDays(cookie, now) > MAX_LIFETIME_DAYS) add("lifetime_too_long", 5, "Asks for more than 400 days");
   if (cookie.size_bytes > MAX_COOKIE_OCTETS) add("too_large", 10, "Name and value exceed 4096 bytes");

@@ -20,6 +20,10 @@ export type CspFindingType =
   | "invalid_keyword"
   | "duplicate_directive"
   | "ignored_in_meta"
+  | "meta_after_script"
+  | "meta_outside_head"
+  | "report_only_in_meta"
+  | "undefined_reporting_group"
   | "nonce_charset"
   | "nonce_length"
   | "missing_directives"
@@ -57,7 +61,10 @@ export interface CspFinding {
 /** Findings of one kind are cut here: a policy of thousands of bad values says the same thousands of times. */
 export const MAX_FINDINGS_PER_TYPE = 50;
 
-/** Worst first, then in the order found; at most MAX_FINDINGS_PER_TYPE of a type. */
+/** Characters kept of names and values, which are the site's. */
+const MAX_SHOWN = 300;
+
+/** Worst first, then in the order found; at most MAX_FINDINGS_PER_TYPE of a type; fit to be shown. */
 export function orderFindings(findings: readonly CspFinding[]): CspFinding[] {
   const counts = new Map<string, number>();
   const kept = findings.filter((finding) => {
@@ -65,5 +72,21 @@ export function orderFindings(findings: readonly CspFinding[]): CspFinding[] {
     counts.set(finding.type, count);
     return count <= MAX_FINDINGS_PER_TYPE;
   });
-  return kept.toSorted((one, other) => CSP_SEVERITIES.indexOf(one.severity) - CSP_SEVERITIES.indexOf(other.severity));
+  const ordered = kept.toSorted(
+    (one, other) => CSP_SEVERITIES.indexOf(one.severity) - CSP_SEVERITIES.indexOf(other.severity),
+  );
+  return ordered.map((finding) => ({
+    ...finding,
+    directive: shown(finding.directive),
+    value: finding.value === null ? null : shown(finding.value),
+    message: shown(finding.message),
+  }));
+}
+
+/** Without control characters, cut. */
+function shown(text: string): string {
+  return text
+    .replaceAll(/\p{Cc}/gu, "\uFFFD")
+    .slice(0, MAX_SHOWN)
+    .toWellFormed();
 }

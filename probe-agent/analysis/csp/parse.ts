@@ -18,13 +18,15 @@ export interface Policy {
   readonly duplicates: readonly string[];
   /** Directives ignored because of where the policy stands. */
   readonly ignored: readonly string[];
+  /** More was given than is looked at: directives, or sources of one. */
+  readonly truncated: boolean;
 }
 
 /** Octets of policy text looked at over all policies; what a server can send in headers is far below. */
 export const MAX_POLICY_CHARACTERS = 256 * 1024;
 /** Policies and directives beyond are not looked at. */
 const MAX_POLICIES = 64;
-const MAX_DIRECTIVES = 256;
+const MAX_DIRECTIVES = 1000;
 /** Source expressions kept per directive. */
 export const MAX_SOURCES = 2000;
 
@@ -40,6 +42,7 @@ export function parsePolicies(texts: readonly PolicyText[]): { policies: Policy[
     left -= seen.length;
     for (const raw of source === "meta" ? [seen] : seen.split(",")) {
       const policy = parsePolicy(raw, source);
+      truncated ||= policy.truncated;
       if (policy.directives.size === 0 && policy.ignored.length === 0) continue;
       if (policies.length < MAX_POLICIES) policies.push(policy);
       else truncated = true;
@@ -53,18 +56,24 @@ export function parsePolicy(raw: string, source: Policy["source"]): Policy {
   const directives = new Map<string, readonly string[]>();
   const duplicates: string[] = [];
   const ignored: string[] = [];
+  let truncated = false;
   for (const token of raw.split(";")) {
     const [first = "", ...values] = token.split(/[\t\n\f\r ]+/).filter((part) => part !== "");
-    if (first === "" || directives.size >= MAX_DIRECTIVES) continue;
+    if (first === "") continue;
+    if (directives.size >= MAX_DIRECTIVES) {
+      truncated = true;
+      break;
+    }
     const name = first.toLowerCase();
     if (source === "meta" && IGNORED_IN_META.has(name)) ignored.push(name);
     else if (directives.has(name)) duplicates.push(name);
     else {
       const kept = values.slice(0, MAX_SOURCES);
+      truncated ||= kept.length < values.length;
       directives.set(name, SOURCE_LIST_DIRECTIVES.has(name) ? unique(kept.map(normaliseSource)) : kept);
     }
   }
-  return { raw: raw.trim(), source, directives, duplicates: unique(duplicates), ignored: unique(ignored) };
+  return { raw: raw.trim(), source, directives, duplicates: unique(duplicates), ignored: unique(ignored), truncated };
 }
 
 /**

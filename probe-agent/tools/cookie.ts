@@ -1,0 +1,80 @@
+import { ok } from "#shared/outcome.ts";
+import { cookie as contract } from "#shared/tools/cookie.ts";
+import { reportCookies, type SeenCookie } from "#probe-agent/analysis/cookies/report.ts";
+import { leading, leadingText } from "#probe-agent/analysis/fitting.ts";
+import { findTrackers } from "#probe-agent/analysis/trackers.ts";
+import { seePage } from "#probe-agent/sources/page.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+/** Octets of JSON for the list of cookies, and for one text of theirs. */
+const COOKIES_BYTES = 200_000;
+const TEXT_BYTES = 1024;
+
+/** Cookies of a page and of the redirects that led to it. */
+export const cookie = implement(contract, async (net, { url }) => {
+  const now = net.now();
+  const seen = await seePage(net, url);
+  if (seen.status !== "ok") return seen;
+  const { head, page, snapshot, observedAt, limitations } = seen.data;
+  const { cookies, graded, grade, score } = reportCookies(snapshot.hops, snapshot.finalUrl, now);
+  const shown = leading(cookies.map(row), COOKIES_BYTES);
+  const number = (test: (one: SeenCookie) => boolean): number => cookies.filter(test).length;
+  return ok({
+    ...head,
+    grade,
+    score,
+    note: graded > 0 ? null : noteOf(cookies.length),
+    summary: {
+      total: cookies.length,
+      graded,
+      rejected: number((one) => one.cookie.rejected_reason !== null),
+      secure: number((one) => one.cookie.secure),
+      http_only: number((one) => one.cookie.http_only),
+      same_site: number((one) => one.cookie.same_site !== null),
+      third_party: number((one) => !one.firstParty),
+      trackers: number((one) => one.purpose === "analytics" || one.purpose === "ads"),
+    },
+    cookies: shown,
+    trackers_in_html: page === null ? [] : findTrackers(page, new URL(snapshot.finalUrl).hostname),
+    source: ["page"],
+    observed_at: observedAt,
+    limitations: [
+      "No script was run: cookies that scripts set, and what they load, are not seen.",
+      ...limitations,
+      ...(shown.length < cookies.length
+        ? [`Only the first ${shown.length} of ${cookies.length} cookies are listed.`]
+        : []),
+    ],
+  });
+});
+
+function noteOf(total: number): string {
+  return total === 0 ? "No cookie was set." : "No cookie was set that a browser would keep.";
+}
+
+function row({ cookie: one, hopUrl, firstParty, purpose, vendor, prefix, prefixValid, deletes, issues }: SeenCookie) {
+  return {
+    name: leadingText(one.name, TEXT_BYTES),
+    value_length: Buffer.byteLength(one.value),
+    domain: leadingText(one.domain, TEXT_BYTES),
+    host_only: one.host_only,
+    path: leadingText(one.path, TEXT_BYTES),
+    expires: one.expires?.toISOString() ?? null,
+    max_age_s: one.max_age_s,
+    session: one.session,
+    deletes,
+    secure: one.secure,
+    http_only: one.http_only,
+    same_site: one.same_site,
+    partitioned: one.partitioned,
+    priority: one.priority === null ? null : leadingText(one.priority, TEXT_BYTES),
+    prefix: prefix === null ? null : { name: prefix, valid: prefixValid },
+    size_bytes: one.size_bytes,
+    first_party: firstParty,
+    purpose,
+    vendor,
+    hop_url: leadingText(hopUrl, 2048),
+    rejected_reason: one.rejected_reason,
+    issues: issues.map((issue) => ({ ...issue })),
+  };
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { csp } from "#probe-agent/tools/csp.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+import { closedPort } from "#test/support/health.ts";
+
+const STRICT = "script-src 'nonce-r4nd0mABC' 'strict-dynamic'; object-src 'none'; base-uri 'none'";
+const PAGES: Readonly<Record<string, readonly [headers: Readonly<Record<string, string | string[]>>, html: string]>> = {
+  "/strict": [
+    { "content-security-policy": `${STRICT}; report-to main`, "reporting-endpoints": 'main="https://r.example/"' },
+    "<p>",
+  ],
+  "/both": [
+    { "content-security-policy": ["script-src 'self', img-src 'none'", "script-src https:"] },
+    "<meta http-equiv=Content-Security-Policy content=\"font-src 'none'; frame-ancestors 'none'; sandbox; report-uri /x\"><p>",
+  ],
+  "/late": [{}, "<script>1</script><meta http-equiv=Content-Security-Policy content=\"default-src 'self'\">"],
+  "/reporting": [{ "content-security-policy-report-only": "default-src 'self'; report-to gone" }, "<p>"],
+  "/none": [{}, "<p>"],
+  "/huge-header": [{ "content-security-policy": "x".repeat(100_000) }, "<p>"],
+  "/large-header": [
+    { "content-security-policy": Array.from({ length: 500 }, (_, n) => `d${n} 'self' ${"y".repeat(90)}`).join(";") },
+    "<p>",
+  ],
+  "/huge-meta": [
+    {},
+    `<meta http-equiv=content-security-policy content="script-src ${Array.from({ length: 60_000 }, (_, n) => `h${n}.example`).join(" ")}\u0000\r 'x'">`,
+  ],
+};
+
+let server: HttpServer;
+
+beforeAll(async () => {
+  server = await startHttpServer({
+    handler: (_request, response, { path }) => {
+      const [headers, html] = PAGES[path] ?? [];
+      if (headers === undefined) return false;
+      response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
+      return true;
+    },
+  });
+});
+
+afterAll(() => server.close());
+
+async function see(path: string) {
+  return await resultOf(csp, { url: `${server.url}${path}` });
+}
+
+describe("a page's policies", () => {
+  it("of a strict header earn the best grade", async () => {
+    const result = await see("/strict");
+    expect(result).toMatchObject({
+      url: `${server.url}/strict`,
+      final_url: `${server.url}/strict`,
+      status: 200,
+      grade: "A",
+      score: 90,
+      enforced: true,
+      strict_csp: true,
+      trusted_types: false,
+      reporting: { report_uri: [], report_to: ["main"], endpoints: [{ name: "main", url: "https://r.example/" }] },
+      bypass_hosts: [],
+      source: ["page"],
+      limitations: [],
+    });
+    expect(result.adjustments.map(({ id, points }) => [id, points])).toEqual([
+      ["style_unsafe_inline", -5],
+      ["form_action_missing", -5],
+      ["frame_ancestors_missing", -5],
+      ["strict", 5],
+    ]);
+  });
+
+  it("of several headers, commas and a meta element are intersected", async () => {
+    const { effective, policies, findings } = await see("/both");
+    expect(policies.map((policy) => policy.source)).toEqual(["header", "header", "header", "meta"]);
+    expect(effective.script_src).toEqual(["'self'"]);
+    expect(effective.img_src).toEqual([]);
+    expect(effective.font_src).toEqual([]);
+    expect(effective).toMatchObject({ style_src: null, frame_ancestors: null, sandbox: null });
+    const ignored = findings.filter((one) => one.type === "ignored_in_meta").map((one) => one.directive);
+    expect(ignored).toEqual(["frame-ancestors", "sandbox", "report-uri"]);
+  });
+
+  it("are flagged in a meta element after a script", async () => {
+    const { findings, enforced } = await see("/late");
+    expect(enforced).toBe(true);
+    expect(findings).toContainEqual(expect.objectContaining({ type: "meta_after_script", severity: "medium" }));
+  });
+
+  it("that only report are graded at most 30", async () => {
+    const result = await see("/reporting");
+    expect(result).toMatchObject({ grade: "F", score: 30, enforced: false });
+    expect(result.findings).toContainEqual(
+      expect.objectContaining({ type: "undefined_reporting_group", value: "gone" }),
+    );
+    expect(result.limitations).toEqual(["Policies that only report stop nothing."]);
+  });
+
+  it("may be absent: grade F and nothing else to say", async () => {
+    expect(await see("/none")).toMatchObject({
+      grade: "F",
+      score: 0,
+      findings: [],
+      policies: [],
+      effective: { script_src: null },
+    });
+  });
+
+  it("are read on what is no HTML too", async () => {
+    const result = await see("/bytes/10");
+    expect(result).toMatchObject({ status: 200, grade: "F" });
+    expect(result.limitations).toEqual(["The answer is no HTML (text/plain)."]);
+  });
+});
+
+describe("hostile answers", () => {
+  it("with a header of 100 KB are a failure of the target", async () => {
+    expect((await runTool(csp, { url: `${server.url}/huge-header` })).outcome).toMatchObject({
+      status: "failed",
+      stage: "response",
+      source: "target",
+      reason: "headers_overflow",
+    });
+  });
+
+  it("with 500 directives in a header are read whole", async () => {
+    const result = await see("/large-header");
+    expect(Object.keys(result.policies[0]?.directives ?? {}).length).toBe(500);
+    expect(JSON.stringify(result).length).toBeLessThan(MAX_RESULT_BYTES);
+  });
+
+  it("with a megabyte of sources in a meta element fit a result that says it is cut", async () => {
+    const result = await see("/huge-meta");
+    expect(JSON.stringify(result).length).toBeLessThan(MAX_RESULT_BYTES);
+    expect(result.findings).toContainEqual(expect.objectContaining({ type: "truncated" }));
+    expect(result.limitations.join(" ")).toContain("lists of them are cut");
+  }, 10_000);
+});
+
+it("hands on a target's failure", async () => {
+  const port = await closedPort();
+  expect((await runTool(csp, { url: `http://127.0.0.1:${port}/` })).outcome).toMatchObject({
+    status: "failed",
+    stage: "connect",
+  });
+});
