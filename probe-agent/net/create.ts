@@ -36,7 +36,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const dnsFor = createDns({ servers: deps.dnsServers, egress, clock, random });
   const roots = deps.roots === undefined ? {} : { roots: deps.roots };
   const httpFor = createHttp({ clock, egress, userAgent, ...roots });
-  const tlsFor = createTls({ clock, egress, ...roots });
+  const tlsFor = createTls({ clock, egress, random, ...roots });
   const tcpFor = createTcp({ clock, egress, icmpHost: host });
   const icmpFor = createIcmp({ host, egress });
   const quicFor = createQuic({ clock, random, egress });

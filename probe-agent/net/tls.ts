@@ -1,65 +1,124 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Socket } from "node:net";
+import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, refused, type Failed, type Outcome, type Refused } from "#shared/outcome.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port/tls.ts";
+import type { HelloAnswer, HelloRequest, TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port/tls.ts";
 import { connectTcp } from "#probe-agent/net/tls/connect.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
+import { encodeHello, HELLO_RANDOM } from "#probe-agent/net/tls/hello/encode.ts";
+import { exchangeHello } from "#probe-agent/net/tls/hello/exchange.ts";
 import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";
 import { fromPem, trustedRoots } from "#probe-agent/net/tls/roots.ts";
 import { handshake, type Session } from "#probe-agent/net/tls/session.ts";
+import { createTurns, type Turns } from "#probe-agent/net/turns.ts";
 
 /** What the TLS port needs of its process. */
 export interface TlsDependencies {
   readonly clock: Clock;
   readonly egress: Egress;
+  readonly random: Random;
   /** PEM texts of the roots to trust in the place of Node's own. */
   readonly roots?: readonly string[];
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+/** Hellos of one job under way at once. */
+const HELLOS_AT_ONCE = 6;
 
 /**
  * Builds the TLS port. Failures of `inspect`: stage connect with refused, timeout, unreachable, reset, prohibited,
  * connection_failed (source probe: local_error, cancelled); stage tls with timeout, plain_text, not_tls, reset, closed,
  * an alert's name (handshake_failure, protocol_version, unrecognized_name, ...) or OpenSSL's reason. The same words
- * stand in an observation's `error` where the certificate had come.
+ * stand in an observation's `error` where the certificate had come. `hello` fails with the same words, but alerts and
+ * closes are answers to it.
  */
 export function createTls(dependencies: TlsDependencies): (job: JobLimits) => TlsPort {
-  const { clock, egress } = dependencies;
   const given = dependencies.roots?.map(fromPem);
-  return (job) => ({
-    inspect: (request) => inspect(request, job, clock, egress),
-    roots: () => given ?? trustedRoots(),
-  });
+  return (job) => {
+    const turns = createTurns(HELLOS_AT_ONCE);
+    return {
+      inspect: (request) => inspect(request, job, dependencies),
+      hello: (request) => inTurn(turns, job, () => sayHello(request, job, dependencies)),
+      roots: () => given ?? trustedRoots(),
+    };
+  };
 }
 
 async function inspect(
   request: TlsRequest,
   job: JobLimits,
-  clock: Clock,
-  egress: Egress,
+  dependencies: TlsDependencies,
 ): Promise<Outcome<TlsObservation>> {
-  if (!egress.allowsAddress(request.ip)) return refused;
-  const started = clock.monotonic();
-  const budget = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, job.deadline - started);
-  const ended = (): Reason => endReason(job, clock);
-  if (budget <= 0) return aborted("connect", ended());
-  const signal = AbortSignal.any([job.signal, AbortSignal.timeout(Math.ceil(budget))]);
-  const socket = await connectTcp(request.ip, request.port, signal);
-  if (socket === "aborted") return aborted("connect", ended());
-  if ("status" in socket) return socket;
-  const connected = clock.monotonic();
-  if (socket.remoteAddress !== undefined && !egress.allowsAddress(socket.remoteAddress)) {
-    socket.destroy();
-    return refused;
-  }
+  const { clock } = dependencies;
+  const opened = await open(request, job, dependencies);
+  if ("status" in opened) return opened;
+  const { socket, signal, started, connected } = opened;
   const session = await handshake(socket, request, {
     signal,
     monotonic: () => clock.monotonic(),
     waitsForRefusal: (received, secret) => readFlight(received, secret).clientCertificateRequested,
   });
-  return observation(session, ended, { started, connected });
+  return observation(session, () => endReason(job, clock), { started, connected });
+}
+
+async function sayHello(
+  request: HelloRequest,
+  job: JobLimits,
+  dependencies: TlsDependencies,
+): Promise<Outcome<HelloAnswer>> {
+  const opened = await open(request, job, dependencies);
+  if ("status" in opened) return opened;
+  const { socket, signal } = opened;
+  const hello = encodeHello(request, dependencies.random.bytes(HELLO_RANDOM));
+  const { reader, ending, aborted } = await exchangeHello(socket, hello, { flight: request.flight === true, signal });
+  const answer = { ...reader.answer(), ending };
+  if (answer.serverHello !== null || answer.alert?.fatal === true) return ok(answer);
+  if (aborted) return endedEarly("tls", endReason(job, dependencies.clock));
+  if (reader.kind() === "nothing" || reader.kind() === "tls") return ok(answer);
+  const { reason, message } = failureReason({ error: null, received: reader.start(), fatalAlert: null, ending });
+  return failed("tls", "target", reason, message);
+}
+
+async function inTurn<T>(turns: Turns, job: JobLimits, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  const leave = await turns.take(job.signal);
+  if (leave === null) return failed("connect", "target", "timeout", "The server did not answer in time");
+  try {
+    return await run();
+  } finally {
+    leave();
+  }
+}
+
+interface Opened {
+  readonly socket: Socket;
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds. */
+  readonly started: number;
+  readonly connected: number;
+}
+
+/** A TCP connection to a vetted address, with the signal that ends all that is done with it. */
+async function open(
+  { ip, port, timeoutMs = DEFAULT_TIMEOUT_MS }: Pick<TlsRequest, "ip" | "port" | "timeoutMs">,
+  job: JobLimits,
+  { clock, egress }: TlsDependencies,
+): Promise<Opened | Failed | Refused> {
+  if (!egress.allowsAddress(ip)) return refused;
+  const started = clock.monotonic();
+  const budget = Math.min(timeoutMs, job.deadline - started);
+  const late = (): Failed => endedEarly("connect", endReason(job, clock));
+  if (budget <= 0) return late();
+  const signal = AbortSignal.any([job.signal, AbortSignal.timeout(Math.ceil(budget))]);
+  const socket = await connectTcp(ip, port, signal);
+  if (socket === "aborted") return late();
+  if ("status" in socket) return socket;
+  const connected = clock.monotonic();
+  if (socket.remoteAddress === undefined || egress.allowsAddress(socket.remoteAddress)) {
+    return { socket, signal, started, connected };
+  }
+  socket.destroy();
+  return refused;
 }
 
 function observation(
@@ -76,7 +135,7 @@ function observation(
       : failureReason({ ...session, fatalAlert: flight.fatalAlert });
   if (flight.certificates.length === 0) {
     const why = reason ?? { reason: "no_certificate", message: "The server sent no certificate" };
-    return session.aborted ? aborted("tls", why) : failed("tls", "target", why.reason, why.message);
+    return session.aborted ? endedEarly("tls", why) : failed("tls", "target", why.reason, why.message);
   }
   return ok({
     protocol: session.agreed?.protocol ?? null,
@@ -99,6 +158,6 @@ function endReason(job: JobLimits, clock: Clock): Reason {
   return { reason: "timeout", message: "The server did not answer in time" };
 }
 
-function aborted(stage: "connect" | "tls", why: Reason): Failed {
+function endedEarly(stage: "connect" | "tls", why: Reason): Failed {
   return failed(stage, why.reason === "cancelled" ? "probe" : "target", why.reason, why.message);
 }

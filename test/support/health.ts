@@ -12,7 +12,7 @@ import { healthOn, type WebPorts } from "#probe-agent/tools/health.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer, type HttpServerOptions } from "#test/servers/http.ts";
 import { createPki, daysFromNow, type Pki } from "#test/servers/pki.ts";
-import { systemClock } from "#test/support/clock.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { identityOf, TEST_AGENT } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 
@@ -88,7 +88,7 @@ export async function createHealthBench(): Promise<HealthBench> {
     const resolver = dnsPort([dns.address], { limits });
     const shared = { clock: systemClock, egress: loopbackEgress };
     const http = createHttp({ ...shared, userAgent: TEST_AGENT, roots: [pki.root.pem] })(limits, resolver);
-    const tls = createTls({ ...shared, roots: [pki.root.pem] })(limits);
+    const tls = createTls({ ...shared, random: systemRandom, roots: [pki.root.pem] })(limits);
     const net = netOf({ dns: resolver, http, tls, tcp: createTcp(shared)(limits) }, limits);
     return await healthOn(ports).run(net, { url });
   }

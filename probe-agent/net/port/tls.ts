@@ -10,6 +10,8 @@ export interface TlsRequest {
   /** Restrict versions, e.g. both "TLSv1" to see whether 1.0 is offered. */
   readonly minVersion?: TlsVersion;
   readonly maxVersion?: TlsVersion;
+  /** Take signatures of these keys alone: servers with several certificates send the one that fits. */
+  readonly signedBy?: "RSA" | "ECDSA";
   readonly timeoutMs?: number;
 }
 
@@ -34,10 +36,82 @@ export interface TlsObservation {
   readonly handshakeMs: number | null;
 }
 
+/** A ClientHello, field by field (RFC 8446 section 4.1.2); what is left out is not sent. */
+export interface ClientHello {
+  /** legacy_version; below 0x0301 (SSL 3) no extension is sent. */
+  readonly version: number;
+  /** supported_versions. */
+  readonly supportedVersions?: readonly number[];
+  /** SNI; null for none. */
+  readonly servername: string | null;
+  /** Cipher suites and signals, in order of preference. */
+  readonly suites: readonly number[];
+  /** Compression methods; default null compression alone. */
+  readonly compression?: readonly number[];
+  /** supported_groups; with it goes ec_point_formats. */
+  readonly groups?: readonly number[];
+  /** Groups of which a key share is sent; empty: the extension without a share, so that the server names a group. */
+  readonly keyShares?: readonly ShareGroup[];
+  readonly signatureAlgorithms?: readonly number[];
+  readonly alpn?: readonly string[];
+  /** An empty renegotiation_info (RFC 5746). */
+  readonly renegotiationInfo?: boolean;
+  /** extended_master_secret, session_ticket, status_request and encrypt_then_mac, as browsers and OpenSSL send them. */
+  readonly usualExtras?: boolean;
+  /** The handshake message is filled up to this many octets (RFC 7685). */
+  readonly padTo?: number;
+}
+
+/** Groups of which key shares can be made: P-256 and X25519. */
+export type ShareGroup = 0x0017 | 0x001d;
+
+/** One ClientHello to send. */
+export interface HelloRequest extends ClientHello {
+  readonly ip: string;
+  readonly port: number;
+  /** Wait for the server's certificates and key exchange too, which stand in the clear up to TLS 1.2. */
+  readonly flight?: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** What the server chose. */
+export interface ServerHelloSeen {
+  /** 0x0300 ... 0x0304. */
+  readonly version: number;
+  readonly suite: number;
+  /** A HelloRetryRequest: the choice stands, a key share is missing. */
+  readonly retry: boolean;
+  readonly compression: number;
+  /** Numbers of the extensions, in the order sent. */
+  readonly extensions: readonly number[];
+  /** From key_share or, with `flight`, the named curve of ServerKeyExchange; null where none was seen. */
+  readonly group: number | null;
+  /** Size of the prime of an ephemeral Diffie-Hellman exchange, seen with `flight`; else null. */
+  readonly primeBits: number | null;
+  /** Chosen in the clear (up to TLS 1.2), else null. */
+  readonly alpn: string | null;
+}
+
+/** What came back for a ClientHello. */
+export interface HelloAnswer {
+  readonly serverHello: ServerHelloSeen | null;
+  /** The first fatal alert, else the first warning; null for none. */
+  readonly alert: { readonly fatal: boolean; readonly description: number } | null;
+  /** DER, in the order sent; only with `flight` and up to TLS 1.2. */
+  readonly certificates: readonly Uint8Array[];
+  /** What the server did with the connection before we closed it. */
+  readonly ending: "open" | "closed" | "reset";
+}
+
 /** Handshakes and trust roots. */
 export interface TlsPort {
   /** failed: stage connect before TCP stands; stage tls when no certificate came. */
   inspect(request: TlsRequest): Promise<Outcome<TlsObservation>>;
+  /**
+   * Sends one ClientHello and reads what is answered; nothing is agreed. At most six of one job are under way at once,
+   * the others wait. failed: stage connect as for `inspect`; stage tls with timeout, plain_text or not_tls.
+   */
+  hello(request: HelloRequest): Promise<Outcome<HelloAnswer>>;
   /** DER of every root this agent trusts: Node's defaults (the bundled ones, NODE_EXTRA_CA_CERTS, the system's if asked). */
   roots(): readonly Uint8Array[];
 }

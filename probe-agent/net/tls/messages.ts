@@ -4,7 +4,9 @@ import { createReader } from "#probe-agent/net/tls/reader.ts";
 export const MESSAGE = {
   serverHello: 2,
   certificate: 11,
+  serverKeyExchange: 12,
   certificateRequest: 13,
+  serverHelloDone: 14,
   finished: 20,
   certificateStatus: 22,
 } as const;
@@ -17,6 +19,9 @@ export interface ServerHello {
   readonly suite: number;
   /** A HelloRetryRequest in ServerHello's clothes; the real one follows. */
   readonly retry: boolean;
+  readonly compression: number;
+  /** Values by number, the first of a kind, in the order sent. */
+  readonly extensions: ReadonlyMap<number, Uint8Array>;
 }
 
 /** The certificates of one Certificate message, in the order sent, with what was stapled to the first. */
@@ -39,11 +44,13 @@ export function readServerHello(body: Uint8Array): ServerHello | null {
   const random = reader.take(32);
   reader.vector(1);
   const suite = reader.number(2);
-  reader.number(1);
+  const compression = reader.number(1) ?? 0;
   if (legacyVersion === undefined || random === undefined || suite === undefined) return null;
-  const selected = findExtension(reader.vector(2), EXTENSION.supportedVersions);
+  const extensions = readExtensions(reader.vector(2));
+  const selected = extensions.get(EXTENSION.supportedVersions);
   const version = selected === undefined ? legacyVersion : (createReader(selected).number(2) ?? legacyVersion);
-  return { version, suite, retry: Buffer.from(random).toString("hex") === RETRY_RANDOM };
+  const retry = Buffer.from(random).toString("hex") === RETRY_RANDOM;
+  return { version, suite, retry, compression, extensions };
 }
 
 /** Reads a Certificate message: RFC 5246 section 7.4.2, or RFC 8446 section 4.4.2 with per-certificate extensions. */
@@ -58,7 +65,7 @@ export function readCertificates(body: Uint8Array, tls13: boolean): CertificateL
     if (certificate === undefined) break;
     const extensions = tls13 ? list.vector(2) : undefined;
     if (certificates.length === 0) {
-      const status = findExtension(extensions, EXTENSION.statusRequest);
+      const status = readExtensions(extensions).get(EXTENSION.statusRequest);
       if (status) ocspStaple = readCertificateStatus(status);
     }
     if (certificate.length > 0) certificates.push(certificate);
@@ -74,13 +81,15 @@ export function readCertificateStatus(body: Uint8Array): Uint8Array | null {
   return kind === 1 && response !== undefined && response.length > 0 ? response : null;
 }
 
-function findExtension(extensions: Uint8Array | undefined, wanted: number): Uint8Array | undefined {
-  const reader = createReader(extensions ?? new Uint8Array());
+/** A list of extensions (RFC 8446 section 4.2), as far as it can be read. */
+function readExtensions(block: Uint8Array | undefined): ReadonlyMap<number, Uint8Array> {
+  const found = new Map<number, Uint8Array>();
+  const reader = createReader(block ?? new Uint8Array());
   while (reader.left() > 0) {
     const type = reader.number(2);
     const value = reader.vector(2);
-    if (value === undefined) return undefined;
-    if (type === wanted) return value;
+    if (type === undefined || value === undefined) break;
+    if (!found.has(type)) found.set(type, value);
   }
-  return undefined;
+  return found;
 }

@@ -36,6 +36,12 @@ const PERMISSIVE: ConnectionOptions = {
   requestOCSP: true,
 };
 
+/** OpenSSL's signature algorithms by the key that makes them. */
+const SIGNED_BY = {
+  RSA: "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512:RSA+SHA1",
+  ECDSA: "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ECDSA+SHA1",
+} as const;
+
 /** What a handshake needs beyond the request. */
 export interface HandshakeOptions {
   readonly signal: AbortSignal;
@@ -108,6 +114,7 @@ function requested(request: TlsRequest): ConnectionOptions {
     minVersion: request.minVersion ?? "TLSv1",
     maxVersion: request.maxVersion ?? "TLSv1.3",
     ...(request.servername === null ? {} : { servername: request.servername }),
+    ...(request.signedBy === undefined ? {} : { sigalgs: SIGNED_BY[request.signedBy] }),
     ...(request.alpn === undefined ? {} : { ALPNProtocols: [...request.alpn] }),
   };
 }

@@ -9,7 +9,7 @@ import { createPki, type Issued } from "#test/servers/pki.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-variants.ts";
 import { startWireServer } from "#test/servers/wire.ts";
-import { systemClock } from "#test/support/clock.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { jobLimits, loopbackEgress } from "#test/support/net.ts";
 
 const pki = await createPki();
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 function port(limits: JobLimits = jobLimits()): TlsPort {
-  return createTls({ clock: systemClock, egress: loopbackEgress })(limits);
+  return createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress })(limits);
 }
 
 async function inspect(
@@ -217,7 +217,7 @@ describe("no connection", () => {
   it("is ever made to an address the rules forbid", async () => {
     const server = await startWireServer(() => undefined);
     open.push(server);
-    const strict = createTls({ clock: systemClock, egress: createEgress(NO_ALLOW_LISTS) })(jobLimits());
+    const strict = createTls({ clock: systemClock, random: systemRandom, egress: createEgress(NO_ALLOW_LISTS) })(jobLimits());
     const outcome = await strict.inspect({ ip: "127.0.0.1", port: server.port, servername: null });
     expect(outcome).toEqual({ status: "refused" });
     expect(server.accepted()).toBe(0);
@@ -231,9 +231,9 @@ describe("no connection", () => {
 
 describe("roots", () => {
   it("are Node's own or those given, in one array for all jobs", () => {
-    const own = createTls({ clock: systemClock, egress: loopbackEgress });
+    const own = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress });
     expect(own(jobLimits()).roots().length).toBeGreaterThan(100);
-    const create = createTls({ clock: systemClock, egress: loopbackEgress, roots: [pki.root.pem] });
+    const create = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress, roots: [pki.root.pem] });
     const roots = create(jobLimits()).roots();
     expect(roots.map((root) => Buffer.from(root).toString("hex"))).toEqual([Buffer.from(pki.root.der).toString("hex")]);
     expect(create(jobLimits()).roots()).toBe(roots);

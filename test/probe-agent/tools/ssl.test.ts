@@ -9,7 +9,7 @@ import { startDnsServer } from "#test/servers/dns.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-variants.ts";
-import { systemClock } from "#test/support/clock.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 
 type Result = ResultOf<typeof contract>;
@@ -22,7 +22,7 @@ const zones = {
   "private.example": { A: ["10.0.0.1"] },
 };
 const dnsServer = await startDnsServer({ zones });
-const createTlsPort = createTls({ clock: systemClock, egress: loopbackEgress, roots: [pki.root.pem] });
+const createTlsPort = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress, roots: [pki.root.pem] });
 afterAll(() => dnsServer.close());
 
 async function run(port: number, host = TLS_HOST, timeoutMs = 20_000): Promise<Outcome<Result>> {

@@ -1,0 +1,132 @@
+import type { HelloAnswer, ServerHelloSeen } from "#probe-agent/net/port/tls.ts";
+import { EXTENSION } from "#probe-agent/net/tls/hello/extensions.ts";
+import { readEphemeralKey } from "#probe-agent/net/tls/hello/key-exchange.ts";
+import { MESSAGE, readCertificates, readServerHello, type ServerHello } from "#probe-agent/net/tls/messages.ts";
+import { createReader } from "#probe-agent/net/tls/reader.ts";
+import {
+  CONTENT,
+  kindOfAnswer,
+  splitMessages,
+  splitRecords,
+  type HandshakeMessage,
+} from "#probe-agent/net/tls/records.ts";
+
+/** Reads an answer as it comes in. */
+export interface HelloReader {
+  /** Takes what arrived; true once nothing more is needed. */
+  push(chunk: Uint8Array): boolean;
+  /** What has been seen so far. */
+  answer(): Omit<HelloAnswer, "ending">;
+  /** What the first octets are. */
+  kind(): ReturnType<typeof kindOfAnswer>;
+  /** The first octets, for a message. */
+  start(): Uint8Array;
+}
+
+/** Octets read of one answer: a ServerHello with warnings before it; a flight longer than any that browsers take. */
+const MAX_HELLO = 32_768;
+const MAX_FLIGHT = 262_144;
+const TLS13 = 0x0304;
+const FATAL = 2;
+const KEPT_START = 128;
+
+/** Reads up to the ServerHello; with `flight` up to the end of what an old server sends in the clear. */
+export function createHelloReader(flight: boolean): HelloReader {
+  let pending = new Uint8Array();
+  let messages: Uint8Array = new Uint8Array();
+  let start: Uint8Array = new Uint8Array();
+  let total = 0;
+  let hello: ServerHello | null = null;
+  let key = { group: null as number | null, primeBits: null as number | null };
+  let certificates: readonly Uint8Array[] = [];
+  let alert: HelloAnswer["alert"] = null;
+  let over = false;
+
+  function take({ type, body }: HandshakeMessage): void {
+    if (type === MESSAGE.serverHello && hello === null) {
+      hello = readServerHello(body);
+      over ||= hello === null || !flight || hello.version === TLS13;
+    } else if (hello === null) over = true;
+    else if (type === MESSAGE.certificate) ({ certificates } = readCertificates(body, false));
+    else if (type === MESSAGE.serverKeyExchange) {
+      key = readEphemeralKey(body, hello.suite);
+      over = true;
+    } else if (type === MESSAGE.serverHelloDone) over = true;
+  }
+
+  function readRecords(): void {
+    let read = 0;
+    const fragments: Uint8Array[] = [];
+    for (const { type, fragment } of splitRecords(pending)) {
+      read += 5 + fragment.length;
+      if (type === CONTENT.handshake) fragments.push(fragment);
+      else if (type === CONTENT.alert) {
+        alert = graver(alert, fragment);
+        over ||= alert?.fatal === true;
+      } else over = true;
+      if (over) break;
+    }
+    pending = pending.slice(read);
+    if (fragments.length === 0) return;
+    messages = Buffer.concat([messages, ...fragments]);
+    let used = 0;
+    for (const message of splitMessages(messages)) {
+      used += 4 + message.body.length;
+      take(message);
+    }
+    messages = messages.subarray(used);
+  }
+
+  return {
+    push(chunk) {
+      total += chunk.length;
+      if (start.length < KEPT_START) start = Buffer.concat([start, chunk]).subarray(0, KEPT_START);
+      pending = Buffer.concat([pending, chunk]);
+      readRecords();
+      const kind = kindOfAnswer(start);
+      return (
+        over || total > (flight ? MAX_FLIGHT : MAX_HELLO) || kind === "text" || kind === "other" || isStuck(pending)
+      );
+    },
+    answer: () => ({ serverHello: hello === null ? null : seen(hello, key), alert, certificates }),
+    kind: () => kindOfAnswer(start),
+    start: () => start,
+  };
+}
+
+/** The first fatal alert wins over a warning, the first of two equals over the second. */
+function graver(before: HelloAnswer["alert"], fragment: Uint8Array): HelloAnswer["alert"] {
+  const [level, description] = fragment;
+  if (description === undefined || before?.fatal === true) return before;
+  const fatal = level === FATAL;
+  return before === null || fatal ? { fatal, description } : before;
+}
+
+function seen(
+  hello: ServerHello,
+  key: { readonly group: number | null; readonly primeBits: number | null },
+): ServerHelloSeen {
+  const { version, suite, retry, compression, extensions } = hello;
+  const share = extensions.get(EXTENSION.keyShare);
+  const alpn = createReader(
+    createReader(extensions.get(EXTENSION.alpn) ?? new Uint8Array()).vector(2) ?? new Uint8Array(),
+  );
+  const protocol = alpn.vector(1);
+  return {
+    version,
+    suite,
+    retry,
+    compression,
+    extensions: [...extensions.keys()],
+    group: (share === undefined ? undefined : createReader(share).number(2)) ?? key.group,
+    primeBits: key.primeBits,
+    alpn: protocol === undefined ? null : Buffer.from(protocol).toString("latin1"),
+  };
+}
+
+/** Whole octets of a record header that no record can begin with. */
+function isStuck(pending: Uint8Array): boolean {
+  if (pending.length < 5) return false;
+  const [type = 0, major = 0, , high = 0, low = 0] = pending;
+  return type < CONTENT.changeCipherSpec || type > CONTENT.applicationData || major !== 3 || high * 256 + low > 18_432;
+}
