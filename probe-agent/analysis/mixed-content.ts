@@ -1,4 +1,5 @@
 import type { Element } from "domhandler";
+import { literalFamily } from "#shared/egress/addresses.ts";
 import { documentBase, resolveUrl } from "#probe-agent/analysis/html/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
@@ -18,6 +19,12 @@ export interface MixedReference {
   readonly line: number;
 }
 
+/** A reference browsers request over https instead, as far as they do. */
+export interface PassiveReference extends MixedReference {
+  /** False for hosts that are addresses: those are blocked (W3C Mixed Content, section 4.1). */
+  readonly upgradable: boolean;
+}
+
 /** Insecure references of a page that itself came over HTTPS (W3C Mixed Content). */
 export interface MixedContent {
   /** The page came over HTTPS; else nothing is mixed. */
@@ -25,11 +32,13 @@ export interface MixedContent {
   /** Blocked by browsers: scripts, styles, frames, srcset images, ... */
   readonly active: readonly MixedReference[];
   /** Upgraded by browsers, and lost where that fails: images, audio, video. */
-  readonly passive: readonly MixedReference[];
+  readonly passive: readonly PassiveReference[];
   /** Forms that send to an insecure address. */
   readonly forms: readonly MixedReference[];
+  /** Those of style elements and style attributes; they stand among active or passive too. */
+  readonly cssUrls: readonly MixedReference[];
   /** How many of each were found, also beyond those listed. */
-  readonly counts: { readonly active: number; readonly passive: number; readonly forms: number };
+  readonly counts: { readonly active: number; readonly passive: number; readonly forms: number; readonly css: number };
   /** The policy upgrades every insecure reference. */
   readonly upgradeInsecureRequests: boolean;
   /** "blocked": the policy blocks all of it. */
@@ -46,27 +55,35 @@ export function findMixedContent(
   policy: { readonly upgradeInsecureRequests: boolean; readonly blockAllMixedContent: boolean },
 ): MixedContent {
   const https = pageUrl.startsWith("https:");
-  const found = { active: [] as MixedReference[], passive: [] as MixedReference[], forms: [] as MixedReference[] };
-  const counts = { active: 0, passive: 0, forms: 0 };
+  const found = {
+    active: [] as MixedReference[],
+    passive: [] as PassiveReference[],
+    forms: [] as MixedReference[],
+    cssUrls: [] as MixedReference[],
+  };
+  const counts = { active: 0, passive: 0, forms: 0, css: 0 };
   if (https) {
     const base = documentBase(page.facts.baseHref, pageUrl);
     const lines = lineCounter(page.text);
     for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
       for (const reference of insecureReferences(element, base)) {
-        counts[reference.kind] += 1;
-        const list = found[reference.kind];
-        if (list.length >= MAX_LISTED) continue;
-        list.push({
-          tag: element.name,
-          attr: reference.attr,
-          url: reference.url,
-          line: lines(element.startIndex ?? 0),
-        });
+        const { attr, kind, css, upgradable, url } = reference;
+        const entry = { tag: element.name, attr, url, line: lines(element.startIndex ?? 0) };
+        counts[kind] += 1;
+        if (kind === "passive") keep(found.passive, { ...entry, upgradable });
+        else keep(found[kind], entry);
+        if (!css) continue;
+        counts.css += 1;
+        keep(found.cssUrls, entry);
       }
     }
   }
   const { upgradeInsecureRequests, blockAllMixedContent } = policy;
   return { https, ...found, counts, upgradeInsecureRequests, verdict: verdict(counts, blockAllMixedContent) };
+}
+
+function keep<T>(list: T[], entry: T): void {
+  if (list.length < MAX_LISTED) list.push(entry);
 }
 
 function verdict(counts: MixedContent["counts"], blockAll: boolean): MixedContent["verdict"] {
@@ -75,10 +92,11 @@ function verdict(counts: MixedContent["counts"], blockAll: boolean): MixedConten
   return counts.active > 0 ? "active" : "passive";
 }
 
-function insecureReferences(element: Element, base: string): (Reference & { url: string })[] {
+function insecureReferences(element: Element, base: string): (Reference & { url: string; upgradable: boolean })[] {
   return referencesOf(element, (name) => attribute(element, name)).flatMap((reference) => {
     const url = resolveUrl(reference.address, base);
     if (url === null || !["http:", "ws:", "ftp:"].includes(url.protocol) || isTrustworthy(url)) return [];
-    return [{ ...reference, url: url.href.slice(0, 2048) }];
+    const upgradable = reference.kind === "passive" && literalFamily(url.hostname.replace(/^\[|\]$/g, "")) === null;
+    return [{ ...reference, url: url.href.slice(0, 2048), upgradable }];
   });
 }

@@ -4,6 +4,7 @@ import { csp } from "#probe-agent/tools/csp.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
 import { health } from "#probe-agent/tools/health.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
+import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
@@ -11,7 +12,7 @@ import type { Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
 export const implementations: ReadonlyMap<string, Implementation> = new Map(
-  [check, dns, ssl, ip, ping, health, cookie, csp, traceroute].map((tool) => [
+  [check, dns, ssl, ip, ping, health, cookie, csp, mixedContent, traceroute].map((tool) => [
     tool.contract.name,
     tool as unknown as Implementation,
   ]),

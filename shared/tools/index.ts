@@ -5,11 +5,21 @@ import type { Contract } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
 import { health } from "#shared/tools/health.ts";
 import { ip } from "#shared/tools/ip.ts";
+import { mixedContent } from "#shared/tools/mixed-content.ts";
 import { ping } from "#shared/tools/ping.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 
 /** Every tool, in the order catalogues and docs show them. A new tool: its file, its line here, its implementation. */
-export const CONTRACTS: readonly Contract[] = [check, dns, ssl, ip, ping, health, cookie, csp, traceroute].map(
-  (contract) => contract as unknown as Contract,
-);
+export const CONTRACTS: readonly Contract[] = [
+  check,
+  dns,
+  ssl,
+  ip,
+  ping,
+  health,
+  cookie,
+  csp,
+  mixedContent,
+  traceroute,
+].map((contract) => contract as unknown as Contract);

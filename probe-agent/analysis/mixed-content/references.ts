@@ -7,6 +7,8 @@ export interface Reference {
   /** As written. */
   readonly address: string;
   readonly kind: "active" | "passive" | "forms";
+  /** It stands in a style sheet's text. */
+  readonly css: boolean;
 }
 
 type Read = (attribute: string) => string | null;
@@ -61,7 +63,7 @@ export function referencesOf(element: Element, read: Read): Reference[] {
   const references: Reference[] = [];
   for (const [attr, kind] of ATTRIBUTES[name] ?? []) {
     const address = read(attr);
-    if (address !== null && address !== "") references.push({ attr, address, kind });
+    push(references, attr, address, kind);
   }
   if (name === "link") references.push(...linkReferences(read));
   if (name === "input" && read("type")?.toLowerCase() === "image") push(references, "src", read("src"), "passive");
@@ -78,16 +80,17 @@ export function referencesOf(element: Element, read: Read): Reference[] {
 const ACTIVE_LINKS = new Set(["stylesheet", "modulepreload", "manifest", "import", "preload", "prerender"]);
 
 function linkReferences(read: Read): Reference[] {
-  const address = read("href");
-  if (address === null || address === "") return [];
+  const references: Reference[] = [];
   const rel = (read("rel") ?? "").toLowerCase().split(/\s+/);
   const image = read("as")?.toLowerCase() === "image";
   if (rel.some((word) => ACTIVE_LINKS.has(word))) {
-    return [{ attr: "href", address, kind: image ? "passive" : "active" }];
+    push(references, "href", read("href"), image ? "passive" : "active");
+    for (const address of srcsetAddresses(read("imagesrcset") ?? ""))
+      push(references, "imagesrcset", address, "active");
+  } else if (rel.some((word) => word === "icon" || word.startsWith("apple-touch-icon"))) {
+    push(references, "href", read("href"), "passive");
   }
-  return rel.some((word) => word === "icon" || word.startsWith("apple-touch-icon"))
-    ? [{ attr: "href", address, kind: "passive" }]
-    : [];
+  return references;
 }
 
 /** url() of backgrounds is upgradable, @import and fonts are not. */
@@ -96,7 +99,7 @@ function styleReferences(attr: string, css: string): Reference[] {
   const pattern = /(@import\s+(?:url\(\s*)?|src\s*:\s*url\(\s*|url\(\s*)["']?([^"')\s;]{1,2048})/gi;
   for (const match of css.slice(0, MAX_STYLE).matchAll(pattern)) {
     const kind = /^(?:@import|src)/i.test(match[1] ?? "") ? "active" : "passive";
-    push(references, attr, match[2] ?? null, kind);
+    push(references, attr, match[2] ?? null, kind, true);
     if (references.length >= MAX_REFERENCES) break;
   }
   return references;
@@ -119,6 +122,12 @@ function inPicture(element: Element): boolean {
   return parent !== null && "name" in parent && parent.name === "picture";
 }
 
-function push(references: Reference[], attr: string, address: string | null, kind: Reference["kind"]): void {
-  if (address !== null && address !== "") references.push({ attr, address, kind });
+function push(
+  references: Reference[],
+  attr: string,
+  address: string | null,
+  kind: Reference["kind"],
+  css = false,
+): void {
+  if (address !== null && address !== "") references.push({ attr, address, kind, css });
 }

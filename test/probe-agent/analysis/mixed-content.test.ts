@@ -58,6 +58,33 @@ describe("mixed content", () => {
     );
   });
 
+  it("lists what style sheets and attributes load once more", () => {
+    const found = find(
+      "<style>@import 'http://c.example/a.css'; p { background: url(http://c.example/b.png) }</style>" +
+        '<p style="background:url(http://c.example/c.png)"><img src=http://c.example/d.png>',
+    );
+    expect(found.cssUrls.map(({ tag, attr, url }) => `${tag} ${attr} ${url}`)).toEqual([
+      "style text http://c.example/a.css",
+      "style text http://c.example/b.png",
+      "p style http://c.example/c.png",
+    ]);
+    expect(found.counts).toEqual({ active: 1, passive: 3, forms: 0, css: 3 });
+  });
+
+  it("tells what browsers upgrade: not the images of hosts that are addresses (W3C Mixed Content 4.1)", () => {
+    const html = "<img src=http://a.example/x><img src=http://192.0.2.1/x><img src='http://[2001:db8::1]/x'>";
+    expect(find(html).passive.map((one) => one.upgradable)).toEqual([true, false, false]);
+  });
+
+  it("reads the image set of a preload", () => {
+    const html = "<link rel=preload as=image href=http://a.example/1.png imagesrcset='http://a.example/2.png 2x'>";
+    const { active, passive } = find(html);
+    expect([passive, active].map(([one]) => [one?.attr, one?.url])).toEqual([
+      ["href", "http://a.example/1.png"],
+      ["imagesrcset", "http://a.example/2.png"],
+    ]);
+  });
+
   it("lists a hundred of a kind and counts the rest", () => {
     const found = find("<img src=http://a.example/x.png>".repeat(250));
     expect([found.passive.length, found.counts.passive]).toEqual([100, 250]);

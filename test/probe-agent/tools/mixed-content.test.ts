@@ -1,0 +1,146 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { createPki, type Pki } from "#test/servers/pki.ts";
+import { closedPort } from "#test/support/health.ts";
+import { identityOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+const FIXTURE = readFileSync(new URL("../../fixtures/html/page.html", import.meta.url));
+const META = '<meta http-equiv=Content-Security-Policy content="upgrade-insecure-requests">';
+const IMAGE = "<img src=http://a.example/x.png>";
+const LONG = `http://a.example/${"x".repeat(2500)}`;
+const PAGES: Readonly<Record<string, readonly [html: string | Buffer, headers?: Readonly<Record<string, string>>]>> = {
+  "/page": [FIXTURE],
+  "/clean": ["<script src=//a.example/x.js></script><a href=http://a.example>"],
+  "/image": [IMAGE],
+  "/meta": [`${META}${IMAGE}`],
+  "/void-meta": [`<body>${META}${IMAGE}`],
+  "/blocked": [IMAGE, { "content-security-policy": "default-src *, block-all-mixed-content" }],
+  "/reporting": [
+    IMAGE,
+    { "content-security-policy-report-only": "block-all-mixed-content; upgrade-insecure-requests" },
+  ],
+  "/broken": ["\u0000\r\n<img src='http://a.example/\u0000'><im<img src=\"http://b.example/"],
+  "/huge": [
+    `<img src=${LONG} srcset="${LONG} 2x" style="background:url(${LONG})"><form action=${LONG}></form>`.repeat(500),
+  ],
+  "/links": ["<a href=http://a.example/>link</a>\n".repeat(150_000)],
+  "/text": ["http://a.example/", { "content-type": "text/plain" }],
+};
+
+let pki: Pki;
+let secure: HttpServer;
+let plain: HttpServer;
+
+beforeAll(async () => {
+  pki = await createPki();
+  const leaf = await pki.issue({ ip: ["127.0.0.1"] });
+  const handler: Parameters<typeof startHttpServer>[0] = {
+    handler: (_request, response, { path }) => {
+      const [html, headers] = PAGES[path] ?? [];
+      if (html === undefined) return false;
+      response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
+      return true;
+    },
+  };
+  secure = await startHttpServer({ ...handler, tls: identityOf(leaf, pki.intermediate), h2: true });
+  plain = await startHttpServer(handler);
+});
+
+afterAll(() => Promise.all([secure.close(), plain.close()]));
+
+async function see(path: string, server = secure) {
+  return await resultOf(mixedContent, { url: `${server.url}${path}` }, { roots: [pki.root.pem] });
+}
+
+describe("a secure page", () => {
+  it("is looked through in every place, with lines", async () => {
+    const result = await see("/page");
+    expect(result).toMatchObject({ https: true, verdict: "active", status: 200, source: ["page"] });
+    expect(result.active[0]).toEqual({
+      tag: "script",
+      attr: "src",
+      url: "http://cdn.example.com/assets/app.js",
+      line: 18,
+    });
+    expect(result.passive[0]).toEqual({
+      tag: "link",
+      attr: "href",
+      url: "http://cdn.example.com/favicon.ico",
+      line: expect.any(Number) as number,
+      upgradable: true,
+    });
+    expect(result.forms.map((one) => one.url)).toEqual(["http://forms.example/send"]);
+    expect(result.css_urls.map((one) => one.url)).toEqual([
+      "http://img.example/bg.png",
+      "http://css.example/x.css",
+      "http://img.example/b.png",
+    ]);
+    expect(result.limitations).toEqual(["Only the HTML was read: style sheets, scripts and frames may load more."]);
+  });
+
+  it("may be clean or only passive", async () => {
+    expect(await see("/clean")).toMatchObject({
+      verdict: "clean",
+      counts: { active: 0, passive: 0, forms: 0, css: 0 },
+    });
+    expect(await see("/image")).toMatchObject({
+      verdict: "passive",
+      upgrade_insecure_requests: false,
+      block_all: false,
+    });
+  });
+
+  it("may have a policy that upgrades or blocks, if browsers heed it where it stands", async () => {
+    expect(await see("/meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: true });
+    expect(await see("/void-meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: false });
+    expect(await see("/blocked")).toMatchObject({ verdict: "blocked", block_all: true });
+    expect(await see("/reporting")).toMatchObject({
+      verdict: "passive",
+      block_all: false,
+      upgrade_insecure_requests: false,
+    });
+  });
+});
+
+it("a page over HTTP has nothing mixed", async () => {
+  const result = await see("/image", plain);
+  expect(result).toMatchObject({ https: false, verdict: "clean", passive: [] });
+  expect(result.limitations[0]).toContain("came over HTTP");
+});
+
+it("an answer that is no HTML has no verdict", async () => {
+  const result = await see("/text");
+  expect(result).toMatchObject({ https: true, verdict: null });
+  expect(result.limitations).toEqual(["The answer is no HTML (text/plain)."]);
+});
+
+describe("hostile pages", () => {
+  it("with control characters and broken tags are read", async () => {
+    const result = await see("/broken");
+    expect(result.counts.passive).toBeGreaterThanOrEqual(1);
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    expect(result.passive.map((one) => one.url).join("")).not.toMatch(/[\u0000-\u001f]/);
+  });
+
+  it("with references of kilobytes are cut to a result, and say so", async () => {
+    const result = await see("/huge");
+    expect(result.counts).toEqual({ active: 500, passive: 1000, forms: 500, css: 500 });
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
+    expect(result.limitations).toContain("Not all references are listed.");
+  }, 10_000);
+
+  it("of five megabytes of links are read in time, and say that there is more", async () => {
+    const result = await see("/links");
+    expect(result.verdict).toBe("clean");
+    expect(result.limitations).toContain("The page is larger than what is looked at.");
+  }, 20_000);
+});
+
+it("hands on a target's failure", async () => {
+  const { outcome } = await runTool(mixedContent, { url: `https://127.0.0.1:${await closedPort()}/` });
+  expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
+});
