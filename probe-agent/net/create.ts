@@ -10,6 +10,7 @@ import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
 import { createQuic } from "#probe-agent/net/quic.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
+import { createTech } from "#probe-agent/net/tech.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
 import { createWhois } from "#probe-agent/net/whois.ts";
@@ -42,6 +43,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const quicFor = createQuic({ clock, random, egress });
   const traceFor = createTrace({ host, egress, clock });
   const whoisFor = createWhois({ clock, egress });
+  const techFor = createTech({ clock, rules: deps.data.techRules });
   return (limits, emit) => {
     const dns = dnsFor(limits);
     return {
@@ -59,6 +61,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       trace: traceFor(limits),
       quic: quicFor(limits),
       whois: whoisFor(limits, dns),
+      tech: techFor(limits),
       services,
       data: deps.data,
       trustAnchors: deps.trustAnchors,

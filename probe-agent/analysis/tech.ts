@@ -1,0 +1,105 @@
+import { compileRules } from "#probe-agent/analysis/tech/compile.ts";
+import { runTest, type Match } from "#probe-agent/analysis/tech/match.ts";
+import type { Pattern } from "#probe-agent/analysis/tech/pattern.ts";
+import { resolveFindings, type Finding } from "#probe-agent/analysis/tech/resolve.ts";
+import type { Rule, TechRules } from "#probe-agent/analysis/tech/rule.ts";
+import { readSubject, type Subject, type TechPage } from "#probe-agent/analysis/tech/subject.ts";
+import { toTechnologies, type Technology } from "#probe-agent/analysis/tech/technology.ts";
+
+/** Rules as two objects of the format's JSON. */
+export interface RuleObjects {
+  readonly technologies: Readonly<Record<string, unknown>>;
+  readonly categories?: Readonly<Record<string, unknown>>;
+}
+
+/** How a long search is watched and ended. */
+export interface Watch {
+  /** Rules left alone. */
+  readonly skip?: ReadonlySet<string>;
+  /** Asked before each test of a rule; false ends the search with what has been found. */
+  goOn?(rule: Rule): boolean;
+}
+
+/** What a search found. */
+export interface Detection {
+  readonly technologies: Technology[];
+  /** Rules the search did not come to. */
+  readonly unfinished: number;
+}
+
+/** The technologies a page shows, the surest first. Pure. */
+export function detect(page: TechPage, rules: TechRules | RuleObjects): Technology[] {
+  return detectWatched(page, "byName" in rules ? rules : compileObjects(rules)).technologies;
+}
+
+/** `detect` for rules and pages that may take long. */
+export function detectWatched(page: TechPage, rules: TechRules, watch: Watch = {}): Detection {
+  const search = new Search(readSubject(page), watch);
+  const waiting = new Set(rules.rules.filter((rule) => watch.skip?.has(rule.name) !== true));
+  let findings = new Map<string, Finding>();
+  for (;;) {
+    // What a finding opens the way for is looked for next, until nothing is added.
+    const due = [...waiting].filter((rule) => isDue(rule, findings));
+    if (due.length === 0 || search.stopped) break;
+    for (const rule of due) {
+      if (!search.run(rule)) break;
+      waiting.delete(rule);
+    }
+    findings = resolveFindings(search.seen, rules);
+  }
+  const unfinished = search.stopped ? [...waiting].filter((rule) => isDue(rule, findings)).length : 0;
+  return { technologies: toTechnologies(findings.values(), rules.categories), unfinished };
+}
+
+function compileObjects({ technologies, categories = {} }: RuleObjects): TechRules {
+  return compileRules({ technologies: Object.entries(technologies), categories: Object.entries(categories) });
+}
+
+function isDue({ requires, requiresCategories }: Rule, findings: ReadonlyMap<string, Finding>): boolean {
+  if (requires.length === 0 && requiresCategories.length === 0) return true;
+  if (requires.some((name) => findings.has(name))) return true;
+  const needed = new Set(requiresCategories);
+  return needed.size > 0 && findings.values().some(({ rule }) => rule.categories.some((id) => needed.has(id)));
+}
+
+class Search {
+  readonly seen: Finding[] = [];
+  stopped = false;
+  readonly #subject: Subject;
+  readonly #watch: Watch;
+
+  constructor(subject: Subject, watch: Watch) {
+    this.#subject = subject;
+    this.#watch = watch;
+  }
+
+  /** Holds a rule against the page; false where the search was ended first. */
+  run(rule: Rule): boolean {
+    const fitting = new Set<Pattern>();
+    const matches: Match[] = [];
+    for (const test of rule.tests) {
+      if (this.#watch.goOn?.(rule) === false) {
+        this.stopped = true;
+        return false;
+      }
+      for (const match of runTest(test, this.#subject)) {
+        fitting.add(test.pattern);
+        matches.push(match);
+      }
+    }
+    const confidence = Math.min(
+      100,
+      [...fitting].reduce((sum, pattern) => sum + pattern.confidence, 0),
+    );
+    if (confidence > 0) this.seen.push({ rule, confidence, version: bestVersion(matches), matches, impliedBy: null });
+    return true;
+  }
+}
+
+/** The most exact one; of equals the first found. */
+function bestVersion(matches: readonly Match[]): string | null {
+  return matches.reduce<string | null>(
+    (best, { version }) => (version !== null && version.length > (best?.length ?? 0) ? version : best),
+    null,
+  );
+}

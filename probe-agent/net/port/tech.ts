@@ -1,0 +1,29 @@
+import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
+import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
+
+/** What a page was found to use, and what was left out. */
+export interface TechFound {
+  readonly ok: true;
+  readonly technologies: readonly Technology[];
+  /** Names of rules that are left alone for a while since they took too long. */
+  readonly suspended: readonly string[];
+  /** Rules there was no time for. */
+  readonly unfinished: number;
+  /** Patterns of the operator's or the built-in rules that cannot be used. */
+  readonly unusable: number;
+}
+
+/**
+ * Why a page was not looked at: busy (others were first until its time was over), too_slow, out_of_memory, cancelled (the
+ * job ended), broken (the rules could not be run at all).
+ */
+export interface TechUnknown {
+  readonly ok: false;
+  readonly reason: "busy" | "too_slow" | "out_of_memory" | "cancelled" | "broken";
+}
+
+/** Fingerprints of pages, made in threads of their own: neither a page nor a rule can hold the agent up. */
+export interface TechPort {
+  /** At most `ms` from now, waiting included. */
+  detect(page: TechPage, ms: number): Promise<TechFound | TechUnknown>;
+}
