@@ -6,13 +6,14 @@ import { health } from "#probe-agent/tools/health.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
+import { schema } from "#probe-agent/tools/schema.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
 export const implementations: ReadonlyMap<string, Implementation> = new Map(
-  [check, dns, ssl, ip, ping, health, cookie, csp, mixedContent, traceroute].map((tool) => [
+  [check, dns, ssl, ip, ping, health, cookie, csp, mixedContent, schema, traceroute].map((tool) => [
     tool.contract.name,
     tool as unknown as Implementation,
   ]),

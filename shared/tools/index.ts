@@ -7,6 +7,7 @@ import { health } from "#shared/tools/health.ts";
 import { ip } from "#shared/tools/ip.ts";
 import { mixedContent } from "#shared/tools/mixed-content.ts";
 import { ping } from "#shared/tools/ping.ts";
+import { schema } from "#shared/tools/schema.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 
@@ -21,5 +22,6 @@ export const CONTRACTS: readonly Contract[] = [
   cookie,
   csp,
   mixedContent,
+  schema,
   traceroute,
 ].map((contract) => contract as unknown as Contract);

@@ -130,15 +130,27 @@ export function* walkElements(root: Document | Element, skip: ReadonlySet<string
 
 /** The text below an element, white space collapsed, at most `limit` characters. */
 export function textOf(element: Element, limit = 10_000): string {
+  return rawTextOf(element, limit).replaceAll(/\s+/g, " ").trim();
+}
+
+/** What may still be spent on reading text: one for each node and each character. */
+export interface TextBudget {
+  left: number;
+}
+
+/** The text below an element as it stands (DOM textContent), at most `limit` characters and as far as `budget` goes. */
+export function rawTextOf(element: Element, limit: number, budget: TextBudget = { left: Infinity }): string {
   const parts: string[] = [];
   let length = 0;
   const stack: ChildNode[] = element.firstChild === null ? [] : [element.firstChild];
-  for (let node = stack.pop(); node !== undefined && length < limit; node = stack.pop()) {
+  for (let node = stack.pop(); node !== undefined && length < limit && budget.left > 0; node = stack.pop()) {
+    budget.left -= 1;
     if (node.nextSibling !== null) stack.push(node.nextSibling);
     if (isText(node)) {
       parts.push(node.data);
       length += node.data.length;
+      budget.left -= node.data.length;
     } else if (isTag(node) && node.firstChild !== null) stack.push(node.firstChild);
   }
-  return parts.join("").slice(0, limit).replaceAll(/\s+/g, " ").trim();
+  return parts.join("").slice(0, limit);
 }

@@ -1,0 +1,55 @@
+import { documentBase } from "#probe-agent/analysis/html/address.ts";
+import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
+import { readJsonLd, type JsonLdObject } from "#probe-agent/analysis/structured/json-ld.ts";
+import type { Located, StructuredError, StructuredItem } from "#probe-agent/analysis/structured/item.ts";
+import { readMicrodata } from "#probe-agent/analysis/structured/microdata.ts";
+import { readSocialTags, type SocialTags } from "#probe-agent/analysis/structured/open-graph.ts";
+import { readRdfa } from "#probe-agent/analysis/structured/rdfa.ts";
+
+/** The structured data of a page by syntax. */
+export interface StructuredData {
+  /** Objects as written, one per object of a top-level array. */
+  readonly json_ld: readonly JsonLdObject[];
+  readonly microdata: readonly StructuredItem[];
+  readonly rdfa: readonly StructuredItem[];
+  /** Faults that were read over, and what could not be read, by position. */
+  readonly errors: readonly StructuredError[];
+}
+
+/** The same with places. */
+export interface LocatedData {
+  readonly json_ld: readonly Located<JsonLdObject>[];
+  readonly microdata: readonly Located<StructuredItem>[];
+  readonly rdfa: readonly Located<StructuredItem>[];
+  readonly errors: readonly StructuredError[];
+}
+
+/** JSON-LD, microdata and RDFa of a page. `url`: where it came from; addresses count from it and the base element. */
+export function structuredData(html: string, url: string): StructuredData {
+  const { json_ld, microdata, rdfa, errors } = locateData(readHtml(html), url);
+  return { json_ld: json_ld.map(valueOf), microdata: microdata.map(valueOf), rdfa: rdfa.map(valueOf), errors };
+}
+
+/** The structured data of a page that is parsed already. */
+export function locateData({ document, facts }: Page, url: string): LocatedData {
+  const base = documentBase(facts.baseHref, url);
+  const jsonLd = readJsonLd(document.root);
+  const microdata = readMicrodata(document.root, base);
+  const rdfa = readRdfa(document.root, base);
+  const errors = [...jsonLd.errors, ...microdata.errors, ...rdfa.errors];
+  return {
+    json_ld: jsonLd.items,
+    microdata: microdata.items,
+    rdfa: rdfa.items,
+    errors: errors.toSorted((one, other) => one.position - other.position),
+  };
+}
+
+/** Open Graph and X card properties of a page, in document order with repeats. */
+export function openGraph(html: string, _url: string): SocialTags {
+  return readSocialTags(readHtml(html));
+}
+
+function valueOf<T>({ value }: Located<T>): T {
+  return value;
+}

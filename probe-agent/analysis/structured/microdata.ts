@@ -1,0 +1,184 @@
+import { isTag, type Document, type Element } from "domhandler";
+import { resolveUrl } from "#probe-agent/analysis/html/address.ts";
+import { rawTextOf, walkElements } from "#probe-agent/analysis/html/document.ts";
+import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+import {
+  MAX_VALUE_LENGTH,
+  wordsOf,
+  writtenAttribute,
+  type Found,
+  type Located,
+  type StructuredError,
+  type StructuredItem,
+  type StructuredValue,
+} from "#probe-agent/analysis/structured/item.ts";
+
+/** Element visits, items, characters of text and nesting spent on a page: itemref can ask for any amount of each. */
+const MAX_VISITS = 600_000;
+const MAX_ITEMS = 20_000;
+const TEXT_BUDGET = 8_000_000;
+const MAX_NESTING = 64;
+const MAX_ERRORS = 200;
+
+/** Elements whose property is an address, with its attribute (WHATWG HTML, microdata, values). */
+const ADDRESSES = new Map([
+  ["audio", "src"],
+  ["embed", "src"],
+  ["iframe", "src"],
+  ["img", "src"],
+  ["source", "src"],
+  ["track", "src"],
+  ["video", "src"],
+  ["a", "href"],
+  ["area", "href"],
+  ["link", "href"],
+  ["object", "data"],
+]);
+
+/** The top-level microdata items of a page, by the algorithms of the HTML standard. `base` as documentBase gives it. */
+export function readMicrodata(root: Document, base: string): Found<StructuredItem> {
+  return new MicrodataReader(root, base).read();
+}
+
+class MicrodataReader {
+  readonly #root: Document;
+  readonly #base: string;
+  readonly #errors = new Map<string, StructuredError>();
+  readonly #exceeded = new Set<string>();
+  #ids: Map<string, Element> | null = null;
+  #visits = 0;
+  #items = 0;
+  readonly #text = { left: TEXT_BUDGET };
+
+  constructor(root: Document, base: string) {
+    this.#root = root;
+    this.#base = base;
+  }
+
+  read(): Found<StructuredItem> {
+    const items: Located<StructuredItem>[] = [];
+    for (const element of walkElements(this.#root, INERT_ELEMENTS)) {
+      if (!isItem(element) || writtenAttribute(element, "itemprop") !== null) continue;
+      items.push({ value: this.#item(element, [element]), offset: element.startIndex ?? 0 });
+    }
+    return { items, errors: [...this.#errors.values()] };
+  }
+
+  /** `memory`: the item and those around it, so that loops end (the standard's "get the object"). */
+  #item(element: Element, memory: readonly Element[]): StructuredItem {
+    this.#items += 1;
+    const type = wordsOf(element, "itemtype");
+    const id = writtenAttribute(element, "itemid");
+    const address = id === null ? null : resolveUrl(id.trim(), this.#base);
+    if (id !== null && type.length === 0) this.#error("itemid without itemtype", element);
+    const properties = new Map<string, StructuredValue[]>();
+    for (const property of this.#propertiesOf(element)) {
+      const value = this.#value(property, memory);
+      if (value === null) continue;
+      for (const name of wordsOf(property, "itemprop")) {
+        const values = properties.get(name);
+        if (values === undefined) properties.set(name, [value]);
+        else values.push(value);
+      }
+    }
+    const known = address === null || type.length === 0 ? {} : { id: address.href };
+    return { type, ...known, properties: Object.fromEntries(properties) };
+  }
+
+  /** The elements that give an item its properties, in tree order (the standard's "the properties of an item"). */
+  #propertiesOf(item: Element): Element[] {
+    const found: Element[] = [];
+    const seen = new Set<Element>([item]);
+    const referenced = wordsOf(item, "itemref").flatMap((id) => this.#byId(id, item));
+    const pending = this.#visits > MAX_VISITS ? [] : [...referenced.toReversed(), ...childrenOf(item)];
+    for (let element = pending.pop(); element !== undefined; element = pending.pop()) {
+      this.#visits += 1;
+      if (this.#visits > MAX_VISITS) {
+        this.#exceed("elements", item);
+        break;
+      }
+      if (seen.has(element)) {
+        this.#error("an element that itemref includes twice or in a circle", element);
+        continue;
+      }
+      seen.add(element);
+      if (!isItem(element)) pending.push(...childrenOf(element));
+      if (wordsOf(element, "itemprop").length > 0) found.push(element);
+    }
+    return referenced.length === 0 ? found : found.toSorted((a, b) => (a.startIndex ?? 0) - (b.startIndex ?? 0));
+  }
+
+  #byId(id: string, item: Element): Element[] {
+    this.#ids ??= idsOf(this.#root);
+    const element = this.#ids.get(id);
+    if (element === undefined) this.#error(`itemref names an id that is not there: ${shown(id)}`, item);
+    return element === undefined ? [] : [element];
+  }
+
+  #value(element: Element, memory: readonly Element[]): StructuredValue | null {
+    if (isItem(element)) {
+      if (memory.includes(element)) {
+        this.#error("an item that includes itself", element);
+        return null;
+      }
+      if (memory.length >= MAX_NESTING || this.#items >= MAX_ITEMS) {
+        this.#exceed("items", element);
+        return null;
+      }
+      return this.#item(element, [...memory, element]);
+    }
+    const { name } = element;
+    if (name === "meta") return writtenAttribute(element, "content") ?? "";
+    const attribute = ADDRESSES.get(name);
+    if (attribute !== undefined) {
+      const address = writtenAttribute(element, attribute);
+      return address === null ? "" : (resolveUrl(address.trim(), this.#base)?.href ?? "");
+    }
+    if (name === "data" || name === "meter") return writtenAttribute(element, "value") ?? "";
+    return (name === "time" ? writtenAttribute(element, "datetime") : null) ?? this.#textOf(element);
+  }
+
+  #textOf(element: Element): string {
+    if (this.#text.left <= 0) this.#exceed("text", element);
+    return rawTextOf(element, MAX_VALUE_LENGTH, this.#text);
+  }
+
+  /** A limit of ours: said once, whatever else is wrong. */
+  #exceed(what: string, element: Element): void {
+    if (this.#exceeded.has(what)) return;
+    this.#exceeded.add(what);
+    this.#keep(`there is more (${what}) than is looked at`, element);
+  }
+
+  #error(message: string, element: Element): void {
+    if (this.#errors.size < MAX_ERRORS) this.#keep(message, element);
+  }
+
+  #keep(message: string, element: Element): void {
+    const position = element.startIndex ?? 0;
+    this.#errors.set(`${position} ${message}`, { message: `Microdata: ${message}`, position });
+  }
+}
+
+function isItem(element: Element): boolean {
+  return Object.hasOwn(element.attribs, "itemscope");
+}
+
+/** Child elements, last first: a stack hands them out in document order. */
+function childrenOf(element: Element): Element[] {
+  if (INERT_ELEMENTS.has(element.name)) return [];
+  return element.children.filter((child) => isTag(child)).toReversed();
+}
+
+function idsOf(root: Document): Map<string, Element> {
+  const ids = new Map<string, Element>();
+  for (const element of walkElements(root, INERT_ELEMENTS)) {
+    const id = writtenAttribute(element, "id");
+    if (id !== null && id !== "" && !ids.has(id)) ids.set(id, element);
+  }
+  return ids;
+}
+
+function shown(id: string): string {
+  return JSON.stringify(id.slice(0, 100));
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { schema } from "#probe-agent/tools/schema.ts";
+import type { HttpServer } from "#test/servers/http.ts";
+import { startSite } from "#test/support/page.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+const block = (json: unknown): string =>
+  `<script type="application/ld+json">${typeof json === "string" ? json : JSON.stringify(json)}</script>`;
+const graph = (...things: unknown[]): string => block({ "@context": "https://schema.org", "@graph": things });
+
+const PAGES = {
+  "/shop":
+    "<!doctype html>\n<title>Shop</title><meta property=og:title content=Anvil>\n" +
+    graph(
+      {
+        "@type": "Product",
+        "@id": "#p",
+        name: "Anvil",
+        offers: [
+          { "@type": "Offer", price: "119.99", priceCurrency: "USD" },
+          { "@type": "Offer", priceCurrency: "$", price: "12,50 €" },
+        ],
+        aggregateRating: { "@type": "AggregateRating", ratingValue: 7, reviewCount: 3 },
+        brand: { "@id": "#org" },
+      },
+      { "@type": "Organization", "@id": "#org", name: "ACME" },
+    ) +
+    "\n<ol itemscope itemtype=https://schema.org/BreadcrumbList><li itemprop=itemListElement itemscope itemtype=https://schema.org/ListItem>" +
+    "<span itemprop=name>Tools</span><meta itemprop=position content=1></li>" +
+    "<li itemprop=itemListElement itemscope itemtype=https://schema.org/ListItem><b itemprop=name>Anvils</b><meta itemprop=position content=2></li></ol>",
+  "/broken": `${block('{"@type":"Recipe","name":"Soup",}')}${block("{oops}")}`,
+  "/job": graph(
+    { "@type": "JobPosting", title: "Smith", datePosted: "yesterday", description: "x", hiringOrganization: "ACME" },
+    { "@type": ["Restaurant"], name: "Inn", address: "1 High St" },
+    { "@type": "FAQPage", mainEntity: [{ "@type": "Question", name: "Why?", acceptedAnswer: { text: "So." } }] },
+    {
+      "@type": "Event",
+      name: "Fair",
+      startDate: "2026-11-21T10:00+01:00",
+      location: { "@type": "Place", name: "Field" },
+    },
+    {
+      "@type": "WebPage",
+      video: { "@type": "VideoObject", name: "V", thumbnailUrl: "/t.jpg", uploadDate: "2026-01-01" },
+    },
+  ),
+  "/text": { type: "text/plain", body: "no page" },
+  "/huge": `${block({ "@context": "https://schema.org", "@type": "Article", headline: "x".repeat(1_000_000) })}${Array.from({ length: 2000 }, (_, n) => `<p itemscope itemtype=https://schema.org/Thing><b itemprop=name>${"y".repeat(500)}${n}</b></p>`).join("")}`,
+  "/deep": block("[".repeat(100_000)),
+  "/ten-megabytes": `<title>x</title>${"<p>word</p>".repeat(950_000)}`,
+};
+
+let site: HttpServer;
+beforeAll(async () => {
+  site = await startSite(PAGES);
+});
+afterAll(() => site.close());
+
+const schemaOf = (path: keyof typeof PAGES) => resultOf(schema, { url: `${site.url}${path}` });
+
+describe("a shop", () => {
+  it("shows its things with their types, syntax and line", async () => {
+    const result = await schemaOf("/shop");
+    expect(result.items.map(({ type, source, line }) => [type, source, line])).toEqual([
+      [["Product"], "json-ld", 3],
+      [["Organization"], "json-ld", 3],
+      [["BreadcrumbList"], "microdata", 4],
+    ]);
+    expect(result.types).toEqual(["Product", "AggregateRating", "Offer", "Organization", "BreadcrumbList", "ListItem"]);
+    expect(result.formats.opengraph).toEqual([{ property: "og:title", content: "Anvil" }]);
+    expect(result.formats.json_ld).toHaveLength(1);
+    expect(result).toMatchObject({ status: 200, errors: [], items_total: 3, source: ["page"], limitations: [] });
+  });
+
+  it("is told what its rich results lack, nested things and references included", async () => {
+    const result = await schemaOf("/shop");
+    const by = new Map(result.rich_results.map((one) => [one.feature, one]));
+    expect(by.get("Product")).toMatchObject({
+      eligible: true,
+      missing_required: [],
+      missing_recommended: expect.arrayContaining(["review", "offers[0].availability"]) as unknown,
+      line: 3,
+      item: 0,
+    });
+    expect(by.get("Merchant listing")).toMatchObject({ eligible: false, missing_required: ["image"] });
+    expect(by.get("Merchant listing")?.missing_recommended).not.toContain("brand.name");
+    expect(by.get("Breadcrumb")).toMatchObject({ eligible: false, missing_required: ["itemListElement[0].item"] });
+    expect(by.get("Organization")).toMatchObject({ eligible: true });
+    expect(result.warnings.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([
+        'offers.price: "12,50 €" is not a number with a point and no sign',
+        'offers.priceCurrency: "$" is not a three-letter ISO 4217 code',
+        "aggregateRating.ratingValue: 7 is more than bestRating 5",
+      ]),
+    );
+  });
+});
+
+describe("other pages", () => {
+  it("lack what they lack", async () => {
+    const { rich_results: rich, warnings } = await schemaOf("/job");
+    expect(
+      rich.map(({ feature, eligible, missing_required: missing, deprecated }) => [
+        feature,
+        eligible,
+        missing,
+        deprecated,
+      ]),
+    ).toEqual([
+      ["JobPosting", false, ["jobLocation or applicantLocationRequirements", "hiringOrganization.name"], false],
+      ["LocalBusiness", true, [], false],
+      ["FAQ", true, [], true],
+      ["Event", false, ["location.address"], false],
+      ["Video", true, [], false],
+    ]);
+    expect(warnings.map(({ message }) => message)).toContain('datePosted: "yesterday" is not an ISO 8601 date');
+  });
+
+  it("are read over small faults, and told that a block without a context means nothing", async () => {
+    const result = await schemaOf("/broken");
+    expect(result.errors.map(({ message, line }) => [message, line])).toEqual([
+      ["JSON-LD: a trailing comma", 1],
+      ['JSON-LD: a value expected, found "o"', 1],
+    ]);
+    expect(result.items).toHaveLength(1);
+    expect(result.rich_results).toEqual([]);
+    expect(result.warnings[0]?.message).toMatch(/no @context/);
+  });
+
+  it("that are no HTML have no structured data, and it is said why", async () => {
+    const result = await schemaOf("/text");
+    expect(result.items).toEqual([]);
+    expect(result.limitations.join()).toMatch(/no HTML/);
+  });
+
+  it("of any size fit into a result, which says that it is cut", async () => {
+    const huge = await schemaOf("/huge");
+    expect(JSON.stringify(huge).length).toBeLessThan(256 * 1024);
+    expect(huge.items_total).toBe(2001);
+    expect(huge.limitations.join()).toMatch(/shortened.*There are more entries than fit into/);
+    expect((await schemaOf("/deep")).errors[0]?.message).toMatch(/nested deeper/);
+    expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than what is looked at/);
+  }, 30_000);
+
+  it("that do not answer are a failure of the target", async () => {
+    const gone = await startSite({});
+    await gone.close();
+    const { outcome } = await runTool(schema, { url: gone.url });
+    expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
+  });
+});
