@@ -1,0 +1,77 @@
+import { KEYS } from "#probe-agent/analysis/whois/keys.ts";
+import type { WhoisFields } from "#probe-agent/analysis/whois/fields.ts";
+
+/** Who sold the name. */
+export interface WhoisRegistrar {
+  readonly name: string | null;
+  /** IANA's number of an ICANN-accredited registrar, digits. */
+  readonly iana_id: string | null;
+  readonly abuse_email: string | null;
+  readonly phone: string | null;
+  readonly url: string | null;
+}
+
+const BLOCK = /^(?:registrar|current registr?ar)(?: information)?$/;
+const EMAIL = /[^\s@<>,;:()]{1,64}@[^\s@<>,;()]{1,255}/;
+
+/** Null where the answer names none. */
+export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
+  const said = registrarName(fields);
+  const registrar: WhoisRegistrar = {
+    name: said === null ? null : withoutNotes(said),
+    iana_id: numberOf(fields.first(["registrar iana id", "sponsoring registrar iana id", "iana id"])),
+    abuse_email: emailOf(
+      fields.first(["registrar abuse contact email", "abuse contact email", "registrar abuse email"]) ??
+        fields.first(["abuse email", "abuse mailbox"], BLOCK) ??
+        line(fields, ["abuse contact"], EMAIL),
+    ),
+    phone:
+      fields.first(["registrar abuse contact phone", "registrar phone"]) ??
+      fields.first(["phone", "telephone"], BLOCK) ??
+      line(fields, ["abuse contact"], /^\+?[\d\s().-]{6,30}$/),
+    url: urlOf(
+      fields.first(["registrar url", "referral url", "registration service url"]) ??
+        fields.first(["url", "web", "website", "www", "web site"], BLOCK) ??
+        /\(\s*(https?:\/\/[^\s)]+)\s*\)/i.exec(said ?? "")?.[1] ??
+        null,
+    ),
+  };
+  return Object.values(registrar).every((value) => value === null) ? null : registrar;
+}
+
+function registrarName(fields: WhoisFields): string | null {
+  return (
+    fields.first(KEYS.registrarName) ??
+    fields.first(KEYS.company, BLOCK) ??
+    fields.first(["name"], BLOCK) ??
+    fields.first(KEYS.registrar)
+  );
+}
+
+/** Without Nominet's "[Tag = EXAMPLE]", Afilias' "(R99-LROR)" and the URL others put in parentheses. */
+function withoutNotes(name: string): string | null {
+  const bare = name
+    .replace(/\s*\[Tag = [^\]]*\]\s*$/i, "")
+    .replace(/\s*\(R\d+-[A-Z]{2,8}\)\s*$/, "")
+    .replace(/\s*\(\s*https?:\/\/[^)]*\)\s*$/i, "")
+    .trim();
+  return bare === "" ? null : bare;
+}
+
+function line(fields: WhoisFields, keys: readonly string[], pattern: RegExp): string | null {
+  const lines = fields.of(keys).flatMap(({ values }) => values);
+  return lines.find((value) => pattern.test(value)) ?? null;
+}
+
+function numberOf(text: string | null): string | null {
+  return text !== null && /^\d{1,7}$/.test(text) ? text : null;
+}
+
+function emailOf(text: string | null): string | null {
+  return EMAIL.exec(text ?? "")?.[0] ?? null;
+}
+
+function urlOf(text: string | null): string | null {
+  const [, bare = null] = /^((?:https?:\/\/|www\.)[^\s<>"]{1,300})/i.exec(text ?? "") ?? [];
+  return bare;
+}

@@ -1,0 +1,59 @@
+/** What an answer in words comes to: nobody has it, nobody may have it, or the server would not say. */
+export type Spoken = "absent" | "reserved" | "limited" | null;
+
+/** Words with which servers turn a client away. They must never be read as "not registered". */
+const LIMITED: readonly RegExp[] = [
+  /\b(?:exceeded|reached)\b.{0,80}\b(?:limit|quota|quer(?:y|ies)|requests?|rate|lookups?)\b/i,
+  /\b(?:limit|quota|queries|requests?|lookups?|rate)\b.{0,60}\b(?:exceeded|reached)\b/i,
+  /\btoo many (?:requests|queries|connections|lookups)\b|\bexcessive (?:queries|quer(?:y|ying) from|access from)\b/i,
+  /\b(?:rate|access)[- ]?(?:control )?limit(?:ed|ing)?\b(?! of \d)/i,
+  /\btry again (?:later|in|after)\b|\bplease slow down\b|\bwait (?:a|\d+|for) /i,
+  /\b(?:access|permission|connection|query) (?:is |was |has been )?(?:temporarily )?(?:denied|refused|blocked)\b/i,
+  /\brequests? (?:of|from) (?:this|your) (?:client|address|ip|host)\b.{0,60}\bnot (?:permitted|allowed)\b/i,
+  /\b(?:your|this) (?:ip|address|client|host)\b.{0,60}\b(?:blocked|banned|blacklisted|denied|restricted|suspended)\b/i,
+  /\b(?:server|service|database)\b.{0,40}\b(?:is |are )?(?:busy|temporarily unavailable|currently unavailable)\b/i,
+  /^(?:the )?whois (?:service|server) .{0,40}(?:disabled|discontinued|unavailable)/i,
+];
+
+const ABSENT: readonly RegExp[] = [
+  /^no match(?:es|ing)?\b/i,
+  /^no (?:such|data|object|objects|entries|entry|records?|found|information|domains?|answer)\b/i,
+  /^(?:nothing|not|none) found\b|^not (?:registered|exist)\b/i,
+  /^[^.]{0,3}(?:the |this |above |your )?(?:requested |queried )?(?:domain|object|name|record|entry|query|data)\b.{0,120}\bnot (?:been |yet )?(?:found|registered|exist|assigned|delegated|known)\b/i,
+  /^\S{1,253}(?: domain)?:? (?:is |was |has |does |-+ ?)?(?:not (?:been )?(?:found|registered|exist|assigned)|no match|free|available)\b[^:]{0,40}$/i,
+  /^.{0,120}\bis (?:free|available|available for (?:registration|purchase)|not registered)\W*$/i,
+  /^(?:domain |query |registration )?(?:status|state)\W+(?:\d+ )?(?:available|free|not registered|no object found|not found)\W*$/i,
+  /^(?:available|free)\W*$/i,
+  /^this query returned 0 objects/i,
+  /no_se_encontro_el_objeto|object_not_found/i,
+  /^we do not have an entry\b|\bnot (?:known )?in (?:the |our |this )?(?:\S+ )?(?:database|registry)\b|^domain unknown\b/i,
+  /\bno se encuentra registrado\b|\bno existe\b|^nincs talalat/i,
+  /^(?:invalid query or )?domain name not known\b/i,
+];
+
+const RESERVED: readonly RegExp[] = [
+  /\b(?:is|has been) (?:reserved|blocked|restricted)\b|^reserved (?:by|name|domain)\b|^(?:the )?(?:registry )?reserved\W*$/i,
+  /\b(?:cannot|can not|may not|is not allowed to) be registered\b|\bnot available for registration\b|\bprohibited (?:name|string)\b/i,
+];
+
+// What counts is said at the start or, below a preamble of legal text, within a screenful or two.
+const LOOKED_AT = 80;
+const MAX_LINE = 300;
+
+/** The first line that says one of the three; for answers without a registration in them. */
+export function readVerdict(prose: readonly string[]): Spoken {
+  for (const raw of prose.slice(0, LOOKED_AT)) {
+    const line = raw.replace(/^error:?\s*\d*\s*:?\s*/i, "").slice(0, MAX_LINE);
+    const says = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(line));
+    if (says(LIMITED)) return "limited";
+    // "This domain cannot be registered because ...": before the words it shares with a free one.
+    if (says(RESERVED)) return "reserved";
+    if (says(ABSENT)) return "absent";
+  }
+  return null;
+}
+
+/** Whether a status word means that the name is free; "NOT AVAILABLE" of .be and .eu means the opposite. */
+export function isFreeStatus(status: string): boolean {
+  return /^(?:\d+ )?(?:available|free|not registered|no object found|unassigned)\W*$/i.test(status);
+}
