@@ -10,6 +10,8 @@ import { BOSS_SCHEMA, countJobs, inTransaction, JOB_CHANNEL, notifyQueue } from 
 export interface JobPayloads {
   /** Runs a measurement that POST /api/v4/measurements has stored. */
   readonly measurement: { readonly id: string };
+  /** Works through a batch that POST /api/v4/batch has stored. */
+  readonly batch: { readonly id: string; readonly accountId: number };
 }
 
 /** The name of a queue. */
@@ -25,11 +27,22 @@ interface QueueRules {
   /** Attempts after the first, handed-back ones included, and the pause before each. */
   readonly retries: number;
   readonly retryDelaySeconds: number;
+  /** Most jobs of one account at once, over all replicas, where payloads name it; the others' go first. */
+  readonly perAccount?: number;
 }
 
 const QUEUES: Readonly<Record<QueueName, QueueRules>> = {
   // Handed back each second while the probes it needs are elsewhere, for half a minute at most (measurements/run.ts).
   measurement: { concurrency: 100, lostAfterSeconds: 10, expireSeconds: 600, retries: 200, retryDelaySeconds: 1 },
+  // Likewise. A batch has 100 checks of at most 90 s, of which 25 run at once (batches/run.ts).
+  batch: {
+    concurrency: 50,
+    lostAfterSeconds: 10,
+    expireSeconds: 1_800,
+    retries: 200,
+    retryDelaySeconds: 1,
+    perAccount: 4,
+  },
 };
 
 /** How often silent workers and jobs past their time are looked for. */
@@ -107,9 +120,11 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
       }
     },
     work(name, worker) {
+      const { perAccount, concurrency } = QUEUES[name];
+      const fair = perAccount === undefined ? {} : { groupConcurrency: perAccount };
       const puller = createPuller({
         queue: {
-          fetch: (most) => boss.fetch(name, { batchSize: most }),
+          fetch: (most) => boss.fetch(name, { batchSize: most, ...fair }),
           settle: async (job, verdict) => {
             const attempt = { id: job.id, retryCount: job.retryCount };
             await (verdict === "done" ? boss.complete(name, attempt) : boss.fail(name, attempt));
@@ -121,7 +136,7 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
             );
           },
         },
-        concurrency: QUEUES[name].concurrency,
+        concurrency,
         work: (data, signal) => worker(data as JobPayloads[typeof name], signal),
         onError: (error) => log.error({ err: error, queue: name }, "a job's worker failed"),
       });
@@ -129,7 +144,8 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
       puller.wake();
     },
     async send(tx, queue, payload) {
-      await boss.send(queue, payload, { db: inTransaction(tx) });
+      const group = "accountId" in payload ? { group: { id: String(payload.accountId) } } : {};
+      await boss.send(queue, payload, { db: inTransaction(tx), ...group });
       await notifyQueue(tx, queue);
     },
     count: () => countJobs(sql),

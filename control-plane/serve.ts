@@ -2,13 +2,14 @@ import { readFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Denials } from "#shared/egress.ts";
 import type { App } from "#control-plane/app.ts";
+import { registerBatches } from "#control-plane/batches/routes.ts";
 import { openChecks } from "#control-plane/checks/open.ts";
 import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { createFoundation } from "#control-plane/http/foundation.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { openAnonymousLimits } from "#control-plane/limits/open-tier.ts";
-import { openBackground } from "#control-plane/measurements/open.ts";
+import { openBackground } from "#control-plane/background.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
@@ -18,6 +19,7 @@ import { registerAdminQueue } from "#control-plane/surfaces/admin-queue.ts";
 import { registerSharedPage } from "#control-plane/surfaces/shared-page.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
 import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
+import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open/routes.ts";
@@ -62,12 +64,13 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
   const { measurements, jobs } = background;
   registerTools(server, checks, gate, CONTRACTS, measurements);
   registerMeasurements(server, { checks, gate, measurements });
+  registerBatches(server, gate, background.batches);
   registerSharedPage(server, { clock, measurements });
   registerAdminQueue(server, admin, jobs);
   const open = openAnonymousLimits(app);
   registerOpenTier(server, CONTRACTS, { checks, ...open, registry: app.metrics.registry, baseUrl: config.baseUrl });
   const mcp = createProtocol(
-    CONTRACTS.map((contract) => checkTool(checks, contract)),
+    [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(background.batches)],
     version,
     (error) => log.debug({ err: error }, "mcp: a message was refused"),
   );

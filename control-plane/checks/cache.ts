@@ -31,13 +31,13 @@ export function createResultCache(clock: Clock): ResultCache {
 
 function keyOf(contract: Contract, params: Readonly<Record<string, unknown>>, where: string): string {
   const normalised = Object.entries(params)
-    .map(([name, value]) => [name, name === contract.target?.param ? normalise(contract, value) : value] as const)
+    .map(([name, value]) => [name, name === contract.target?.param ? normaliseTarget(contract, value) : value] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([contract.name, where, normalised]);
 }
 
 /** One key for all spellings of a URL; a fragment never reaches the server. */
-function normalise(contract: Contract, value: unknown): unknown {
+export function normaliseTarget(contract: Contract, value: unknown): unknown {
   if (contract.target?.kind !== "url" || typeof value !== "string") return value;
   const url = URL.parse(value);
   if (url === null) return value;

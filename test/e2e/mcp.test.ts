@@ -92,6 +92,21 @@ describe("a plain curl", () => {
   });
 });
 
+describe("get_batch", () => {
+  it("shows the caller's own batch and nobody else's", async () => {
+    const { body } = await plane.call("/api/v4/batch", { key, body: { urls: [`${site.url}/status/202`] } });
+    const { job_id: id } = body.data as { job_id: string };
+    const call = { name: "get_batch", arguments: { job_id: id } };
+    const get = async (token = key) => resultOf((await ask("tools/call", call, { token })).body);
+    await expect
+      .poll(() => get(), { timeout: 10_000 })
+      .toMatchObject({ structuredContent: { status: "completed", total: 1 } });
+    const rest = await plane.call(`/api/v4/batch?job_id=${id}`, { key });
+    expect(await get()).toMatchObject({ structuredContent: rest.body.data });
+    expect(JSON.stringify(await get(await plane.createKey()))).toContain("not_found");
+  });
+});
+
 describe("what goes wrong", () => {
   it.each([
     ["a dead target", { url: "http://127.0.0.1:{closed}/" }, { code: "request_failed", stage: "connect" }],

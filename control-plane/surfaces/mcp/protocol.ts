@@ -57,6 +57,7 @@ export function createProtocol(
         },
       },
     );
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library's own hook, no event target
     server.onerror = onError;
     server.setRequestHandler("tools/list", () => listed as never);
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {

@@ -32,14 +32,13 @@ export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }
     method: "POST",
     url: "/mcp",
     config: { renderError: renderRpcError },
-    onRequest: (request, reply, done) => {
+    onRequest: async (request, reply) => {
       const given = request.headers.origin;
       if (given !== undefined && given !== origin) {
-        done(new Refusal("insufficient_scope", `Pages of ${origin} alone may call this endpoint from a browser.`));
-      } else if (bearerToken(request) === null) {
-        // Whoever has no key at all need not send a body first.
-        gate.admit(request, reply, null, GATE).catch(done);
-      } else done();
+        throw new Refusal("insufficient_scope", `Pages of ${origin} alone may call this endpoint from a browser.`);
+      }
+      // Whoever has no key at all need not send a body first.
+      if (bearerToken(request) === null) await gate.admit(request, reply, null, GATE);
     },
     schema: {
       ...plainOperation({

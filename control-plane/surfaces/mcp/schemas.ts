@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import type { Contract } from "#shared/tools/define.ts";
 import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
 
@@ -29,10 +29,15 @@ export function resultSchema({ result }: Contract): JsonSchema {
 
 /** Every switch is a boolean here; what only our own reader knows (x-kind, x-items) is left out. */
 function argumentSchema(schema: TSchema): object {
-  const { "x-kind": kind, "x-items": _items, "x-max-items": _most, ...rest } = plain(schema) as Record<string, unknown>;
+  const { "x-kind": kind, "x-items": _items, "x-max-items": _most, ...rest } = plain(schema);
   if (kind !== "flag") return rest;
   const { enum: _words, ...flag } = rest;
   return { ...flag, type: "boolean" };
+}
+
+/** An object's schema as it is published. */
+export function plainSchema(schema: TObject): JsonSchema {
+  return { ...plain(schema), type: "object" };
 }
 
 function plain(schema: TSchema): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import type { Contract } from "#shared/tools/define.ts";
 import type { App } from "#control-plane/app.ts";
 import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import { createBatches, type Batches } from "#control-plane/batches/batches.ts";
 import { createJobs, type Jobs } from "#control-plane/jobs.ts";
 import { registerQueueMetrics } from "#control-plane/jobs/metrics.ts";
 import { createMeasurementMetrics } from "#control-plane/measurements/metrics.ts";
@@ -12,6 +13,7 @@ import { createWatch } from "#control-plane/measurements/watch.ts";
 export interface Background {
   readonly jobs: Jobs;
   readonly measurements: Measurements;
+  readonly batches: Batches;
   /** Lets what runs finish for so long, then puts it back for the other replicas. */
   stop(graceMs: number): Promise<void>;
 }
@@ -27,11 +29,14 @@ export async function openBackground(
   await jobs.start();
   registerQueueMetrics(metrics.registry, { count: () => jobs.count(), now: () => clock.now() });
   const watch = createWatch(sql, notifications);
+  const byName = new Map(contracts.map((contract) => [contract.name, contract]));
+  const batches = createBatches({ sql, jobs, checks, contracts: byName, notifications, random });
+  accounts.addExporter("batches", (tx, accountId) => batches.export(tx, accountId));
   const measurements = createMeasurements({
     sql,
     jobs,
     checks,
-    contracts: new Map(contracts.map((contract) => [contract.name, contract])),
+    contracts: byName,
     notifications,
     random,
     log,
@@ -43,8 +48,10 @@ export async function openBackground(
   return {
     jobs,
     measurements,
+    batches,
     async stop(graceMs) {
       measurements.close();
+      batches.close();
       await jobs.stop(graceMs);
       watch.close();
     },

@@ -1,0 +1,110 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Contract } from "#shared/tools/define.ts";
+import type { Batches } from "#control-plane/batches/batches.ts";
+import { CANCEL, POLL, PROGRESS, SUBMIT, SUBMITTED } from "#control-plane/batches/schemas.ts";
+import { BATCH_URL, showBatch, showProgress } from "#control-plane/batches/view.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
+import { operation } from "#control-plane/http/operation.ts";
+import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
+
+const TAG = "Batch";
+const FIRST_PAGE = { limit: 100, offset: 0 };
+
+/** POST, GET and DELETE /api/v4/batch (service.md, Batch; decisions 11). */
+export function registerBatches(server: FastifyInstance, gate: Gate, batches: Batches): void {
+  const keyed = gate.keyed({ scope: "check" });
+  server.route({
+    ...keyed,
+    method: "POST",
+    url: BATCH_URL,
+    schema: operation({
+      id: "submit_batch",
+      tag: TAG,
+      summary: "Check many targets with one tool, in the background",
+      description: "The key needs the scope check and the tool's own. It survives restarts of the service.",
+      status: 202,
+      data: SUBMITTED,
+      body: SUBMIT,
+      errors: ["missing_parameter", "plan_limit_exceeded"],
+    }),
+    handler: (request, reply) => submit(batches, request, reply),
+  });
+  server.route({
+    ...keyed,
+    method: "GET",
+    url: BATCH_URL,
+    schema: operation({
+      id: "read_batch",
+      tag: TAG,
+      summary: "How far a batch is, and its results",
+      data: PROGRESS,
+      query: POLL,
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: async (request) => {
+      const { job_id: id, page, per_page: perPage = 100 } = readQuery(POLL, request);
+      const paged = pageOf({ per_page: perPage, ...(page === undefined ? {} : { page }) });
+      const found = present(await batches.find(callerOf(request).accountId, id, paged));
+      return answer(request, showProgress(found.batch, found.targets), {
+        pagination: paged.pagination(found.batch.total),
+      });
+    },
+  });
+  server.route({
+    ...keyed,
+    method: "DELETE",
+    url: BATCH_URL,
+    schema: operation({
+      id: "cancel_batch",
+      tag: TAG,
+      summary: "Cancel a batch; one that has ended stays as it is",
+      data: PROGRESS,
+      query: CANCEL,
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: async (request) => {
+      const { accountId } = callerOf(request);
+      const { job_id: id } = readQuery(CANCEL, request);
+      await batches.cancel(accountId, id);
+      const found = present(await batches.find(accountId, id, FIRST_PAGE));
+      return answer(request, showProgress(found.batch, found.targets));
+    },
+  });
+}
+
+async function submit(batches: Batches, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+  const caller = callerOf(request);
+  const { urls, type = "check" } = readWrite(SUBMIT, request);
+  const contract = readTool(batches, request, type);
+  const { batchUrls } = caller.plan;
+  if (urls.length > batchUrls) {
+    const message = `This batch has ${urls.length} URLs; the plan allows ${batchUrls}.`;
+    throw new Refusal("plan_limit_exceeded", { message, field: "urls" });
+  }
+  const { batch, invalid } = await batches.submit(caller.accountId, contract, urls);
+  if (batch === null) {
+    const [first] = invalid;
+    const why = first === undefined ? "" : `; the first: ${first.message}`;
+    throw refuseField({ field: "urls", reason: "invalid_url", message: `holds no target that can be checked${why}` });
+  }
+  const made = { id: batch.id, status: "pending", tool: contract.name, invalid: JSON.stringify(invalid) } as const;
+  return reply.code(202).send(answer(request, showBatch(made, batch.total)));
+}
+
+function readTool(batches: Batches, request: FastifyRequest, type: string): Contract {
+  const contract = batches.contract(type);
+  if (contract === undefined) {
+    const message = "there is no tool of that name that takes one target; GET /api/v4/tools lists them";
+    throw refuseField({ field: "type", reason: "enum", message });
+  }
+  const caller = callerOf(request);
+  if (!caller.scopes.includes(contract.scope)) throw outOfScope(contract.scope, caller);
+  return contract;
+}
+
+function present<T>(found: T | null): T {
+  if (found === null) throw new Refusal("not_found", "There is no such batch, or it is no longer kept.");
+  return found;
+}

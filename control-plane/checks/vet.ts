@@ -1,0 +1,37 @@
+import { parseParams } from "#shared/schema.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { normaliseTarget } from "#control-plane/checks/cache.ts";
+import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import { decideTarget } from "#control-plane/checks/target.ts";
+
+/** A target that may be checked by a tool whose other parameters are left at their defaults, or why not. */
+export type VettedTarget =
+  | {
+      readonly ok: true;
+      readonly params: Readonly<Record<string, unknown>>;
+      /** The same for every spelling of one target. */
+      readonly key: string;
+    }
+  | { readonly ok: false; readonly code: "missing_parameter" | "target_not_allowed"; readonly message: string };
+
+/** Decides on a target as a check would before it dispatches anything; null where the tool has no target parameter. */
+export function vetTarget(
+  { hub, optOut }: Pick<CheckContext, "hub" | "optOut">,
+  contract: Contract,
+  accountId: number,
+  target: string,
+): VettedTarget | null {
+  if (contract.target === null) return null;
+  const { param } = contract.target;
+  const parsed = parseParams(contract.params, { [param]: target }, { from: "json", unknown: "refuse" });
+  const problem = parsed.ok ? (contract.refine?.(parsed.value) ?? null) : parsed.problem;
+  if (problem !== null) return { ok: false, code: "missing_parameter", message: problem.message };
+  if (!parsed.ok) throw new Error("unreachable: a problem was returned");
+  const { rules } = hub.roster.candidates(accountId);
+  const decided = decideTarget(contract, parsed.value, rules, optOut);
+  if (decided.ok) {
+    return { ok: true, params: decided.params, key: String(normaliseTarget(contract, decided.params[param])) };
+  }
+  if (decided.refused) return { ok: false, code: "target_not_allowed", message: "may not be checked" };
+  return { ok: false, code: "missing_parameter", message: decided.problem.message };
+}

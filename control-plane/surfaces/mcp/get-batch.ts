@@ -1,0 +1,37 @@
+import { parseParams } from "#shared/schema.ts";
+import type { Batches } from "#control-plane/batches/batches.ts";
+import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
+import { showProgress } from "#control-plane/batches/view.ts";
+import { pageOf } from "#control-plane/http/params.ts";
+import { plainSchema } from "#control-plane/surfaces/mcp/schemas.ts";
+import type { McpTool } from "#control-plane/surfaces/mcp/tool.ts";
+
+/** The caller's own batch, as GET /api/v4/batch shows it. */
+export function getBatchTool(batches: Batches): McpTool {
+  return {
+    name: "get_batch",
+    title: "Batch",
+    description: "How far a batch of checks is, and its results.",
+    scope: "check",
+    inputSchema: { ...plainSchema(POLL), additionalProperties: false },
+    outputSchema: plainSchema(PROGRESS),
+    openWorld: false,
+    async call({ accountId }, args) {
+      const parsed = parseParams(POLL, args, { from: "strict", unknown: "refuse" });
+      if (!parsed.ok) {
+        const { field, reason, message } = parsed.problem;
+        return { ok: false, code: "missing_parameter", details: { field, reason, message: `${field}: ${message}.` } };
+      }
+      const { job_id: id, page = 1, per_page = 100 } = parsed.value;
+      const found = await batches.find(accountId, id, pageOf({ page, per_page }));
+      if (found === null) {
+        return {
+          ok: false,
+          code: "not_found",
+          details: { message: "There is no such batch, or it is no longer kept." },
+        };
+      }
+      return { ok: true, data: showProgress(found.batch, found.targets) };
+    },
+  };
+}
