@@ -1,6 +1,7 @@
 import { blocksOf, blockText, isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/ip-numbers.ts";
 import { abuseEmailOf, organizationOf, readEntities } from "#probe-agent/analysis/rdap/entity.ts";
-import { arrayOf, instantOf, recordOf, textOf } from "#probe-agent/analysis/rdap/json.ts";
+import { eventDate } from "#probe-agent/analysis/rdap/events.ts";
+import { arrayOf, recordOf, textOf, textsOf } from "#probe-agent/analysis/rdap/json.ts";
 
 /** A registered block of addresses (RFC 9083 section 5.4). */
 export interface RdapNetwork {
@@ -64,9 +65,7 @@ export function readIpNetwork(value: unknown, ip: string): RdapFinding | null {
     parent_handle: textOf(object["parentHandle"]),
     country: country !== null && /^[A-Z]{2}$/.test(country) ? country : null,
     organization: organizationOf(entities),
-    status: arrayOf(object["status"], 20)
-      .map(textOf)
-      .filter((word) => word !== null),
+    status: textsOf(object["status"], 20),
     registered_at: eventDate(object["events"], "registration"),
     changed_at: eventDate(object["events"], "last changed"),
     abuse_email: abuseEmailOf(entities),
@@ -81,11 +80,4 @@ function statedBlocks(value: unknown): readonly IpBlock[] {
     .map(recordOf)
     .map((row) => readBlock(`${textOf(row?.["v4prefix"] ?? row?.["v6prefix"]) ?? ""}/${String(row?.["length"])}`))
     .filter((block) => block !== null);
-}
-
-function eventDate(events: unknown, action: string): string | null {
-  const event = arrayOf(events, 50)
-    .map(recordOf)
-    .find((row) => row?.["eventAction"] === action);
-  return instantOf(event?.["eventDate"]);
 }

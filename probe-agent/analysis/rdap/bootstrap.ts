@@ -1,31 +1,47 @@
 import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/ip-numbers.ts";
 
-/** One entry of the bootstrap registry: who answers for a block of addresses. */
+/** One entry of the bootstrap registry for addresses: who answers for a block. */
 export interface RdapService {
   readonly block: IpBlock;
   /** Base URL, ends with a slash; https where the registry offers it. */
   readonly baseUrl: string;
 }
 
-// IANA's files have a few hundred entries; more is not that file.
-const MAX_SERVICES = 2000;
-const MAX_BLOCKS = 20_000;
+/** One entry of the registry for AS numbers: who answers for a range, both ends included. */
+export interface AutnumService {
+  readonly first: number;
+  readonly last: number;
+  readonly baseUrl: string;
+}
+
+// IANA's files have a few hundred entries, dns.json some 1500; more is not that file.
+const MAX_SERVICES = 3000;
+const MAX_KEYS = 20_000;
 
 /** Reads ipv4.json or ipv6.json (RFC 9224 sections 3 and 5); null for what has not that form. */
 export function readBootstrap(value: unknown): readonly RdapService[] | null {
-  const services = isRecord(value) ? value["services"] : undefined;
-  if (!Array.isArray(services)) return null;
-  const found: RdapService[] = [];
-  for (const entry of services.slice(0, MAX_SERVICES) as unknown[]) {
-    const [ranges, urls] = Array.isArray(entry) ? (entry as unknown[]) : [];
-    const baseUrl = Array.isArray(urls) ? chooseUrl(urls) : null;
-    if (!Array.isArray(ranges) || baseUrl === null) continue;
-    for (const range of ranges as unknown[]) {
-      const block = typeof range === "string" ? readBlock(range) : null;
-      if (block !== null && found.length < MAX_BLOCKS) found.push({ block, baseUrl });
-    }
-  }
-  return found;
+  return (
+    readEntries(value)?.flatMap(({ key, baseUrl }) => {
+      const block = readBlock(key);
+      return block === null ? [] : [{ block, baseUrl }];
+    }) ?? null
+  );
+}
+
+/** Reads dns.json (RFC 9224 section 4): base URL by lower-case domain, "" for the root. */
+export function readDomainBootstrap(value: unknown): ReadonlyMap<string, string> | null {
+  const entries = readEntries(value);
+  return entries === null ? null : new Map(entries.map(({ key, baseUrl }) => [key.toLowerCase(), baseUrl]));
+}
+
+/** Reads asn.json (RFC 9224 section 5.3), whose keys are ranges like "2045-2046", or one number. */
+export function readAutnumBootstrap(value: unknown): readonly AutnumService[] | null {
+  return (
+    readEntries(value)?.flatMap(({ key, baseUrl }) => {
+      const [, first, last = first] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(key) ?? [];
+      return first === undefined ? [] : [{ first: Number(first), last: Number(last), baseUrl }];
+    }) ?? null
+  );
 }
 
 /** Base URL of the service for an address: the longest match (RFC 9224 section 5); null where no registry is named. */
@@ -34,6 +50,39 @@ export function serviceFor(services: readonly RdapService[], ip: string): string
   if (address === null) return null;
   const matching = services.filter(({ block }) => isIn(address, block));
   return matching.toSorted((one, other) => other.block.prefix - one.block.prefix)[0]?.baseUrl ?? null;
+}
+
+/**
+ * Base URL of the service for a name in A-labels: the longest match of labels (RFC 9224 section 4). A top-level domain
+ * itself is registered in the root: its own entry serves the names below it.
+ */
+export function domainServiceFor(services: ReadonlyMap<string, string>, name: string): string | null {
+  const labels = name.toLowerCase().split(".");
+  for (let cut = labels.length === 1 ? 1 : 0; cut <= labels.length; cut += 1) {
+    const found = services.get(labels.slice(cut).join("."));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** Base URL of the service for an AS number (RFC 9224 section 5.3). */
+export function autnumServiceFor(services: readonly AutnumService[], asn: number): string | null {
+  return services.find(({ first, last }) => asn >= first && asn <= last)?.baseUrl ?? null;
+}
+
+function readEntries(value: unknown): { readonly key: string; readonly baseUrl: string }[] | null {
+  const services = isRecord(value) ? value["services"] : undefined;
+  if (!Array.isArray(services)) return null;
+  const found: { key: string; baseUrl: string }[] = [];
+  for (const entry of services.slice(0, MAX_SERVICES) as unknown[]) {
+    const [keys, urls] = Array.isArray(entry) ? (entry as unknown[]) : [];
+    const baseUrl = Array.isArray(urls) ? chooseUrl(urls) : null;
+    if (!Array.isArray(keys) || baseUrl === null) continue;
+    for (const key of keys as unknown[]) {
+      if (typeof key === "string" && found.length < MAX_KEYS) found.push({ key, baseUrl });
+    }
+  }
+  return found;
 }
 
 function chooseUrl(urls: readonly unknown[]): string | null {

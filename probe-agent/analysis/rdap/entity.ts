@@ -11,6 +11,16 @@ export interface RdapEntity {
   /** vCard ORG. */
   readonly organization: string | null;
   readonly email: string | null;
+  /** vCard TEL, the number alone. */
+  readonly phone: string | null;
+  /** vCard URL. */
+  readonly url: string | null;
+  /** Of the vCard's ADR: ISO 3166-1 alpha-2 where the registry gives it (RFC 8605), else the country's name. */
+  readonly country: string | null;
+  /** publicIds of type "IANA Registrar ID". */
+  readonly iana_id: string | null;
+  /** What this entity belongs to; null for one of the object itself. */
+  readonly parent: RdapEntity | null;
 }
 
 const MAX_DEPTH = 4;
@@ -20,14 +30,15 @@ const MAX_PROPERTIES = 100;
 /** All entities of an object, nested ones after their parents. */
 export function readEntities(value: unknown): readonly RdapEntity[] {
   const found: RdapEntity[] = [];
-  const visit = (entities: unknown, depth: number): void => {
+  const visit = (entities: unknown, parent: RdapEntity | null, depth: number): void => {
     for (const entity of arrayOf(entities, MAX_ENTITIES).map(recordOf)) {
       if (entity === null || found.length >= MAX_ENTITIES) continue;
-      found.push(readEntity(entity));
-      if (depth < MAX_DEPTH) visit(entity["entities"], depth + 1);
+      const read = readEntity(entity, parent);
+      found.push(read);
+      if (depth < MAX_DEPTH) visit(entity["entities"], read, depth + 1);
     }
   };
-  visit(value, 1);
+  visit(value, null, 1);
   return found;
 }
 
@@ -49,7 +60,7 @@ function isMaintainer({ handle }: RdapEntity): boolean {
   return handle !== null && /(^|-)MNT(-|$)|^MAINT-/i.test(handle);
 }
 
-function readEntity(entity: Readonly<Record<string, unknown>>): RdapEntity {
+function readEntity(entity: Readonly<Record<string, unknown>>, parent: RdapEntity | null): RdapEntity {
   const [, properties] = arrayOf(entity["vcardArray"], 2);
   const card = arrayOf(properties, MAX_PROPERTIES).map((property) => arrayOf(property, 4));
   const property = (name: string): string | null => {
@@ -61,6 +72,7 @@ function readEntity(entity: Readonly<Record<string, unknown>>): RdapEntity {
     return null;
   };
   const email = property("email");
+  const [, parameters, , parts] = card.find(([key]) => key === "adr") ?? [];
   return {
     handle: textOf(entity["handle"]),
     roles: arrayOf(entity["roles"], 20).filter((role) => typeof role === "string"),
@@ -68,5 +80,18 @@ function readEntity(entity: Readonly<Record<string, unknown>>): RdapEntity {
     name: property("fn"),
     organization: property("org"),
     email: email !== null && /^[^\s@<>]{1,64}@[^\s@<>]{1,255}$/.test(email) ? email : null,
+    phone: property("tel")?.replace(/^tel:/i, "") ?? null,
+    url: property("url"),
+    country: textOf(recordOf(parameters)?.["cc"]) ?? textOf(arrayOf(parts, 7)[6]),
+    iana_id: ianaId(entity["publicIds"]),
+    parent,
   };
+}
+
+/** RFC 9083 section 4.8. */
+function ianaId(publicIds: unknown): string | null {
+  const found = arrayOf(publicIds, 20)
+    .map(recordOf)
+    .find((id) => textOf(id?.["type"])?.toLowerCase() === "iana registrar id");
+  return textOf(found?.["identifier"]);
 }

@@ -15,6 +15,13 @@ export function arrayOf(value: unknown, limit: number): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]).slice(0, limit) : [];
 }
 
+/** The texts among the first `limit` elements of an array. */
+export function textsOf(value: unknown, limit: number): string[] {
+  return arrayOf(value, limit)
+    .map(textOf)
+    .filter((text) => text !== null);
+}
+
 /** A JSON object; null for anything else. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> | null {
   return typeof value === "object" && value !== null && !Array.isArray(value)
