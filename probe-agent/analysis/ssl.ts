@@ -2,51 +2,76 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
-import { describeCertificate } from "#probe-agent/analysis/certificate/describe.ts";
-import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { isSame } from "#probe-agent/analysis/certificate/anchors.ts";
+import { describeCertificate, describeInChain } from "#probe-agent/analysis/certificate/describe.ts";
+import { signatureName } from "#probe-agent/analysis/certificate/keys.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/ssl/chain.ts";
+import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
+import { gradeTls } from "#probe-agent/analysis/ssl/grade.ts";
+import { configurationLimits, reportConfiguration, reportHsts } from "#probe-agent/analysis/ssl/report.ts";
 import { sslWarnings } from "#probe-agent/analysis/ssl/warnings.ts";
 import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;
 
-/** The part of the tool's result that follows from one handshake, the roots and the clock. */
+/** The part of the tool's result that follows from what was seen, the roots and the clock. */
 export type SslReport = Omit<
   Result,
-  "host" | "port" | "ip" | "ip_version" | "addresses" | "servername" | "protocols" | "resolve_ms" | "observed_at"
+  "host" | "port" | "ip" | "ip_version" | "addresses" | "servername" | "resolve_ms" | "observed_at"
 >;
 
 /** What the report is made from. */
 export interface SslFacts {
   readonly observation: TlsObservation;
+  readonly configuration: Configuration;
+  readonly hsts: HstsSeen;
+  /** h2 and http/1.1 as far as offered; null where it could not be told. */
+  readonly httpAlpn: readonly string[] | null;
+  /** Certificates as sent to a client that takes another kind of key, [] where there are none; null: not told. */
+  readonly otherSent: readonly Uint8Array[] | null;
   readonly host: string;
   readonly roots: readonly Uint8Array[];
-  readonly protocols: Result["protocols"];
   readonly now: Date;
 }
 
 /** Parts of the result nobody looks into yet, each with what is said of it. */
-const NOT_TESTED = [
-  "SSL 3 was not tested.",
-  "Only the negotiated cipher suite is known; the others were not tested.",
-  "Revocation was not checked.",
-  "Certificate transparency was not checked.",
-  "No grade is given.",
-  "No score is given.",
-];
+const NOT_TESTED = ["Revocation was not checked.", "Certificate transparency was not checked."];
 
 /** Judges and describes what a server showed; null where its first certificate cannot be read. */
-export function sslReport({ observation, host, roots, protocols, now }: SslFacts): SslReport | null {
+export function sslReport(facts: SslFacts): SslReport | null {
+  const { observation, configuration, hsts, now } = facts;
   const sent: Sent[] = observation.sent.map(parseCertificate);
   const [leaf, ...others] = sent;
   if (!leaf) return null;
-  const intermediates = others.flatMap((certificate) => (certificate ? [certificate.der] : []));
-  const verdict = verifyChain({ leaf: leaf.der, intermediates, roots, host, now });
+  const verdict = judge(leaf, others, facts);
   const chain = reportChain(sent, verdict.path, now);
   const certificate = describeCertificate(leaf, now);
-  const stapled = observation.ocspStaple !== null;
   const { clientCertificateRequested } = observation;
   const missingIntermediate = verdict.errors.includes("missing_intermediate");
+  const warnings = sslWarnings({
+    leaf,
+    sent,
+    path: verdict.path,
+    chain,
+    configuration,
+    hsts,
+    mustStaple: certificate.must_staple,
+    stapled: observation.ocspStaple !== null,
+    clientCertificateRequested,
+    now,
+  });
+  const grading = gradeTls({
+    configuration,
+    hsts,
+    key: certificate.key,
+    chainTrusted: verdict.trusted,
+    hostnameMatch: verdict.hostname_match,
+    errors: verdict.errors,
+    md5: verdict.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
+    revocation: null,
+    warnings: warnings.filter(({ severity }) => severity !== "info").length,
+  });
   return {
     protocol: observation.protocol,
     cipher: observation.cipher,
@@ -66,28 +91,46 @@ export function sslReport({ observation, host, roots, protocols, now }: SslFacts
     handshake_error: observation.error,
     ocsp: null,
     revocation: null,
-    ciphers: null,
     ct: null,
-    grade: null,
-    score: null,
-    warnings: sslWarnings({
-      leaf,
-      sent,
-      path: verdict.path,
-      chain,
-      protocols,
-      mustStaple: certificate.must_staple,
-      stapled,
-      clientCertificateRequested,
-      now,
-    }),
+    ...reportConfiguration(configuration),
+    http_alpn: facts.httpAlpn === null ? null : [...facts.httpAlpn],
+    hsts: reportHsts(hsts),
+    other_certificates: otherCertificates(leaf, facts),
+    grade: grading.grade,
+    grade_caps: [...grading.caps],
+    score: grading.score,
+    scores: grading.scores,
+    warnings,
     connect_ms: toMicroseconds(observation.connectMs),
     handshake_ms: observation.handshakeMs === null ? null : toMicroseconds(observation.handshakeMs),
-    limitations: [...limitations(sent, certificate), ...NOT_TESTED],
+    limitations: [
+      ...certificateLimits(sent, certificate),
+      ...configurationLimits(facts),
+      ...(grading.grade === null ? ["No grade is given: too little is known of versions and suites."] : []),
+      ...NOT_TESTED,
+    ],
   };
 }
 
-function limitations(sent: readonly Sent[], certificate: Result["certificate"]): string[] {
+function judge(
+  leaf: Certificate,
+  others: readonly Sent[],
+  { host, roots, now }: SslFacts,
+): ReturnType<typeof verifyChain> {
+  const intermediates = others.flatMap((certificate) => (certificate ? [certificate.der] : []));
+  return verifyChain({ leaf: leaf.der, intermediates, roots, host, now });
+}
+
+/** The certificate for clients that take other keys, where it is another one. */
+function otherCertificates(own: Certificate, facts: SslFacts): Result["other_certificates"] {
+  if (facts.otherSent === null) return null;
+  const [leaf, ...others] = facts.otherSent.map(parseCertificate);
+  if (!leaf || isSame(leaf, own)) return [];
+  const { trusted, hostname_match, errors } = judge(leaf, others, facts);
+  return [{ ...describeInChain(leaf, facts.now), trusted: trusted && hostname_match, errors }];
+}
+
+function certificateLimits(sent: readonly Sent[], certificate: Result["certificate"]): string[] {
   const unreadable = sent.flatMap((one, index) => (one === null ? [index] : []));
   return [
     ...(unreadable.length > 0

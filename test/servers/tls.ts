@@ -31,7 +31,7 @@ export async function startTlsServer(options: TlsServerOptions): Promise<TlsServ
   const sockets = new Set<Socket>();
   const server = createServer(
     {
-      ciphers: "ALL:@SECLEVEL=0",
+      ciphers: "ALL:!aNULL:@SECLEVEL=0",
       cert: chain.map((certificate) => certificate.pem).join(""),
       key: chain[0]?.keyPem,
       ...rest,

@@ -3,6 +3,8 @@ import type { ssl } from "#shared/tools/ssl.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe.ts";
 import { isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { configurationWarnings } from "#probe-agent/analysis/ssl/configuration-warnings.ts";
+import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import type { ChainReport, Sent } from "#probe-agent/analysis/ssl/chain.ts";
 
 type Result = ResultOf<typeof ssl>;
@@ -16,7 +18,8 @@ export interface WarningFacts {
   /** The path found, leaf first. */
   readonly path: readonly Certificate[];
   readonly chain: ChainReport;
-  readonly protocols: Result["protocols"];
+  readonly configuration: Configuration;
+  readonly hsts: HstsSeen;
   readonly mustStaple: boolean;
   readonly stapled: boolean;
   readonly clientCertificateRequested: boolean;
@@ -30,7 +33,8 @@ const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** What deserves attention without deciding trust, the most urgent first. */
 export function sslWarnings(facts: WarningFacts): Warning[] {
-  const all = [...expiry(facts), ...versions(facts.protocols), ...chainWarnings(facts), ...extras(facts)];
+  const configured = configurationWarnings(facts.configuration, facts.hsts);
+  const all = [...expiry(facts), ...configured, ...chainWarnings(facts), ...extras(facts)];
   return SEVERITIES.flatMap((severity) => all.filter((entry) => entry.severity === severity));
 }
 
@@ -60,21 +64,6 @@ function expiry({ leaf, path, now }: WarningFacts): Warning[] {
 function days(certificate: Certificate, now: Date): string {
   const left = daysLeft(certificate, now);
   return left === 1 ? "1 day" : `${left} days`;
-}
-
-function versions(protocols: Result["protocols"]): Warning[] {
-  const old = (
-    [
-      ["tls1_0", "TLS 1.0"],
-      ["tls1_1", "TLS 1.1"],
-    ] as const
-  ).filter(([key]) => protocols[key] === true);
-  const warnings = old.map(([, name]) => warning("old_protocol", `${name} is offered; it is deprecated (RFC 8996).`));
-  if (protocols.tls1_2 === false && protocols.tls1_3 === false) {
-    const message = "Neither TLS 1.2 nor TLS 1.3 is offered; today's clients cannot connect.";
-    return [{ id: "no_modern_protocol", severity: "critical", message }, ...warnings];
-  }
-  return protocols.tls1_3 === false ? [...warnings, info("no_tls1_3", "TLS 1.3 is not offered.")] : warnings;
 }
 
 function chainWarnings({ sent, path, chain }: WarningFacts): Warning[] {

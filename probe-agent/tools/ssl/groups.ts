@@ -1,3 +1,4 @@
+import type { GroupsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import { OLD_GROUPS, TLS13_GROUPS } from "#probe-agent/analysis/ssl/groups.ts";
 import { suiteLanes, type Version } from "#probe-agent/analysis/ssl/hellos.ts";
 import { suitesOf } from "#probe-agent/analysis/ssl/suites.ts";
@@ -5,13 +6,6 @@ import type { ClientHello } from "#probe-agent/net/port/tls.ts";
 import { eliminate, joined, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
-
-/** Groups a server takes with one version. */
-export interface GroupsSeen {
-  readonly version: Version;
-  readonly groups: readonly number[];
-  readonly complete: boolean;
-}
 
 const NO_GROUP = -1;
 
@@ -66,5 +60,5 @@ export async function groupsOfOldVersion(
 
 function whole(version: Version, lanes: readonly Elimination[], more: readonly number[]): GroupsSeen {
   const { taken, complete } = joined(lanes);
-  return { version, groups: [...taken, ...more], complete };
+  return { version, codes: [...taken, ...more], complete };
 }

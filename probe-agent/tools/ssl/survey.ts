@@ -1,4 +1,5 @@
-import { VERSIONS, type Version } from "#probe-agent/analysis/ssl/hellos.ts";
+import type { Configuration, SuitesSeen } from "#probe-agent/analysis/ssl/configuration.ts";
+import { VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
 import { joined, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
 import {
   knowsSecureRenegotiation,
@@ -7,36 +8,10 @@ import {
   smallestPrime,
   type VersionSuites,
 } from "#probe-agent/tools/ssl/features.ts";
-import { groupsOfOldVersion, groupsOfTls13, type GroupsSeen } from "#probe-agent/tools/ssl/groups.ts";
+import { groupsOfOldVersion, groupsOfTls13 } from "#probe-agent/tools/ssl/groups.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { listSuites, seePreference } from "#probe-agent/tools/ssl/suites.ts";
 import { helloFor, seeVersion, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
-
-/** Suites of one version. */
-export interface SuitesSeen {
-  readonly version: Version;
-  /** The server's favourite first where `ranked`. */
-  readonly suites: readonly number[];
-  readonly ranked: boolean;
-  readonly order: "server" | "client" | null;
-  readonly complete: boolean;
-}
-
-/** All that ClientHellos brought to light. */
-export interface Survey {
-  readonly versions: readonly VersionSeen[];
-  readonly suites: readonly SuitesSeen[];
-  readonly groups: readonly GroupsSeen[];
-  readonly primeBits: number | null;
-  /** Null where it could not be told. */
-  readonly compression: boolean | null;
-  /** Null where there is nothing to renegotiate or it could not be told. */
-  readonly secureRenegotiation: boolean | null;
-  /** Null where there is no lower version to fall back to, or it could not be told. */
-  readonly fallbackScsv: boolean | null;
-  /** The server ended connections without a word, and at the end did so for a hello it had answered before. */
-  readonly fedUp: boolean;
-}
 
 /** Two probers of one server, so that a long list of suites leaves room for the other questions. */
 export interface Probers {
@@ -45,7 +20,7 @@ export interface Probers {
 }
 
 /** Versions, then suites and groups, then what follows from them; each stage as parallel as the port allows. */
-export async function survey({ lists, features }: Probers, ownCurve: number | null): Promise<Survey> {
+export async function survey({ lists, features }: Probers, ownCurve: number | null): Promise<Configuration> {
   const versions = await Promise.all(VERSIONS.map((version) => seeVersion(lists, version)));
   const offered = versions.filter((seen) => seen.offered === true);
   const [listed, newGroups] = await Promise.all([
@@ -59,16 +34,19 @@ export async function survey({ lists, features }: Probers, ownCurve: number | nu
     newestOld === undefined ? null : groupsOfOldVersion(features, newestOld.seen, newestOld.suites, ownCurve),
     seeFeatures(features, offered, old),
   ]);
+  const lanes = listed.flatMap((one) => one.lanes);
+  const fedUp = await isFedUp(features, versions, lanes);
   return {
-    versions,
-    suites,
+    // What looked like a refusal then may have been weariness.
+    versions: versions.map(({ version, offered: isOffered, abrupt }) => ({
+      version,
+      offered: fedUp && abrupt ? null : isOffered,
+    })),
+    suites: suites.map((one) => ({ ...one, complete: one.complete && !fedUp })),
     groups: [...newGroups, ...(oldGroups === null ? [] : [oldGroups])],
     ...rest,
-    fedUp: await isFedUp(
-      features,
-      versions,
-      listed.flatMap(({ lanes }) => lanes),
-    ),
+    fedUp,
+    connections: lists.spent() + features.spent(),
   };
 }
 
@@ -79,7 +57,7 @@ function isTls13({ version }: VersionSeen): boolean {
 async function rank(prober: Prober, seen: VersionSeen, lanes: readonly Elimination[]): Promise<SuitesSeen> {
   const { order, ranked } = await seePreference(prober, seen, lanes);
   const { taken, complete } = joined(lanes);
-  return { version: seen.version, suites: ranked ?? taken, ranked: ranked !== null, order, complete };
+  return { version: seen.version, codes: ranked ?? taken, ranked: ranked !== null, order, complete };
 }
 
 /** `old`: versions before TLS 1.3, oldest first. */
@@ -87,7 +65,7 @@ async function seeFeatures(
   prober: Prober,
   offered: readonly VersionSeen[],
   old: readonly VersionSuites[],
-): Promise<Pick<Survey, "primeBits" | "compression" | "secureRenegotiation" | "fallbackScsv">> {
+): Promise<Pick<Configuration, "primeBits" | "compression" | "secureRenegotiation" | "fallbackScsv">> {
   const newestOld = old.at(-1);
   const lower = old.findLast(({ seen }) => seen !== offered.at(-1));
   const [compression, fallbackScsv, primes] = await Promise.all([

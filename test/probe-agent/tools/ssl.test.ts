@@ -3,14 +3,12 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
-import { createTls } from "#probe-agent/net/tls.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-variants.ts";
-import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
+import { runTool } from "#test/support/tool.ts";
 
 type Result = ResultOf<typeof contract>;
 const schema = Compile(contract.result);
@@ -22,13 +20,11 @@ const zones = {
   "private.example": { A: ["10.0.0.1"] },
 };
 const dnsServer = await startDnsServer({ zones });
-const createTlsPort = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress, roots: [pki.root.pem] });
 afterAll(() => dnsServer.close());
 
 async function run(port: number, host = TLS_HOST, timeoutMs = 20_000): Promise<Outcome<Result>> {
-  const limits = jobLimits(timeoutMs);
-  const net = netOf({ dns: dnsPort([dnsServer.address], { limits }), tls: createTlsPort(limits) }, limits);
-  const outcome = await ssl.run(net, { host, port });
+  const setting = { dnsServers: [dnsServer.address], roots: [pki.root.pem], timeoutMs };
+  const { outcome } = await runTool(ssl, { host, port }, setting);
   if (outcome.status === "ok") {
     expect([...schema.Errors(outcome.data)]).toEqual([]);
     expect(JSON.parse(JSON.stringify(outcome.data))).toEqual(outcome.data);
@@ -74,12 +70,21 @@ describe("a good server", () => {
       missing_intermediate: false,
       client_certificate_requested: false,
       handshake_error: null,
-      protocols: { ssl3: null, tls1_0: false, tls1_1: false, tls1_2: true, tls1_3: true },
-      ciphers: null,
+      protocols: { ssl3: false, tls1_0: false, tls1_1: false, tls1_2: true, tls1_3: true },
+      cipher_order: "server",
+      dh_bits: null,
+      compression: false,
+      secure_renegotiation: true,
+      fallback_scsv: true,
+      http_alpn: [],
+      hsts: null,
+      other_certificates: [],
       revocation: null,
       ct: null,
-      grade: null,
-      score: null,
+      grade: "A+",
+      grade_caps: [],
+      score: 96,
+      scores: { protocol: 100, key_exchange: 100, cipher: 90 },
       warnings: [],
     });
     expect(data.certificate).toMatchObject({
@@ -159,8 +164,12 @@ describe("protocol versions", () => {
     ["all_versions", [true, true, true, true], ["warning:old_protocol", "warning:old_protocol"]],
     ["tls13_only", [false, false, false, true], []],
     ["tls12_only", [false, false, true, false], ["info:no_tls1_3"]],
-    ["tls10_only", [true, false, false, false], ["critical:no_modern_protocol", "warning:old_protocol"]],
-    ["cbc_only", [false, false, true, false], ["info:no_tls1_3"]],
+    [
+      "tls10_only",
+      [true, false, false, false],
+      ["critical:no_modern_protocol", "warning:old_protocol", "warning:no_aead"],
+    ],
+    ["cbc_only", [false, false, true, false], ["warning:no_aead", "info:no_tls1_3"]],
   ] as const)("of the server %s are told apart", async (variant, offered, warnings) => {
     const data = await result(variant);
     const { tls1_0, tls1_1, tls1_2, tls1_3 } = data.protocols;

@@ -1,0 +1,49 @@
+import { literalFamily } from "#shared/egress/addresses.ts";
+import type { HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { TlsObservation, TlsRequest } from "#probe-agent/net/port/tls.ts";
+
+/** What a web browser would offer. */
+export const HTTP_ALPN = ["h2", "http/1.1"];
+
+/** HTTP versions taken by ALPN: one is known from the first handshake, the other is asked for alone. */
+export async function seeHttpAlpn(
+  net: Net,
+  request: TlsRequest,
+  { alpn, protocol }: TlsObservation,
+): Promise<string[] | null> {
+  if (protocol === null) return null;
+  if (alpn === null) return [];
+  const others = HTTP_ALPN.filter((name) => name !== alpn);
+  const taken = await Promise.all(
+    others.map(async (name) => {
+      const outcome = await net.tls.inspect({ ...request, alpn: [name] });
+      if (outcome.status === "ok") return outcome.data.alpn === name;
+      const refusal = outcome.status === "failed" && outcome.stage === "tls" && outcome.source === "target";
+      return refusal && outcome.reason !== "timeout" ? false : null;
+    }),
+  );
+  if (taken.includes(null)) return null;
+  return HTTP_ALPN.filter((name) => name === alpn || taken[others.indexOf(name)] === true);
+}
+
+/** Strict-Transport-Security of the page at /, where there is a web server. */
+export async function seeHsts(
+  net: Net,
+  where: { readonly host: string; readonly port: number; readonly speaksHttp: boolean },
+  timeoutMs: number,
+): Promise<HstsSeen> {
+  const { host, port, speaksHttp } = where;
+  if (literalFamily(host) !== null) {
+    return { kind: "not_applicable", why: "HSTS does not hold for addresses, only for names." };
+  }
+  if (!speaksHttp) return { kind: "not_applicable", why: "HSTS was not looked for: no HTTP by ALPN on this port." };
+  const url = `https://${host}:${port}/`;
+  const fetched = await net.http.fetch({ url, method: "GET", follow: false, maxBodyBytes: 1, timeoutMs });
+  if (fetched.status !== "ok") {
+    const why = fetched.status === "failed" ? fetched.message : "the address may not be fetched";
+    return { kind: "unknown", why: `Whether HSTS is sent could not be told: ${why}.` };
+  }
+  const header = fetched.data.final.headers.find(([name]) => name.toLowerCase() === "strict-transport-security");
+  return header === undefined ? { kind: "absent" } : { kind: "sent", value: header[1] };
+}

@@ -1,0 +1,74 @@
+import { Type } from "typebox";
+import { Nullable } from "#shared/tools/fields.ts";
+import { count, integer, text, texts, truth, word } from "#shared/tools/shapes.ts";
+
+const Key = Type.Object(
+  {
+    type: text("RSA, RSA-PSS, EC, Ed25519, Ed448, DSA, or unknown"),
+    bits: Nullable(Type.Integer({ description: "Size in bits; null where it cannot be told" })),
+    curve: Nullable(text("Named curve of an EC key, e.g. P-256; else null")),
+  },
+  { description: "Public key" },
+);
+
+const COMMON = {
+  subject: text("Distinguished name of the holder (RFC 4514)"),
+  issuer: text("Distinguished name of the issuer (RFC 4514)"),
+  common_name: Nullable(text("CN of the subject; never counts as a host name")),
+  serial: text("Serial number, hexadecimal"),
+  fingerprint_sha256: text("SHA-256 of the certificate, hexadecimal"),
+  key: Key,
+  signature_algorithm: text("Algorithm of the issuer's signature, e.g. ecdsa-with-SHA256"),
+  not_before: text("Start of validity, ISO 8601 UTC"),
+  not_after: text("End of validity, ISO 8601 UTC"),
+  days_left: integer("Whole days until not_after, rounded down; negative when expired"),
+  self_signed: truth("Signed with its own key"),
+};
+
+/** The server's own certificate. */
+export const Certificate = Type.Object(
+  {
+    ...COMMON,
+    organization: Nullable(text("O of the subject")),
+    issuer_common_name: Nullable(text("CN of the issuer")),
+    issuer_organization: Nullable(text("O of the issuer")),
+    san: texts("Subject alternative names: DNS names and addresses; other kinds as kind:value"),
+    san_total: count("How many names there are; san is cut where they are very many"),
+    wildcard: truth("One of the DNS names is a wildcard"),
+    fingerprint_sha1: text("SHA-1 of the certificate, hexadecimal"),
+    spki_sha256: text("SHA-256 of the public key (SubjectPublicKeyInfo), hexadecimal; stays when a key is kept"),
+    lifetime_days: integer("From not_before to not_after in days, rounded"),
+    must_staple: truth("Asks clients to insist on a stapled OCSP response (RFC 7633)"),
+    key_usage: Nullable(texts("Key usages by RFC 5280 names; null where not limited")),
+    ext_key_usage: Nullable(texts("Extended key usages by name or OID; null where not limited")),
+    policies: Nullable(
+      word(
+        ["dv", "ov", "ev"],
+        "Validation by the CA/Browser Forum's policy OIDs: dv, ov, ev; null where none is named",
+      ),
+    ),
+    policy_oids: texts("Certificate policy OIDs"),
+    ocsp_urls: texts("OCSP responders"),
+    crl_urls: texts("Revocation lists"),
+    ca_issuers: texts("Where the issuer's certificate can be fetched"),
+  },
+  { description: "The server's own certificate: the first one sent" },
+);
+
+/** One certificate of the chain. */
+export const ChainRow = Type.Object({
+  position: Nullable(Type.Integer({ description: "Place in the order sent, 0 = first; null where not sent" })),
+  role: word(
+    ["leaf", "intermediate", "root", "extra"],
+    "leaf, intermediate, root, or extra: sent but not part of the chain, or sent twice",
+  ),
+  sent: truth("Sent by the server; false for the root taken from our own list"),
+  ...COMMON,
+});
+
+/** A certificate the server has beside the one described, for clients that take other keys. */
+export const OtherCertificate = Type.Object({
+  ...COMMON,
+  trusted: truth("A strict client would go on, as for the first certificate"),
+  errors: texts("All reasons not to trust it, the gravest first, words of trust_error"),
+});
