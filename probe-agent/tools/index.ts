@@ -1,5 +1,6 @@
 import { check } from "#probe-agent/tools/check.ts";
 import { cookie } from "#probe-agent/tools/cookie.ts";
+import { cors } from "#probe-agent/tools/cors.ts";
 import { csp } from "#probe-agent/tools/csp.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
 import { health } from "#probe-agent/tools/health.ts";
@@ -13,7 +14,7 @@ import type { Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
 export const implementations: ReadonlyMap<string, Implementation> = new Map(
-  [check, dns, ssl, ip, ping, health, cookie, csp, mixedContent, schema, traceroute].map((tool) => [
+  [check, dns, ssl, ip, ping, health, cookie, cors, csp, mixedContent, schema, traceroute].map((tool) => [
     tool.contract.name,
     tool as unknown as Implementation,
   ]),

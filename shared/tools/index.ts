@@ -1,5 +1,6 @@
 import { check } from "#shared/tools/check.ts";
 import { cookie } from "#shared/tools/cookie.ts";
+import { cors } from "#shared/tools/cors.ts";
 import { csp } from "#shared/tools/csp.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
@@ -20,6 +21,7 @@ export const CONTRACTS: readonly Contract[] = [
   ping,
   health,
   cookie,
+  cors,
   csp,
   mixedContent,
   schema,
