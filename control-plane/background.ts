@@ -1,6 +1,6 @@
 import type { Contract } from "#shared/tools/define.ts";
 import type { App } from "#control-plane/app.ts";
-import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
 import { createBatches, type Batches } from "#control-plane/batches/batches.ts";
 import { createJobs, type Jobs } from "#control-plane/jobs.ts";
 import { registerQueueMetrics } from "#control-plane/jobs/metrics.ts";

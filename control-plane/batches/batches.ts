@@ -1,6 +1,6 @@
 import type { Random } from "#shared/clock.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
 import { vetTarget } from "#control-plane/checks/vet.ts";
 import { runBatch } from "#control-plane/batches/run.ts";
 import {

@@ -1,6 +1,7 @@
 import type { Contract } from "#shared/tools/define.ts";
 import { outcomeError, unavailableError, type CheckAnswer, type CheckError } from "#control-plane/checks/answer.ts";
-import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
 import { vetTarget } from "#control-plane/checks/vet.ts";
 import { createRecorder } from "#control-plane/batches/recorder.ts";
 import {

@@ -2,7 +2,8 @@ import type { Denials } from "#shared/egress.ts";
 import type { App } from "#control-plane/app.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/pace.ts";
-import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext, Inputs } from "#control-plane/checks/context.ts";
+import { createObservations } from "#control-plane/observations/observations.ts";
 import { connect } from "#control-plane/database/connect.ts";
 import { guardDatabase } from "#control-plane/database/guarded.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
@@ -35,8 +36,23 @@ export function openChecks(app: App, hub: Hub, optOut?: Denials): OpenChecks {
     limit: config.targetBudget,
   });
   const results = createResultCache(clock);
+  const observations = createObservations(app.sql, clock);
+  app.accounts.onErase((tx, accountId) => observations.forget(tx, accountId));
+  app.accounts.addExporter("observations", (tx, accountId) => observations.export(tx, accountId));
+  const inputs: Inputs = {
+    observe: (accountId, seen) => observations.note(accountId, seen),
+    async namesAt(ip, accountId) {
+      const names = await observations.at(ip, accountId);
+      return names.map(({ host, firstSeen, lastSeen }) => {
+        return { host, first_seen: firstSeen.toISOString(), last_seen: lastSeen.toISOString() };
+      });
+    },
+  };
   return {
-    checks: { hub, clock, results, budget, pacer: createPacer(), ...(optOut === undefined ? {} : { optOut }) },
-    close: () => budget.close(),
+    checks: { hub, clock, results, budget, pacer: createPacer(), inputs, ...(optOut === undefined ? {} : { optOut }) },
+    async close() {
+      observations.close();
+      await budget.close();
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { readAsNumber } from "#shared/as-number.ts";
 import {
   createEgress,
   NO_ALLOW_LISTS,
@@ -92,14 +93,12 @@ const READERS: Readonly<Record<TargetKind, (egress: Egress, raw: string, connect
     address: (egress, raw) =>
       literalFamily(raw) === null ? { ok: false, code: "invalid_host" } : egress.checkHost(raw, { connects: true }),
     resource(egress, raw) {
-      const [, number] = AS_NUMBER.exec(raw) ?? [];
+      const asn = readAsNumber(raw);
       // No host: there is nothing to refuse.
-      if (number !== undefined) return { ok: true, host: `AS${number}`, literal: false };
+      if (asn !== null) return { ok: true, host: `AS${asn}`, literal: false };
       return egress.checkHost(raw, { connects: literalFamily(raw) !== null });
     },
   };
-
-const AS_NUMBER = /^(?:as)?0*(\d{1,10})$/i;
 
 const EXPECTED: Readonly<Record<TargetKind, string>> = {
   url: "must be a full http:// or https:// URL without user name or password",

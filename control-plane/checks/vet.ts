@@ -1,7 +1,7 @@
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { normaliseTarget } from "#control-plane/checks/cache.ts";
-import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 
 /** A target that may be checked by a tool whose other parameters are left at their defaults, or why not. */

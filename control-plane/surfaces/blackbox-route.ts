@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
 import { refuseField, type Refusal } from "#control-plane/http/errors.ts";
 import { bearerToken, keyInHeader, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operation.ts";

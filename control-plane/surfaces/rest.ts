@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
-import type { CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { TOOL_METHODS } from "#control-plane/surfaces/catalogue.ts";

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
-import { runCheck, type CheckContext, type CheckRequest } from "#control-plane/checks/run-check.ts";
+import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
 import { answer, callerOf, factsOf } from "#control-plane/http/request.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Flag, Limitations, Nullable, Url } from "#shared/tools/fields.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
+import { urlSeenAt } from "#shared/tools/observations.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -79,6 +80,10 @@ export const check = defineTool({
   scope: "check",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
+  observes: ({ redirects, final_url, ip }) => [
+    ...redirects.flatMap((hop) => urlSeenAt(hop.url, hop.ip)),
+    ...urlSeenAt(final_url, ip),
+  ],
   open: { q: "url", name: "headers" },
   deadlineMs: ({ timeout }) => timeout * 1000,
   params: Type.Object({

@@ -3,6 +3,7 @@ import { defineTool, withDefault, type Params } from "#shared/tools/define.ts";
 import { Host, IntegerList, Limitations, Nullable } from "#shared/tools/fields.ts";
 import { TRACE_FIELDS, traceRtt } from "#shared/tools/trace-result.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import { hostSeenAt } from "#shared/tools/observations.ts";
 
 function words<const W extends string>(values: readonly W[], description: string) {
   return Type.Unsafe<W>({ type: "string", enum: values, description });
@@ -128,6 +129,7 @@ export const ping = defineTool({
   scope: "ping",
   target: { param: "host", kind: "host", connects: true },
   example: { host: "example.com", count: 4 },
+  observes: ({ host, ip }) => hostSeenAt(host, [ip]),
   params: Type.Object(PARAMS),
   result: Result,
   refine,

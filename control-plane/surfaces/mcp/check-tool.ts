@@ -1,6 +1,7 @@
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { runCheck, type CheckContext } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { mcpName } from "#control-plane/surfaces/mcp/names.ts";
 import { argumentsSchema, resultSchema } from "#control-plane/surfaces/mcp/schemas.ts";

@@ -1,0 +1,81 @@
+import { locationOf, type CheckAnswer, type Location } from "#control-plane/checks/answer.ts";
+import { isAllCached } from "#control-plane/checks/cached.ts";
+import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
+import {
+  choosePlaces,
+  choosePlanned,
+  type OfflinePlace,
+  type PlaceChoice,
+  type Wishes,
+} from "#control-plane/checks/places.ts";
+import { decideReach, decideTarget } from "#control-plane/checks/target.ts";
+import { targetKey } from "#control-plane/limits/target-key.ts";
+
+/** A call that may go to agents, or its answer where none need be asked. */
+export type Decision =
+  | { readonly go: false; readonly answer: CheckAnswer }
+  | {
+      readonly go: true;
+      /** With the target in its normal form. */
+      readonly request: CheckRequest;
+      readonly choices: readonly PlaceChoice[];
+      readonly offline: readonly OfflinePlace[];
+      /** The target as its jobs are counted; null where they are not. */
+      readonly counted: string | null;
+    };
+
+/** Everything before dispatch: target rules, cache, choice of agents, the plan, the target's budget. */
+export async function decideCall(app: CheckContext, request: CheckRequest): Promise<Decision> {
+  const { contract, locations } = request;
+  const { rules, sharedRules } = app.hub.roster.candidates(request.accountId);
+  const target = decideTarget(contract, request.params, rules, app.optOut);
+  if (!target.ok)
+    return answerWith(target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem });
+  const reach = request.reaches === undefined ? target : decideReach(request.reaches, rules, app.optOut);
+  if (reach === null) return answerWith({ kind: "refused" });
+
+  const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
+  if (cached !== undefined && request.dryRun !== true) {
+    const outcome = { status: "ok", data: cached.data } as const;
+    return answerWith({ kind: "single", outcome, location: cached.location, cached: true });
+  }
+  const wishes: Wishes = {
+    accountId: request.accountId,
+    locations,
+    needs: contract.needs?.(target.params) ?? [],
+    allows: (egress) => target.allows(egress) && reach.allows(egress),
+  };
+  const places =
+    request.places === undefined
+      ? choosePlaces(app.hub.roster, wishes)
+      : choosePlanned(app.hub.roster, wishes, request.places);
+  if (!places.ok) return answerWith(places.answer);
+  const { choices, offline } = places;
+  if (choices.length > request.maxLocations) {
+    return answerWith({ kind: "over_plan", limit: request.maxLocations, asked: choices.length });
+  }
+  if (request.dryRun === true && request.reserves !== true) return answerWith(dryRun(choices, offline));
+
+  const checked = { ...request, params: target.params };
+  // What the operator lists is the operator's own; the lists of private agents speak for no public target.
+  const { host } = reach;
+  const isExempt = host === null || !reach.isPublic || sharedRules.some((egress) => egress.lists(host));
+  const counted = isExempt || isAllCached(app, checked, choices) ? null : targetKey(host);
+  if (counted !== null && request.pace !== "paced") {
+    const verdict = await app.budget?.take(counted, request.accountId === null);
+    if (verdict?.ok === false) {
+      return answerWith({ kind: "over_budget", retryAfterSeconds: verdict.retryAfterSeconds });
+    }
+  }
+  if (request.dryRun === true) return answerWith(dryRun(choices, offline));
+  return { go: true, request: checked, choices, offline, counted };
+}
+
+function answerWith(answer: CheckAnswer): Decision {
+  return { go: false, answer };
+}
+
+function dryRun(choices: readonly PlaceChoice[], offline: readonly OfflinePlace[]): CheckAnswer {
+  const places: readonly Location[] = choices.map(({ place }) => locationOf(place));
+  return { kind: "dry_run", locations: places, offline: offline.map(({ location }) => location) };
+}

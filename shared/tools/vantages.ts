@@ -1,0 +1,26 @@
+import { Type, type Static } from "typebox";
+import { Nullable } from "#shared/tools/fields.ts";
+import { integer, list, number, record, text } from "#shared/tools/shapes.ts";
+
+/** What the resolver of another agent said to the same question; the control plane asks it (decisions 11). */
+export const Vantage = record(
+  {
+    region: text("Region of the agent"),
+    country: Nullable(text("Its country, ISO 3166-1 alpha-2")),
+    city: Nullable(text("Its city")),
+    status: text("NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT, ..."),
+    records: list(
+      Type.Object({ type: text("RR type"), data: text("RDATA in presentation form"), ttl: integer("Seconds left") }),
+      "The answer, CNAMEs included",
+    ),
+    rtt_ms: Nullable(number("Round trip, milliseconds")),
+  },
+  "One other agent's answer",
+);
+/** Values of the Vantage schema. */
+export type Vantage = Static<typeof Vantage>;
+
+/** The input of a propagation job. */
+export const PROPAGATION_INPUT = Type.Object({
+  vantages: list(Vantage, "Other agents' answers; empty where there is no other agent"),
+});
