@@ -6,6 +6,7 @@ import { dns } from "#probe-agent/tools/dns.ts";
 import { health } from "#probe-agent/tools/health.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
+import { ogPreview } from "#probe-agent/tools/og-preview.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
@@ -14,8 +15,7 @@ import type { Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
 export const implementations: ReadonlyMap<string, Implementation> = new Map(
-  [check, dns, ssl, ip, ping, health, cookie, cors, csp, mixedContent, schema, traceroute].map((tool) => [
-    tool.contract.name,
-    tool as unknown as Implementation,
-  ]),
+  [check, dns, ssl, ip, ping, health, cookie, cors, csp, mixedContent, schema, ogPreview, traceroute].map(
+    (tool) => [tool.contract.name, tool as unknown as Implementation],
+  ),
 );

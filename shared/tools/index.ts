@@ -7,6 +7,7 @@ import { dns } from "#shared/tools/dns.ts";
 import { health } from "#shared/tools/health.ts";
 import { ip } from "#shared/tools/ip.ts";
 import { mixedContent } from "#shared/tools/mixed-content.ts";
+import { ogPreview } from "#shared/tools/og-preview.ts";
 import { ping } from "#shared/tools/ping.ts";
 import { schema } from "#shared/tools/schema.ts";
 import { ssl } from "#shared/tools/ssl.ts";
@@ -25,5 +26,6 @@ export const CONTRACTS: readonly Contract[] = [
   csp,
   mixedContent,
   schema,
+  ogPreview,
   traceroute,
 ].map((contract) => contract as unknown as Contract);

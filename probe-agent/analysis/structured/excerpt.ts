@@ -18,9 +18,12 @@ export function excerpt<T>(value: T, budget: number): Excerpt<T> {
   return { value: shown, cut: state.cut };
 }
 
-/** Text fit for storing: no NUL, no half characters, at most `limit` long. */
+/** Text fit for storing and showing: no control characters but white space, no half ones, at most `limit` long. */
 export function storable(text: string, limit: number): string {
-  return text.slice(0, limit).replaceAll("\0", "\uFFFD").toWellFormed();
+  return text
+    .slice(0, limit)
+    .replaceAll(/[^\P{Cc}\t\n\r]/gu, "\uFFFD")
+    .toWellFormed();
 }
 
 function shorten(value: Plain, depth: number, state: { left: number; cut: boolean }): Plain {

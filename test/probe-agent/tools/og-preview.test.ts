@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ogPreview } from "#probe-agent/tools/og-preview.ts";
+import type { HttpServer } from "#test/servers/http.ts";
+import { gif, jpeg, png } from "#test/support/images.ts";
+import { startSite, type SitePath } from "#test/support/page.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+const meta = (properties: Readonly<Record<string, string>>, name = "property"): string =>
+  Object.entries(properties)
+    .map(([property, content]) => `<meta ${name}="${property}" content="${content}">`)
+    .join("\n");
+const withImage = (image: string): string =>
+  `<head>${meta({ "og:title": "T", "og:type": "website", "og:url": "/", "og:image": image })}`;
+
+const PAGES: Readonly<Record<string, SitePath>> = {
+  "/full":
+    `<!doctype html><html><head><title>Plain title</title><base href="/img/"><link rel="shortcut icon" href="icon.png">` +
+    meta({
+      "og:title": "The Rock",
+      "og:type": "article",
+      "og:url": "https://movies.test/rock",
+      "og:description": "d".repeat(250),
+      "og:image": "rock.png",
+      "og:image:width": "1200",
+      "og:image:height": "630",
+      "og:image:alt": "A rock",
+    }) +
+    `<meta property="og:image" content="//cdn.test/two.jpg"><meta property="og:image:url" content="//cdn.test/two.jpg">` +
+    `<meta property="og:image:type" content="image/jpeg"><meta property="og:image:url" content="https://cdn.test/three.jpg">` +
+    meta({
+      "og:video": "https://v.test/v.mp4",
+      "og:video:secure_url": "https://v.test/s.mp4",
+      "article:tag": "a",
+      "og:site_name": "Movies",
+    }) +
+    `<meta property="article:tag" content="b"><meta property="fb:app_id" content="1">` +
+    `<meta name="twitter:card" content="summary_large_image"><meta name="twitter:title" content="${"é".repeat(80)}"></head></html>`,
+  "/img/rock.png": { type: "image/png", body: png(1200, 630) },
+  "/bare": `<title>Only a title</title><meta name=description content="About"><img src=/small.png width=20 height=20><img src=/unsized.png><img src=/big.png width=800 height=600>`,
+  "/odd":
+    `<head>${meta({ "og:image:width": "5", "og:title": "One" })}${meta({ "og:title": "Two", "og:type": "website" }, "name")}</head>` +
+    `<body>${meta({ "og:image": "/lies.png", "og:image:width": "600", "og:image:height": "400", "og:url": "/relative" })}`,
+  "/lies.png": { type: "image/png", body: jpeg(640, 480) },
+  "/tiny": withImage("/tiny.gif"),
+  "/tiny.gif": { type: "image/gif", body: gif(100, 100) },
+  "/page-as-image": withImage("/bare"),
+  "/lost-image": withImage("/nowhere.png"),
+  "/data-image": withImage("data:image/png;base64,AAAA"),
+  "/blocked-image": withImage("http://10.1.2.3/x.png"),
+  "/big-image": withImage("/big.jpg"),
+  "/big.jpg": { type: "image/jpeg", body: Buffer.concat([jpeg(4000, 2000, 200_000), Buffer.alloc(6_000_000)]) },
+  "/silent-image": withImage("/silent"),
+  "/empty": "<title></title>",
+  "/text": { type: "text/plain", body: "x" },
+  "/flood": `<head>${Array.from({ length: 3000 }, (_, n) => `<meta property="og:image" content="/${n}${"x".repeat(1500)}"><meta property="og:image:alt" content="${"é".repeat(3000)}"><meta property="book:isbn" content="${"é".repeat(3000)}">`).join("")}`,
+};
+
+let site: HttpServer;
+beforeAll(async () => {
+  site = await startSite(PAGES);
+});
+afterAll(() => site.close());
+
+const previewOf = (path: string, timeoutMs?: number) =>
+  resultOf(ogPreview, { url: `${site.url}${path}` }, timeoutMs === undefined ? {} : { timeoutMs });
+
+describe("a page with everything", () => {
+  it("has its images in order, each with what follows it (ogp.me, arrays and structured properties)", async () => {
+    const { og, missing_required: missing, twitter } = await previewOf("/full");
+    expect(og).toMatchObject({
+      title: "The Rock",
+      type: "article",
+      site_name: "Movies",
+      article: { tag: ["a", "b"], author: [], section: null },
+      other: [{ property: "fb:app_id", content: "1" }],
+      audio: [],
+    });
+    expect(og.image.map(({ url, width, height, alt, type }) => [url, width, height, alt, type])).toEqual([
+      [`${site.url}/img/rock.png`, 1200, 630, "A rock", null],
+      ["http://cdn.test/two.jpg", null, null, null, "image/jpeg"],
+      ["https://cdn.test/three.jpg", null, null, null, null],
+    ]);
+    expect(og.video).toMatchObject([{ url: "https://v.test/v.mp4", secure_url: "https://v.test/s.mp4" }]);
+    expect(missing).toEqual([]);
+    expect(twitter).toMatchObject({ card: "summary_large_image", effective: "summary_large_image", site: null });
+  });
+
+  it("is shown by each platform's own rules", async () => {
+    const { preview, fallback } = await previewOf("/full");
+    expect(preview.facebook).toMatchObject({
+      title: "The Rock",
+      domain: "movies.test",
+      truncated: false,
+      layout: "large",
+    });
+    expect(preview.x.title).toBe(`${"é".repeat(69)}…`);
+    expect(Array.from(preview.x.description ?? "")).toHaveLength(200);
+    expect(preview.x).toMatchObject({ truncated: true, layout: "large" });
+    expect(preview.linkedin).toMatchObject({ title: "The Rock", layout: "large", image_issues: [] });
+    expect(preview.slack).toMatchObject({ truncated: false });
+    expect(fallback).toMatchObject({ title: "Plain title", favicon: `${site.url}/img/icon.png` });
+  });
+
+  it("has its image looked at", async () => {
+    const { image_check: image, source } = await previewOf("/full");
+    expect(image).toEqual({
+      url: `${site.url}/img/rock.png`,
+      status: 200,
+      content_type: "image/png",
+      format: "png",
+      type_matches: true,
+      bytes: png(1, 1).length,
+      width: 1200,
+      height: 630,
+      ratio: 1.905,
+      error: null,
+    });
+    expect(source).toEqual(["page", "image"]);
+  });
+});
+
+describe("a page without social tags", () => {
+  it("falls back on title, description and the first big image; X shows a bare link", async () => {
+    const result = await previewOf("/bare");
+    expect(result.fallback).toEqual({
+      title: "Only a title",
+      description: "About",
+      image: `${site.url}/big.png`,
+      favicon: null,
+    });
+    expect(result.preview.slack).toMatchObject({ title: "Only a title", description: "About", layout: "unknown" });
+    expect(result.preview.x).toMatchObject({ title: null, image: null, layout: "no_card" });
+    expect(result.missing_required).toEqual(["og:title", "og:type", "og:image", "og:url"]);
+    expect(result.image_check).toBeNull();
+  });
+  it("may have nothing at all, or be no page", async () => {
+    expect((await previewOf("/empty")).fallback.title).toBeNull();
+    expect((await previewOf("/text")).limitations.join()).toMatch(/no HTML/);
+  });
+});
+
+describe("odd tags", () => {
+  it("are read, and named", async () => {
+    const { og, warnings } = await previewOf("/odd");
+    expect(og).toMatchObject({ title: "One", type: "website", image: [{ width: 600, height: 400 }] });
+    for (const part of [
+      /In name instead of property.*og:title, og:type/,
+      /In the body.*og:image/,
+      /more than once.*og:title/,
+      /ignored: og:image:width/,
+      /relative address/,
+      /og:url is no absolute/,
+      /is jpeg but is served as image\/png/,
+      /640 x 480, not 600 x 400/,
+      /twitter:card is missing/,
+    ]) {
+      expect(
+        warnings.some((text) => part.test(text)),
+        String(part),
+      ).toBe(true);
+    }
+  });
+});
+
+describe("images that are no good", () => {
+  it("too small: shown by nobody or small", async () => {
+    const { preview, image_check: image } = await previewOf("/tiny");
+    expect(image).toMatchObject({ width: 100, height: 100, ratio: 1 });
+    expect(preview.facebook).toMatchObject({ layout: "no_image", image_issues: ["smaller than 200 x 200"] });
+    expect(preview.linkedin.layout).toBe("small");
+  });
+  it("too large: for some platforms; its size is read from its beginning", async () => {
+    const { preview, image_check: image } = await previewOf("/big-image");
+    expect(image).toMatchObject({ width: 4000, height: 2000, ratio: 2 });
+    expect(preview.facebook.layout).toBe("large");
+    expect(image?.bytes === null || image?.bytes === 6_200_000 + jpeg(1, 1).length + 16).toBe(true);
+  });
+  it("a page, nothing, an inline or an inner address: said, and nothing is invented", async () => {
+    expect((await previewOf("/page-as-image")).image_check).toMatchObject({
+      status: 200,
+      format: null,
+      width: null,
+      type_matches: false,
+      error: "no image of a known format",
+    });
+    expect((await previewOf("/lost-image")).image_check).toMatchObject({
+      status: 404,
+      width: null,
+      error: "answers with status 404",
+    });
+    expect((await previewOf("/lost-image")).preview.facebook.layout).toBe("no_image");
+    expect((await previewOf("/data-image")).image_check).toMatchObject({
+      status: null,
+      error: "not an http or https address",
+    });
+    expect((await previewOf("/blocked-image")).image_check).toMatchObject({
+      status: null,
+      error: "leads to an address that may not be contacted",
+    });
+  });
+  it("one that never comes does not keep the rest", async () => {
+    const { image_check: image, limitations, og } = await previewOf("/silent-image", 3000);
+    expect(image).toBeNull();
+    expect(og.title).toBe("T");
+    expect(limitations.join()).toMatch(/did not come in time/);
+  });
+});
+
+describe("hostile pages", () => {
+  it("fit into a result", async () => {
+    const result = await previewOf("/flood");
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(256 * 1024);
+    expect(result.og.image).toHaveLength(10);
+    expect(result.warnings).toContain("There are more social tags than are looked at.");
+  });
+  it("that do not answer are a failure of the target", async () => {
+    const gone = await startSite({});
+    await gone.close();
+    const { outcome } = await runTool(ogPreview, { url: gone.url });
+    expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
+  });
+});
