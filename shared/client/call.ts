@@ -13,6 +13,8 @@ export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   /** The operator token, sent as a bearer. */
   readonly token?: string;
+  /** An account's API key. */
+  readonly key?: string;
   readonly json?: unknown;
   readonly timeoutMs?: number;
   /** true: a listener of this machine, whose certificate names some other host. */
@@ -23,11 +25,12 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** Sends a request and reads the answer. Rejects where there is none in time (10 s). */
 export function callService(url: string, call: Call = {}): Promise<Answer> {
-  const { method = "GET", token, json, timeoutMs = 10_000, own = false } = call;
+  const { method = "GET", token, key, json, timeoutMs = 10_000, own = false } = call;
   const body = json === undefined ? "" : JSON.stringify(json);
   const headers = {
     accept: "application/json",
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(key === undefined ? {} : { "x-api-key": key }),
     ...(json === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
   };
   const options = { method, headers, agent: false, signal: AbortSignal.timeout(timeoutMs) };

@@ -5,6 +5,7 @@ import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
 import { addProbes } from "#shared/client/commands/probes.ts";
 import { addProcesses } from "#shared/client/commands/processes.ts";
+import { addTools } from "#shared/client/commands/tools.ts";
 import { addUp } from "#shared/client/commands/up.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 
@@ -27,5 +28,6 @@ export function createProgram(context: CommandContext): Command {
   addKeys(program, context);
   addAccounts(program, context);
   addProbes(program, context);
+  addTools(program, context);
   return program;
 }

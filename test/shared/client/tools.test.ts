@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { runVantage } from "#test/shared/client/command-line.ts";
+
+let seen: { line: string; key: unknown; json: unknown }[] = [];
+let answer: { status: number; body: unknown } = { status: 200, body: {} };
+const directory = mkdtempSync(join(tmpdir(), "vantage-cli-"));
+const server = createServer((request, response) => {
+  let text = "";
+  request.on("data", (chunk: Buffer) => (text += String(chunk)));
+  request.on("end", () => {
+    seen.push({ line: `${request.method} ${request.url}`, key: request.headers["x-api-key"], json: JSON.parse(text) });
+    response.writeHead(answer.status).end(JSON.stringify(answer.body));
+  });
+});
+let environment: Record<string, string> = {};
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  environment = { VANTAGE_HTTP_ADDR: `127.0.0.1:${(server.address() as AddressInfo).port}`, VTG_API_KEY: "vtg_k" };
+});
+beforeEach(() => {
+  seen = [];
+  answer = { status: 200, body: { data: { host: "a.example", rtt: { min_ms: 1.5 }, title: "x\u001b[2J" } } };
+});
+afterAll(() => {
+  server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("every tool is a command, its target the argument, its parameters flags", async () => {
+  const ran = await runVantage(
+    ["ping", "a.example", "--count", "2", "--ip-version", "4", "--from", "eu,us"],
+    environment,
+  );
+  expect(ran).toMatchObject({ status: 0, complained: "" });
+  expect(ran.said).toBe("host: a.example\nrtt.min_ms: 1.5\ntitle: x [2J");
+  expect(seen).toEqual([
+    {
+      line: "POST /api/v4/ping",
+      key: "vtg_k",
+      json: { host: "a.example", count: "2", ip_version: "4", locations: "eu,us" },
+    },
+  ]);
+  const help = await runVantage(["--help"], environment);
+  for (const { name } of CONTRACTS) expect(help.said).toContain(`  ${name} `);
+});
+
+test("--json prints the answer as it came", async () => {
+  const ran = await runVantage(["check", "https://a.example", "--json"], environment);
+  expect(JSON.parse(ran.said)).toMatchObject({ host: "a.example" });
+});
+
+test("a long argument can come from a file", async () => {
+  writeFileSync(join(directory, "name.txt"), "b.example");
+  await runVantage(["ping", `@${join(directory, "name.txt")}`], environment);
+  expect(seen[0]?.json).toEqual({ host: "b.example" });
+  const gone = await runVantage(["ping", "@/nonexistent/file"], environment);
+  expect(gone).toMatchObject({ status: 1, complained: "vantage ping: /nonexistent/file cannot be read" });
+});
+
+test("failures are one line on standard error and status 1", async () => {
+  answer = { status: 400, body: { error: { code: "missing_parameter", field: "count", message: "count: too many." } } };
+  const refused = await runVantage(["ping", "a.example"], environment);
+  expect(refused).toMatchObject({
+    status: 1,
+    said: "",
+    complained: "vantage ping: missing_parameter: count: count: too many.",
+  });
+  const keyless = await runVantage(["ping", "a.example"], { ...environment, VTG_API_KEY: "" });
+  expect(keyless.complained).toBe("vantage ping: no API key: set VTG_API_KEY, or give --key");
+  const nobody = await runVantage(["ping", "a.example"], { ...environment, VANTAGE_HTTP_ADDR: "127.0.0.1:1" });
+  expect(nobody.complained).toContain("no control plane answers");
+});
