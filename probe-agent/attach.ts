@@ -12,7 +12,14 @@ import {
   type Replica,
   type Welcome,
 } from "#shared/protocol/probe.ts";
-import { BEAT_MS, CONTROL_PLANE_NAME, MAX_MESSAGE_BYTES, REPLICA_HEADER, SILENT_MS } from "#shared/wire.ts";
+import {
+  BEAT_MS,
+  CONTROL_PLANE_NAME,
+  MAX_JOB_BYTES,
+  MAX_MESSAGE_BYTES,
+  REPLICA_HEADER,
+  SILENT_MS,
+} from "#shared/wire.ts";
 import type { JobSource } from "#probe-agent/jobs.ts";
 import type { Credential } from "#probe-agent/identity.ts";
 
@@ -174,7 +181,7 @@ function dial({ address, credential }: AttachOptions): ProbeClient {
   const { ca, certificate, key } = credential;
   const secure = credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(certificate));
   return new ProbeClient(address, secure, {
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_receive_message_length": MAX_JOB_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
     // Whatever is dialled, the certificate must be the control plane's own.
     "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,

@@ -24,8 +24,14 @@ export const MAX_RESULT_BYTES = 256 * 1024;
 /** Largest progress event, octets of JSON (decisions 7). */
 export const MAX_PROGRESS_BYTES = 16 * 1024;
 
-/** Largest gRPC message either side takes: a result and its envelope. */
+/** Largest gRPC message an agent may send: a result and its envelope. */
 export const MAX_MESSAGE_BYTES = MAX_RESULT_BYTES + 64 * 1024;
+
+/**
+ * Largest gRPC message an agent takes: a job. The longest parameter there is, 256 KB of text, is six times as long as
+ * JSON where every character is escaped.
+ */
+export const MAX_JOB_BYTES = 2 * 1024 * 1024;
 
 /** How long past a check's own deadline the hub waits for the agent's word: an answer comes by deadline + 250 ms. */
 export const DEADLINE_GRACE_MS = 200;

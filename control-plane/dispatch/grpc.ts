@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Server, status, type sendUnaryData } from "@grpc/grpc-js";
 import type { Logger } from "pino";
 import { ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
-import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";
+import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/wire.ts";
 import { noticeBroken } from "#control-plane/dispatch/grpc/broken.ts";
 import { AgentCredentials, certificateOf, type AnyCall } from "#control-plane/dispatch/grpc/credentials.ts";
 import { serveStream } from "#control-plane/dispatch/grpc/stream.ts";
@@ -35,7 +35,7 @@ export async function listenGrpc(
   const server = new Server({
     interceptors: [noticeBroken(hub, rejections)],
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_send_message_length": MAX_JOB_BYTES,
     // A dead peer is noticed by beats; these only clear connections whose host vanished.
     "grpc.keepalive_time_ms": 10_000,
     "grpc.keepalive_timeout_ms": 5_000,

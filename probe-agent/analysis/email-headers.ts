@@ -1,0 +1,148 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import { MAX_HEADERS_BYTES, type emailHeader } from "#shared/tools/email-header.ts";
+import { describeAlignment } from "#probe-agent/analysis/email-headers/alignment.ts";
+import { readAddresses } from "#probe-agent/analysis/email-headers/address-rows.ts";
+import { findAnomalies } from "#probe-agent/analysis/email-headers/anomalies.ts";
+import { readArcChain } from "#probe-agent/analysis/email-headers/arc.ts";
+import { domainOf, summariseAuth } from "#probe-agent/analysis/email-headers/auth-summary.ts";
+import { resultsRow, spfRow } from "#probe-agent/analysis/email-headers/auth-rows.ts";
+import { readMailDate } from "#probe-agent/analysis/email-headers/date.ts";
+import { decodeWords } from "#probe-agent/analysis/email-headers/encoded-words.ts";
+import { MAX_FIELDS, readHeaderBlock } from "#probe-agent/analysis/email-headers/fields.ts";
+import { fitLists } from "#probe-agent/analysis/email-headers/fit.ts";
+import { isoOrNull, MAX_HOPS, traceHops } from "#probe-agent/analysis/email-headers/hops.ts";
+import { tokenize } from "#probe-agent/analysis/email-headers/lexer.ts";
+import { readListUnsubscribe } from "#probe-agent/analysis/email-headers/list-unsubscribe.ts";
+import { readParameters } from "#probe-agent/analysis/email-headers/parameters.ts";
+import { readReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
+import { describeSignatures } from "#probe-agent/analysis/email-headers/signatures.ts";
+import { readSpamHeaders } from "#probe-agent/analysis/email-headers/spam.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/email-headers/text.ts";
+
+type Result = ResultOf<typeof emailHeader>;
+/** What headers alone say; the tool adds where from and when. */
+export type HeaderAnalysis = Omit<Result, "source" | "observed_at">;
+
+const MAX_SUBJECT = 2000;
+const MAX_LIST = 4000;
+const MAX_SPF = 20;
+const MAX_PARAMETERS = 30;
+const NO_SPECIALS = { specials: "", literals: false };
+const ID_GRAMMAR = { specials: "<>@", literals: true };
+
+/**
+ * Explains raw headers. `raw` is text, or octets (UTF-8 where they are, else one character each); what is beyond 256 KB is
+ * not looked at. Never throws; time and the size of the result are bounded whatever the input.
+ */
+export function analyseHeaders(raw: string | Uint8Array, now: Date): HeaderAnalysis {
+  const text = typeof raw === "string" ? raw : decodeOctets(raw);
+  const block = readHeaderBlock(text.slice(0, MAX_HEADERS_BYTES));
+  const byKey = Map.groupBy(block.fields, ({ key }) => key);
+  const valueOf = (key: string): string | null => byKey.get(key)?.[0]?.value ?? null;
+  const shown = (key: string, max: number): string | null => {
+    const value = valueOf(key);
+    return value === null ? null : printableOrNull(decodeWords(value).text, max);
+  };
+  const received = byKey.get("received") ?? [];
+  const receivedSpf = (byKey.get("received-spf") ?? []).flatMap(({ value }) => readReceivedSpf(value) ?? []);
+  const dateText = valueOf("date");
+  const date = dateText === null ? null : readMailDate(withoutComments(dateText));
+  const { rows, fromDomain, faults } = readAddresses(byKey);
+  const { auth, all } = summariseAuth(block.fields, receivedSpf);
+  const verdicts = all.flatMap(({ parsed, trusted }) => (trusted ? parsed.results : []));
+  const signatures = describeSignatures(block.fields, verdicts, now);
+  const returnPath = readReturnPath(valueOf("return-path"));
+  const decoded = block.fields.map(({ name, value }) => ({ name, ...decodeWords(value) }));
+  const result = {
+    from: shown("from", MAX_LIST),
+    to: shown("to", MAX_LIST),
+    cc: shown("cc", MAX_LIST),
+    subject: shown("subject", MAX_SUBJECT),
+    date: isoOrNull(date?.time ?? null),
+    message_id: readMessageId(valueOf("message-id")),
+    reply_to: shown("reply-to", MAX_LIST),
+    sender: shown("sender", MAX_LIST),
+    return_path: returnPath,
+    addresses: rows,
+    content_type: readContentType(valueOf("content-type")),
+    ...traceHops(
+      received.map(({ value }) => value),
+      date?.time ?? null,
+    ),
+    auth,
+    authentication_results: all.map(resultsRow),
+    received_spf: receivedSpf.slice(0, MAX_SPF).map(spfRow),
+    alignment: describeAlignment({
+      fromDomain,
+      bounceDomain: returnPath === "<>" ? null : domainOf(returnPath),
+      auth,
+      signatures,
+    }),
+    dkim_signatures: signatures,
+    arc_chain: readArcChain(block.fields),
+    list_unsubscribe: readListUnsubscribe(block.fields, signatures),
+    spam_headers: readSpamHeaders(block.fields),
+    headers: decoded.map((field) => ({ name: printable(field.name, 100), value: printable(field.text, MAX_SUBJECT) })),
+    header_count: block.fields.length + block.omitted,
+    size_bytes: typeof raw === "string" ? Buffer.byteLength(raw) : raw.length,
+    line_endings: block.lineEndings,
+    mbox_from: printableOrNull(block.mboxFrom),
+    has_body: block.hasBody,
+  };
+  const malformedWords = decoded.reduce((sum, { malformed }) => sum + malformed, 0);
+  const examined = { block, byKey, date, addressFaults: faults, malformedWords, result, now };
+  const fitted = fitLists({ ...result, anomalies: findAnomalies(examined) });
+  return {
+    ...fitted.result,
+    limitations: [
+      "Signatures were not verified: that needs the keys and the body. Verdicts are the receiver's own words.",
+      "Registrable domains are told by the public suffix list, not by DMARC's walk through the DNS.",
+      ...(received.length > 0 ? ["Where hops stand is not known: this probe has no location database."] : []),
+      ...(block.omitted > 0 ? [`Only the first ${MAX_FIELDS} fields were looked at.`] : []),
+      ...(received.length > MAX_HOPS ? [`Only the newest ${MAX_HOPS} Received fields were looked at.`] : []),
+      ...(text.length > MAX_HEADERS_BYTES ? ["Only the first 256 KB were looked at."] : []),
+      ...(text.includes("\uFFFD") ? ["Some octets were lost before they came here (U+FFFD)."] : []),
+      ...(block.fields.length === 0 ? ["No header field was found."] : []),
+      ...fitted.cut,
+    ],
+  };
+}
+
+/** Header octets of old software are in no charset anyone has told. */
+function decodeOctets(raw: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(raw);
+  } catch {
+    return Buffer.from(raw).toString("latin1");
+  }
+}
+
+function withoutComments(value: string): string {
+  const { tokens } = tokenize(value, NO_SPECIALS);
+  return tokens.flatMap(({ kind, text }) => (kind === "comment" ? [] : [text])).join(" ");
+}
+
+/** msg-id without the white space and comments that obsolete syntax allows in it. */
+function readMessageId(value: string | null): string | null {
+  if (value === null) return null;
+  const { tokens } = tokenize(value, ID_GRAMMAR);
+  const close = tokens.findIndex(({ text }) => text === ">");
+  const parts = (close < 0 ? tokens : tokens.slice(0, close + 1)).filter(({ kind }) => kind !== "comment");
+  return printableOrNull(parts.map(({ kind, text }) => (kind === "quoted" ? `"${text}"` : text)).join(""));
+}
+
+function readReturnPath(value: string | null): string | null {
+  const id = readMessageId(value);
+  return id === null || id === "<>" ? id : id.replaceAll(/^<|>$/g, "");
+}
+
+function readContentType(value: string | null): Result["content_type"] {
+  if (value === null) return null;
+  const { value: type, parameters } = readParameters(value);
+  return {
+    value: printable(type),
+    parameters: parameters
+      .slice(0, MAX_PARAMETERS)
+      .map((one) => ({ name: printable(one.name), value: printable(one.value) })),
+  };
+}

@@ -1,0 +1,170 @@
+import { classifyAddress } from "#shared/egress.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailHeader } from "#shared/tools/email-header.ts";
+import {
+  readAuthenticationResults,
+  type AuthenticationResults,
+  type MethodResult,
+} from "#probe-agent/analysis/email-headers/authentication-results.ts";
+import { registrableDomain } from "#probe-agent/analysis/email-headers/domains.ts";
+import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
+import { readReceived } from "#probe-agent/analysis/email-headers/received.ts";
+import type { ReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/email-headers/text.ts";
+
+type Result = ResultOf<typeof emailHeader>;
+type Auth = Result["auth"];
+
+/** An Authentication-Results field with whether its word counts. */
+export interface TrustedResults {
+  readonly parsed: AuthenticationResults;
+  readonly trusted: boolean;
+}
+
+/** The receiver's word, and every field it was taken from or passed over. */
+export interface AuthSummary {
+  readonly auth: Auth;
+  readonly all: readonly TrustedResults[];
+}
+
+/** Fields looked at. */
+const MAX_FIELDS = 100;
+const METHODS = new Set(["spf", "dkim", "dmarc", "arc"]);
+
+/**
+ * Sums up Authentication-Results. The topmost field is the newest and the only one a sender cannot have put there; those
+ * of the same name below it count as far down as every hop between is inside that organisation (RFC 8601 sections 4, 5
+ * and appendix B.5).
+ */
+export function summariseAuth(fields: readonly Field[], receivedSpf: readonly ReceivedSpf[]): AuthSummary {
+  const all: TrustedResults[] = [];
+  let top: { authservId: string | null; index: number } | null = null;
+  let together = true;
+  for (const { key, value, index } of fields) {
+    if (key === "received" && together && top !== null) together = isInternal(value, top.authservId);
+    if (key !== "authentication-results" || all.length >= MAX_FIELDS) continue;
+    const parsed = readAuthenticationResults(value);
+    top ??= { authservId: parsed.authservId, index };
+    all.push({ parsed, trusted: together && sameName(parsed.authservId, top.authservId) });
+  }
+  const results = all.flatMap(({ parsed, trusted }) => (trusted ? parsed.results : []));
+  const first = (method: string): MethodResult | undefined => results.find((result) => result.method === method);
+  const arc = first("arc");
+  return {
+    all,
+    auth: {
+      authserv_id: printableOrNull(top?.authservId),
+      confirmed: top === null ? null : confirms(fields, top),
+      spf: spfOf(first("spf"), receivedSpf[0]),
+      dkim: results.filter(({ method }) => method === "dkim").map(dkimOf),
+      dmarc: dmarcOf(first("dmarc")),
+      arc: arc === undefined ? null : verdictOf(arc),
+      others: results
+        .filter(({ method }) => !METHODS.has(method))
+        .map((result) => ({ method: printable(result.method), ...verdictOf(result) })),
+    },
+  };
+}
+
+function sameName(one: string | null, other: string | null): boolean {
+  return one?.toLowerCase() === other?.toLowerCase();
+}
+
+/** A hop between two hosts of the organisation, by the address's own name, or within its network. */
+function isInternal(received: string, authservId: string | null): boolean {
+  const { by, rdns, ip } = readReceived(received);
+  const organisation = registrableDomain(authservId);
+  if (organisation === null || registrableDomain(by) !== organisation) return false;
+  return registrableDomain(rdns) === organisation || (ip !== null && isPrivate(ip));
+}
+
+function isPrivate(ip: string): boolean {
+  return classifyAddress(ip) !== "public";
+}
+
+/** Whether the host that speaks is one that the nearest Received fields say received the message. */
+function confirms(fields: readonly Field[], top: { authservId: string | null; index: number }): boolean | null {
+  const { authservId, index } = top;
+  if (authservId === null) return null;
+  const isReceived = ({ key }: Field): boolean => key === "received";
+  const near = [fields.slice(0, index).findLast(isReceived), fields.slice(index).find(isReceived)];
+  const hosts = near.flatMap((field) => (field === undefined ? [] : (readReceived(field.value).by ?? [])));
+  const organisation = registrableDomain(authservId);
+  const verdicts = hosts.flatMap((host) => {
+    if (sameName(host, authservId)) return true;
+    const other = registrableDomain(host);
+    return organisation === null || other === null ? [] : organisation === other;
+  });
+  return verdicts.length === 0 ? null : verdicts.includes(true);
+}
+
+function verdictOf({ result, reason, comments }: MethodResult): { result: string; reason: string | null } {
+  return { result: printable(result), reason: printableOrNull(reason ?? comments[0]) };
+}
+
+function propertyOf(result: MethodResult, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const found = result.properties.find(({ type, property }) => `${type}.${property}` === name);
+    if (found !== undefined && found.value !== "") return found.value;
+  }
+  return null;
+}
+
+/** The domain of an address, or of a bare domain; lower case. */
+export function domainOf(address: string | null): string | null {
+  if (address === null) return null;
+  const domain = address.replaceAll(/[<>"]/g, "").slice(address.replaceAll(/[<>"]/g, "").lastIndexOf("@") + 1);
+  return domain === "" ? null : printable(domain.toLowerCase().replace(/\.$/, ""));
+}
+
+function spfOf(result: MethodResult | undefined, received: ReceivedSpf | undefined): Auth["spf"] {
+  if (result !== undefined) {
+    const mailFrom = propertyOf(result, "smtp.mailfrom", "smtp.mfrom", "smtp.from", "smtp.envelope-from");
+    const helo = propertyOf(result, "smtp.helo");
+    const remark = result.comments.join(" ").slice(0, 1024);
+    const ip = propertyOf(result, "smtp.remote-ip", "smtp.client-ip", "policy.iprev");
+    return {
+      ...verdictOf(result),
+      domain: domainOf(mailFrom ?? helo),
+      scope: mailFrom !== null ? "mailfrom" : helo !== null ? "helo" : null,
+      ip: printableOrNull(ip ?? /\b(?:sender ip is|designates) ([0-9a-f.:]{3,45})/i.exec(remark)?.[1]),
+      source: "authentication-results",
+    };
+  }
+  if (received === undefined) return null;
+  const from = received.pairs.get("envelope-from") ?? null;
+  const isHelo = received.pairs.get("identity")?.toLowerCase() === "helo";
+  return {
+    result: printable(received.result),
+    reason: printableOrNull(received.comment),
+    domain: domainOf(isHelo ? (received.pairs.get("helo") ?? null) : from),
+    scope: isHelo ? "helo" : from === null ? null : "mailfrom",
+    ip: printableOrNull(received.pairs.get("client-ip")),
+    source: "received-spf",
+  };
+}
+
+function dkimOf(result: MethodResult): Auth["dkim"][number] {
+  const identity = propertyOf(result, "header.i");
+  return {
+    ...verdictOf(result),
+    domain: domainOf(propertyOf(result, "header.d") ?? identity),
+    selector: printableOrNull(propertyOf(result, "header.s")),
+    identity: printableOrNull(identity),
+  };
+}
+
+function dmarcOf(result: MethodResult | undefined): Auth["dmarc"] {
+  if (result === undefined) return null;
+  // Gmail and OpenDMARC write "(p=REJECT sp=REJECT dis=NONE)", Exchange "action=none".
+  const remark = result.comments.join(" ").slice(0, 1024);
+  const noted = (word: string): string | null => new RegExp(`\\b${word}=([a-z]{2,20})`, "i").exec(remark)?.[1] ?? null;
+  const policy = propertyOf(result, "policy.dmarc", "policy.published-domain-policy", ".p") ?? noted("p");
+  const done = propertyOf(result, "policy.applied-disposition", ".action", ".dis") ?? noted("dis");
+  return {
+    ...verdictOf(result),
+    domain: domainOf(propertyOf(result, "header.from")),
+    policy: printableOrNull(policy?.toLowerCase()),
+    disposition: printableOrNull(done?.toLowerCase()),
+  };
+}

@@ -1,0 +1,64 @@
+import { domainToUnicode } from "node:url";
+import { getDomain } from "tldts";
+
+/**
+ * The registrable domain, lower case, by the public suffix list with its private part: customers of one host are
+ * strangers to each other. Null for a public suffix, an address or what is no name.
+ */
+export function registrableDomain(domain: string | null): string | null {
+  return domain === null || domain.length > 253 ? null : getDomain(domain, { allowPrivateDomains: true });
+}
+
+/** How two domains agree as DMARC asks (RFC 7489 section 3.1); null where one of them is not known. */
+export function alignmentOf(one: string | null, other: string | null): { strict: boolean; relaxed: boolean } | null {
+  if (one === null || other === null) return null;
+  const strict = one.toLowerCase() === other.toLowerCase();
+  const organisation = registrableDomain(one);
+  return { strict, relaxed: strict || (organisation !== null && organisation === registrableDomain(other)) };
+}
+
+/** What makes a name look like another one. */
+export type Disguise = "mixed_scripts" | "latin_look_alikes" | "invisible_characters";
+
+const SCRIPTS = [
+  "Latin",
+  "Cyrillic",
+  "Greek",
+  "Armenian",
+  "Cherokee",
+  "Hebrew",
+  "Arabic",
+  "Devanagari",
+  "Thai",
+  "Georgian",
+  "Han",
+  "Hiragana",
+  "Katakana",
+  "Bopomofo",
+  "Hangul",
+] as const;
+const SCRIPT_PATTERNS = SCRIPTS.map((script) => [script, new RegExp(`\\p{Script=${script}}`, "u")] as const);
+/** Scripts that are written together (UTS 39 section 5.2, "highly restrictive"). */
+const TOGETHER: readonly ReadonlySet<string>[] = [
+  new Set(["Latin", "Han", "Hiragana", "Katakana"]),
+  new Set(["Latin", "Han", "Bopomofo"]),
+  new Set(["Latin", "Han", "Hangul"]),
+];
+/** Cyrillic letters that look like Latin ones in lower case (UTS 39, confusables). */
+const LATIN_LOOK_ALIKES = /^[асеорхуѕіјһԁԛԝӏ0-9-]+$/u;
+/** Default-ignorable and bidirectional controls: U+00AD, U+200B to U+200F, U+202A to U+202E, U+2060 to U+2069, U+FEFF. */
+export const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/u;
+
+/** How a domain may pretend to be another one; null for the ordinary. A-labels are looked at as they are shown. */
+export function disguiseOf(domain: string): Disguise | null {
+  if (INVISIBLE.test(domain)) return "invisible_characters";
+  const shown = domain.length <= 253 && domain.includes("xn--") ? domainToUnicode(domain) || domain : domain;
+  for (const label of shown.slice(0, 253).split(".")) {
+    const scripts = SCRIPT_PATTERNS.flatMap(([script, pattern]) => (pattern.test(label) ? [script] : []));
+    const fits = scripts.length < 2 || TOGETHER.some((set) => scripts.every((script) => set.has(script)));
+    if (!fits) return "mixed_scripts";
+    const alike = scripts[0] === "Cyrillic" && LATIN_LOOK_ALIKES.test(label);
+    if (alike) return "latin_look_alikes";
+  }
+  return null;
+}

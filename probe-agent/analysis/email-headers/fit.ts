@@ -1,0 +1,52 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailHeader } from "#shared/tools/email-header.ts";
+import { leading } from "#probe-agent/analysis/fitting.ts";
+
+type Result = Omit<ResultOf<typeof emailHeader>, "source" | "observed_at" | "limitations">;
+
+/** Octets of JSON each list may take; together with what is no list they stay below the 256 KB of a result. */
+const SHARES = {
+  hops: 50_000,
+  headers: 40_000,
+  authentication_results: 25_000,
+  dkim_signatures: 20_000,
+  addresses: 20_000,
+  spam_headers: 12_000,
+  anomalies: 12_000,
+  received_spf: 8_000,
+} as const satisfies Partial<Record<keyof Result, number>>;
+
+/** Octets of the lists inside `auth` and the ARC chain. */
+const SMALL_SHARE = 6_000;
+const ARC_SHARE = 15_000;
+
+/** Cuts lists to their shares; `cut` says of which the end is missing. */
+export function fitLists(result: Result): { readonly result: Result; readonly cut: readonly string[] } {
+  const cut: string[] = [];
+  const fit = <T>(name: string, items: readonly T[], share: number): T[] => {
+    const kept = leading(items, share);
+    if (kept.length < items.length)
+      cut.push(`Of ${items.length} entries of ${name} the first ${kept.length} are shown.`);
+    return kept;
+  };
+  const { auth, arc_chain: arc, alignment } = result;
+  const fitted: Result = {
+    ...result,
+    hops: fit("hops", result.hops, SHARES.hops),
+    headers: fit("headers", result.headers, SHARES.headers),
+    authentication_results: fit("authentication_results", result.authentication_results, SHARES.authentication_results),
+    dkim_signatures: fit("dkim_signatures", result.dkim_signatures, SHARES.dkim_signatures),
+    addresses: fit("addresses", result.addresses, SHARES.addresses),
+    spam_headers: fit("spam_headers", result.spam_headers, SHARES.spam_headers),
+    anomalies: fit("anomalies", result.anomalies, SHARES.anomalies),
+    received_spf: fit("received_spf", result.received_spf, SHARES.received_spf),
+    auth: {
+      ...auth,
+      dkim: fit("auth.dkim", auth.dkim, SMALL_SHARE),
+      others: fit("auth.others", auth.others, SMALL_SHARE),
+    },
+    alignment: { ...alignment, dkim: fit("alignment.dkim", alignment.dkim, SMALL_SHARE) },
+    arc_chain: arc === null ? null : { ...arc, sets: fit("arc_chain.sets", arc.sets, ARC_SHARE) },
+  };
+  return { result: fitted, cut };
+}

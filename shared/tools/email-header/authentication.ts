@@ -1,0 +1,186 @@
+import { Nullable } from "#shared/tools/fields.ts";
+import { count, integer, list, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+
+const Property = record(
+  {
+    type: text("Part of the message or session, e.g. smtp, header, policy; empty for words outside the standard"),
+    property: text("E.g. mailfrom, d, from"),
+    value: text("Its value"),
+  },
+  "ptype.property=value",
+);
+
+const MethodResult = record(
+  {
+    method: text("Method: spf, dkim, dmarc, arc, iprev, auth, ..."),
+    result: text("Verdict: pass, fail, softfail, neutral, none, temperror, permerror, policy, ..."),
+    reason: Nullable(text("Why, where the field says")),
+    properties: list(Property, "What was checked"),
+    comments: texts("Remarks in parentheses"),
+  },
+  "One method's verdict",
+);
+
+/** One Authentication-Results field. */
+export const AuthenticationResults = record(
+  {
+    authserv_id: Nullable(text("Who says so; null where the field does not name anyone")),
+    version: count("Version of the field's format"),
+    trusted: truth(
+      "Counted in auth: the topmost field, and those of its name below it with no hop from outside between",
+    ),
+    results: list(MethodResult, "Verdicts in the field's order; empty: none"),
+    malformed: truth("Something in it is not as RFC 8601 has it"),
+  },
+  "One Authentication-Results field",
+);
+
+const Verdict = {
+  result: text("Verdict, e.g. pass"),
+  reason: Nullable(text("Reason or remark that goes with it")),
+};
+
+const Dkim = record(
+  {
+    ...Verdict,
+    domain: Nullable(text("Signing domain: header.d, else that of header.i")),
+    selector: Nullable(text("header.s")),
+    identity: Nullable(text("header.i")),
+  },
+  "Verdict on one DKIM signature",
+);
+
+/** The receiver's word. */
+export const Auth = record(
+  {
+    authserv_id: Nullable(text("Host whose word this is: the authserv-id of the topmost Authentication-Results field")),
+    confirmed: Nullable(
+      truth("That host also is the receiver of a Received field next to it; false: it may have come with the message"),
+    ),
+    spf: Nullable(
+      record(
+        {
+          ...Verdict,
+          domain: Nullable(text("Domain that was checked: of the envelope sender, else of HELO")),
+          scope: Nullable(word(["mailfrom", "helo"], "Which of the two identities")),
+          ip: Nullable(text("Client address, where the receiver noted it")),
+          source: word(["authentication-results", "received-spf"], "Field this is from"),
+        },
+        "SPF (RFC 7208); null where the receiver says nothing",
+      ),
+    ),
+    dkim: list(Dkim, "DKIM (RFC 6376), one entry for each signature the receiver looked at"),
+    dmarc: Nullable(
+      record(
+        {
+          ...Verdict,
+          domain: Nullable(text("header.from")),
+          policy: Nullable(text("Policy the sender's domain asks for (p=), where the receiver noted it")),
+          disposition: Nullable(text("What the receiver did, where it noted it (dis=, action=)")),
+        },
+        "DMARC; null where the receiver says nothing",
+      ),
+    ),
+    arc: Nullable(record(Verdict, "ARC (RFC 8617); null where the receiver says nothing")),
+    others: list(record({ method: text("Method"), ...Verdict }, "Verdict"), "Verdicts of other methods"),
+  },
+  "What the receiving host found. Anyone can write such fields: only the word of your own provider counts",
+);
+
+/** One Received-SPF field. */
+export const ReceivedSpf = record(
+  {
+    result: text("Verdict, e.g. pass"),
+    comment: Nullable(text("Remark in parentheses")),
+    client_ip: Nullable(text("client-ip")),
+    envelope_from: Nullable(text("envelope-from")),
+    helo: Nullable(text("helo")),
+    receiver: Nullable(text("receiver")),
+    identity: Nullable(text("identity: mailfrom or helo")),
+    mechanism: Nullable(text("mechanism that matched")),
+    problem: Nullable(text("problem")),
+  },
+  "One Received-SPF field",
+);
+
+const Aligned = {
+  domain: Nullable(text("Domain that the method vouches for")),
+  result: Nullable(text("The receiver's verdict; null where it gives none")),
+  strict: Nullable(truth("Equal to the domain of From; null where one is not known")),
+  relaxed: Nullable(truth("Of the same registrable domain as From; null where one is not known")),
+};
+
+/** Who is shown and who is proven. */
+export const Alignment = record(
+  {
+    from_domain: Nullable(text("Domain of the address in From")),
+    registrable_domain: Nullable(text("Its registrable domain by the public suffix list")),
+    spf: record(Aligned, "The envelope sender's domain beside that of From"),
+    dkim: list(record(Aligned, "One signature's domain beside that of From"), "Signatures"),
+    aligned: Nullable(
+      truth(
+        "SPF or a signature passed, in relaxed alignment: what DMARC asks; null where the receiver gives no verdicts",
+      ),
+    ),
+  },
+  "Whether the domain shown in From is the one that SPF and DKIM vouch for",
+);
+
+const SIGNATURE = {
+  d: Nullable(text("Signing domain")),
+  s: Nullable(text("Selector: the key stands at <s>._domainkey.<d>")),
+  a: Nullable(text("Algorithm, e.g. rsa-sha256")),
+  c: text("Canonicalization, header/body"),
+  t: Nullable(text("When it was made, ISO 8601 UTC")),
+  x: Nullable(text("When it expires, ISO 8601 UTC")),
+  h: texts("Signed fields in lower case; repeats guard against added ones"),
+  bh: Nullable(text("Hash of the body, base64")),
+  b: Nullable(text("Signature, base64")),
+  issues: texts("What is wrong with its tags, one sentence each; nothing is verified here"),
+};
+
+/** One DKIM-Signature field. */
+export const DkimSignature = record(
+  {
+    ...SIGNATURE,
+    i: Nullable(text("Identity the signer speaks for")),
+    l: Nullable(integer("Bytes of the body that are signed; null: all of it")),
+    expired: Nullable(truth("x= has passed; null without x=")),
+    result: Nullable(text("The receiver's verdict on it; null where none can be told to be its own")),
+    oversigned: texts("Fields whose absence, or of a second one, is signed too"),
+    unsigned: texts("Fields of the message that a reader sees or that steer an answer, and that are not signed"),
+  },
+  "One DKIM-Signature field",
+);
+
+const ArcSet = record(
+  {
+    i: count("Instance, 1 = the oldest"),
+    cv: Nullable(text("Sealer's word on the chain before: none, pass or fail")),
+    sealer: Nullable(text("d= of the seal")),
+    selector: Nullable(text("s= of the seal")),
+    algorithm: Nullable(text("a= of the seal")),
+    sealed_at: Nullable(text("t= of the seal, ISO 8601 UTC")),
+    signed_fields: texts("h= of the message signature"),
+    authserv_id: Nullable(text("Host whose results are sealed")),
+    results: list(
+      record({ method: text("Method"), result: text("Verdict") }, "Verdict"),
+      "Verdicts at that hop, as sealed",
+    ),
+    complete: truth("All three fields are there, each once"),
+    issues: texts("What is wrong with its tags, one sentence each"),
+  },
+  "One ARC set",
+);
+
+/** The Authenticated Received Chain. */
+export const ArcChain = record(
+  {
+    instances: count("Highest instance"),
+    valid_structure: truth("Sets 1 to the highest are all complete and their cv= fits; signatures are not verified"),
+    cv: Nullable(text("cv= of the newest seal")),
+    sets: list(ArcSet, "Sets, the oldest first"),
+    issues: texts("What breaks the chain, one sentence each"),
+  },
+  "Authenticated Received Chain (RFC 8617); null without one",
+);

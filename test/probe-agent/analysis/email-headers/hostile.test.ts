@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header.ts";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+
+const NOW = new Date("2024-01-03T00:00:00Z");
+/** Far above what any of these takes (tens of milliseconds), far below what a quadratic one would. */
+const PATIENCE_MS = 5_000;
+
+/** As much of a pattern as fits. */
+function filled(pattern: string, start = ""): string {
+  return (start + pattern.repeat(Math.ceil(MAX_HEADERS_BYTES / pattern.length))).slice(0, MAX_HEADERS_BYTES);
+}
+
+/** Every field whose value is taken apart. */
+const STRUCTURED = [
+  "From",
+  "Subject",
+  "Date",
+  "Message-ID",
+  "Received",
+  "Authentication-Results",
+  "Received-SPF",
+  "DKIM-Signature",
+  "ARC-Authentication-Results",
+  "List-Unsubscribe",
+  "Content-Type",
+  "X-Spam-Status",
+];
+
+/** Values that make careless parsers run long. */
+const VALUES: readonly (readonly [string, string])[] = [
+  ["nested comments", "("],
+  ["nested comments closed", "()"],
+  ["quotes", '"'],
+  ["escaped quotes", '"\\'],
+  ["quoted pairs", "\\"],
+  ["brackets", "["],
+  ["angles", "<"],
+  ["commas", ","],
+  ["colons", "a:"],
+  ["semicolons", ";"],
+  ["equals", "="],
+  ["pairs", "a=b;"],
+  ["properties", "a.b=c "],
+  ["addresses", "a@b.example,"],
+  ["at signs", "@"],
+  ["keywords", "from by with id for via "],
+  ["openings of encoded words", "=?"],
+  ["half encoded words", "=?utf-8?Q?"],
+  ["encoded words", "=?utf-8?Q?a?= "],
+  ["encoded words of unknown charsets", "=?x-1?Q?a?= "],
+  ["base64 words", "=?utf-8?B?PT91dGYtOD9RP2E/PQ==?= "],
+  ["blanks", " "],
+  ["folds", "a\r\n "],
+  ["parameters", "; a*0*=%41"],
+  ["sections", "; a*1=b; a*2=c"],
+  ["tags", "h=from:to:"],
+  ["addresses in brackets", "[192.0.2.1] "],
+  ["TLS remarks", "(using TLSv1.3 with cipher A (1/"],
+  ["control characters", "\u0000\u001b\u007f"],
+  ["invisible characters", "\u200B\u202E"],
+  ["characters of several octets", "\u{1F600}"],
+  ["lone surrogates", "\uD800"],
+];
+
+/** What is wrong with the answer to it: [] for one in time, in size and of printable characters. */
+function faultsOf(raw: string): string[] {
+  const startedAt = performance.now();
+  const result = analyseHeaders(raw, NOW);
+  const tookMs = performance.now() - startedAt;
+  const json = JSON.stringify(result);
+  const bytes = Buffer.byteLength(json);
+  const unprintable = /\\u00[01][0-9a-f]|\\[ntrbf]|\\ud[89a-f]|\u007f/.exec(json);
+  return [
+    ...(tookMs > PATIENCE_MS ? [`took ${tookMs} ms`] : []),
+    ...(bytes > MAX_RESULT_BYTES ? [`${bytes} octets`] : []),
+    ...(unprintable === null ? [] : [`holds ${unprintable[0]}`]),
+  ];
+}
+
+describe.each(STRUCTURED)("256 KB in one %s field", (name) => {
+  it.each(VALUES)("of %s", (_what, pattern) => {
+    expect(faultsOf(filled(pattern, `${name}: i=1; `))).toEqual([]);
+  });
+});
+
+describe("256 KB of fields", () => {
+  it.each(STRUCTURED)("each of them %s", (name) => {
+    expect(faultsOf(filled(`${name}: i=1; a (b) "c" <d@e.example>, f=g; spf=pass x.y=z\r\n`))).toEqual([]);
+    expect(faultsOf(filled(`${name}:\r\n`))).toEqual([]);
+  });
+
+  it.each([
+    ["long values that do not shrink", `X-Spam-Report: ${"é".repeat(900)}\r\n`],
+    ["long addresses", `From: ${"\u{1F600}".repeat(200)}@b.example\r\n`],
+    ["quotes to escape", `Subject: ${'"'.repeat(500)}\r\n`],
+    [
+      "received of long names",
+      `Received: from ${"x".repeat(500)} by ${"y".repeat(500)} for ${"z".repeat(500)}; 2 Jan 2024 09:00:00 GMT\r\n`,
+    ],
+    [
+      "long signatures",
+      `DKIM-Signature: v=1; d=${"a.".repeat(200)}b; h=${"from:".repeat(200)}; b=${"QUJD".repeat(300)}\r\n`,
+    ],
+    ["sets", "ARC-Seal: i=7; cv=pass; d=a.example\r\nARC-Message-Signature: i=8; h=a:b:c\r\n"],
+    ["results", `Authentication-Results: a.example${"; spf=pass (x) smtp.mailfrom=b.example".repeat(90)}\r\n`],
+  ])("%s", (_what, line) => {
+    expect(faultsOf(filled(line))).toEqual([]);
+  });
+
+  it("a hundred thousand folds", () => {
+    expect(faultsOf(`Subject: a${"\n b".repeat(85_000)}`)).toEqual([]);
+    expect(faultsOf(`Subject: a${"\n ".repeat(100_000)}`)).toEqual([]);
+  });
+
+  it("line ends of every kind, and nothing else", () => {
+    for (const end of ["\r", "\n", "\r\n", "\r\r\n", "\r\r"]) expect(faultsOf(filled(end))).toEqual([]);
+    for (const end of ["\r", "\n", "\r\n", "\r\r\n"]) expect(faultsOf(filled(`a${end}`))).toEqual([]);
+    expect(faultsOf(filled("\r", "A: 1\n"))).toEqual([]);
+  });
+
+  it("more than is looked at", () => {
+    const { limitations } = analyseHeaders("A: 1\r\n".repeat(60_000), NOW);
+    expect(limitations).toContain("Only the first 256 KB were looked at.");
+    expect(limitations).toContain("Only the first 5000 fields were looked at.");
+  });
+});
+
+describe("noise", () => {
+  it("of any kind never throws", () => {
+    // A fixed multiplicative generator: the same noise each time.
+    let state = 12_345;
+    const next = (below: number): number => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state % below;
+    };
+    const pieces = [
+      ...VALUES.map(([, pattern]) => pattern),
+      ...STRUCTURED.map((name) => `\r\n${name}: `),
+      "pass",
+      "a.example",
+    ];
+    for (let round = 0; round < 400; round += 1) {
+      const raw = Array.from({ length: 60 }, () => pieces[next(pieces.length)]).join("");
+      expect(() => analyseHeaders(raw, NOW)).not.toThrow();
+    }
+  });
+});

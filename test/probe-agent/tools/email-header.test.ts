@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseParams } from "#shared/schema.ts";
+import { emailHeader as contract, MAX_HEADERS_BYTES } from "#shared/tools/email-header.ts";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { emailHeader } from "#probe-agent/tools/email-header.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+const NOW = { now: () => new Date("2024-01-03T00:00:00Z") };
+
+function fixture(name: string): string {
+  return readFileSync(new URL(`../../fixtures/email/${name}.txt`, import.meta.url), "utf8");
+}
+
+describe("email-header", () => {
+  it.each(["gmail", "exchange", "rfc8617-b"])("explains %s within its contract", async (name) => {
+    const result = await resultOf(emailHeader, { headers: fixture(name) }, NOW);
+    expect(result).toMatchObject({ source: ["headers"], observed_at: "2024-01-03T00:00:00.000Z" });
+    expect(result.hops.length).toBeGreaterThan(1);
+  });
+
+  it("explains its own example", async () => {
+    const result = await resultOf(emailHeader, contract.example, NOW);
+    expect(result).toMatchObject({
+      from: "André <andre@example.com>",
+      auth: { spf: { result: "pass" }, confirmed: true },
+    });
+  });
+
+  it("judges by the control plane's time", async () => {
+    const headers = "DKIM-Signature: v=1; a=rsa-sha256; d=b.example; s=s; x=1704240000; h=from; bh=QUJD; b=QUJD";
+    const before = await resultOf(emailHeader, { headers }, { now: () => new Date(1_704_239_999_000) });
+    const after = await resultOf(emailHeader, { headers }, { now: () => new Date(1_704_240_001_000) });
+    expect([before, after].map(({ dkim_signatures: [signature] }) => signature?.expired)).toEqual([false, true]);
+  });
+
+  it("answers to text that is no header", async () => {
+    const result = await resultOf(emailHeader, { headers: "hello" }, NOW);
+    expect(result).toMatchObject({ header_count: 0, hops: [], anomalies: [{ id: "missing_from" }, {}, {}, {}, {}] });
+  });
+
+  it("takes 256 KB", async () => {
+    const line = "X-Filler: é\r\n";
+    const headers = line.repeat(Math.floor(MAX_HEADERS_BYTES / Buffer.byteLength(line)));
+    const result = await resultOf(emailHeader, { headers }, NOW);
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
+    expect(result.header_count).toBeGreaterThan(10_000);
+    expect(result.limitations.join(" ")).toMatch(/entries of headers the first \d+ are shown/);
+  });
+
+  it("refuses more, by characters and by octets", async () => {
+    const parse = (headers: string) => parseParams(contract.params, { headers }, { from: "json", unknown: "refuse" });
+    const tooLong = "x".repeat(MAX_HEADERS_BYTES + 1);
+    expect(parse(tooLong)).toMatchObject({ ok: false, problem: { field: "headers", reason: "range" } });
+    expect(parse("")).toMatchObject({ ok: false, problem: { field: "headers", reason: "required" } });
+    const tooManyOctets = "é".repeat(MAX_HEADERS_BYTES / 2 + 1);
+    expect(parse(tooManyOctets).ok).toBe(true);
+    expect(contract.refine?.({ headers: tooManyOctets })).toMatchObject({ field: "headers", reason: "range" });
+    expect(contract.refine?.({ headers: "é".repeat(MAX_HEADERS_BYTES / 2) })).toBeNull();
+    const { outcome } = await runTool(emailHeader, { headers: tooManyOctets });
+    expect(outcome).toMatchObject({ status: "invalid", field: "headers" });
+  });
+});
