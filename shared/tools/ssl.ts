@@ -5,6 +5,7 @@ import { integer, list, number, text, texts, truth, word } from "#shared/tools/s
 import { Certificate, ChainRow, OtherCertificate } from "#shared/tools/ssl/certificate.ts";
 import { CONFIGURATION } from "#shared/tools/ssl/configuration.ts";
 import { Ct, Ocsp, Revocation } from "#shared/tools/ssl/status.ts";
+import { hostSeenAt } from "#shared/tools/observations.ts";
 
 const TRUST_ERROR =
   "expired, not_yet_valid, self_signed, missing_intermediate, untrusted_root, weak_signature, weak_key, revoked, " +
@@ -30,6 +31,11 @@ export const ssl = defineTool({
   scope: "ssl",
   target: { param: "host", kind: "host", connects: true },
   example: { host: "example.com" },
+  observes: ({ host, addresses }) =>
+    hostSeenAt(
+      host,
+      addresses.map(({ ip }) => ip),
+    ),
   open: { q: "host", extra: ["port"] },
   deadlineMs: () => 20_000,
   params: Type.Object({

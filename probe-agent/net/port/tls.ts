@@ -103,13 +103,13 @@ export interface HelloAnswer {
   readonly ending: "open" | "closed" | "reset";
 }
 
-/** Handshakes and trust roots. */
+/** Handshakes and trust roots. At most five connections of one job are under way at once, the others wait. */
 export interface TlsPort {
   /** failed: stage connect before TCP stands; stage tls when no certificate came. */
   inspect(request: TlsRequest): Promise<Outcome<TlsObservation>>;
   /**
-   * Sends one ClientHello and reads what is answered; nothing is agreed. At most six of one job are under way at once,
-   * the others wait. failed: stage connect as for `inspect`; stage tls with timeout, plain_text or not_tls.
+   * Sends one ClientHello and reads what is answered; nothing is agreed. failed: stage connect as for `inspect`; stage
+   * tls with timeout, plain_text or not_tls.
    */
   hello(request: HelloRequest): Promise<Outcome<HelloAnswer>>;
   /** DER of every root this agent trusts: Node's defaults (the bundled ones, NODE_EXTRA_CA_CERTS, the system's if asked). */

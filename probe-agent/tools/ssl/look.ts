@@ -10,7 +10,7 @@ import { survey } from "#probe-agent/tools/ssl/survey.ts";
 
 /** Left for the report when the asking ends. */
 const REPORT_MS = 1000;
-/** The longest any one connection may take: ten times what the first handshake took, within bounds. */
+/** The longest any one question may take: ten times what is usual, within bounds. */
 const MIN_QUESTION_MS = 2500;
 const MAX_QUESTION_MS = 5000;
 /**
@@ -30,7 +30,7 @@ export async function lookAround(
   const { host, ip, port, servername } = target;
   const left = Math.max(0, net.remainingMs() - REPORT_MS);
   const questionMs = Math.min(left, questionTime(observation));
-  const bounds = { until: net.monotonic() + left, questionMs };
+  const bounds = { until: net.monotonic() + left, questionMs, usualMs: usualTime(observation) };
   const probers = {
     lists: createProber(net, { ip, port, servername }, { ...bounds, connections: LIST_CONNECTIONS }),
     features: createProber(net, { ip, port, servername }, { ...bounds, connections: FEATURE_CONNECTIONS }),
@@ -47,9 +47,13 @@ export async function lookAround(
   return { configuration: withHandshake(configuration, observation), hsts, httpAlpn, otherSent };
 }
 
-function questionTime({ connectMs, handshakeMs }: TlsObservation): number {
-  const roundTrips = 10 * Math.max(connectMs, handshakeMs ?? 0);
-  return Math.min(MAX_QUESTION_MS, Math.max(MIN_QUESTION_MS, roundTrips));
+/** What a connection with a hello takes at most, by the first handshake: one round trip of each, or two. */
+function usualTime({ connectMs, handshakeMs }: TlsObservation): number {
+  return connectMs + (handshakeMs ?? connectMs);
+}
+
+function questionTime(observation: TlsObservation): number {
+  return Math.min(MAX_QUESTION_MS, Math.max(MIN_QUESTION_MS, 10 * usualTime(observation)));
 }
 
 /** A version that a whole handshake agreed on is offered, whatever the hellos came to. */

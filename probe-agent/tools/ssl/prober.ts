@@ -15,8 +15,8 @@ export interface Prober {
   ask(hello: ClientHello, flight?: boolean): Promise<Answer>;
   /** Connections begun. */
   spent(): number;
-  /** Questions still allowed. */
-  left(): number;
+  /** Questions that can be asked one after the other in so many milliseconds. */
+  within(ms: number): number;
 }
 
 /** Bounds of one survey. */
@@ -27,6 +27,8 @@ export interface ProberBounds {
   readonly until: number;
   /** For one question, milliseconds. */
   readonly questionMs: number;
+  /** What one question takes by all we know, milliseconds. */
+  readonly usualMs: number;
 }
 
 /** Where the server is. */
@@ -40,7 +42,7 @@ const SILENT: Answer = { kind: "silent" };
 /** So many questions in a row without an answer: the server has stopped talking to us. */
 const MAX_SILENCES = 8;
 
-/** A prober over the TLS port, which lets six questions be under way at once. */
+/** A prober over the TLS port, which lets few questions be under way at once. */
 export function createProber(net: Net, target: ProbeTarget, bounds: ProberBounds): Prober {
   let spent = 0;
   let silences = 0;
@@ -48,7 +50,7 @@ export function createProber(net: Net, target: ProbeTarget, bounds: ProberBounds
   return {
     servername: target.servername,
     spent: () => spent,
-    left,
+    within: (ms) => Math.floor(ms / Math.max(bounds.usualMs, 1)),
     async ask(hello, flight = false) {
       const timeoutMs = Math.min(bounds.questionMs, bounds.until - net.monotonic());
       if (left() <= 0 || timeoutMs <= 0) return SILENT;

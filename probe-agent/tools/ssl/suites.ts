@@ -25,8 +25,9 @@ export interface Preference {
   readonly ranked: readonly number[] | null;
 }
 
-/** More suites are not put in order: each costs a round trip. */
-const MAX_RANKED = 20;
+/** Longer orders are not found out: each suite costs a connection, one after the other. */
+const MAX_RANKED = 40;
+const RANKING_MS = 2500;
 
 /**
  * Asks for two suites in both orders. Where the server has an order of its own, the lanes, each in that order by
@@ -49,7 +50,8 @@ export async function seePreference(
   const [forth, back] = await Promise.all([pick([first, last]), pick([last, first])]);
   if (forth === null || back === null) return { order: null, ranked: null };
   if (forth !== back) return { order: "client", ranked: null };
-  return { order: "server", ranked: all.length > MAX_RANKED ? null : await merge(lanes, pick) };
+  const affordable = Math.min(MAX_RANKED, prober.within(RANKING_MS));
+  return { order: "server", ranked: all.length > affordable ? null : await merge(lanes, pick) };
 }
 
 async function merge(
