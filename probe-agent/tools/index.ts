@@ -3,19 +3,45 @@ import { cookie } from "#probe-agent/tools/cookie.ts";
 import { cors } from "#probe-agent/tools/cors.ts";
 import { csp } from "#probe-agent/tools/csp.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
+import { emailHeader } from "#probe-agent/tools/email-header.ts";
 import { health } from "#probe-agent/tools/health.ts";
+import { httpStatus } from "#probe-agent/tools/http-status.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
 import { ogPreview } from "#probe-agent/tools/og-preview.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
+import { protocol } from "#probe-agent/tools/protocol.ts";
+import { redirects } from "#probe-agent/tools/redirects.ts";
+import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
+import { urlExpand } from "#probe-agent/tools/url-expand.ts";
+import { whois } from "#probe-agent/tools/whois.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation by its contract's name. The registry laws hold it against the catalogue. */
 export const implementations: ReadonlyMap<string, Implementation> = new Map(
-  [check, dns, ssl, ip, ping, health, cookie, cors, csp, mixedContent, schema, ogPreview, traceroute].map(
-    (tool) => [tool.contract.name, tool as unknown as Implementation],
-  ),
+  [
+    check,
+    dns,
+    ssl,
+    ip,
+    ping,
+    health,
+    cookie,
+    cors,
+    csp,
+    httpStatus,
+    redirects,
+    protocol,
+    mixedContent,
+    schema,
+    ogPreview,
+    urlExpand,
+    resolveUrl,
+    emailHeader,
+    whois,
+    traceroute,
+  ].map((tool) => [tool.contract.name, tool as unknown as Implementation]),
 );

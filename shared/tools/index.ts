@@ -4,14 +4,21 @@ import { cors } from "#shared/tools/cors.ts";
 import { csp } from "#shared/tools/csp.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
+import { emailHeader } from "#shared/tools/email-header.ts";
 import { health } from "#shared/tools/health.ts";
+import { httpStatus } from "#shared/tools/http-status.ts";
 import { ip } from "#shared/tools/ip.ts";
 import { mixedContent } from "#shared/tools/mixed-content.ts";
 import { ogPreview } from "#shared/tools/og-preview.ts";
 import { ping } from "#shared/tools/ping.ts";
+import { protocol } from "#shared/tools/protocol.ts";
+import { redirects } from "#shared/tools/redirects.ts";
+import { resolveUrl } from "#shared/tools/resolve-url.ts";
 import { schema } from "#shared/tools/schema.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
+import { urlExpand } from "#shared/tools/url-expand.ts";
+import { whois } from "#shared/tools/whois.ts";
 
 /** Every tool, in the order catalogues and docs show them. A new tool: its file, its line here, its implementation. */
 export const CONTRACTS: readonly Contract[] = [
@@ -24,8 +31,15 @@ export const CONTRACTS: readonly Contract[] = [
   cookie,
   cors,
   csp,
+  httpStatus,
+  redirects,
+  protocol,
   mixedContent,
   schema,
   ogPreview,
+  urlExpand,
+  resolveUrl,
+  emailHeader,
+  whois,
   traceroute,
 ].map((contract) => contract as unknown as Contract);

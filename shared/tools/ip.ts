@@ -1,6 +1,8 @@
 import { Type, type Static } from "typebox";
+import { NetworkRegistration } from "#shared/registrations.ts";
 import { defineTool } from "#shared/tools/define.ts";
 import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
+import { hostSeenAt } from "#shared/tools/observations.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -25,25 +27,6 @@ const Position = Type.Object(
     accuracy_radius_km: Nullable(Type.Number({ description: "Radius around the point, kilometres" })),
   },
   { description: "Estimated position from the operator's location database; null without one" },
-);
-
-const Registration = Type.Object(
-  {
-    handle: Nullable(text("The registry's key of the block")),
-    name: Nullable(text("Name of the block")),
-    type: Nullable(text("The registry's own word for the kind of assignment, e.g. ASSIGNED PA")),
-    start_address: text("First address of the block"),
-    end_address: text("Last address of the block"),
-    cidrs: Type.Array(Type.String(), { description: "The block in CIDR notation, at most 32 parts" }),
-    parent_handle: Nullable(text("Key of the block this one was taken from")),
-    country: Nullable(text("Country code as registered; EU and AP are no countries but occur")),
-    status: Type.Array(Type.String(), { description: "RDAP status words, e.g. active" }),
-    registered_at: Nullable(text("When the block was registered, ISO 8601 UTC")),
-    changed_at: Nullable(text("When the registration was last changed, ISO 8601 UTC")),
-    abuse_email: Nullable(text("Where the holder wants abuse reported")),
-    url: text("RDAP resource this was read from"),
-  },
-  { description: "Registration of the address block in the registry's RDAP service; null where it gave none" },
 );
 
 const Database = Type.Object(
@@ -91,7 +74,7 @@ const Result = Type.Object({
   registry: Nullable(
     word(["afrinic", "apnic", "arin", "lacnic", "ripencc"], "Regional internet registry of the block"),
   ),
-  rdap: Nullable(Registration),
+  rdap: Nullable(NetworkRegistration),
   all_addresses: Type.Array(
     Type.Object({
       ip: text("Address of the host"),
@@ -117,6 +100,11 @@ export const ip = defineTool({
   scope: "ip",
   target: { param: "host", kind: "host", connects: true },
   example: { host: "example.com" },
+  observes: ({ host, all_addresses }) =>
+    hostSeenAt(
+      host,
+      all_addresses.map(({ ip }) => ip),
+    ),
   params: Type.Object({ host: Host({ description: "IP address, or a host name whose first address is looked at" }) }),
   result: Result,
   deadlineMs: () => 10_000,

@@ -1,0 +1,67 @@
+import { ok, type Outcome } from "#shared/outcome.ts";
+import { whois as contract } from "#shared/tools/whois.ts";
+import { readResource } from "#probe-agent/analysis/resource.ts";
+import { domainSubject, type DomainSubject } from "#probe-agent/analysis/whois/subject.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+import { rawOf, type Found, type Result } from "#probe-agent/tools/whois/answer.ts";
+import { lookUpDomain } from "#probe-agent/tools/whois/domain.ts";
+import { daysLeft, NO_FACTS, privacyOf } from "#probe-agent/tools/whois/facts.ts";
+import { lookUpNumber } from "#probe-agent/tools/whois/number.ts";
+
+/** WHOIS and RDAP: fails where no registry says anything, for without one there is nothing to tell. */
+export const whois = implement(contract, async (net, { host }): Promise<Outcome<Result>> => {
+  const observedAt = net.now();
+  const startedAt = net.monotonic();
+  const resource = readResource(host);
+  if (resource === null) {
+    return {
+      status: "invalid",
+      field: "host",
+      message: "is no domain name, IP address or AS number that is registered",
+    };
+  }
+  const subject = resource.kind === "domain" ? domainSubject(resource.name) : resource;
+  const lookup = subject.kind === "domain" ? await lookUpDomain(net, subject) : await lookUpNumber(net, subject);
+  if (!lookup.ok) return lookup.failure;
+  return ok({
+    host,
+    kind: resource.kind,
+    ...describe(lookup.found, subject.kind === "domain" ? subject : null, observedAt),
+    observed_at: observedAt.toISOString(),
+    elapsed_ms: Math.round(net.monotonic() - startedAt),
+  });
+});
+
+function describe(
+  found: Found,
+  subject: DomainSubject | null,
+  now: Date,
+): Omit<Result, "host" | "kind" | "observed_at" | "elapsed_ms"> {
+  const facts = found.facts ?? NO_FACTS;
+  const privateSuffix = subject?.privateSuffix ?? null;
+  return {
+    domain: subject?.name ?? null,
+    unicode: subject?.unicode ?? null,
+    public_suffix: subject?.suffix ?? null,
+    private_suffix: privateSuffix,
+    registered: found.registered,
+    rdap_server: found.rdapServer ?? null,
+    whois_server: found.whoisServer ?? null,
+    ...facts,
+    days_left: daysLeft(facts.expires, now),
+    privacy: privacyOf(facts),
+    network: found.network ?? null,
+    autnum: found.autnum ?? null,
+    ...rawOf(found.raw),
+    servers: found.servers,
+    source: found.source,
+    limitations: [
+      ...found.limitations,
+      ...(privateSuffix === null
+        ? []
+        : [
+            `The owner of ${privateSuffix} hands out names below it: the registration shown is that of ${subject?.name}.`,
+          ]),
+    ],
+  };
+}

@@ -1,0 +1,61 @@
+import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { whois as contract } from "#shared/tools/whois.ts";
+import { cutText } from "#probe-agent/tools/whois/raw.ts";
+import type { DomainFacts } from "#probe-agent/tools/whois/facts.ts";
+
+/** What the tool returns. */
+export type Result = ResultOf<typeof contract>;
+
+/** What a look-up of any kind comes to. */
+export interface Found {
+  readonly registered: boolean | null;
+  readonly facts?: DomainFacts;
+  readonly network?: Result["network"];
+  readonly autnum?: Result["autnum"];
+  readonly rdapServer?: string;
+  readonly whoisServer?: string;
+  readonly raw: string | null;
+  readonly servers: Result["servers"];
+  readonly source: Result["source"];
+  readonly limitations: readonly string[];
+}
+
+/** A look-up's end. */
+export type Lookup = { readonly ok: true; readonly found: Found } | { readonly ok: false; readonly failure: Failed };
+
+/** The answer as it came, without control characters, cut. */
+export function rawOf(text: string | null): Pick<Result, "raw" | "raw_truncated"> {
+  if (text === null) return { raw: null, raw_truncated: false };
+  const cut = cutText(text);
+  return { raw: cut.text, raw_truncated: cut.truncated };
+}
+
+/** RDAP as it came; null for a document nested so deep that it cannot be written again. */
+export function rawJson(value: unknown): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * No registry said anything: the check has failed (decisions 1). `why` are the sentences of what was tried, `failure`
+ * that of the last server, `reason` stands where every server answered, but to no purpose.
+ */
+export function nothing(
+  why: readonly string[],
+  failure: Exclude<Outcome<unknown>, { status: "ok" }> | null,
+  reason: "no_registration_data" | "rate_limited",
+): Failed {
+  const message = `no registry told: ${why.join(" ")}`.slice(0, 1_000);
+  return failure?.status === "failed"
+    ? failed(failure.stage, failure.source, failure.reason, message)
+    : failed("response", "target", reason, message);
+}
+
+/** Base of an RDAP resource: "https://rdap.example/v1/domain/x" is served by "https://rdap.example/v1/". */
+export function rdapBase(url: string): string {
+  return url.replace(/(?:domain|ip|autnum)\/[^/?#]*(?:\/\d{1,3})?(?:[?#].*)?$/, "");
+}

@@ -1,0 +1,144 @@
+import { domainToASCII } from "node:url";
+import { readDomain, type RdapDomain } from "#probe-agent/analysis/rdap/domain.ts";
+import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/whois.ts";
+import { serverText } from "#probe-agent/analysis/whois/servers.ts";
+import type { DomainSubject } from "#probe-agent/analysis/whois/subject.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
+import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
+import { nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
+import { mergeFacts, NO_FACTS, rdapFacts, whoisFacts } from "#probe-agent/tools/whois/facts.ts";
+import { within } from "#probe-agent/within.ts";
+
+/** Of the 30 s, so that WHOIS has its time when RDAP is slow. */
+const RDAP_MS = 10_000;
+const REGISTRAR_MS = 5_000;
+
+const LATE: RdapReply = { status: "failed", about: "registry", reason: "no answer in time" };
+
+/** The registration of a domain: RDAP first, WHOIS where that gives nothing. */
+export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lookup> {
+  // RDAP's list of registries knows the public suffixes of ICANN alone.
+  const reply: RdapReply =
+    subject.server === null
+      ? await within(RDAP_MS, askRegistry(net, { kind: "domain", name: subject.name }, RDAP_MS), LATE)
+      : { status: "nobody" };
+  if (reply.status === "absent") return { ok: true, found: absent(reply.url) };
+  const domain = reply.status === "found" ? readDomain(reply.value, subject.name) : null;
+  if (reply.status === "found" && domain !== null) {
+    return { ok: true, found: await withRegistrar(net, subject.name, domain, reply) };
+  }
+  const why =
+    reply.status === "nobody"
+      ? "RDAP: no registry is listed for this name."
+      : `RDAP gave no answer (${reply.status === "failed" ? reply.reason : "no registration of this domain"}).`;
+  return await lookUpByWhois(net, subject, reply, why);
+}
+
+function absent(url: string): Found {
+  return {
+    registered: false,
+    facts: NO_FACTS,
+    rdapServer: rdapBase(url),
+    raw: null,
+    servers: [{ server: url, protocol: "rdap", outcome: "absent" }],
+    source: "rdap",
+    limitations: ["That nobody has the name does not mean that anybody may register it: registries reserve names."],
+  };
+}
+
+/** A thin registry knows no holder: its registrar's RDAP service is asked for the rest. */
+async function withRegistrar(
+  net: Net,
+  name: string,
+  domain: RdapDomain,
+  reply: Extract<RdapReply, { status: "found" }>,
+): Promise<Found> {
+  const found = {
+    registered: true,
+    facts: rdapFacts(domain),
+    rdapServer: rdapBase(reply.url),
+    raw: rawJson(reply.value),
+    servers: [{ server: reply.url, protocol: "rdap", outcome: "found" }],
+    source: "rdap",
+    limitations: [],
+  } satisfies Found;
+  if (domain.holder !== null || domain.related === null) return found;
+  const other = await within(REGISTRAR_MS, fetchRegistration(net, domain.related, REGISTRAR_MS), LATE);
+  const registrar = other.status === "found" ? readDomain(other.value, name) : null;
+  const outcome = registrar === null ? (other.status === "failed" ? other.reason : "unknown") : "found";
+  return {
+    ...found,
+    facts: registrar === null ? found.facts : mergeFacts(found.facts, rdapFacts(registrar)),
+    servers: [...found.servers, { server: domain.related.slice(0, 300), protocol: "rdap", outcome }],
+    limitations: registrar === null ? [`RDAP: the registrar's own service gave no registration (${outcome}).`] : [],
+  };
+}
+
+async function lookUpByWhois(net: Net, subject: DomainSubject, reply: RdapReply, why: string): Promise<Lookup> {
+  const first = subject.server === null ? null : { host: subject.server, port: 43 };
+  const { steps, limitations, failure } = await askWhois(
+    net,
+    { kind: "domain", name: subject.name },
+    first,
+    (text, server): Reading<WhoisRecord | null> => {
+      const record = parseWhois(text, server.host);
+      const isOther = record.domain !== null && aLabels(record.domain) !== subject.name;
+      // IANA tells of the top-level domain and names its registry; a thin registry knows no holder, but the registrar.
+      const goesOn =
+        isOther || (record.verdict === "registered" && record.holder === null) || record.verdict === "unknown";
+      return {
+        data: isOther ? null : record,
+        outcome: isOther ? "refers on" : record.verdict === "registered" ? "found" : record.verdict,
+        referral: goesOn && !isTopLevel(subject) ? record.referral : null,
+      };
+    },
+  );
+  const answers = steps.flatMap(({ server, answer }) =>
+    answer === null || answer.data === null ? [] : [{ server, record: answer.data, text: answer.text }],
+  );
+  const [registry, ...others] = answers.filter(({ record }) =>
+    ["registered", "absent", "reserved"].includes(record.verdict),
+  );
+  if (registry === undefined) {
+    const limited = answers.some(({ record }) => record.verdict === "limited");
+    const reason = limited ? "rate_limited" : "no_registration_data";
+    const none = limitations.length === 0 && !limited ? ["WHOIS: no server knows of a registry for this name."] : [];
+    return { ok: false, failure: nothing([why, ...limitations, ...none], failure, reason) };
+  }
+  const registrar = others.find(({ record }) => record.verdict === "registered");
+  const facts = whoisFacts(registry.record);
+  const rdapStep =
+    reply.status === "failed" ? [{ server: "RDAP", protocol: "rdap", outcome: reply.reason } as const] : [];
+  const { created_before: before, verdict } = registry.record;
+  return {
+    ok: true,
+    found: {
+      registered: registry.record.registered,
+      facts: registrar === undefined ? facts : mergeFacts(facts, whoisFacts(registrar.record)),
+      whoisServer: serverText(registry.server),
+      raw: answers.map(({ text }) => text).join("\n"),
+      servers: [
+        ...rdapStep,
+        ...steps.map(({ server, outcome }) => ({ server: serverText(server), protocol: "whois", outcome }) as const),
+      ],
+      source: "whois",
+      limitations: [
+        why,
+        ...limitations,
+        ...(before ? ["The registry only states that the domain was registered before the date given."] : []),
+        ...(verdict === "reserved"
+          ? ["The registry keeps the name back: nobody has it and nobody may register it."]
+          : []),
+      ],
+    },
+  };
+}
+
+function isTopLevel({ name }: DomainSubject): boolean {
+  return !name.includes(".");
+}
+
+function aLabels(name: string): string {
+  return domainToASCII(name).toLowerCase();
+}

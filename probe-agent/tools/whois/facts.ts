@@ -1,0 +1,114 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { whois as contract } from "#shared/tools/whois.ts";
+import type { RdapDomain } from "#probe-agent/analysis/rdap/domain.ts";
+import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
+import { isPrivacyService } from "#probe-agent/analysis/whois/holder.ts";
+
+type Result = ResultOf<typeof contract>;
+
+/** The fields of a result that tell of a domain's registration. */
+export type DomainFacts = Pick<
+  Result,
+  | "registrar"
+  | "created"
+  | "updated"
+  | "expires"
+  | "status"
+  | "nameservers"
+  | "dnssec"
+  | "registrant"
+  | "registry_domain_id"
+  | "redacted_fields"
+>;
+
+/** Of a name nobody has, or of which nothing is told. */
+export const NO_FACTS: DomainFacts = {
+  registrar: null,
+  created: null,
+  updated: null,
+  expires: null,
+  status: [],
+  nameservers: [],
+  dnssec: { signed: null, ds: [] },
+  registrant: null,
+  registry_domain_id: null,
+  redacted_fields: [],
+};
+
+/** Facts of an RDAP answer. */
+export function rdapFacts(domain: RdapDomain): DomainFacts {
+  return {
+    registrar: domain.registrar && { ...domain.registrar },
+    created: domain.created,
+    updated: domain.updated,
+    expires: domain.expires,
+    status: [...domain.status],
+    nameservers: [...new Set(domain.nameservers.map(({ host }) => host))],
+    dnssec: { signed: domain.dnssec.signed, ds: domain.dnssec.ds.map((row) => ({ ...row })) },
+    registrant: domain.holder && { ...domain.holder },
+    registry_domain_id: domain.handle,
+    redacted_fields: [...domain.redacted],
+  };
+}
+
+/** Facts of a WHOIS answer. */
+export function whoisFacts(record: WhoisRecord): DomainFacts {
+  return {
+    registrar: record.registrar && { ...record.registrar },
+    created: record.created,
+    updated: record.updated,
+    expires: record.expires,
+    status: record.status,
+    nameservers: record.nameservers,
+    dnssec: { signed: record.dnssec.signed, ds: record.dnssec.ds.map((row) => ({ ...row })) },
+    registrant: record.holder && { ...record.holder },
+    registry_domain_id: record.registry_domain_id,
+    redacted_fields: [],
+  };
+}
+
+/** The registry's word, and the registrar's where the registry is silent. */
+export function mergeFacts(registry: DomainFacts, registrar: DomainFacts): DomainFacts {
+  const [own, other] = [registry.registrar, registrar.registrar];
+  return {
+    registrar:
+      own === null || other === null
+        ? (own ?? other)
+        : {
+            name: own.name ?? other.name,
+            iana_id: own.iana_id ?? other.iana_id,
+            abuse_email: own.abuse_email ?? other.abuse_email,
+            phone: own.phone ?? other.phone,
+            url: own.url ?? other.url,
+          },
+    created: registry.created ?? registrar.created,
+    updated: registry.updated ?? registrar.updated,
+    expires: registry.expires ?? registrar.expires,
+    status: registry.status.length > 0 ? registry.status : registrar.status,
+    nameservers: registry.nameservers.length > 0 ? registry.nameservers : registrar.nameservers,
+    dnssec: registry.dnssec.signed === null ? registrar.dnssec : registry.dnssec,
+    registrant:
+      registry.registrant === null || registrar.registrant === null
+        ? (registry.registrant ?? registrar.registrant)
+        : {
+            org: registry.registrant.org ?? registrar.registrant.org,
+            country: registry.registrant.country ?? registrar.registrant.country,
+            redacted: registry.registrant.redacted || registrar.registrant.redacted,
+          },
+    registry_domain_id: registry.registry_domain_id ?? registrar.registry_domain_id,
+    redacted_fields: [...new Set([...registry.redacted_fields, ...registrar.redacted_fields])],
+  };
+}
+
+/** Whether the holder is hidden; null where nothing is said of one. */
+export function privacyOf({ registrant }: DomainFacts): boolean | null {
+  if (registrant === null) return null;
+  return registrant.redacted || (registrant.org !== null && isPrivacyService(registrant.org));
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whole days until an instant, floored; null without one. */
+export function daysLeft(expires: string | null, now: Date): number | null {
+  return expires === null ? null : Math.floor((Date.parse(expires) - now.getTime()) / DAY_MS);
+}

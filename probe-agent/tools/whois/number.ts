@@ -1,0 +1,162 @@
+import { readAutnum, type RdapAutnum } from "#probe-agent/analysis/rdap/autnum.ts";
+import { readIpNetwork, type RdapNetwork } from "#probe-agent/analysis/rdap.ts";
+import {
+  parseNumberWhois,
+  type NumberAnswer,
+  type NumberRegistration,
+} from "#probe-agent/analysis/whois/number-resource.ts";
+import { serverText, type WhoisSubject } from "#probe-agent/analysis/whois/servers.ts";
+import { isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
+import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
+import { nothing, rawJson, rdapBase, type Found, type Lookup, type Result } from "#probe-agent/tools/whois/answer.ts";
+import { within } from "#probe-agent/within.ts";
+
+type Subject = Exclude<WhoisSubject, { kind: "domain" }>;
+
+const RDAP_MS = 10_000;
+const LATE: RdapReply = { status: "failed", about: "registry", reason: "no answer in time" };
+
+/** The registration of an address or AS number: RDAP first, WHOIS where that gives nothing. */
+export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> {
+  const reply = await within(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
+  if (reply.status === "found") {
+    const registration = readRegistration(reply.value, reply.url, subject);
+    if (registration !== null) {
+      const servers = [{ server: reply.url, protocol: "rdap", outcome: "found" } as const];
+      const found: Found = {
+        registered: true,
+        ...registration,
+        rdapServer: rdapBase(reply.url),
+        raw: rawJson(reply.value),
+        servers,
+        source: "rdap",
+        limitations: [],
+      };
+      return { ok: true, found };
+    }
+  }
+  if (reply.status === "absent") {
+    const servers = [{ server: reply.url, protocol: "rdap", outcome: "absent" } as const];
+    const found: Found = {
+      registered: false,
+      rdapServer: rdapBase(reply.url),
+      raw: null,
+      servers,
+      source: "rdap",
+      limitations: [],
+    };
+    return { ok: true, found };
+  }
+  const reason =
+    reply.status === "failed"
+      ? reply.reason
+      : reply.status === "nobody"
+        ? "no registry is listed"
+        : "no registration of it";
+  return await lookUpByWhois(net, subject, `RDAP gave no answer (${reason}).`);
+}
+
+async function lookUpByWhois(net: Net, subject: Subject, why: string): Promise<Lookup> {
+  const { steps, limitations, failure } = await askWhois(net, subject, null, (text, server): Reading<NumberAnswer> => {
+    const data = parseNumberWhois(text, server.host);
+    const found = data.registration !== null && holds(data.registration, subject);
+    // IANA and ARIN print the block they gave away and who has it now.
+    return { data, outcome: found ? "found" : (data.spoken ?? "unknown"), referral: data.referral };
+  });
+  const answers = steps.flatMap(({ server, outcome, answer }) =>
+    answer === null ? [] : [{ server, outcome, text: answer.text, ...answer.data }],
+  );
+  const last =
+    answers.findLast(({ outcome }) => outcome === "found") ?? answers.findLast(({ outcome }) => outcome === "absent");
+  if (last === undefined)
+    return {
+      ok: false,
+      failure: nothing(
+        [why, ...limitations],
+        failure,
+        answers.some(({ outcome }) => outcome === "limited") ? "rate_limited" : "no_registration_data",
+      ),
+    };
+  const { registration, server } = last;
+  return {
+    ok: true,
+    found: {
+      registered: last.outcome === "found",
+      ...(registration === null ? {} : shapesOf(registration, `whois://${serverText(server)}`)),
+      whoisServer: serverText(server),
+      raw: last.text,
+      servers: steps.map(
+        (step) => ({ server: serverText(step.server), protocol: "whois", outcome: step.outcome }) as const,
+      ),
+      source: "whois",
+      limitations: [why, ...limitations],
+    },
+  };
+}
+
+function readRegistration(value: unknown, url: string, subject: Subject): Pick<Found, "network" | "autnum"> | null {
+  if (subject.kind === "ip") {
+    const network = readIpNetwork(value, subject.ip)?.network;
+    return network === undefined ? null : { network: networkRow(network, url) };
+  }
+  const autnum = readAutnum(value, subject.asn);
+  return autnum === null ? null : { autnum: autnumRow(autnum, url) };
+}
+
+/** The network as results show it. */
+export function networkRow(network: RdapNetwork, url: string): NonNullable<Result["network"]> {
+  const { organization: _organization, port43: _port43, ...rest } = network;
+  return { ...rest, cidrs: [...network.cidrs], status: [...network.status], url };
+}
+
+/** The AS number as results show it. */
+export function autnumRow(autnum: RdapAutnum, url: string): NonNullable<Result["autnum"]> {
+  const { port43: _port43, ...rest } = autnum;
+  return { ...rest, status: [...autnum.status], url };
+}
+
+function holds({ range, autnum }: NumberRegistration, subject: Subject): boolean {
+  if (subject.kind === "autnum") return autnum !== null && autnum.first <= subject.asn && subject.asn <= autnum.last;
+  const ip = readIp(subject.ip);
+  return ip !== null && range !== null && range.cidrs.some((cidr) => isWithin(ip, cidr));
+}
+
+function isWithin(ip: NonNullable<ReturnType<typeof readIp>>, cidr: string): boolean {
+  const block = readBlock(cidr);
+  return block !== null && isIn(ip, block);
+}
+
+function shapesOf(found: NumberRegistration, url: string): Pick<Found, "network" | "autnum"> {
+  const { handle, name, type, country, registered_at, changed_at, abuse_email, range, autnum } = found;
+  const common = {
+    handle,
+    name,
+    type,
+    country,
+    status: [...found.status],
+    registered_at,
+    changed_at,
+    abuse_email,
+    url,
+  };
+  return {
+    ...(range === null
+      ? {}
+      : {
+          network: {
+            ...common,
+            start_address: range.first,
+            end_address: range.last,
+            cidrs: [...range.cidrs],
+            parent_handle: null,
+          },
+        }),
+    ...(autnum === null
+      ? {}
+      : {
+          autnum: { ...common, start_asn: autnum.first, end_asn: autnum.last, organization: found.organization },
+        }),
+  };
+}

@@ -1,0 +1,14 @@
+/** The highest AS number (RFC 6793). */
+export const MAX_ASN = 4_294_967_295;
+
+/**
+ * An AS number as people write it: AS64500, 64500, as64500, or the two 16-bit halves with AS before them, AS1.10
+ * (RFC 5396; 1.10 alone is an IPv4 address to the URL standard). Null for what is none.
+ */
+export function readAsNumber(text: string): number | null {
+  const [, plain] = /^(?:as)?0*(\d{1,10})$/i.exec(text) ?? [];
+  if (plain !== undefined) return Number(plain) <= MAX_ASN ? Number(plain) : null;
+  const [, high, low] = /^as(\d{1,5})\.(\d{1,5})$/i.exec(text) ?? [];
+  if (high === undefined || Number(high) > 65_535 || Number(low) > 65_535) return null;
+  return Number(high) * 65_536 + Number(low);
+}
