@@ -1,0 +1,80 @@
+/** A status code's name and what it tells whoever asked. */
+export interface StatusMeaning {
+  readonly name: string;
+  readonly meaning: string;
+}
+
+/**
+ * The IANA HTTP Status Code Registry as of 2025-09-15 (https://www.iana.org/assignments/http-status-codes); the meanings
+ * are ours, after RFC 9110 section 15 and the RFCs the registry names. 104 is a temporary registration.
+ */
+export const REGISTERED: ReadonlyMap<number, StatusMeaning> = new Map(
+  (
+    [
+      [100, "Continue", "The server has seen the head and wants the rest of the request."],
+      [101, "Switching Protocols", "The server goes on in the protocol the client asked for by Upgrade."],
+      [102, "Processing", "The server works on a WebDAV request and has no answer yet."],
+      [103, "Early Hints", "Headers that the final response is likely to have, so that clients can begin to load."],
+      [104, "Upload Resumption Supported", "An upload that breaks off can be resumed (temporary registration)."],
+      [200, "OK", "The request succeeded."],
+      [201, "Created", "The request made one or more new resources."],
+      [202, "Accepted", "The request was taken and is not worked off yet."],
+      [203, "Non-Authoritative Information", "A proxy on the way changed the origin's answer."],
+      [204, "No Content", "The request succeeded and there is nothing to show."],
+      [205, "Reset Content", "The request succeeded; the form it came from should be emptied."],
+      [206, "Partial Content", "A part of the resource, as asked for by Range."],
+      [207, "Multi-Status", "Several WebDAV results in one body."],
+      [208, "Already Reported", "Members of a WebDAV collection that were listed before."],
+      [226, "IM Used", "The result of instance manipulations, such as a delta."],
+      [300, "Multiple Choices", "There are several representations; the client may choose. Browsers do not follow it."],
+      [301, "Moved Permanently", "The resource has a new address for good."],
+      [302, "Found", "The resource is at another address for now."],
+      [303, "See Other", "The answer is to be fetched from another address with GET."],
+      [304, "Not Modified", "What the client has in its cache is still good; an answer to conditional requests alone."],
+      [305, "Use Proxy", "Deprecated: the resource was to be asked for by a proxy. No client does it."],
+      [306, "(Unused)", "Reserved; was once Switch Proxy."],
+      [307, "Temporary Redirect", "The resource is at another address for now; the method stays."],
+      [308, "Permanent Redirect", "The resource has a new address for good; the method stays."],
+      [400, "Bad Request", "The server could not or would not read the request."],
+      [401, "Unauthorized", "Credentials are missing or wrong; WWW-Authenticate says which are wanted."],
+      [402, "Payment Required", "Reserved; some services use it for unpaid accounts."],
+      [403, "Forbidden", "The server understood the request and refuses it. Also given to clients taken for bots."],
+      [404, "Not Found", "There is nothing at this address, or the server does not say."],
+      [405, "Method Not Allowed", "The resource does not know the method; Allow lists those it knows."],
+      [406, "Not Acceptable", "There is no representation the client would accept."],
+      [407, "Proxy Authentication Required", "A proxy on the way wants credentials."],
+      [408, "Request Timeout", "The server waited too long for the request."],
+      [409, "Conflict", "The request does not fit the state the resource is in."],
+      [410, "Gone", "The resource was here and will not come back."],
+      [411, "Length Required", "The server wants a Content-Length."],
+      [412, "Precondition Failed", "A condition the client made does not hold."],
+      [413, "Content Too Large", "The request's body is larger than the server takes."],
+      [414, "URI Too Long", "The address is longer than the server takes."],
+      [415, "Unsupported Media Type", "The server does not take content of this type."],
+      [416, "Range Not Satisfiable", "The resource has no such part."],
+      [417, "Expectation Failed", "The server cannot meet the request's Expect."],
+      [418, "(Unused)", "Reserved; known as I'm a teapot, and used to turn bots away."],
+      [421, "Misdirected Request", "This server does not answer for the name, as reached by this connection."],
+      [422, "Unprocessable Content", "The content can be read and makes no sense."],
+      [423, "Locked", "The WebDAV resource is locked."],
+      [424, "Failed Dependency", "A WebDAV step that this one depends on failed."],
+      [425, "Too Early", "The server does not risk work on a request that might be replayed."],
+      [426, "Upgrade Required", "The server wants another protocol, which Upgrade names."],
+      [428, "Precondition Required", "The server wants the request to be conditional."],
+      [429, "Too Many Requests", "The client asked too often; Retry-After says when to come back."],
+      [431, "Request Header Fields Too Large", "The request's head is larger than the server takes."],
+      [451, "Unavailable For Legal Reasons", "A legal demand keeps the resource from being shown."],
+      [500, "Internal Server Error", "The server met a fault of its own."],
+      [501, "Not Implemented", "The server does not know the method at all."],
+      [502, "Bad Gateway", "A gateway got no usable answer from the server behind it."],
+      [503, "Service Unavailable", "The server is overloaded or down for maintenance."],
+      [504, "Gateway Timeout", "A gateway waited too long for the server behind it."],
+      [505, "HTTP Version Not Supported", "The server does not speak this version of HTTP."],
+      [506, "Variant Also Negotiates", "A fault in how the server negotiates representations."],
+      [507, "Insufficient Storage", "The server has no room for the WebDAV request."],
+      [508, "Loop Detected", "A WebDAV request led in a circle."],
+      [510, "Not Extended (OBSOLETED)", "Obsolete: the request lacked a wanted extension."],
+      [511, "Network Authentication Required", "The network wants a sign-in first, as captive portals do."],
+    ] as const
+  ).map(([code, name, meaning]) => [code, { name, meaning }]),
+);

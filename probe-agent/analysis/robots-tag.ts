@@ -1,0 +1,53 @@
+/** What one X-Robots-Tag says to one crawler. */
+export interface RobotsTag {
+  /** Product name in lower case; "*" for all. */
+  readonly agent: string;
+  /** In lower case, with their values: noindex, max-snippet:20, ... */
+  readonly directives: readonly string[];
+}
+
+/** Directives that have a value, which must not be taken for a crawler's name (Google, Robots meta tag specifications). */
+const VALUED = new Set(["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"]);
+const MAX_CHARACTERS = 8192;
+const MAX_ENTRIES = 100;
+
+/** Reads the values of all X-Robots-Tag fields: directives, each list after the name of its crawler where it has one. */
+export function parseRobotsTags(values: readonly string[]): RobotsTag[] {
+  const tags: { agent: string; directives: string[] }[] = [];
+  let entries = 0;
+  for (const value of values) {
+    let tag = { agent: "*", directives: [] as string[] };
+    tags.push(tag);
+    for (const element of elementsOf(value.slice(0, MAX_CHARACTERS))) {
+      const named = /^([a-z0-9_*-]{1,100})[ \t]*:[ \t]*(.*)$/.exec(element);
+      const directive = named !== null && !VALUED.has(named[1] ?? "") ? (named[2] ?? "") : element;
+      if (named !== null && directive !== element) {
+        tag = { agent: named[1] ?? "*", directives: [] };
+        tags.push(tag);
+      }
+      entries += 1;
+      if (directive !== "" && entries <= MAX_ENTRIES) tag.directives.push(directive.replace(/[ \t]*:[ \t]*/, ":"));
+    }
+  }
+  return tags.filter(({ directives }) => directives.length > 0);
+}
+
+/** Comma-separated parts in lower case; a date of unavailable_after keeps the comma after its day. */
+function elementsOf(value: string): string[] {
+  const elements: string[] = [];
+  for (const part of value.toLowerCase().split(",")) {
+    const text = part.trim();
+    const last = elements.at(-1);
+    const goesOn = last !== undefined && /unavailable_after[ \t]*:[ \t]*[a-z]+$/.test(last) && /^\d/.test(text);
+    if (goesOn) elements[elements.length - 1] = `${last}, ${text}`;
+    else if (text !== "") elements.push(text);
+  }
+  return elements;
+}
+
+/** Whether a directive holds for every crawler; "none" is noindex and nofollow. */
+export function forbidsAll(tags: readonly RobotsTag[], directive: "noindex" | "nofollow"): boolean {
+  return tags.some(
+    ({ agent, directives }) => agent === "*" && (directives.includes(directive) || directives.includes("none")),
+  );
+}

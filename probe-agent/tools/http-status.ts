@@ -1,0 +1,80 @@
+import { ok } from "#shared/outcome.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { httpStatus as contract } from "#shared/tools/http-status.ts";
+import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
+import { describeStatus, retryAfterSeconds } from "#probe-agent/analysis/http-status.ts";
+import { plain } from "#probe-agent/analysis/plain.ts";
+import { isRedirectStatus, redirectsByHttp } from "#probe-agent/analysis/redirects/chain.ts";
+import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import { timingReport } from "#probe-agent/analysis/timing.ts";
+import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+type Result = ResultOf<typeof contract>;
+
+/** The body is read for its time alone; a stream that never ends has a status all the same. */
+const BODY_MS = 3000;
+const BODY_BYTES = 5 * 1024 * 1024;
+const MAX_TEXT = 300;
+
+/** HTTP status: one GET, its head read closely. */
+export const httpStatus = implement(contract, async (net, { url }) => {
+  const now = net.now();
+  const request = { url, method: "GET", follow: false, maxBodyBytes: BODY_BYTES, bodyTimeoutMs: BODY_MS } as const;
+  const fetched = await net.http.fetch(request);
+  return fetched.status === "ok" ? ok(report(fetched.data, now)) : fetched;
+});
+
+function report(page: PageSnapshot, now: Date): Result {
+  const { final } = page;
+  const { headers, code, location, tls } = final;
+  const { name, ...description } = describeStatus(code);
+  const first = (header: string): string | null => headerValues(headers, header)[0] ?? null;
+  const length = first("content-length");
+  const retryAfter = first("retry-after");
+  const retryAfterS = retryAfter === null ? null : retryAfterSeconds(retryAfter, now);
+  const tags = parseRobotsTags(headerValues(headers, "x-robots-tag"));
+  return {
+    url: page.url,
+    code,
+    reason: name ?? final.statusText.slice(0, MAX_TEXT),
+    status_text: final.statusText.slice(0, MAX_TEXT),
+    ...description,
+    ok: description.class === "success",
+    http_version: final.httpVersion,
+    ip: final.ip,
+    ip_version: final.ipVersion,
+    port: final.port,
+    ...timingReport(page),
+    informational: [...(final.informational ?? [])],
+    redirected: redirectsByHttp(final),
+    location,
+    server: cut(joinedHeader(headers, "server")),
+    content_type: cut(joinedHeader(headers, "content-type")),
+    content_length: length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null,
+    retry_after_s: retryAfterS,
+    cache: plain(cacheReport(headers, code, now)),
+    robots: { tags: plain(tags), noindex: forbidsAll(tags, "noindex"), nofollow: forbidsAll(tags, "nofollow") },
+    tls: tls === null ? null : { protocol: tls.protocol, authorized: tls.authorized, error: tls.error },
+    faults: [...final.faults],
+    source: ["page"],
+    observed_at: now.toISOString(),
+    limitations: [
+      ...(isRedirectStatus(code) && location === null
+        ? ["The status is a redirect, without a Location to go to."]
+        : []),
+      ...(retryAfter !== null && retryAfterS === null
+        ? ["Retry-After is neither a number of seconds nor a date."]
+        : []),
+      ...(page.body.truncated || page.body.error !== null
+        ? [`The body was not read to its end (${page.body.error ?? "too large"}): transfer_ms is of the part read.`]
+        : []),
+      ...(final.blocked.length > 0 ? ["Some addresses of the host may not be contacted."] : []),
+    ],
+  };
+}
+
+function cut(value: string | null): string | null {
+  return value === null ? null : value.slice(0, MAX_TEXT);
+}

@@ -1,0 +1,136 @@
+import { literalFamily } from "#shared/egress/addresses.ts";
+import { ok } from "#shared/outcome.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { protocol as contract } from "#shared/tools/protocol.ts";
+import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
+import { plain } from "#probe-agent/analysis/plain.ts";
+import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Hop } from "#probe-agent/net/port/http.ts";
+import { askHttpsRecords, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
+import { askTlsVersions } from "#probe-agent/sources/tls-versions.ts";
+import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
+import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
+import { readVersions, untoldVersions } from "#probe-agent/tools/protocol/versions.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+type Result = ResultOf<typeof contract>;
+type Name = Attempt["name"];
+
+const TLS_MS = 5000;
+const MAX_PROBLEMS = 5;
+const SECURE: readonly Name[] = ["http/1.1", "h2", "no_alpn", "http/1.0"];
+const CLEAR: readonly Name[] = ["http/1.0", "h2c_upgrade", "h2c_prior_knowledge"];
+
+/** HTTP versions: one answer first, then every other way to ask, and the TLS, DNS and UDP beside it. */
+export const protocol = implement(contract, async (net, { url }) => {
+  const observedAt = net.now().toISOString();
+  const first = await firstAnswer(net, url);
+  if (first.status !== "ok") return first;
+  const { tried, page, row } = first.data;
+  const { final } = page;
+  const host = hostOf(new URL(url));
+  const isSecure = final.tls !== null;
+  const isLiteral = literalFamily(host) !== null;
+
+  const [others, versions, records] = await Promise.all([
+    Promise.all(waysLeft(tried, final).map((name) => attempt(net, url, name))),
+    tlsVersionsOf(net, final, isLiteral ? null : host, row.alpn_offered),
+    isLiteral ? null : askHttpsRecords(net, host, final.port),
+  ]);
+  const attempts = [...tried, ...others];
+  const altSvc = parseAltSvc(headerValues(final.headers, "alt-svc"));
+  const origin = { host, port: final.port, isSecure, addresses: inOrderOfUse(final) };
+  const h3 = await askHttp3(net, origin, altSvc?.services ?? [], records?.records ?? []);
+  const spoken = readVersions(attempts, final);
+  return ok<Result>({
+    url,
+    host,
+    port: final.port,
+    ip: final.ip,
+    code: final.code,
+    location: final.location,
+    negotiated: final.httpVersion === "2" ? "h2" : final.httpVersion === "1.0" ? "http/1.0" : "http/1.1",
+    alpn_offered: [...row.alpn_offered],
+    alpn_selected: row.alpn_selected,
+    ...spoken,
+    h3,
+    tls: tlsOf(final, versions),
+    alt_svc: (altSvc?.services ?? []).map((service) => ({
+      alpn: service.alpn.slice(0, 255),
+      host: service.host ?? host,
+      port: service.port,
+      max_age_s: service.maxAgeSeconds,
+      persist: service.persist,
+    })),
+    alt_svc_clear: altSvc?.clear ?? false,
+    https_rr: recordsOf(records),
+    ech: records === null ? false : isAnswered(records) ? records.records.some(({ ech }) => ech) : null,
+    attempts: attempts.map((one) => one.row),
+    source: ["page", ...(isSecure ? ["tls"] : []), ...(isLiteral ? [] : ["dns"]), "quic"],
+    observed_at: observedAt,
+    limitations: [
+      ...(tried.length > 1 ? [`What a browser offers did not work (${tried[0]?.row.reason}): see attempts.`] : []),
+      ...untoldVersions(spoken, isSecure),
+      ...untoldTls(versions),
+      ...(records === null || records.why === null ? [] : [records.why]),
+      ...untoldQuic(h3),
+      ...(altSvc?.problems.slice(0, MAX_PROBLEMS).map((problem) => `Alt-Svc: ${problem}`) ?? []),
+    ],
+  });
+});
+
+/** The name or literal, as the engine looks it up. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$|\.$/g, "");
+}
+
+/** The ways the answer at hand says nothing about. A server that chose no ALPN name has no ALPN, and so no HTTP/2. */
+function waysLeft(tried: readonly Attempt[], { tls, httpVersion }: Hop): Name[] {
+  const isKnown = (name: Name): boolean =>
+    tried.some((one) => one.name === name) ||
+    (name === "h2" && (httpVersion === "2" || tls?.alpn === null)) ||
+    (name === "http/1.1" && httpVersion === "1.1");
+  return (tls === null ? CLEAR : SECURE).filter((name) => !isKnown(name));
+}
+
+function tlsVersionsOf(net: Net, { ip, port, tls }: Hop, servername: string | null, alpn: readonly string[]) {
+  if (tls === null) return null;
+  const names = alpn.length === 0 ? {} : { alpn };
+  return askTlsVersions(net, { ip, port, servername, timeoutMs: TLS_MS, ...names }, tls.protocol);
+}
+
+function tlsOf({ tls }: Hop, versions: Awaited<ReturnType<typeof tlsVersionsOf>>): Result["tls"] {
+  if (tls === null || versions === null) return null;
+  const { protocol: negotiated, cipher, group, authorized, error } = tls;
+  return { versions: { ...versions }, protocol: negotiated, cipher, group, authorized, error };
+}
+
+/** The address that answered stands for its family. */
+function inOrderOfUse({ ip, ipVersion, addresses }: Hop): Hop["addresses"] {
+  return [{ ip, version: ipVersion }, ...addresses];
+}
+
+function isAnswered({ status }: HttpsRecords): boolean {
+  return status === "NOERROR" || status === "NXDOMAIN";
+}
+
+function recordsOf(found: HttpsRecords | null): Result["https_rr"] {
+  if (found === null) return null;
+  const { name, status, aliases, records } = found;
+  return plain({ name, status, aliases, records });
+}
+
+function untoldTls(versions: Awaited<ReturnType<typeof tlsVersionsOf>>): string[] {
+  return Object.entries(versions ?? {}).flatMap(([key, accepted]) =>
+    accepted === null ? [`Whether ${key.replace("tls1_", "TLS 1.")} is accepted could not be told.`] : [],
+  );
+}
+
+function untoldQuic({ quic_reachable: reachable, probes }: Result["h3"]): string[] {
+  if (reachable !== "unknown") return [];
+  if (probes.length === 0) return ["HTTP/3 is for https, and none is advertised: nothing was asked over UDP."];
+  if (probes.every(({ reason }) => reason !== null))
+    return ["No place that may speak QUIC could be asked: see probes."];
+  return ["No answer over UDP: there is no QUIC server, or a filter on the way drops it."];
+}

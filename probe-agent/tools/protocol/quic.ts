@@ -1,0 +1,113 @@
+import { isBlockedPort } from "#shared/egress/ports.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { protocol } from "#shared/tools/protocol.ts";
+import type { AlternativeService } from "#probe-agent/analysis/alt-svc.ts";
+import { quicVersionName } from "#probe-agent/analysis/quic-versions.ts";
+import type { ServiceBinding } from "#probe-agent/analysis/service-binding.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Address } from "#probe-agent/net/port/address.ts";
+
+type H3 = ResultOf<typeof protocol>["h3"];
+type ProbeRow = H3["probes"][number];
+type Place = Pick<ProbeRow, "source" | "host" | "port">;
+
+/** What is known of an origin before its UDP ports are asked. */
+export interface Origin {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+  /** Vetted, the one that was connected to first. */
+  readonly addresses: readonly Address[];
+}
+
+const MAX_PLACES = 3;
+const PROBE_MS = 2500;
+
+/** Asks every place that is said to speak HTTP/3 for its QUIC versions; the origin's own port where none is named. */
+export async function askHttp3(
+  net: Net,
+  origin: Origin,
+  services: readonly AlternativeService[],
+  records: readonly ServiceBinding[],
+): Promise<H3> {
+  const alternatives = services.filter(({ alpn }) => isHttp3(alpn));
+  const bindings = records.filter(({ alpn, compatible }) => compatible && alpn.some(isHttp3));
+  const places = distinct([
+    ...alternatives.map(({ host, port }): Place => ({ source: "alt_svc", host: bare(host ?? origin.host), port })),
+    ...bindings.map(({ target, port }): Place => ({ source: "https_rr", host: target, port: port ?? origin.port })),
+  ]);
+  // HTTP/3 is for https alone; the port of an http URL says nothing of it.
+  const own: Place[] = origin.isSecure ? [{ source: "origin", host: origin.host, port: origin.port }] : [];
+  const probed = await Promise.all((places.length > 0 ? places : own).map((place) => askPlace(net, place, origin)));
+  const rows = probed.flat();
+  const versions = [...new Set(rows.flatMap((row) => row.versions))];
+  return {
+    advertised_alt_svc: alternatives.length > 0,
+    advertised_https_rr: bindings.length > 0,
+    quic_reachable: verdictOf(rows.map(({ probe }) => probe)),
+    quic_versions: versions,
+    quic_version_names: versions.map(quicVersionName),
+    probes: rows.map(({ probe }) => probe),
+  };
+}
+
+interface Asked {
+  readonly probe: ProbeRow;
+  readonly versions: readonly string[];
+}
+
+async function askPlace(net: Net, place: Place, origin: Origin): Promise<Asked[]> {
+  const untold = (ip: string | null, reason: string): Asked => ({
+    probe: { ...place, ip, reachable: "unknown", rtt_ms: null, reason },
+    versions: [],
+  });
+  // The site names the port: it must not have us knock where browsers would not.
+  if (isBlockedPort(String(place.port))) return [untold(null, "blocked_port")];
+  const isOwn = place.host.toLowerCase() === origin.host.toLowerCase();
+  const resolved = isOwn ? null : await net.dns.resolve(place.host);
+  if (resolved !== null && resolved.status !== "ok") {
+    return [untold(null, resolved.status === "failed" ? resolved.reason : "target_not_allowed")];
+  }
+  const addresses = oneOfEach(resolved === null ? origin.addresses : resolved.data.allowed);
+  return Promise.all(
+    addresses.map(async ({ ip }): Promise<Asked> => {
+      const outcome = await net.quic.probe(ip, place.port, PROBE_MS);
+      if (outcome.status === "failed") return untold(ip, outcome.reason);
+      if (outcome.status !== "ok") return untold(ip, "target_not_allowed");
+      const { reachable, versions, rttMs } = outcome.data;
+      const rtt_ms = rttMs === null ? null : toMicroseconds(rttMs);
+      return { probe: { ...place, ip, reachable, rtt_ms, reason: null }, versions };
+    }),
+  );
+}
+
+/** One that answers is enough; closed is what all that could be asked are. */
+function verdictOf(probes: readonly ProbeRow[]): H3["quic_reachable"] {
+  const asked = probes.filter(({ reason }) => reason === null);
+  if (asked.some(({ reachable }) => reachable === true)) return true;
+  return asked.length > 0 && asked.every(({ reachable }) => reachable === false) ? false : "unknown";
+}
+
+/** h3 and the drafts before it. */
+function isHttp3(alpn: string): boolean {
+  return /^h3(-\d{1,3})?$/.test(alpn);
+}
+
+function bare(host: string): string {
+  return host.replace(/^\[|\]$/g, "");
+}
+
+function distinct(places: readonly Place[]): Place[] {
+  const byAddress = new Map<string, Place>();
+  for (const place of places) {
+    const key = `${place.host.toLowerCase()} ${place.port}`;
+    if (!byAddress.has(key) && byAddress.size < MAX_PLACES) byAddress.set(key, place);
+  }
+  return [...byAddress.values()];
+}
+
+/** The first address of each family. */
+function oneOfEach(addresses: readonly Address[]): Address[] {
+  return ([4, 6] as const).flatMap((family) => addresses.find(({ version }) => version === family) ?? []);
+}

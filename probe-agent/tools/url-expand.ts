@@ -1,0 +1,84 @@
+import { isIP } from "node:net";
+import { ok } from "#shared/outcome.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { urlExpand as contract } from "#shared/tools/url-expand.ts";
+import { hopType } from "#probe-agent/analysis/redirects/chain.ts";
+import { siteChanges } from "#probe-agent/analysis/redirects.ts";
+import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
+import { siteOf } from "#probe-agent/analysis/url/site.ts";
+import { cleanUrl, trackingParams } from "#probe-agent/analysis/url/tracking-params.ts";
+import {
+  chainLimitations,
+  followChain,
+  MAX_REDIRECTS,
+  mediaType,
+  type FollowedChain,
+} from "#probe-agent/sources/chain.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+type Result = ResultOf<typeof contract>;
+
+const MAX_TITLE = 500;
+/** Characters of a hop's URL shown. */
+const MAX_URL = 4000;
+/** A path beyond this is no short link's, nor is a query. */
+const SHORT_CHARS = 40;
+
+/** Short link expander. */
+export const urlExpand = implement(contract, async (net, { url }) => {
+  const followed = await followChain(net, { url, maxRedirects: MAX_REDIRECTS });
+  return followed.status === "ok" ? ok(report(url, followed.data)) : followed;
+});
+
+function report(url: string, chain: FollowedChain): Result {
+  const { steps, last, stopped } = chain;
+  const { finalUrl } = last.snapshot;
+  const urls = steps.map(({ hop }) => new URL(hop.url));
+  const [first = new URL(finalUrl)] = urls;
+  const end = new URL(finalUrl);
+  const service = shortenerOf(first.hostname);
+  const { downgrade, cross_domain } = siteChanges(urls);
+  const isSecure = steps.map(({ hop }) => hop.tls?.authorized === true);
+  return {
+    short_url: url,
+    expanded_url: finalUrl,
+    expanded: steps.length > 1,
+    is_shortener: service !== null,
+    service,
+    looks_shortened: looksShortened(first, urls[1]),
+    hops: steps.map((step, index) => ({
+      n: index + 1,
+      url: step.hop.url.slice(0, MAX_URL),
+      code: step.hop.code,
+      type: hopType(step),
+      service: shortenerOf(new URL(step.hop.url).hostname),
+    })),
+    count: steps.length - 1,
+    status: last.head.status,
+    content_type: mediaType(last),
+    title: last.page?.facts.title?.slice(0, MAX_TITLE) ?? null,
+    clean_url: cleanUrl(end),
+    tracking_params: trackingParams(end).map((param) => ({ ...param })),
+    safe: {
+      https: isSecure.at(-1) === true,
+      https_throughout: isSecure.every(Boolean),
+      downgrade,
+      cross_domain_count: cross_domain.length,
+      shortener_count: urls.filter(({ hostname }) => shortenerOf(hostname) !== null).length,
+      loop: stopped === "loop",
+      truncated: stopped === "too_many_redirects",
+      to_address: isIP(end.hostname.replace(/^\[|\]$/g, "")) !== 0,
+      punycode: end.hostname.split(".").some((label) => label.startsWith("xn--")),
+    },
+    source: ["page"],
+    observed_at: last.observedAt,
+    limitations: chainLimitations(chain),
+  };
+}
+
+/** As custom domains of shorteners do it: a short path without a query that leads to another owner's, longer address. */
+function looksShortened(first: URL, second: URL | undefined): boolean {
+  if (second === undefined || siteOf(first) === siteOf(second)) return false;
+  const isShort = first.search === "" && first.pathname.length > 1 && first.pathname.length <= SHORT_CHARS;
+  return isShort && second.href.length > first.href.length;
+}

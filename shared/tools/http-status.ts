@@ -1,0 +1,105 @@
+import { Type } from "typebox";
+import { defineTool } from "#shared/tools/define.ts";
+import { Nullable, Url } from "#shared/tools/fields.ts";
+import { count, integer, list, OBSERVED_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import { Timing, TimingUs } from "#shared/tools/timing.ts";
+
+const Freshness = record(
+  {
+    fresh_s: count("Seconds from when it was made; 0: at once stale"),
+    from: word(["s-maxage", "max-age", "expires", "heuristic"], "What says so; heuristic: a tenth of its age"),
+  },
+  "How long a copy may be served without asking the origin",
+);
+
+const Cache = record(
+  {
+    cache_control: Nullable(text("Cache-Control as sent, at most 1000 characters")),
+    storable: word(["shared", "private", "none"], "Who may keep a copy: any cache, the browser's alone, or nobody"),
+    always_revalidate: truth("A copy must be checked with the origin each time it is used (no-cache, Vary: *)"),
+    browser: Nullable(Freshness),
+    shared: Nullable(Freshness),
+    age_s: Nullable(count("Seconds it has been in caches on the way (Age)")),
+    etag: Nullable(text("ETag as sent")),
+    last_modified: Nullable(text("Last-Modified, ISO 8601 UTC")),
+    expires: Nullable(text("Expires, ISO 8601 UTC; null where it is absent or no date")),
+    vary: texts("Request headers the answer depends on, lower case"),
+    served_by: list(
+      Type.Object({ header: text("Its name, lower case"), value: text("Its value, at most 1000 characters") }),
+      "What caches and CDNs on the way say of themselves (Cache-Status, CF-Cache-Status, X-Cache)",
+    ),
+    problems: texts("What does not fit the grammar or contradicts itself"),
+  },
+  "What caches may do with the response (RFC 9111)",
+);
+
+const Robots = record(
+  {
+    tags: list(
+      Type.Object({ agent: text("Crawler it is for, * for all"), directives: texts("What it says, lower case") }),
+      "X-Robots-Tag headers in order",
+    ),
+    noindex: truth("Every crawler is asked not to list the page"),
+    nofollow: truth("Every crawler is asked not to follow its links"),
+  },
+  "What the response's headers tell search engines; robots.txt and meta elements are not looked at",
+);
+
+/** Status code of a URL and all that its head says about it. */
+export const httpStatus = defineTool({
+  name: "http-status",
+  title: "HTTP status",
+  summary: "Status code of a URL, what it means, and timing, without following redirects",
+  scope: "check",
+  target: { param: "url", kind: "url", connects: true },
+  example: { url: "https://example.com" },
+  open: { q: "url" },
+  deadlineMs: () => 30_000,
+  params: Type.Object({ url: Url({ description: "URL to request; redirects are not followed" }) }),
+  result: Type.Object({
+    url: text("URL as requested"),
+    code: integer("HTTP status, as sent"),
+    reason: text("Name of the status in the IANA registry or its vendor's; as sent where the code is unknown"),
+    status_text: text("Reason phrase as sent; empty on HTTP/2"),
+    class: word(
+      ["informational", "success", "redirection", "client_error", "server_error", "invalid"],
+      "By the first digit; invalid: outside of 100 to 599",
+    ),
+    ok: truth("The class is success"),
+    meaning: text("What the code says, in one or two sentences"),
+    registered: truth("The code is in IANA's registry"),
+    vendor: Nullable(text("Product or service known for the code where it is in no registry")),
+    http_version: text("1.0, 1.1 or 2"),
+    ip: text("Address connected to"),
+    ip_version: Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" }),
+    port: integer("TCP port connected to"),
+    timing: Timing,
+    timing_us: TimingUs,
+    elapsed_ms: count("The whole request, ms; the sum of timing"),
+    informational: list(Type.Integer(), "1xx codes sent before the answer, in order, e.g. 103"),
+    redirected: truth("The answer redirects: a 301, 302, 303, 307 or 308 with a Location"),
+    location: Nullable(text("Where it leads, as an absolute URL; null without a usable Location")),
+    server: Nullable(text("Server header, at most 300 characters")),
+    content_type: Nullable(text("Content-Type header, at most 300 characters")),
+    content_length: Nullable(count("Content-Length as sent, bytes")),
+    retry_after_s: Nullable(count("Seconds the server asks to wait (Retry-After), from now; 0 for a date past")),
+    cache: Cache,
+    robots: Robots,
+    tls: Nullable(
+      record(
+        {
+          protocol: text("Negotiated version, e.g. TLSv1.3"),
+          authorized: truth("The certificate is trusted for the name"),
+          error: Nullable(text("Why not: expired, self_signed, hostname_mismatch, ...")),
+        },
+        "The TLS session; null for http. A bad certificate does not end the check",
+      ),
+    ),
+    faults: texts("Breaches of HTTP's syntax in the head that were read over, e.g. bare_line_feed"),
+    ...OBSERVED_FIELDS,
+  }),
+  across: {
+    agreeOn: ({ code }) => code,
+    measure: ({ elapsed_ms, timing }) => ({ elapsed_ms, ttfb_ms: timing.ttfb_ms }),
+  },
+});

@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { redirects as contract } from "#shared/tools/redirects.ts";
+import { redirects } from "#probe-agent/tools/redirects.ts";
+import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { createPki } from "#test/servers/pki.ts";
+import { closedPort } from "#test/support/health.ts";
+import { failureOf, identityOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
+
+type Result = ResultOf<typeof contract>;
+
+let server: HttpServer;
+let secure: HttpServer;
+let dns: DnsServer;
+let setting: ToolSetting;
+let deadPort = 0;
+
+/** /meta?content=, /header?refresh=[&code=]: pages that refresh; /set-cookie-loop: to itself with a cookie. */
+const routes: Handler = (_request, response, { path }) => {
+  const url = new URL(path, "http://server.invalid");
+  const html = (head: string): void => {
+    response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><head>${head}</head><p>page</p>`);
+  };
+  if (url.pathname === "/meta") html(`<meta http-equiv="Refresh" content="${url.searchParams.get("content")}">`);
+  else if (url.pathname === "/based") html('<base href="/deep/"><meta http-equiv=refresh content="0;url=page">');
+  else if (url.pathname === "/noscript") html('<noscript><meta http-equiv=refresh content="0;url=/"></noscript>');
+  else if (url.pathname === "/header") {
+    const code = Number(url.searchParams.get("code") ?? 200);
+    response.writeHead(code, { refresh: url.searchParams.get("refresh") ?? "", "content-type": "text/plain" }).end("x");
+  } else if (url.pathname === "/a") html('<meta http-equiv=refresh content="0; url=/b">');
+  else if (url.pathname === "/b") html("<meta http-equiv=refresh content=\"0; URL='/a'\">");
+  else if (url.pathname === "/cookie-loop") {
+    response.writeHead(302, { location: "/cookie-loop", "set-cookie": ["a=1", "b=2"] }).end();
+  } else if (url.pathname === "/hsts") {
+    response
+      .writeHead(301, { location: url.searchParams.get("to") ?? "/", "strict-transport-security": "max-age=60" })
+      .end();
+  } else if (url.pathname.startsWith("/chain/")) {
+    const left = Number(url.pathname.slice(7));
+    html(left === 0 ? "" : `<meta http-equiv=refresh content="0;url=/chain/${left - 1}">`);
+  } else if (url.pathname === "/wide") {
+    for (let n = 0; n < 500; n += 1) response.appendHeader(`x-${n}`, "v".repeat(100));
+    response.writeHead(302, { location: `/wide?${Number(url.search.slice(1)) + 1}` }).end();
+  } else return false;
+  return true;
+};
+
+beforeAll(async () => {
+  const pki = await createPki();
+  const leaf = await pki.issue({ dns: ["one.test", "two.test", "www.one.test"] });
+  server = await startHttpServer({ handler: routes });
+  secure = await startHttpServer({ handler: routes, tls: identityOf(leaf, pki.intermediate), h2: true });
+  const loopback = { A: ["127.0.0.1"] };
+  dns = await startDnsServer({
+    zones: { "one.test": loopback, "www.one.test": loopback, "two.test": loopback, "inside.test": { A: ["10.0.0.1"] } },
+  });
+  setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
+  deadPort = await closedPort();
+});
+afterAll(() => Promise.all([server.close(), secure.close(), dns.close()]));
+
+/** Runs the tool and holds the result to its own arithmetic. */
+async function run(
+  url: string,
+  params: Readonly<Record<string, unknown>> = {},
+  more: ToolSetting = {},
+): Promise<Result> {
+  const result = await resultOf(redirects, { url, ...params }, { ...setting, ...more });
+  expect(result.count).toBe(result.hops.length - 1);
+  expect(result.hops.reduce((sum, { ms }) => sum + ms, 0)).toBe(result.total_ms);
+  expect(result.hops.map(({ n }) => n)).toEqual(result.hops.map((_hop, index) => index + 1));
+  expect(result.hops.map(({ followed }) => followed)).toEqual(result.hops.map((_hop, index) => index < result.count));
+  for (const [index, hop] of result.hops.entries()) {
+    const next = result.hops[index + 1];
+    if (next !== undefined && hop.location !== null) expect(next.url.split("#")[0]).toBe(hop.location.split("#")[0]);
+  }
+  return result;
+}
+
+const at = (path: string): string => server.url + path;
+const codes = (result: Result): string[] => result.issues.map(({ code }) => code);
+
+describe("redirects", () => {
+  it("shows every response of a chain, the final one included", async () => {
+    const result = await run(at("/redirect/2"));
+    expect(result).toMatchObject({
+      url: at("/redirect/2"),
+      count: 2,
+      final_url: at("/"),
+      final_code: 200,
+      loop: false,
+      truncated: false,
+      https_upgrade: false,
+      downgrade: false,
+      cross_domain: [],
+    });
+    expect(result.hops.map(({ code, type, location }) => [code, type, location])).toEqual([
+      [302, "http", at("/redirect/1?code=302")],
+      [302, "http", at("/")],
+      [200, "none", null],
+    ]);
+    expect(result.hops[0]).toMatchObject({ ip: "127.0.0.1", http_version: "1.1", set_cookie_count: 0, delay_s: null });
+    expect(result.hops[0]?.headers).toContainEqual({ name: "location", value: "/redirect/1?code=302" });
+  });
+
+  it("of a page that does not redirect are one hop and no redirect", async () => {
+    expect(await run(at("/"))).toMatchObject({ count: 0, final_code: 200, hops: [{ n: 1, type: "none" }] });
+  });
+
+  it.each([301, 302, 303, 307, 308])("follows %i", async (code) => {
+    const result = await run(at(`/to?url=/&code=${code}`));
+    expect([result.count, result.hops[0]?.code]).toEqual([1, code]);
+  });
+
+  it.each([
+    [300, "multiple_choices"],
+    [304, "unexpected_304"],
+    [305, "obsolete_status"],
+  ])("does not follow %i", async (code, issue) => {
+    const result = await run(at(`/status/${code}?location=/`));
+    expect([result.count, result.final_code, result.hops[0]?.type]).toEqual([0, code, "none"]);
+    expect(codes(result)).toContain(issue);
+  });
+
+  it.each([
+    ["/status/302", "missing_location"],
+    ["/to?url=", "bad_location"],
+    ["/to?url=http://[::1/", "bad_location"],
+    ["/to?url=/a&url=/b", "several_locations"],
+    ["/to?url=mailto:someone@example.test", "other_scheme"],
+  ])("ends at %s with %s", async (path, issue) => {
+    const result = await run(at(path));
+    expect([result.count, result.final_code, result.loop]).toEqual([0, 302, false]);
+    expect(codes(result)).toContain(issue);
+    expect(result.issues[0]).toMatchObject({ severity: "error", hop: 1 });
+  });
+
+  it("follows a Location of more than 2 KB and says that others may not", async () => {
+    const result = await run(at(`/to?url=/%3F${"x".repeat(3000)}`));
+    expect(result.count).toBe(1);
+    expect(codes(result)).toContain("long_location");
+  });
+
+  it("keeps the fragment, which a Location without one inherits (RFC 9110 section 10.2.2)", async () => {
+    expect((await run(at("/redirect/1#part"))).final_url).toBe(at("/#part"));
+    expect((await run(at("/to?url=/%23own#part"))).final_url).toBe(at("/#own"));
+  });
+
+  it("names characters that a Location must not have", async () => {
+    const result = await run(at("/to?url=/%C3%A9%20x"));
+    expect(codes(result)).toContain("unencoded_location");
+  });
+
+  it("stops where a chain leads back", async () => {
+    expect(await run(at("/loop"))).toMatchObject({ loop: true, truncated: false, count: 0 });
+    const two = await run(at("/ping"));
+    expect(two).toMatchObject({ loop: true, count: 1, final_url: at("/pong"), final_code: 302 });
+    expect(two.issues[0]).toMatchObject({ severity: "error", code: "loop", hop: 2 });
+    const cookies = await run(at("/cookie-loop"));
+    expect(cookies.hops[0]?.set_cookie_count).toBe(2);
+    expect(cookies.issues[0]?.message).toContain("Cookies are set");
+  });
+
+  it("stops after max", async () => {
+    expect(await run(at("/redirect/5"), { max: 3 })).toMatchObject({
+      truncated: true,
+      loop: false,
+      count: 3,
+      final_code: 302,
+    });
+    expect(await run(at("/redirect/5"), { max: 5 })).toMatchObject({ truncated: false, count: 5, final_code: 200 });
+    expect(await run(at("/redirect/30"), { max: 30 })).toMatchObject({ truncated: false, count: 30, final_code: 200 });
+    expect(await run(at("/redirect/12"))).toMatchObject({ truncated: true, count: 10 });
+  });
+
+  it("sends the User-Agent asked for", async () => {
+    await run(at("/redirect/1"), { ua: "Probe/1" });
+    const sent = server.requests.slice(-2).map(({ headers }) => headers.find(([name]) => name === "User-Agent")?.[1]);
+    expect(sent).toEqual(["Probe/1", "Probe/1"]);
+    const { outcome } = await runTool(redirects, { url: at("/"), ua: "a\u0001b" }, setting);
+    expect(outcome).toMatchObject({ status: "invalid", field: "ua" });
+  });
+});
+
+describe("redirects between schemes and domains", () => {
+  it("sees an upgrade, and that it should be permanent", async () => {
+    const result = await run(`http://one.test:${server.port}/to?url=https://one.test:${secure.port}/`);
+    expect(result).toMatchObject({ https_upgrade: true, downgrade: false, cross_domain: [], count: 1 });
+    expect(result.hops[1]).toMatchObject({ http_version: "2" });
+    expect(codes(result)).toEqual(["temporary_upgrade"]);
+  });
+
+  it("sees a downgrade, and a host that browsers would not ask over http any more", async () => {
+    const start = `https://one.test:${secure.port}/hsts?to=http://one.test:${server.port}/`;
+    const result = await run(start);
+    expect(result).toMatchObject({ https_upgrade: false, downgrade: true });
+    expect(result.hops.map(({ hsts }) => hsts)).toEqual([null, "learned"]);
+    expect(codes(result)).toEqual(["downgrade", "ends_at_http"]);
+  });
+
+  it("marks hops of the preload list", async () => {
+    const data = {
+      hasHstsPreload: true,
+      hstsPreload: (host: string) => (host === "one.test" ? { include_subdomains: true } : null),
+    };
+    const result = await run(`http://one.test:${server.port}/`, {}, { data });
+    expect(result.hops[0]?.hsts).toBe("preloaded");
+    expect(result.limitations.join()).not.toContain("preload");
+  });
+
+  it("lists the ways from one registrable domain to another", async () => {
+    const { port } = server;
+    const result = await run(
+      `http://one.test:${port}/to?url=http://www.one.test:${port}/to?url=http://two.test:${port}/`,
+    );
+    expect(result.count).toBe(2);
+    expect(result.cross_domain).toEqual([{ hop: 2, from: "one.test", to: "two.test" }]);
+  });
+
+  it("names a certificate that browsers stop at", async () => {
+    const result = await run(`https://one.test:${secure.port}/`, {}, { roots: [] });
+    expect(codes(result)).toContain("bad_certificate");
+  });
+
+  it("resolves names of other scripts to what is asked for", async () => {
+    const { outcome } = await runTool(redirects, { url: at("/to?url=http://b%25C3%25BCcher.test/") }, setting);
+    expect(failureOf(outcome)).toBe("dns/target/nxdomain");
+    expect(dns.queries.at(-1)?.name.toLowerCase()).toBe("xn--bcher-kva.test");
+  });
+});
+
+describe("refreshes", () => {
+  it.each([
+    ["/meta?content=0;url=/", "meta", 0],
+    ["/meta?content=5%3BURL%3D'/'", "meta", 5],
+    ["/header?refresh=0;url=/", "refresh_header", 0],
+    ["/header?refresh=3,/", "refresh_header", 3],
+    ["/header?refresh=0;url=/&code=404", "refresh_header", 0],
+  ])("follows %s", async (path, type, delay) => {
+    const result = await run(at(path));
+    expect(result).toMatchObject({ count: 1, final_url: at("/"), final_code: 200 });
+    expect(result.hops[0]).toMatchObject({ type, delay_s: delay, location: at("/") });
+    expect(codes(result)).toContain("refresh");
+    expect(result.total_ms).toBeLessThan(4000);
+  });
+
+  it.each([
+    ["/meta?content=6;url=/", "slow_refresh"],
+    ["/header?refresh=3600;url=/", "slow_refresh"],
+    ["/meta?content=0", "reloads_itself"],
+    ["/meta?content=0;url=mailto:a@b.test", "refresh_target"],
+    ["/noscript", "noscript_refresh"],
+  ])("reports %s and stays", async (path, issue) => {
+    const result = await run(at(path));
+    expect([result.count, result.final_code, result.loop]).toEqual([0, 200, false]);
+    expect(codes(result)).toContain(issue);
+  });
+
+  it("resolves the address of a meta element against the page's base", async () => {
+    expect((await run(at("/based"))).hops[1]).toMatchObject({ url: at("/deep/page"), code: 404 });
+  });
+
+  it("and redirects make one chain", async () => {
+    const result = await run(at("/to?url=/meta?content=0;url=/redirect/1"));
+    expect(result.hops.map(({ type }) => type)).toEqual(["http", "meta", "http", "none"]);
+  });
+
+  it("are followed as far as max and no further", async () => {
+    expect(await run(at("/chain/4"), { max: 4 })).toMatchObject({
+      count: 4,
+      truncated: false,
+      final_url: at("/chain/0"),
+    });
+    expect(await run(at("/chain/5"), { max: 4 })).toMatchObject({
+      count: 4,
+      truncated: true,
+      final_url: at("/chain/1"),
+    });
+  });
+
+  it("that lead to each other are a loop", async () => {
+    const result = await run(at("/a"));
+    expect(result).toMatchObject({ loop: true, count: 1, final_url: at("/b") });
+    expect(await run(at("/to?url=/a"))).toMatchObject({ loop: true, count: 2 });
+    expect(await run(at("/header?refresh=0;url=/header?refresh=0;url=/header"))).toMatchObject({ loop: false });
+  });
+
+  it("to itself at once is one too", async () => {
+    const path = "/meta?content=0;url=";
+    expect(await run(at(path + encodeURIComponent("#x")))).toMatchObject({ loop: true, count: 0 });
+  });
+
+  it("into the void end the chain at their page", async () => {
+    const result = await run(at(`/meta?content=0;url=http://127.0.0.1:${deadPort}/`));
+    expect(result).toMatchObject({ count: 0, final_code: 200 });
+    expect(result.issues[0]).toMatchObject({ severity: "error", code: "refresh_failed" });
+    const inside = await run(at("/meta?content=0;url=http://inside.test/"));
+    expect(inside.issues[0]).toMatchObject({ severity: "error", code: "refresh_refused" });
+  });
+});
+
+describe("a chain that cannot be followed", () => {
+  it.each([
+    ["/to?url=http://10.0.0.1/", "refused"],
+    ["/to?url=http://inside.test/", "refused"],
+    ["/to?url=http://user:pass@127.0.0.1/", "refused"],
+    ["/to?url=http://nowhere.test/", "dns/target/nxdomain"],
+    ["/silent", "response/target/timeout"],
+    ["/reset-early", "response/target/reset"],
+    ["/hints/forever", "response/target/informational_flood"],
+  ])("%s ends as %s", async (path, expected) => {
+    const { outcome } = await runTool(redirects, { url: at(path) }, { ...setting, timeoutMs: 2000 });
+    expect(failureOf(outcome)).toBe(expected);
+  });
+
+  it("ends as the failure of its dead hop", async () => {
+    const { outcome } = await runTool(redirects, { url: at(`/to?url=http://127.0.0.1:${deadPort}/`) }, setting);
+    expect(failureOf(outcome)).toBe("connect/target/refused");
+    expect(outcome).toMatchObject({ message: expect.stringContaining(String(deadPort)) as string });
+  });
+
+  it.each(["/endless-body", "/drip-body?ms=50", "/bytes/6000000", "/bomb/br?size=9000000", "/lying/gzip", "/short"])(
+    "is one all the same where the last body is %s",
+    async (path) => {
+      const result = await run(at(`/to?url=${encodeURIComponent(path)}`));
+      expect(result).toMatchObject({ count: 1, final_code: 200 });
+      expect(result.limitations.join()).toContain("not read to its end");
+    },
+  );
+
+  it("shows what fits of heads that are too large for a result", async () => {
+    const result = await run(at("/wide?0"), { max: 20 });
+    expect(result).toMatchObject({ count: 20, truncated: true });
+    expect(JSON.stringify(result).length).toBeLessThan(200_000);
+    expect(result.hops.every(({ headers }) => headers.length > 20)).toBe(true);
+    expect(result.limitations.join()).toContain("left out");
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
+import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
+import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { closedPort } from "#test/support/health.ts";
+import { failureOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+let server: HttpServer;
+
+/** /page?link=&head=: a page with that Link header and these elements. */
+const routes: Handler = (_request, response, { path }) => {
+  const url = new URL(path, "http://server.invalid");
+  if (url.pathname !== "/page") return false;
+  for (const link of url.searchParams.getAll("link")) response.appendHeader("link", link);
+  response.writeHead(200, { "content-type": "Text/HTML; charset=utf-8" });
+  response.end(`<!doctype html><head>${url.searchParams.getAll("head").join("")}</head><p>page`);
+  return true;
+};
+
+beforeAll(async () => {
+  server = await startHttpServer({ handler: routes });
+});
+afterAll(() => server.close());
+
+const run = (path: string): Promise<ResultOf<typeof contract>> => resultOf(resolveUrl, { url: server.url + path });
+const head = (html: string): string => `head=${encodeURIComponent(html)}`;
+const link = (value: string): string => `link=${encodeURIComponent(value)}`;
+
+describe("resolve-url", () => {
+  it("gives a URL's normal, final, canonical and clean form", async () => {
+    const input = `HTTP://127.1:${server.port}/a/../to?url=${encodeURIComponent(`/page?${head("<link rel=Canonical href=/p>")}&gclid=1`)}`;
+    const result = await resultOf(resolveUrl, { url: input });
+    expect(result).toMatchObject({
+      input,
+      normalized: `http://127.0.0.1:${server.port}/to?url=${input.split("url=")[1]}`,
+      canonical_url: `${server.url}/p`,
+      canonical_source: "html",
+      canonical_matches: false,
+      clean_url: `${server.url}/p`,
+      tracking_params: [{ name: "gclid", vendor: "Google Ads" }],
+      chain_length: 1,
+      status: 200,
+      content_type: "text/html",
+      loop: false,
+      truncated: false,
+    });
+    expect(result.final_url).toContain("/page?head=");
+  });
+
+  it("cleans the final URL where the page names no canonical one", async () => {
+    const result = await run("/?b=2&utm_source=a&utm_medium=b&a=%20+&MSCLKID=1");
+    expect(result).toMatchObject({ canonical_url: null, canonical_source: null, canonical_matches: null });
+    expect(result.clean_url).toBe(`${server.url}/?b=2&a=%20+`);
+    expect(result.tracking_params.map(({ name }) => name)).toEqual(["utm_source", "utm_medium", "MSCLKID"]);
+  });
+
+  it("reads the Link header (RFC 8288), resolved against the page's URL", async () => {
+    const result = await run(`/page?${link('<other>; rel="next canonical"; title="a, b"')}`);
+    expect(result).toMatchObject({ canonical_url: `${server.url}/other`, canonical_source: "header" });
+  });
+
+  it("takes header and element that say the same for one", async () => {
+    const result = await run(
+      `/page?${link("</p>; rel=canonical")}&${head(`<base href=/x/><link rel=canonical href=../p>`)}`,
+    );
+    expect(result).toMatchObject({ canonical_url: `${server.url}/p`, canonical_candidates: [`${server.url}/p`] });
+  });
+
+  it("takes none where they contradict each other", async () => {
+    const result = await run(`/page?${link("</p>; rel=canonical")}&${head("<link rel=canonical href=/q>")}`);
+    expect(result).toMatchObject({ canonical_url: null, canonical_candidates: [`${server.url}/p`, `${server.url}/q`] });
+    expect(result.limitations.join()).toContain("several different");
+  });
+
+  it.each([["an address of no web", "<link rel=canonical href='javascript:1'>"]])(
+    "takes none for %s",
+    async (_what, html) => {
+      expect((await run(`/page?${head(html)}`)).canonical_url).toBeNull();
+    },
+  );
+
+  it("leaves alone what is said of another resource", async () => {
+    expect((await run(`/page?${link('</p>; rel=canonical; anchor="/else"')}`)).canonical_url).toBeNull();
+    expect((await run(`/page?${head("<template><link rel=canonical href=/p></template>")}`)).canonical_url).toBeNull();
+    expect((await run(`/page?${head("<link rel=canonical href=''>")}`)).canonical_candidates).toEqual([]);
+  });
+
+  it("of what is no page has a final address all the same", async () => {
+    expect(await run("/bytes/10")).toMatchObject({ content_type: "text/plain", canonical_url: null, status: 200 });
+    expect(await run("/status/404")).toMatchObject({ status: 404, chain_length: 0 });
+    expect(await run("/loop")).toMatchObject({ loop: true, status: 302 });
+    expect(await run("/redirect/11")).toMatchObject({ truncated: true, chain_length: 10 });
+  });
+
+  it.each([
+    ["5,000 canonical links", Array.from({ length: 5000 }, (_, n) => `<link rel=canonical href=/${n}>`).join(""), 20],
+    ["one of 100,000 characters", `<link rel=canonical href=/${"x".repeat(100_000)}>`, 0],
+  ])("bounds a page of %s", async (_what, many, listed) => {
+    const big = await startHttpServer({
+      handler: (_request, response) => {
+        response.writeHead(200, { "content-type": "text/html" }).end(many);
+        return true;
+      },
+    });
+    const result = await resultOf(resolveUrl, { url: `${big.url}/` });
+    await big.close();
+    expect([result.canonical_url, result.canonical_candidates.length]).toEqual([null, listed]);
+  });
+
+  it.each([
+    ["/to?url=http://10.0.0.1/", "refused"],
+    ["/silent", "response/target/timeout"],
+    ["/reset-early", "response/target/reset"],
+  ])("%s ends as %s", async (path, expected) => {
+    const { outcome } = await runTool(resolveUrl, { url: server.url + path }, { timeoutMs: 1500 });
+    expect(failureOf(outcome)).toBe(expected);
+  });
+
+  it("fails where nothing listens", async () => {
+    const { outcome } = await runTool(resolveUrl, { url: `http://127.0.0.1:${await closedPort()}/` });
+    expect(failureOf(outcome)).toBe("connect/target/refused");
+  });
+});

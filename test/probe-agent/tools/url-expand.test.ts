@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { urlExpand as contract } from "#shared/tools/url-expand.ts";
+import { urlExpand } from "#probe-agent/tools/url-expand.ts";
+import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { createPki } from "#test/servers/pki.ts";
+import { closedPort } from "#test/support/health.ts";
+import { failureOf, identityOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
+
+let server: HttpServer;
+let secure: HttpServer;
+let dns: DnsServer;
+let setting: ToolSetting;
+
+const routes: Handler = (request, response, { path }) => {
+  const url = new URL(path, "http://server.invalid");
+  const to = url.searchParams.get("to") ?? "";
+  const html = (text: string): void => void response.writeHead(200, { "content-type": "text/html" }).end(text);
+  if (request.method === "HEAD") response.writeHead(405).end();
+  else if (url.pathname === "/article") html(`<title>  An\n article </title><p>text`);
+  else if (url.pathname === "/wait")
+    html(`<meta http-equiv="refresh" content="3;url=${to}"><title>You are leaving</title>`);
+  else if (url.pathname === "/noscript") {
+    html(
+      `<script>location.replace("${to}")</script><noscript><META http-equiv="refresh" content="0;URL=${to}"></noscript>`,
+    );
+  } else if (url.pathname === "/s1") response.writeHead(301, { location: to }).end();
+  else return false;
+  return true;
+};
+
+beforeAll(async () => {
+  const pki = await createPki();
+  const leaf = await pki.issue({ dns: ["t.co", "news.test"] });
+  server = await startHttpServer({ handler: routes });
+  secure = await startHttpServer({ handler: routes, tls: identityOf(leaf, pki.intermediate) });
+  const loopback = { A: ["127.0.0.1"] };
+  const names = ["bit.ly", "t.co", "news.test", "go.news.test", "go.other.test", "x.page.link", "xn--bcher-kva.test"];
+  dns = await startDnsServer({ zones: Object.fromEntries(names.map((name) => [name, loopback])) });
+  setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
+});
+afterAll(() => Promise.all([server.close(), secure.close(), dns.close()]));
+
+const run = (url: string): Promise<ResultOf<typeof contract>> => resultOf(urlExpand, { url }, setting);
+const plain = (host: string, path: string): string => `http://${host}:${server.port}${path}`;
+const tls = (host: string, path: string): string => `https://${host}:${secure.port}${path}`;
+const to = (url: string): string => `/s1?to=${encodeURIComponent(url)}`;
+
+describe("url-expand", () => {
+  it("tells where a short link leads and whose it is", async () => {
+    const end = tls("news.test", "/article?id=7&utm_source=x&fbclid=abc#top");
+    const short = plain("bit.ly", to(tls("t.co", to(end))));
+    const result = await run(short);
+    expect(result).toMatchObject({
+      short_url: short,
+      expanded_url: end,
+      expanded: true,
+      is_shortener: true,
+      service: "Bitly",
+      count: 2,
+      status: 200,
+      content_type: "text/html",
+      title: "An article",
+      clean_url: tls("news.test", "/article?id=7#top"),
+      tracking_params: [
+        { name: "utm_source", vendor: "Google Analytics (UTM)" },
+        { name: "fbclid", vendor: "Meta" },
+      ],
+    });
+    expect(result.hops.map(({ n, type, service, code }) => [n, type, service, code])).toEqual([
+      [1, "http", "Bitly", 301],
+      [2, "http", "X", 301],
+      [3, "none", null, 200],
+    ]);
+    expect(result.safe).toEqual({
+      https: true,
+      https_throughout: false,
+      downgrade: false,
+      cross_domain_count: 2,
+      shortener_count: 2,
+      loop: false,
+      truncated: false,
+      to_address: false,
+      punycode: false,
+    });
+  });
+
+  it("asks with GET, so that a server without HEAD is no obstacle", async () => {
+    await run(plain("bit.ly", to(plain("news.test", "/article"))));
+    expect(server.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  it("knows custom hosts of shorteners by what they do, and services by wildcard", async () => {
+    const own = await run(plain("go.other.test", "/article"));
+    expect(own).toMatchObject({ is_shortener: false, service: null, expanded: false, looks_shortened: false });
+    const long = `/article?${"x".repeat(60)}`;
+    expect((await run(plain("go.other.test", "/redirect/1"))).looks_shortened).toBe(false);
+    const wildcard = await run(plain("x.page.link", to(plain("news.test", long))));
+    expect(wildcard).toMatchObject({ is_shortener: true, service: "Firebase Dynamic Links" });
+  });
+
+  it("follows pages that only wait", async () => {
+    const result = await run(plain("bit.ly", `/wait?to=${encodeURIComponent(plain("news.test", "/article"))}`));
+    expect(result).toMatchObject({ expanded_url: plain("news.test", "/article"), title: "An article", count: 1 });
+    expect(result.hops[0]?.type).toBe("meta");
+  });
+
+  it("follows what a shortener has for browsers without scripts, and not what other sites have", async () => {
+    const path = `/noscript?to=${encodeURIComponent(plain("news.test", "/article"))}`;
+    expect((await run(plain("t.co", path))).expanded_url).toBe(plain("news.test", "/article"));
+    expect((await run(plain("news.test", path))).expanded).toBe(false);
+  });
+
+  it("warns of what hides the end", async () => {
+    const down = await run(tls("t.co", to(`http://127.0.0.1:${server.port}/`)));
+    expect(down.safe).toMatchObject({ https: false, downgrade: true, to_address: true });
+    const odd = await run(plain("bit.ly", to(plain("xn--bcher-kva.test", "/article"))));
+    expect(odd.safe.punycode).toBe(true);
+    expect((await run(plain("bit.ly", "/loop"))).safe.loop).toBe(true);
+    expect((await run(plain("bit.ly", "/redirect/11"))).safe.truncated).toBe(true);
+  });
+
+  it("fits its bounds whatever the page holds", async () => {
+    const query = Array.from({ length: 400 }, (_, n) => `utm_${n}=1`).join("&");
+    const result = await run(plain("bit.ly", to(`/article?${query}`)));
+    expect(result.tracking_params.length).toBeLessThanOrEqual(100);
+    expect(result.clean_url).toBe(plain("bit.ly", "/article"));
+  });
+
+  it.each([
+    ["/s1?to=http://10.0.0.1/", "refused"],
+    ["/s1?to=http://gone.test/", "dns/target/nxdomain"],
+    ["/silent", "response/target/timeout"],
+    ["/wire?bytes=junk", "response/target/not_http"],
+  ])("%s ends as %s", async (path, expected) => {
+    const { outcome } = await runTool(urlExpand, { url: plain("bit.ly", path) }, { ...setting, timeoutMs: 1500 });
+    expect(failureOf(outcome)).toBe(expected);
+  });
+
+  it("fails where nothing listens", async () => {
+    const { outcome } = await runTool(urlExpand, { url: `http://bit.ly:${await closedPort()}/x` }, setting);
+    expect(failureOf(outcome)).toBe("connect/target/refused");
+  });
+});
