@@ -1,4 +1,5 @@
 import { check } from "#probe-agent/tools/check.ts";
+import { cms } from "#probe-agent/tools/cms.ts";
 import { cookie } from "#probe-agent/tools/cookie.ts";
 import { cors } from "#probe-agent/tools/cors.ts";
 import { csp } from "#probe-agent/tools/csp.ts";
@@ -15,6 +16,7 @@ import { redirects } from "#probe-agent/tools/redirects.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
+import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
 import { urlExpand } from "#probe-agent/tools/url-expand.ts";
 import { whois } from "#probe-agent/tools/whois.ts";
@@ -37,7 +39,9 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     protocol,
     mixedContent,
     schema,
+    techDetect,
     ogPreview,
+    cms,
     urlExpand,
     resolveUrl,
     emailHeader,

@@ -1,4 +1,5 @@
 import { check } from "#shared/tools/check.ts";
+import { cms } from "#shared/tools/cms.ts";
 import { cookie } from "#shared/tools/cookie.ts";
 import { cors } from "#shared/tools/cors.ts";
 import { csp } from "#shared/tools/csp.ts";
@@ -16,6 +17,7 @@ import { redirects } from "#shared/tools/redirects.ts";
 import { resolveUrl } from "#shared/tools/resolve-url.ts";
 import { schema } from "#shared/tools/schema.ts";
 import { ssl } from "#shared/tools/ssl.ts";
+import { techDetect } from "#shared/tools/tech-detect.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 import { urlExpand } from "#shared/tools/url-expand.ts";
 import { whois } from "#shared/tools/whois.ts";
@@ -36,7 +38,9 @@ export const CONTRACTS: readonly Contract[] = [
   protocol,
   mixedContent,
   schema,
+  techDetect,
   ogPreview,
+  cms,
   urlExpand,
   resolveUrl,
   emailHeader,

@@ -1,8 +1,9 @@
+import type { EvidenceType } from "#shared/tools/tech-detect/evidence.ts";
 import type { Element } from "domhandler";
 import { textOf } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
 import { resolveVersion, type Pattern } from "#probe-agent/analysis/tech/pattern.ts";
-import type { EvidenceType, RuleTest } from "#probe-agent/analysis/tech/rule.ts";
+import type { RuleTest } from "#probe-agent/analysis/tech/rule.ts";
 import type { Subject } from "#probe-agent/analysis/tech/subject.ts";
 
 /** What one test found. */
@@ -15,6 +16,8 @@ export interface Match {
 
 /** Characters of a match shown, and of one that is part of something longer. */
 const MAX_SHOWN = 160;
+/** Longer values are shown only where they fit. */
+const MAX_WHOLE = 120;
 /** Elements of one selector whose attributes or text are looked at. */
 const MAX_ELEMENTS = 200;
 /** Sources whose values are short enough to be shown whole. */
@@ -25,7 +28,8 @@ export function* runTest(test: RuleTest, subject: Subject): Generator<Match> {
   if (test.source === "dom") yield* runDom(test, subject);
   else if ("name" in test) {
     for (const [name, values] of namedValues(test, subject)) {
-      const label = test.source === "cookie" ? () => name : (found: string) => `${name}: ${found}`;
+      const label = (value: string, found: string): string =>
+        test.source === "cookie" ? name : `${name}: ${value.length <= MAX_WHOLE ? value : found}`;
       for (const value of values) yield* hold(test.pattern, value, test.source, label);
     }
   } else {

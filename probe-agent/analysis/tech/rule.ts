@@ -1,28 +1,6 @@
 import type { Pattern, TaggedName } from "#probe-agent/analysis/tech/pattern.ts";
 import type { Selector } from "#probe-agent/analysis/tech/selector.ts";
 
-/** Where a technology shows, in the words of results. */
-export const EVIDENCE_TYPES = [
-  "url",
-  "header",
-  "cookie",
-  "meta",
-  "html",
-  "text",
-  "css",
-  "script_src",
-  "script",
-  "dom",
-  "robots",
-  "dns",
-  "certificate_issuer",
-  "xhr",
-  "path",
-  "implied",
-] as const;
-/** One of these words. */
-export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
-
 /** Fields of the format that hold a pattern or a list of them. */
 export type PlainSource =
   | "url"

@@ -1,4 +1,4 @@
-import type { EvidenceType } from "#probe-agent/analysis/tech/rule.ts";
+import type { EvidenceType } from "#shared/tools/tech-detect/evidence.ts";
 import type { Finding } from "#probe-agent/analysis/tech/resolve.ts";
 
 /** A technology a page was found to use. */
@@ -29,7 +29,7 @@ export function toTechnologies(findings: Iterable<Finding>, categories: Readonly
       confidence,
       evidence: distinct(matches),
       website: rule.website,
-      cpe: cpeOf(rule.cpe, version),
+      cpe: cpeWithVersion(rule.cpe, version),
       implied_by: impliedBy,
     }))
     .toSorted((one, other) => other.confidence - one.confidence || (one.name < other.name ? -1 : 1));
@@ -41,7 +41,7 @@ function distinct(matches: Finding["matches"]): Technology["evidence"] {
 }
 
 /** The CPE name with its version component filled in, where the version is known and plain (NISTIR 7695, section 6.2). */
-function cpeOf(cpe: string | null, version: string | null): string | null {
+export function cpeWithVersion(cpe: string | null, version: string | null): string | null {
   if (cpe === null || version === null || !/^\w+(?:\.\w+)*$/.test(version)) return cpe;
   const parts = cpe.split(":");
   if (parts[0] !== "cpe" || parts[1] !== "2.3" || parts[5] !== "*") return cpe;

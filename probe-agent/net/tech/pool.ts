@@ -9,11 +9,14 @@ import { createTurns } from "#probe-agent/net/turns.ts";
 export interface PoolOptions {
   readonly rules: RuleData;
   readonly clock: Pick<Clock, "monotonic">;
+  /** Megabytes of each thread's heap; default: what a page of 5 MB and 300,000 elements needs, twice. */
+  readonly heapMb?: number;
 }
 
 /** Runs one page, or says why not; `until` is on the monotonic clock. */
 export type RunPage = (page: TechPage, until: number, signal: AbortSignal) => Promise<TechFound | TechUnknown>;
 
+const HEAP_MB = 512;
 /** Threads at once: one slow page does not hold up the next. */
 const THREADS = 2;
 /** Pages that wait at most; each may hold 5 MB. */
@@ -26,7 +29,7 @@ const SUSPENDED_MS = 10 * 60_000;
 const LEAST_MS = 100;
 
 /** Makes a pool of threads; none is started before there is work. */
-export function createPool({ rules, clock }: PoolOptions): RunPage {
+export function createPool({ rules, clock, heapMb = HEAP_MB }: PoolOptions): RunPage {
   const turns = createTurns(THREADS);
   const idle: { readonly thread: Thread; readonly timer: NodeJS.Timeout }[] = [];
   const suspended = new Map<string, number>();
@@ -42,7 +45,7 @@ export function createPool({ rules, clock }: PoolOptions): RunPage {
       clearTimeout(entry.timer);
       if (entry.thread.alive()) return entry.thread;
     }
-    return startThread(rules);
+    return startThread(rules, heapMb);
   }
 
   function putBack(thread: Thread): void {

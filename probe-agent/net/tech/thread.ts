@@ -25,8 +25,7 @@ export interface Thread {
   end(): void;
 }
 
-/** Megabytes of a thread's heap: a page of 5 MB in 300,000 nodes takes about 250. */
-const HEAP_MB = 512;
+/** Megabytes for what lives short; part of no other limit. */
 const YOUNG_MB = 32;
 /** Between two looks at where the thread is. */
 const LOOK_MS = 100;
@@ -40,14 +39,14 @@ const START_MS = 10_000;
 const ENTRY = new URL("main.ts", import.meta.url);
 
 /** Starts a thread; null where it does not come up. It never keeps the process alive. */
-export async function startThread(rules: RuleData): Promise<Thread | null> {
+export async function startThread(rules: RuleData, heapMb: number): Promise<Thread | null> {
   const progress = new SharedArrayBuffer(PROGRESS.length * Int32Array.BYTES_PER_ELEMENT);
   const place = new Int32Array(progress);
   const worker = new Worker(ENTRY, {
     workerData: { rules, progress } satisfies WorkerStart,
     env: {},
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
+    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
   });
   worker.unref();
   let hear: (end: WorkerAnswer | { readonly kind: "out_of_memory" | "broken" }) => void = () => undefined;

@@ -1,0 +1,30 @@
+import { ok } from "#shared/outcome.ts";
+import { techDetect as contract } from "#shared/tools/tech-detect.ts";
+import { reportTechnologies } from "#probe-agent/analysis/tech/report.ts";
+import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
+import { seePage } from "#probe-agent/sources/page.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+/** For the page itself, so that there is time left to look at it. */
+const PAGE_MS = 18_000;
+
+/** What a page, its headers, its name and its certificate show of what it is made with. */
+export const techDetect = implement(contract, async (net, { url }) => {
+  const seen = await seePage(net, url, { timeoutMs: PAGE_MS });
+  if (seen.status !== "ok") return seen;
+  const { head, observedAt, limitations } = seen.data;
+  const found = await fingerprint(net, seen.data);
+  if (found.status !== "ok") return found;
+  const { technologies, count, categories, limitations: cut } = reportTechnologies(found.data.technologies);
+  return ok({
+    ...head,
+    technologies,
+    count,
+    categories,
+    js_detection: "static" as const,
+    rules: { technologies: net.data.techRules.technologies.length, unusable: found.data.unusable },
+    source: ["page", ...found.data.sources],
+    observed_at: observedAt,
+    limitations: [...limitations, ...cut, ...found.data.limitations],
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import { createTech } from "#probe-agent/net/tech.ts";
+import { createPool } from "#probe-agent/net/tech/pool.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { jobLimits } from "#test/support/net.ts";
+
+const URL = "https://made.test/";
+/** Backtracks for ever on a run of a's that ends in anything else. */
+const CATASTROPHIC = "(a+)+$";
+const BOMB = `${"a".repeat(50_000)}!`;
+
+function rulesOf(technologies: Readonly<Record<string, unknown>>): RuleData {
+  return { technologies: Object.entries(technologies), categories: [] };
+}
+
+function pool(technologies: Readonly<Record<string, unknown>>) {
+  const run = createPool({ rules: rulesOf(technologies), clock: systemClock });
+  const never = new AbortController().signal;
+  return (html: string, ms = 8000, signal = never) => run({ url: URL, html }, systemClock.monotonic() + ms, signal);
+}
+
+const GOOD = { html: "good" };
+
+describe("pages looked at in threads", () => {
+  it("give what the rules find", async () => {
+    const found = await pool({ Good: GOOD, Other: { html: "other" } })("good");
+    expect(found).toMatchObject({ ok: true, suspended: [], unfinished: 0, unusable: 0 });
+    expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["Good"]);
+  });
+
+  it("a catastrophic expression costs its own rule alone, and the next page nothing", async () => {
+    const detect = pool({ Before: GOOD, Bad: { text: CATASTROPHIC }, After: GOOD });
+    const started = systemClock.monotonic();
+    const found = await detect(`${BOMB} good`);
+    expect(systemClock.monotonic() - started).toBeLessThan(8000);
+    expect(found).toMatchObject({ ok: true, suspended: ["Bad"] });
+    expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["After", "Before"]);
+    const next = systemClock.monotonic();
+    expect(await detect(`${BOMB} good`)).toMatchObject({ ok: true, suspended: ["Bad"] });
+    expect(systemClock.monotonic() - next).toBeLessThan(900);
+  });
+
+  it("so do two of them", async () => {
+    const detect = pool({ Bad: { text: CATASTROPHIC }, Good: GOOD, Worse: { html: "(b|b|aa?)+c" } });
+    const found = await detect(`${BOMB} good`);
+    expect(found.ok && found.suspended.toSorted()).toEqual(["Bad", "Worse"]);
+    expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["Good"]);
+  });
+
+  it("a page that takes all its time leaves the others theirs", async () => {
+    const detect = pool({ Bad: { text: CATASTROPHIC }, Good: GOOD });
+    const slow = detect(BOMB, 4000);
+    const quick = systemClock.monotonic();
+    expect(await detect("good", 4000)).toMatchObject({ ok: true, suspended: [] });
+    expect(systemClock.monotonic() - quick).toBeLessThan(2000);
+    await slow;
+  });
+
+  it("without time for the fault to show the answer is too_slow, in time", async () => {
+    const started = systemClock.monotonic();
+    expect(await pool({ Bad: { text: CATASTROPHIC } })(BOMB, 600)).toEqual({ ok: false, reason: "too_slow" });
+    expect(systemClock.monotonic() - started).toBeLessThan(3000);
+  });
+
+  it("many slow rules, none of them stuck, give what there was time for", async () => {
+    const slow = Object.fromEntries(
+      Array.from({ length: 400 }, (_, n) => [`Slow ${n}`, { text: `b[^c]*c{${n + 1}}` }]),
+    );
+    const found = await pool({ Good: GOOD, ...slow })(`good ${"ab ".repeat(6000)}`, 1500);
+    expect(found.ok ? found.unfinished : 0).toBeGreaterThan(0);
+    expect(found.ok && found.technologies.map(({ name }) => name)).toContain("Good");
+  });
+
+  it("more than may wait are told so at once", async () => {
+    const detect = pool({ Bad: { text: CATASTROPHIC } });
+    const answers = await Promise.all(Array.from({ length: 24 }, () => detect(BOMB, 500)));
+    const busy = answers.filter((answer) => !answer.ok && answer.reason === "busy");
+    expect(busy.length).toBeGreaterThanOrEqual(6);
+    expect(answers.filter((answer) => !answer.ok && answer.reason === "too_slow").length).toBeGreaterThan(0);
+  });
+
+  it("a job that ends is not waited for", async () => {
+    const abort = new AbortController();
+    const port = createTech({ rules: rulesOf({ Bad: { text: CATASTROPHIC } }), clock: systemClock })(
+      jobLimits(8000, abort.signal),
+    );
+    const answer = port.detect({ url: URL, html: BOMB }, 8000);
+    setTimeout(() => abort.abort(), 200);
+    const started = systemClock.monotonic();
+    expect(await answer).toEqual({ ok: false, reason: "cancelled" });
+    expect(systemClock.monotonic() - started).toBeLessThan(2000);
+  });
+
+  it("a page of 300,000 elements is no danger to memory", async () => {
+    const found = await pool({ Good: GOOD })(`good${"<div class='a b' id=x>t".repeat(217_000)}`, 20_000);
+    expect(found).toMatchObject({ ok: true, unfinished: 0 });
+  });
+
+  it("one that takes more than there is ends its thread, not the agent", async () => {
+    const run = createPool({ rules: rulesOf({ Good: GOOD }), clock: systemClock, heapMb: 48 });
+    const look = (html: string) =>
+      run({ url: URL, html }, systemClock.monotonic() + 10_000, new AbortController().signal);
+    expect(await look("<div class='a b' id=x>t".repeat(200_000))).toEqual({ ok: false, reason: "out_of_memory" });
+    expect(await look("good")).toMatchObject({ ok: true, technologies: [{ name: "Good" }] });
+  });
+
+  it("rules that are broken through and through find nothing", async () => {
+    const found = await pool({ A: { html: "(", dom: "p:hover" }, B: 5 })("good");
+    expect(found).toEqual({ ok: true, technologies: [], suspended: [], unfinished: 0, unusable: 3 });
+  });
+});

@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { cms } from "#probe-agent/tools/cms.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { closedPort } from "#test/support/health.ts";
+import { failureOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+type Files = Readonly<
+  Record<
+    string,
+    string | { readonly status?: number; readonly type?: string; readonly to?: string; readonly body?: string }
+  >
+>;
+
+let files: Files = {};
+let site: HttpServer;
+let elsewhere: HttpServer;
+
+beforeAll(async () => {
+  elsewhere = await startHttpServer({
+    handler: (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"namespaces":["wp/v2"]}');
+      return true;
+    },
+  });
+  site = await startHttpServer({
+    handler: (_request, response, { path }) => {
+      const file = files[path];
+      if (file === undefined) {
+        response.writeHead(404, { "content-type": "text/html" }).end("<!doctype html><title>Nothing</title>");
+        return true;
+      }
+      const { status = 200, type = "text/html", to, body = "" } = typeof file === "string" ? { body: file } : file;
+      response.writeHead(status, { "content-type": type, ...(to === undefined ? {} : { location: to }) }).end(body);
+      return true;
+    },
+  });
+});
+
+afterAll(() => Promise.all([site.close(), elsewhere.close()]));
+
+beforeEach(() => {
+  files = {};
+});
+
+async function look(serve: Files) {
+  files = serve;
+  const before = site.requests.length;
+  const result = await resultOf(cms, { url: `${site.url}/` });
+  const asked = site.requests.slice(before).map(({ path }) => path);
+  return { result, asked: asked.filter((path) => path !== "/" && path !== "/robots.txt") };
+}
+
+function page(head: string, body = ""): string {
+  return `<!doctype html><html><head><title>Site</title>${head}</head><body>${body}</body></html>`;
+}
+
+const json = (value: unknown) => ({ type: "application/json", body: JSON.stringify(value) });
+const xml = (body: string) => ({ type: "application/rss+xml", body: `<?xml version="1.0"?>${body}` });
+const text = (body: string) => ({ type: "text/plain", body });
+
+describe("a system that names itself", () => {
+  it("is told with version, theme, plugins and what it is built with", async () => {
+    const { result } = await look({
+      "/": page(
+        `<meta name="generator" content="WordPress 6.4.2"><meta name="generator" content="Elementor 3.18.3">
+         <link rel="stylesheet" href="/wp-content/themes/astra/style.css?ver=4.6.0">
+         <link rel="stylesheet" href="/wp-content/themes/astra/a.css?ver=4.6.0">
+         <link rel="stylesheet" href="/wp-content/themes/astra-child/style.css?ver=1.0">
+         <link rel="stylesheet" href="/wp-content/plugins/contact-form-7/a.css?ver=5.8.5">
+         <script src="/wp-content/plugins/elementor/a.js?ver=3.18.3"></script>
+         <script src="/wp-content/plugins/elementor/swiper.js?ver=8.4.5"></script>
+         <script src="/wp-content/plugins/forms/a.js?ver=6.4.2"></script>
+         <script src="/wp-content/mu-plugins/own/a.js"></script>`,
+        '<div class="woocommerce-x"></div>',
+      ),
+    });
+    expect(result).toMatchObject({
+      detected: true,
+      cms: { name: "WordPress", slug: "wordpress", version: "6.4.2", confidence: 100, headless: false },
+      theme: { name: "astra", version: "4.6.0" },
+      plugins: [
+        { name: "contact-form-7", version: "5.8.5", source: "assets" },
+        // Its files carry two versions, one of a library's.
+        { name: "elementor", version: null, source: "assets" },
+        // The system's own version stands in for one that was not given.
+        { name: "forms", version: null, source: "assets" },
+        { name: "own", version: null, source: "assets" },
+      ],
+      page_builders: ["Elementor"],
+      ecommerce: null,
+      latest_version: null,
+    });
+    expect(result.cms?.cpe).toBe("cpe:2.3:a:wordpress:wordpress:6.4.2:*:*:*:*:*:*:*");
+    expect(result.limitations.join(" ")).toMatch(/no list of releases/);
+  });
+
+  it("is the one under a shop that is built on it", async () => {
+    const { result } = await look({
+      "/": page('<script src="/wp-content/plugins/woocommerce/a.js?ver=8.4.0"></script>', '<div id="x"></div>'),
+    });
+    expect(result.cms?.name).toBe("WordPress");
+    expect(result.ecommerce).toBe("WooCommerce");
+    expect(result.candidates.map(({ name, version }) => [name, version])).toEqual([["WooCommerce", "8.4.0"]]);
+  });
+
+  it("may be a shop alone", async () => {
+    const { result } = await look({
+      "/": page(
+        `<script src="https://cdn.shopify.com/s/a.js"></script>
+         <script>Shopify.theme = {"name":"My \\u0041","id":1,"schema_name":"Dawn","schema_version":"15.0.0"};</script>`,
+      ),
+      "/meta.json": json({ id: 1, myshopify_domain: "made.myshopify.com" }),
+    });
+    expect(result).toMatchObject({
+      cms: { name: "Shopify" },
+      ecommerce: "Shopify",
+      theme: { name: "Dawn", version: "15.0.0" },
+    });
+    expect(result.cms?.evidence.at(-1)).toEqual({ type: "path", match: "/meta.json: made.myshopify.com" });
+  });
+
+  it("may only deliver content that another program makes pages of", async () => {
+    const { result } = await look({
+      "/": page('<script src="/_next/static/a.js"></script>', '<img src="https://images.ctfassets.net/s/a.jpg">'),
+    });
+    expect(result.cms).toMatchObject({ name: "Contentful", headless: true });
+  });
+
+  it("may be WordPress on another host, behind a front end", async () => {
+    const { result } = await look({
+      "/": page(
+        '<script src="/_next/static/a.js"></script>',
+        '<img src="https://cms.example.com/wp-content/uploads/a.jpg">',
+      ),
+    });
+    expect(result.cms).toMatchObject({ name: "WordPress", headless: true });
+  });
+
+  it("counts before one whose pictures it shows", async () => {
+    const { result } = await look({
+      "/": page('<meta name="generator" content="WordPress 6.4">', '<img src="https://images.ctfassets.net/s/a.jpg">'),
+    });
+    expect(result.cms).toMatchObject({ name: "WordPress", headless: false });
+    expect(result.candidates.map(({ name }) => name)).toEqual(["Contentful"]);
+  });
+});
+
+describe("a system whose name was removed", () => {
+  it("shows its version in its feed and its plugins in its REST index", async () => {
+    const { result, asked } = await look({
+      "/": page('<link rel="stylesheet" href="/blog/wp-content/themes/x/style.css">'),
+      "/blog/wp-json/": json({
+        name: "x",
+        namespaces: ["oembed/1.0", "wp/v2", "wp-site-health/v1", "yoast/v1", "wc/v3", "wc/v2"],
+      }),
+      "/blog/feed/": xml("<rss><channel><generator>https://wordpress.org/?v=6.3.1</generator></channel></rss>"),
+    });
+    expect(asked.toSorted()).toEqual(["/blog/feed/", "/blog/wp-json/"]);
+    expect(result.cms).toMatchObject({ name: "WordPress", version: "6.3.1", confidence: 100 });
+    expect(result.cms?.evidence.filter(({ type }) => type === "path")).toEqual([
+      { type: "path", match: "/blog/wp-json/: namespace wp/v2" },
+      { type: "path", match: "/blog/feed/: <generator>https://wordpress.org/?v=6.3.1" },
+    ]);
+    expect(result.plugins.map(({ name, source }) => `${name} ${source}`)).toEqual(["wc rest_api", "yoast rest_api"]);
+    expect(result.source).toContain("well_known_files");
+  });
+
+  it.each([
+    [
+      "Drupal",
+      '<link href="/sites/default/files/css/a.css">',
+      "/CHANGELOG.txt",
+      text("\nDrupal 7.98, 2023-06-07\n---"),
+      "7.98",
+    ],
+    [
+      "Joomla",
+      '<script class="joomla-script-options" type="application/json">{}</script>',
+      "/administrator/manifests/files/joomla.xml",
+      xml("<extension><name>files_joomla</name><author>x</author><version>4.4.1</version></extension>"),
+      "4.4.1",
+    ],
+    [
+      "Ghost",
+      '<link href="/public/cards.min.css">',
+      "/ghost/api/admin/site/",
+      json({ site: { title: "x", version: "5.75" } }),
+      "5.75",
+    ],
+    [
+      "Magento",
+      '<script type="text/x-magento-init">{}</script>',
+      "/magento_version",
+      text("Magento/2.4 (Community)"),
+      "2.4",
+    ],
+    [
+      "MediaWiki",
+      '<script src="/load.php?lang=en"></script>',
+      "/w/api.php?action=query&meta=siteinfo&format=json",
+      json({ query: { general: { generator: "MediaWiki 1.39.3" } } }),
+      "1.39.3",
+    ],
+    [
+      "Discourse",
+      '<meta name="discourse_theme_id" content="1">',
+      "/about.json",
+      json({ about: { version: "3.2.0.beta1" } }),
+      "3.2.0",
+    ],
+    [
+      "phpBB",
+      "</head><body id=phpbb>",
+      "/styles/prosilver/style.cfg",
+      text("name = prosilver\nphpbb_version = 3.3.10\n"),
+      "3.3.10",
+    ],
+  ])("%s tells it in a well-known file", async (name, head, path, file, version) => {
+    const { result, asked } = await look({ "/": page(head), [path]: file });
+    expect(result.cms).toMatchObject({ name, version, confidence: 100 });
+    expect(asked).toContain(path);
+    expect(asked.length).toBeLessThanOrEqual(3);
+    expect(asked.join(" ")).not.toMatch(/login|wp-admin|user\b/);
+  });
+
+  it("is no more than a candidate where little speaks for it", async () => {
+    const { result } = await look({
+      "/": page("", '<img src="/media/pages/home/a.jpg"><div id=wrapper></div>'),
+      "/robots.txt": "",
+    });
+    expect(result).toMatchObject({ detected: true, cms: { name: "Kirby", confidence: 60 } });
+    const weak = await look({ "/": page('<script src="/assets/components/x.js"></script>') });
+    expect(weak.result).toMatchObject({ detected: false, cms: null, theme: null, plugins: [] });
+    expect(weak.result.candidates).toMatchObject([{ name: "MODX", confidence: 40 }]);
+  });
+
+  it("is confirmed by its files", async () => {
+    const serve = { "/": page(""), "/robots.txt": text("User-agent: *\nDisallow: /wp-admin/") };
+    expect((await look(serve)).result.cms).toMatchObject({ name: "WordPress", confidence: 50 });
+    const confirmed = await look({ ...serve, "/wp-json/": json({ namespaces: ["wp/v2"] }) });
+    expect(confirmed.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
+  });
+});
+
+describe("files that are not what they seem", () => {
+  it.each([
+    ["a page for everything", page("<title>wp/v2</title>")],
+    ["JSON of something else", json({ namespaces: "wp/v2" })],
+    ["a list with other things", json({ namespaces: [5, null, "acme/v1"] })],
+    ["no JSON", { type: "application/json", body: "{" }],
+    ["an error with the right text", { status: 500, ...json({ namespaces: ["wp/v2"] }) }],
+  ])("%s confirms nothing", async (_, file) => {
+    const { result } = await look({
+      "/": page('<meta name="generator" content="WordPress 6.4">'),
+      "/wp-json/": file,
+      "/feed/": file,
+    });
+    expect(result.cms?.evidence.some(({ type }) => type === "path")).toBe(false);
+    expect(result.cms?.version).toBe("6.4");
+    expect(result.limitations.join(" ")).toMatch(/well-known files could be read/);
+  });
+
+  it("another site's answer confirms nothing about this one", async () => {
+    const { result } = await look({
+      "/": page('<meta name="generator" content="WordPress">'),
+      "/wp-json/": { status: 302, to: `${elsewhere.url}/wp-json/` },
+    });
+    expect(result.cms?.evidence.some(({ type }) => type === "path")).toBe(false);
+  });
+
+  it("names in addresses stay within bounds", async () => {
+    const many = Array.from(
+      { length: 500 },
+      (_, n) => `<script src="/wp-content/plugins/plugin-${n}/a.js"></script>`,
+    ).join("");
+    const { result } = await look({
+      "/": page(
+        `${many}<script src="/wp-content/plugins/${"x".repeat(5000)}/a.js"></script><link href="/wp-content/themes/<b>/x.css">`,
+      ),
+    });
+    expect(result.plugins).toHaveLength(100);
+    expect(result.theme).toBeNull();
+  });
+});
+
+describe("a site without a system", () => {
+  it("is said to show none, and nothing but the page and robots.txt is asked for", async () => {
+    const { result, asked } = await look({ "/": page("", "<h1>WordPress compared with Drupal</h1>") });
+    expect(result).toMatchObject({ detected: false, cms: null, candidates: [], ecommerce: null });
+    expect(result.limitations.join(" ")).toMatch(/No system shows clearly/);
+    expect(asked).toEqual([]);
+  });
+
+  it("that answers no HTML is looked at all the same", async () => {
+    const { result } = await look({ "/": { type: "application/json", body: "{}" } });
+    expect(result.detected).toBe(false);
+    expect(result.limitations.join(" ")).toMatch(/no HTML/);
+  });
+
+  it("nobody answers for is a failure of the target", async () => {
+    const { outcome } = await runTool(cms, { url: `http://127.0.0.1:${await closedPort()}/` });
+    expect(failureOf(outcome)).toBe("connect/target/refused");
+  });
+});

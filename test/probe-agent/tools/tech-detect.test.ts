@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import { techDetect } from "#probe-agent/tools/tech-detect.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { createPki, type Pki } from "#test/servers/pki.ts";
+import { closedPort } from "#test/support/health.ts";
+import { failureOf, identityOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+let pki: Pki;
+let names: Awaited<ReturnType<typeof startDnsServer>>;
+let site: HttpServer;
+let base: string;
+
+const HTML = { "content-type": "text/html; charset=utf-8" };
+const NO_SCRIPTS = "Scripts were read, not run";
+
+beforeAll(async () => {
+  pki = await createPki();
+  names = await startDnsServer({
+    zones: {
+      "made.test": {
+        SOA: ["ns.made.test. admin.made.test. 1 1 1 1 1"],
+        MX: ["1 aspmx.l.google.com."],
+        TXT: ['"v=spf1 include:amazonses.com -all"'],
+        NS: ["ns-1.awsdns-01.org."],
+      },
+      "www.made.test": { CNAME: ["edge.netlify.app."] },
+      "edge.netlify.app": { A: ["127.0.0.1"] },
+      "slow.test": { A: ["127.0.0.1"], NS: ["ns-1.awsdns-01.org."] },
+    },
+    behaviours: { "slow.test/MX": { drop: true }, "slow.test/TXT": { drop: true } },
+  });
+  const leaf = await pki.issue({
+    dns: ["www.made.test", "slow.test"],
+    issuer: await pki.issue({ subject: "CN=R3, O=Let's Encrypt", ca: true }),
+  });
+  site = await startHttpServer({
+    tls: identityOf(leaf),
+    handler: (_request, response, { path }) => {
+      if (path === "/") {
+        response
+          .writeHead(200, { ...HTML, server: "nginx/1.24.0", "set-cookie": ["PHPSESSID=secret; Path=/"] })
+          .end('<!doctype html><meta name=generator content="WordPress 6.4.2"><p>text');
+      } else if (path === "/robots.txt") {
+        response.writeHead(200, { "content-type": "text/plain" }).end("User-agent: *\nDisallow: /wp-admin/\n");
+      } else if (path === "/moved") response.writeHead(302, { location: "/", "set-cookie": "laravel_session=x" }).end();
+      else if (path === "/json")
+        response.writeHead(200, { "content-type": "application/json", server: "Kestrel" }).end("{}");
+      else if (path === "/down") response.writeHead(503, { ...HTML, server: "Apache" }).end("<title>Down</title>");
+      else if (path === "/huge")
+        response
+          .writeHead(200, HTML)
+          .end(`<!doctype html><div id=__next></div>${"<p class='x y'>text".repeat(300_000)}`);
+      else if (path === "/bomb")
+        response.writeHead(200, { ...HTML, server: "nginx" }).end(`<!doctype html><p>${"a".repeat(50_000)}!`);
+      else return false;
+      return true;
+    },
+  });
+  base = `https://www.made.test:${site.port}`;
+});
+
+afterAll(async () => {
+  await Promise.all([names.close(), site.close()]);
+});
+
+function look(path: string, more: Parameters<typeof resultOf>[2] = {}) {
+  return resultOf(techDetect, { url: `${base}${path}` }, { dnsServers: [names.address], ...more });
+}
+
+describe("a page", () => {
+  it("is told by its markup, headers, cookies, robots.txt, DNS and certificate together", async () => {
+    const result = await look("/");
+    const found = new Map(result.technologies.map((one) => [one.name, one]));
+    expect([...found.keys()].toSorted()).toEqual([
+      "Amazon Route 53",
+      "Amazon SES",
+      "Amazon Web Services",
+      "Google Workspace",
+      "Let's Encrypt",
+      "MySQL",
+      "Netlify",
+      "Nginx",
+      "PHP",
+      "WordPress",
+    ]);
+    expect(result.count).toBe(10);
+    expect(found.get("WordPress")).toEqual({
+      name: "WordPress",
+      slug: "wordpress",
+      categories: [
+        { id: 1, name: "CMS" },
+        { id: 11, name: "Blogs" },
+      ],
+      version: "6.4.2",
+      confidence: 100,
+      evidence: [
+        { type: "robots", match: "Disallow: /wp-admin/" },
+        { type: "meta", match: "generator: WordPress 6.4.2" },
+      ],
+      website: "https://wordpress.org",
+      cpe: "cpe:2.3:a:wordpress:wordpress:6.4.2:*:*:*:*:*:*:*",
+      implied_by: null,
+    });
+    expect(found.get("MySQL")).toMatchObject({ implied_by: "WordPress", confidence: 50, version: null });
+    expect(found.get("PHP")?.evidence).toEqual([{ type: "cookie", match: "PHPSESSID" }]);
+    expect(found.get("Netlify")?.evidence).toEqual([{ type: "dns", match: "CNAME: edge.netlify.app" }]);
+    expect(found.get("Google Workspace")?.evidence).toEqual([{ type: "dns", match: "MX: aspmx.l.google.com" }]);
+    expect(found.get("Let's Encrypt")?.evidence).toEqual([{ type: "certificate_issuer", match: "Let's Encrypt" }]);
+    expect(result.categories["CMS"]).toEqual(["WordPress"]);
+    expect(result.categories["Email"]).toEqual(["Amazon SES", "Google Workspace"]);
+    expect(result.source).toEqual(["page", "robots", "dns", "certificate"]);
+    expect(result.js_detection).toBe("static");
+    expect(result.limitations).toEqual([expect.stringContaining(NO_SCRIPTS)]);
+    expect(JSON.stringify(result)).not.toContain("secret");
+  });
+
+  it("is the one after redirects; cookies of its own host on the way count", async () => {
+    const result = await look("/moved");
+    expect(result.final_url).toBe(`${base}/`);
+    expect(result.technologies.map(({ name }) => name)).toContain("Laravel");
+  });
+
+  it("that is none still has headers", async () => {
+    const result = await look("/json");
+    expect(result.technologies.map(({ name }) => name)).toContain("Kestrel");
+    expect(result.limitations.join(" ")).toMatch(/no HTML/);
+  });
+
+  it("of an error is looked at and said to be one", async () => {
+    const result = await look("/down");
+    expect(result.status).toBe(503);
+    expect(result.technologies.map(({ name }) => name)).toContain("Apache HTTP Server");
+    expect(result.limitations.join(" ")).toMatch(/status 503/);
+  });
+
+  it("of more than 5 MB is looked at as far as it is read", async () => {
+    const result = await look("/huge");
+    expect(result.technologies.map(({ name }) => name)).toContain("Next.js");
+    expect(result.limitations.join(" ")).toMatch(/larger than what is looked at/);
+  });
+
+  it("is not held up by a name server that keeps silent", async () => {
+    const started = performance.now();
+    const result = await resultOf(
+      techDetect,
+      { url: `https://slow.test:${site.port}/` },
+      { dnsServers: [names.address] },
+    );
+    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(result.technologies.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["WordPress", "Amazon Route 53"]),
+    );
+    expect(result.limitations.join(" ")).toMatch(/DNS records could not be had in time/);
+  });
+
+  it("nobody answers for is a failure of the target", async () => {
+    const dead = await runTool(techDetect, { url: `http://127.0.0.1:${await closedPort()}/` });
+    expect(failureOf(dead.outcome)).toBe("connect/target/refused");
+    const gone = await runTool(techDetect, { url: "http://gone.test/" }, { dnsServers: [names.address] });
+    expect(failureOf(gone.outcome)).toMatch(/^dns\//);
+  });
+});
+
+describe("the operator's own rules", () => {
+  const rulesOf = (technologies: Readonly<Record<string, unknown>>): RuleData => ({
+    technologies: Object.entries(technologies),
+    categories: [["1", { name: "Ours" }]],
+  });
+
+  it("take the place of the built-in ones; what cannot be used of them is counted", async () => {
+    const techRules = rulesOf({ Mine: { cats: [1, 99], text: "text" }, Broken: { html: "(" } });
+    const result = await look("/", { data: { techRules } });
+    expect(result.technologies.map(({ name }) => name)).toEqual(["Mine"]);
+    expect(result.categories).toEqual({ Ours: ["Mine"], Unknown: ["Mine"] });
+    expect(result.rules).toEqual({ technologies: 2, unusable: 1 });
+  });
+
+  it("may hold an expression without end: the rest is answered in time, and the result says so", async () => {
+    const techRules = rulesOf({ Bad: { text: "(a+)+$" }, Nginx: { headers: { server: "nginx" } } });
+    const started = performance.now();
+    const result = await look("/bomb", { data: { techRules } });
+    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(result.technologies.map(({ name }) => name)).toEqual(["Nginx"]);
+    expect(result.limitations.join(" ")).toMatch(/took too long .*\(1\): Bad\./);
+  });
+
+  it("however many fit, the result fits", async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 3000 }, (_, n) => [
+        `Technology ${n} ${"é".repeat(100)}`,
+        { cats: [1], html: ".+", text: ".+" },
+      ]),
+    );
+    const result = await look("/", { data: { techRules: rulesOf(many) } });
+    expect(result.count).toBe(3000);
+    expect(result.technologies.length).toBeGreaterThan(100);
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
+    expect(result.limitations.join(" ")).toMatch(/surest of 3000 technologies/);
+  });
+});
