@@ -8,9 +8,10 @@ import { connectTcp } from "#probe-agent/net/tls/connect.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { encodeHello, HELLO_RANDOM } from "#probe-agent/net/tls/hello/encode.ts";
 import { exchangeHello } from "#probe-agent/net/tls/hello/exchange.ts";
-import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";
+import { endedEarly, endReason, observe } from "#probe-agent/net/tls/observation.ts";
+import { failureReason } from "#probe-agent/net/tls/reasons.ts";
 import { fromPem, trustedRoots } from "#probe-agent/net/tls/roots.ts";
-import { handshake, type Session } from "#probe-agent/net/tls/session.ts";
+import { handshake } from "#probe-agent/net/tls/session.ts";
 import { createTurns, type Turns } from "#probe-agent/net/turns.ts";
 
 /** What the TLS port needs of its process. */
@@ -59,7 +60,7 @@ async function inspect(
     monotonic: () => clock.monotonic(),
     waitsForRefusal: (received, secret) => readFlight(received, secret).clientCertificateRequested,
   });
-  return observation(session, () => endReason(job, clock), { started, connected });
+  return observe(session, () => endReason(job, clock), { started, connected });
 }
 
 async function sayHello(
@@ -120,45 +121,4 @@ async function open(
   }
   socket.destroy();
   return refused;
-}
-
-function observation(
-  session: Session,
-  ended: () => Reason,
-  at: { readonly started: number; readonly connected: number },
-): Outcome<TlsObservation> {
-  const flight = readFlight(session.received, session.secret);
-  const stood = session.agreed !== null && session.error === null;
-  const reason = stood
-    ? null
-    : session.aborted
-      ? ended()
-      : failureReason({ ...session, fatalAlert: flight.fatalAlert });
-  if (flight.certificates.length === 0) {
-    const why = reason ?? { reason: "no_certificate", message: "The server sent no certificate" };
-    return session.aborted ? endedEarly("tls", why) : failed("tls", "target", why.reason, why.message);
-  }
-  return ok({
-    protocol: session.agreed?.protocol ?? null,
-    cipher: session.agreed?.cipher ?? null,
-    alpn: session.agreed?.alpn ?? null,
-    serverVersion: flight.version,
-    sent: flight.certificates,
-    ocspStaple: flight.ocspStaple,
-    clientCertificateRequested: flight.clientCertificateRequested,
-    error: reason,
-    connectMs: at.connected - at.started,
-    handshakeMs: session.completedAt === null ? null : session.completedAt - at.connected,
-  });
-}
-
-/** Why the signal ended things: the caller's cancel (which comes before the deadline), or time. */
-function endReason(job: JobLimits, clock: Clock): Reason {
-  const cancelled = job.signal.aborted && clock.monotonic() < job.deadline - 5;
-  if (cancelled) return { reason: "cancelled", message: "The check was cancelled" };
-  return { reason: "timeout", message: "The server did not answer in time" };
-}
-
-function endedEarly(stage: "connect" | "tls", why: Reason): Failed {
-  return failed(stage, why.reason === "cancelled" ? "probe" : "target", why.reason, why.message);
 }

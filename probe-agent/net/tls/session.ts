@@ -42,6 +42,9 @@ const SIGNED_BY = {
   ECDSA: "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ECDSA+SHA1",
 } as const;
 
+/** What the client offers. */
+export type SessionRequest = Pick<TlsRequest, "servername" | "alpn" | "minVersion" | "maxVersion" | "signedBy">;
+
 /** What a handshake needs beyond the request. */
 export interface HandshakeOptions {
   readonly signal: AbortSignal;
@@ -50,8 +53,28 @@ export interface HandshakeOptions {
   waitsForRefusal(received: Uint8Array, secret: Uint8Array | null): boolean;
 }
 
+/** A handshake done, and the connection it was done on. */
+export interface OpenSession {
+  readonly session: Session;
+  /** Usable where the handshake completed. */
+  readonly socket: TLSSocket;
+  /** Ends the connection: with a goodbye where the session stands, else at once. */
+  close(): void;
+}
+
 /** Performs one handshake on a connected socket and ends the connection. */
-export async function handshake(socket: Socket, request: TlsRequest, options: HandshakeOptions): Promise<Session> {
+export async function handshake(socket: Socket, request: SessionRequest, options: HandshakeOptions): Promise<Session> {
+  const { session, close } = await openSession(socket, request, options);
+  close();
+  return session;
+}
+
+/** Performs one handshake on a connected socket, of which nobody else reads any more. */
+export async function openSession(
+  socket: Socket,
+  request: SessionRequest,
+  options: HandshakeOptions,
+): Promise<OpenSession> {
   const tap = new Tap(socket);
   tap.on("error", () => undefined);
   const tls = connect({ ...PERMISSIVE, ...requested(request), socket: tap });
@@ -66,8 +89,8 @@ export async function handshake(socket: Socket, request: TlsRequest, options: Ha
     return options.waitsForRefusal(tap.received(), secret) ? "wait" : "done";
   };
   const { error, aborted } = await outcome(tls, options.signal, secured);
-  close(tls, tap, error === null && !aborted);
-  return { ...seen, error, aborted, received: tap.received(), secret, ending: tap.ending() };
+  const session = { ...seen, error, aborted, received: tap.received(), secret, ending: tap.ending() };
+  return { session, socket: tls, close: () => close(tls, tap, error === null && !aborted) };
 }
 
 interface Ending {
@@ -109,7 +132,7 @@ function agreement(tls: TLSSocket): Session["agreed"] {
   return { protocol: tls.getProtocol() ?? "unknown", cipher: cipher.standardName || cipher.name, alpn };
 }
 
-function requested(request: TlsRequest): ConnectionOptions {
+function requested(request: SessionRequest): ConnectionOptions {
   return {
     minVersion: request.minVersion ?? "TLSv1",
     maxVersion: request.maxVersion ?? "TLSv1.3",

@@ -1,0 +1,50 @@
+import type { Clock } from "#shared/clock.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
+import { readFlight } from "#probe-agent/net/tls/flight.ts";
+import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";
+import type { Session } from "#probe-agent/net/tls/session.ts";
+
+/** What a handshake showed, as TlsPort says; `ended` tells why it was aborted, where it was. Times are monotonic milliseconds. */
+export function observe(
+  session: Session,
+  ended: () => Reason,
+  at: { readonly started: number; readonly connected: number },
+): Outcome<TlsObservation> {
+  const flight = readFlight(session.received, session.secret);
+  const stood = session.agreed !== null && session.error === null;
+  const reason = stood
+    ? null
+    : session.aborted
+      ? ended()
+      : failureReason({ ...session, fatalAlert: flight.fatalAlert });
+  if (flight.certificates.length === 0) {
+    const why = reason ?? { reason: "no_certificate", message: "The server sent no certificate" };
+    return session.aborted ? endedEarly("tls", why) : failed("tls", "target", why.reason, why.message);
+  }
+  return ok({
+    protocol: session.agreed?.protocol ?? null,
+    cipher: session.agreed?.cipher ?? null,
+    alpn: session.agreed?.alpn ?? null,
+    serverVersion: flight.version,
+    sent: flight.certificates,
+    ocspStaple: flight.ocspStaple,
+    clientCertificateRequested: flight.clientCertificateRequested,
+    error: reason,
+    connectMs: at.connected - at.started,
+    handshakeMs: session.completedAt === null ? null : session.completedAt - at.connected,
+  });
+}
+
+/** Why the signal ended things: the caller's cancel (which comes before the deadline), or time. */
+export function endReason(job: JobLimits, clock: Clock): Reason {
+  const cancelled = job.signal.aborted && clock.monotonic() < job.deadline - 5;
+  if (cancelled) return { reason: "cancelled", message: "The check was cancelled" };
+  return { reason: "timeout", message: "The server did not answer in time" };
+}
+
+/** The failure that such an end is, at a stage. */
+export function endedEarly(stage: "connect" | "tls", why: Reason): Failed {
+  return failed(stage, why.reason === "cancelled" ? "probe" : "target", why.reason, why.message);
+}
