@@ -1,5 +1,5 @@
 import { classifyCsp, cspPasses } from "#probe-agent/analysis/csp/observatory.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
 import { metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { cookiesVerdict } from "#probe-agent/analysis/security/cookies-test.ts";
 import {
@@ -12,7 +12,7 @@ import {
   resourcePolicyTest,
 } from "#probe-agent/analysis/security/header-tests.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/security/outcome.ts";
-import { BONUS_FROM, SCORES, securityGrade } from "#probe-agent/analysis/security/scores.ts";
+import { BONUS_FROM, SCORES, securityGrade, type SecurityLetter } from "#probe-agent/analysis/security/scores.ts";
 import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
 import { sriTest } from "#probe-agent/analysis/security/sri-test.ts";
 import { hstsTest, redirectionTest } from "#probe-agent/analysis/security/transport-tests.ts";
@@ -35,7 +35,7 @@ export interface SecurityGrade {
   readonly score: number;
   /** MDN's own figure: above 100 with bonus points. */
   readonly raw_score: number;
-  readonly grade: string;
+  readonly grade: SecurityLetter;
   readonly algorithm_version: number;
   readonly tests: readonly SecurityTest[];
   /** Directives given more than once in the policy (MDN calls such a policy invalid, browsers heed the first). */
@@ -47,14 +47,16 @@ export const ALGORITHM_VERSION = 5;
 
 /**
  * Grades a snapshot (tools.md 4.2). `compat: "mdn"` reproduces MDN's published grade also where its parser reads
- * policies otherwise than browsers do. `now` matters only for cookie dates, which the grade does not use.
+ * policies otherwise than browsers do. `now` matters only for cookie dates, which the grade does not use; `page` is the
+ * snapshot's HTML where it is parsed already.
  */
 export function gradeSecurity(
   snapshot: SecuritySnapshot,
-  options: { readonly compat?: "mdn"; readonly now?: Date } = {},
+  options: { readonly compat?: "mdn"; readonly now?: Date; readonly page?: Page } = {},
 ): SecurityGrade {
   const { headers } = snapshot;
-  const view: SecurityView = { snapshot, headers, page: readHtml(snapshot.html), now: options.now ?? new Date(0) };
+  const page = options.page ?? readHtml(snapshot.html);
+  const view: SecurityView = { snapshot, headers, page, now: options.now ?? new Date(0) };
   const csp = classifyCsp({
     headers: headerValues(headers, "content-security-policy"),
     reportOnlyHeaders: headerValues(headers, "content-security-policy-report-only"),

@@ -8,8 +8,9 @@ import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
-import { gatherHttp, gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
+import { gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
 import { gatherTls, type TlsTarget } from "#probe-agent/tools/health/tls.ts";
 import { within } from "#probe-agent/within.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
@@ -62,13 +63,14 @@ async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts):
   const ownTtfb = Math.round(page.final.timing.ttfb / 1000);
   const [tls, http, robots, securityTxt, ipv6, ttfbSamplesMs] = await Promise.all([
     part("Looking at TLS", gatherTls(net, tlsTarget(page, host, ports))),
-    part("Asking over http://", gatherHttp(net, page, ports.http)),
+    part("Asking over http://", askPlainHttp(net, page, ports.http)),
     part("/robots.txt", fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES)),
     part("security.txt", fetchSiteFile(net, origin, "/.well-known/security.txt", SECURITY_TXT_BYTES)),
     part("Connecting over IPv6", gatherIpv6(net, host, page.final)),
     within(budget, gatherTtfb(net, page), [ownTtfb]),
   ]);
-  return { ...pageFacts(page), now, ttfbSamplesMs, tls, http, robots, securityTxt, ipv6 };
+  const preloaded = net.data.hstsPreload(new URL(page.url).hostname) !== null;
+  return { ...pageFacts(page), now, preloaded, ttfbSamplesMs, tls, http, robots, securityTxt, ipv6 };
 }
 
 /** The page's own TLS; for a page over http, the TLS port of its host. */

@@ -15,6 +15,7 @@ import { protocol } from "#probe-agent/tools/protocol.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
+import { security } from "#probe-agent/tools/security.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
@@ -44,6 +45,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     cms,
     urlExpand,
     resolveUrl,
+    security,
     emailHeader,
     whois,
     traceroute,

@@ -16,6 +16,7 @@ import { protocol } from "#shared/tools/protocol.ts";
 import { redirects } from "#shared/tools/redirects.ts";
 import { resolveUrl } from "#shared/tools/resolve-url.ts";
 import { schema } from "#shared/tools/schema.ts";
+import { security } from "#shared/tools/security.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { techDetect } from "#shared/tools/tech-detect.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
@@ -43,6 +44,7 @@ export const CONTRACTS: readonly Contract[] = [
   cms,
   urlExpand,
   resolveUrl,
+  security,
   emailHeader,
   whois,
   traceroute,

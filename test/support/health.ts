@@ -14,6 +14,7 @@ import { startHttpServer, type Handler, type HttpServer, type HttpServerOptions 
 import { createPki, daysFromNow, type Pki } from "#test/servers/pki.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { identityOf, TEST_AGENT } from "#test/support/http-engine.ts";
+import { builtInData } from "#test/support/tool.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 
 /** Result of the health tool. */
@@ -21,6 +22,10 @@ export type HealthResult = ResultOf<typeof contract>;
 
 /** Name that resolves to the loopback addresses of both families; "four.test" has no AAAA. */
 export const HOST = "site.test";
+
+/** The one host of the preload list. */
+const PRELOADED = "preloaded.test";
+const preloaded = (host: string) => (host === PRELOADED ? { include_subdomains: true } : null);
 
 const schema = Compile(contract.result);
 const PAGE =
@@ -72,7 +77,11 @@ export interface HealthBench {
 /** Starts a bench; its servers end with it. */
 export async function createHealthBench(): Promise<HealthBench> {
   const pki = await createPki();
-  const zones = { [HOST]: { A: ["127.0.0.1"], AAAA: ["::1"] }, "four.test": { A: ["127.0.0.1"] } };
+  const zones = {
+    [HOST]: { A: ["127.0.0.1"], AAAA: ["::1"] },
+    "four.test": { A: ["127.0.0.1"] },
+    [PRELOADED]: { A: ["127.0.0.1"] },
+  };
   const dns = await startDnsServer({ zones });
   const closed = { http: await closedPort(), https: await closedPort() };
   const open: HttpServer[] = [];
@@ -89,7 +98,9 @@ export async function createHealthBench(): Promise<HealthBench> {
     const shared = { clock: systemClock, egress: loopbackEgress };
     const http = createHttp({ ...shared, userAgent: TEST_AGENT, roots: [pki.root.pem] })(limits, resolver);
     const tls = createTls({ ...shared, random: systemRandom, roots: [pki.root.pem] })(limits);
-    const net = netOf({ dns: resolver, http, tls, tcp: createTcp(shared)(limits) }, limits);
+    const tcp = createTcp(shared)(limits);
+    const data = { ...builtInData(), hstsPreload: preloaded };
+    const net = netOf({ dns: resolver, http, tls, tcp, data }, limits);
     return await healthOn(ports).run(net, { url });
   }
 

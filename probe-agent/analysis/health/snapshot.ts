@@ -71,6 +71,8 @@ export interface HealthSnapshot {
   readonly page: Page | null;
   readonly tls: TlsFacts | Unknown;
   readonly http: HttpFacts;
+  /** Browsers never ask the host over http://: it is in their HSTS preload list, as far as the probe has one. */
+  readonly preloaded: boolean;
   readonly robots: FileFacts;
   readonly securityTxt: FileFacts;
   readonly ipv6: Ipv6Facts;

@@ -72,7 +72,8 @@ function keyFinding({ key, keyStrong, signatureStrong }: TlsFacts): Finding {
 }
 
 /** How http:// leads to https:// (the cases are MDN's). */
-function redirectFinding({ http }: HealthSnapshot): Finding {
+function redirectFinding({ http, preloaded }: HealthSnapshot): Finding {
+  if (preloaded) return scored(4, "preloaded", "Browsers never ask over HTTP: the host is in the HSTS preload list.");
   if (!http.known) return notApplicable(http.why);
   if (!http.open) return scored(4, null, "Nothing answers over HTTP, so nothing needs redirecting.");
   const urls = http.route.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url)] : []));

@@ -117,7 +117,10 @@ export const SCORES: Readonly<Record<string, { readonly modifier: number; readon
   "coop-header-invalid": { modifier: -5, advice: "Use same-origin or one of its variants." },
 };
 
-const STEPS: readonly (readonly [number, string])[] = [
+/** MDN's grades, best first. */
+export type SecurityLetter = "A+" | "A" | "A-" | "B+" | "B" | "B-" | "C+" | "C" | "C-" | "D+" | "D" | "D-" | "F";
+
+const STEPS: readonly (readonly [number, SecurityLetter])[] = [
   [100, "A+"],
   [90, "A"],
   [85, "A-"],
@@ -136,6 +139,6 @@ const STEPS: readonly (readonly [number, string])[] = [
 export const BONUS_FROM = 90;
 
 /** MDN's grade of a score; above 100 is A+. */
-export function securityGrade(score: number): string {
+export function securityGrade(score: number): SecurityLetter {
   return STEPS.find(([floor]) => score >= floor)?.[1] ?? "F";
 }

@@ -42,6 +42,17 @@ describe("a careful site", () => {
   });
 });
 
+it("a host of the preload list needs no redirect", async () => {
+  const site = await bench.serveTls(careful, { dns: ["preloaded.test"] });
+  const open = await bench.serve({});
+  const ports = { http: open.port, https: 443 };
+  const result = await bench.resultOf(`https://preloaded.test:${site.port}/`, ports);
+  expect(checksOf(result, "https_redirect")).toEqual({ https_redirect: "4/4 pass" });
+  const other = await bench.serveTls(careful);
+  const without = await bench.resultOf(`https://${HOST}:${other.port}/`, ports);
+  expect(checksOf(without, "https_redirect")).toEqual({ https_redirect: "0/4 fail" });
+});
+
 describe("certificates", () => {
   it("that nobody trusts still give a result, capped at F", async () => {
     const site = await bench.serveTls(careful, { issuer: null });

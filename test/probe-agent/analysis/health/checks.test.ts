@@ -140,6 +140,7 @@ describe("SSL/TLS", () => {
       [unknown("why"), null],
     ];
     expect(rows.map(([http]) => points("https_redirect", { http }))).toEqual(rows.map(([, expected]) => expected));
+    expect(rows.map(([http]) => points("https_redirect", { http, preloaded: true }))).toEqual(rows.map(() => 4));
   });
 });
 

@@ -121,6 +121,7 @@ function randomSnapshot(next: () => number): HealthSnapshot {
     },
     page,
     tls: pick<HealthSnapshot["tls"]>(tls, BARE.tls, unknown("why")),
+    preloaded: bool(),
     http: pick<HealthSnapshot["http"]>(PERFECT.http, BARE.http, { known: true, open: false }, unknown("why")),
     robots: pick<HealthSnapshot["robots"]>(PERFECT.robots, unknown("why"), {
       known: true,

@@ -57,6 +57,7 @@ export const PERFECT: HealthSnapshot = {
       { url: "https://example.com/", status: 200 },
     ],
   },
+  preloaded: false,
   robots: { known: true, status: 404, url: "https://example.com/robots.txt", text: null },
   securityTxt: {
     known: true,

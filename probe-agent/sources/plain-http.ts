@@ -1,0 +1,21 @@
+import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import { unknown } from "#probe-agent/analysis/unknown.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
+
+/** Where http:// leads. A page asked for by http:// has shown it already. */
+export async function askPlainHttp(net: Net, page: PageSnapshot, port: number): Promise<HttpFacts> {
+  if (page.url.startsWith("http:")) return { known: true, open: true, route: routeOf(page.hops) };
+  const url = new URL(page.url);
+  url.protocol = "http:";
+  url.port = String(port);
+  const fetched = await net.http.fetch({ url: url.href, method: "GET", follow: true, maxBodyBytes: 1 });
+  if (fetched.status === "ok") return { known: true, open: true, route: routeOf(fetched.data.hops) };
+  if (fetched.status !== "failed") return unknown("http:// leads to an address that may not be contacted.");
+  const closed = fetched.stage === "connect" && fetched.source === "target";
+  return closed ? { known: true, open: false } : unknown(`What http:// does could not be told: ${fetched.message}.`);
+}
+
+function routeOf(hops: readonly Hop[]): { url: string; status: number }[] {
+  return hops.map((hop) => ({ url: hop.url, status: hop.code }));
+}

@@ -1,0 +1,142 @@
+import { ok } from "#shared/outcome.ts";
+import { security as contract } from "#shared/tools/security.ts";
+import { leadingText } from "#probe-agent/analysis/fitting.ts";
+import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import { readHtml } from "#probe-agent/analysis/html.ts";
+import { plain } from "#probe-agent/analysis/plain.ts";
+import { ALGORITHM_VERSION, gradeSecurity, isGradable } from "#probe-agent/analysis/security-headers.ts";
+import { GUIDE } from "#probe-agent/analysis/security/guides.ts";
+import { parseHsts } from "#probe-agent/analysis/security/hsts.ts";
+import { headerInventory } from "#probe-agent/analysis/security/inventory.ts";
+import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/security/preload.ts";
+import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
+import { unknown } from "#probe-agent/analysis/unknown.ts";
+import { readSnapshot, seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { WebPorts } from "#probe-agent/tools/health.ts";
+import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
+import { gatherCors, gatherPreload, isVerified } from "#probe-agent/tools/security/gather.ts";
+import { within } from "#probe-agent/within.ts";
+
+/** What is kept back for the grade once the parts have had their time. */
+const RESERVE_MS = 1500;
+const HTTPS_MS = 6000;
+const VALUE_BYTES = 1024;
+
+/** The page, what stands beside it at once, and MDN's grade of both. */
+export function securityOn(
+  ports: WebPorts,
+): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
+  return implement(contract, async (net, { url }) => {
+    const now = net.now();
+    const asked = await seePage(net, url);
+    if (asked.status !== "ok") return asked;
+    const secure = await securePage(net, asked.data, ports);
+    const seen = secure ?? asked.data;
+    const { snapshot: page } = seen;
+    const { final, finalUrl } = page;
+    const patience = net.remainingMs() - RESERVE_MS;
+    const late = unknown("What http:// does could not be told: it took too long.");
+    const [http, cors, evidence] = await Promise.all([
+      within<HttpFacts>(patience, askPlainHttp(net, asked.data.snapshot, ports.http), late),
+      within(patience, gatherCors(net, finalUrl), null),
+      within<PreloadEvidence | null>(patience, gatherPreload(net, page, ports), null),
+    ]);
+    const host = new URL(finalUrl).hostname;
+    const preloaded = net.data.hstsPreload(host);
+    const snapshot: SecuritySnapshot = {
+      url: finalUrl,
+      status: final.code,
+      https: finalUrl.startsWith("https:") || secure !== null,
+      verified: isVerified(page),
+      headers: final.headers,
+      html: seen.page?.text ?? "",
+      redirects: http.known && http.open ? http.route : [],
+      cors,
+      hsts_preloaded: preloaded,
+    };
+    const inventory = headerInventory(final.headers);
+    const gradable = isGradable(final.code);
+    const preload = evidence === null ? { eligible: null, faults: [] } : judgePreload(evidence);
+    return ok({
+      url,
+      final_url: finalUrl,
+      status: final.code,
+      ...(gradable ? graded(snapshot, seen, now, http.known) : NOT_GRADED),
+      algorithm_version: ALGORITHM_VERSION,
+      headers: { present: inventory.present, missing: inventory.missing, raw: inventory.raw },
+      hsts: {
+        ...hstsOf(snapshot),
+        preloaded: net.data.hasHstsPreload ? preloaded !== null : null,
+        preloaded_include_subdomains: preloaded?.include_subdomains ?? null,
+        preload_domain: evidence?.domain ?? null,
+        preload_eligible: preload.eligible,
+        preload_faults: plain(preload.faults),
+      },
+      source: net.data.hasHstsPreload ? ["page", "hsts_preload_list"] : ["page"],
+      observed_at: asked.data.observedAt,
+      limitations: [
+        ...(gradable ? [] : [`Only answers of status 2xx, 3xx, 401 and 403 are graded, not ${final.code}.`]),
+        ...(secure === null ? [] : ["http:// does not lead to HTTPS: the page over https:// was graded, as MDN does."]),
+        ...(http.known ? [] : [http.why, "The test redirection was left out."]),
+        ...(cors === null ? ["How the site answers other origins could not be told."] : []),
+        ...(net.data.hasHstsPreload
+          ? []
+          : ["This probe has no HSTS preload list: an entry there would earn 5 points."]),
+        ...(evidence === null ? ["Whether the domain may enter the preload list could not be told."] : []),
+        ...(inventory.cut ? ["Not all headers are listed."] : []),
+        ...seen.limitations,
+      ],
+    });
+  });
+}
+
+/** Security headers on the usual ports. */
+export const security = securityOn({ http: 80, https: 443 });
+
+/** Where the page came over http:// though https:// answers too, MDN grades the latter; null: it came over https, or nothing answers. */
+async function securePage(net: Net, { snapshot }: SeenPage, ports: WebPorts): Promise<SeenPage | null> {
+  if (snapshot.finalUrl.startsWith("https:")) return null;
+  const url = new URL(snapshot.finalUrl);
+  url.protocol = "https:";
+  url.port = String(ports.https);
+  const observedAt = net.now().toISOString();
+  const fetched = await net.http.fetch({ url: url.href, method: "GET", follow: true, timeoutMs: HTTPS_MS });
+  return fetched.status === "ok" ? readSnapshot(fetched.data, observedAt) : null;
+}
+
+const NOT_GRADED = { score: null, raw_score: null, grade: null, mdn: null, tests: [], duplicate_directives: [] };
+
+function graded(snapshot: SecuritySnapshot, { page }: SeenPage, now: Date, redirectionKnown: boolean) {
+  const parsed = page ?? readHtml("");
+  const found = gradeSecurity(snapshot, { now, page: parsed });
+  const published = gradeSecurity(snapshot, { now, page: parsed, compat: "mdn" });
+  return {
+    score: found.score,
+    raw_score: found.raw_score,
+    grade: found.grade,
+    mdn: { raw_score: published.raw_score, grade: published.grade },
+    tests: found.tests
+      .filter((test) => redirectionKnown || test.name !== "redirection")
+      .map((test) => ({
+        name: test.name,
+        pass: test.pass,
+        result: test.result,
+        score_modifier: test.score_modifier,
+        expectation: GUIDE[test.name]?.expectation ?? "",
+        value: test.value === null ? null : leadingText(test.value, VALUE_BYTES),
+        recommendation: test.recommendation,
+        link: GUIDE[test.name]?.link ?? "",
+      })),
+    duplicate_directives: found.duplicate_directives.slice(0, 50).map((name) => name.slice(0, 200).toWellFormed()),
+  };
+}
+
+/** Over http the header is void (RFC 6797 section 8.1). */
+function hstsOf({ url, headers }: SecuritySnapshot) {
+  const [value] = url.startsWith("https:") ? headerValues(headers, "strict-transport-security") : [];
+  if (value === undefined) return { value: null, max_age_s: null, include_subdomains: false, preload: false };
+  const { maxAge, includeSubDomains, preload } = parseHsts(value);
+  return { value: leadingText(value, VALUE_BYTES), max_age_s: maxAge, include_subdomains: includeSubDomains, preload };
+}
