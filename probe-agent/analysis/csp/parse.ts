@@ -38,7 +38,7 @@ export function parsePolicies(texts: readonly PolicyText[]): { policies: Policy[
   for (const text of texts) {
     const source = text.reportOnly === true ? "report-only" : text.meta === true ? "meta" : "header";
     truncated ||= text.header.length > left;
-    const seen = text.header.slice(0, Math.max(0, left));
+    const seen = text.header.slice(0, Math.max(0, left)).toWellFormed();
     left -= seen.length;
     for (const raw of source === "meta" ? [seen] : seen.split(",")) {
       const policy = parsePolicy(raw, source);

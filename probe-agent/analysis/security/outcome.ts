@@ -21,5 +21,5 @@ export interface SecurityView {
 
 /** An outcome with its value cut. */
 export function outcome(result: string, pass: boolean, value: string | null): TestOutcome {
-  return { result, pass, value: value === null ? null : value.slice(0, 1024) };
+  return { result, pass, value: value === null ? null : value.slice(0, 1024).toWellFormed() };
 }
