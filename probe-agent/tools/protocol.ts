@@ -5,19 +5,17 @@ import { protocol as contract } from "#shared/tools/protocol.ts";
 import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Net } from "#probe-agent/net/port.ts";
 import type { Hop } from "#probe-agent/net/port/http.ts";
 import { askHttpsRecords, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
-import { askTlsVersions } from "#probe-agent/sources/tls-versions.ts";
 import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
 import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
+import { askTls } from "#probe-agent/tools/protocol/tls.ts";
 import { readVersions, untoldVersions } from "#probe-agent/tools/protocol/versions.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;
 type Name = Attempt["name"];
 
-const TLS_MS = 5000;
 const MAX_PROBLEMS = 5;
 const SECURE: readonly Name[] = ["http/1.1", "h2", "no_alpn", "http/1.0"];
 const CLEAR: readonly Name[] = ["http/1.0", "h2c_upgrade", "h2c_prior_knowledge"];
@@ -29,25 +27,26 @@ export const protocol = implement(contract, async (net, { url }) => {
   if (first.status !== "ok") return first;
   const { tried, page, row } = first.data;
   const { final } = page;
+  const { ip, port } = final;
   const host = hostOf(new URL(url));
   const isSecure = final.tls !== null;
   const isLiteral = literalFamily(host) !== null;
 
-  const [others, versions, records] = await Promise.all([
+  const [others, secured, records] = await Promise.all([
     Promise.all(waysLeft(tried, final).map((name) => attempt(net, url, name))),
-    tlsVersionsOf(net, final, isLiteral ? null : host, row.alpn_offered),
-    isLiteral ? null : askHttpsRecords(net, host, final.port),
+    final.tls === null ? null : askTls(net, { ip, port, servername: isLiteral ? null : host }, final.tls),
+    isLiteral ? null : askHttpsRecords(net, host, port),
   ]);
   const attempts = [...tried, ...others];
   const altSvc = parseAltSvc(headerValues(final.headers, "alt-svc"));
-  const origin = { host, port: final.port, isSecure, addresses: inOrderOfUse(final) };
+  const origin = { host, port, isSecure, addresses: inOrderOfUse(final) };
   const h3 = await askHttp3(net, origin, altSvc?.services ?? [], records?.records ?? []);
   const spoken = readVersions(attempts, final);
   return ok<Result>({
     url,
     host,
-    port: final.port,
-    ip: final.ip,
+    port,
+    ip,
     code: final.code,
     location: final.location,
     negotiated: final.httpVersion === "2" ? "h2" : final.httpVersion === "1.0" ? "http/1.0" : "http/1.1",
@@ -55,7 +54,7 @@ export const protocol = implement(contract, async (net, { url }) => {
     alpn_selected: row.alpn_selected,
     ...spoken,
     h3,
-    tls: tlsOf(final, versions),
+    tls: secured?.tls ?? null,
     alt_svc: (altSvc?.services ?? []).map((service) => ({
       alpn: service.alpn.slice(0, 255),
       host: service.host ?? host,
@@ -72,7 +71,7 @@ export const protocol = implement(contract, async (net, { url }) => {
     limitations: [
       ...(tried.length > 1 ? [`What a browser offers did not work (${tried[0]?.row.reason}): see attempts.`] : []),
       ...untoldVersions(spoken, isSecure),
-      ...untoldTls(versions),
+      ...(secured?.untold ?? []),
       ...(records === null || records.why === null ? [] : [records.why]),
       ...untoldQuic(h3),
       ...(altSvc?.problems.slice(0, MAX_PROBLEMS).map((problem) => `Alt-Svc: ${problem}`) ?? []),
@@ -94,18 +93,6 @@ function waysLeft(tried: readonly Attempt[], { tls, httpVersion }: Hop): Name[] 
   return (tls === null ? CLEAR : SECURE).filter((name) => !isKnown(name));
 }
 
-function tlsVersionsOf(net: Net, { ip, port, tls }: Hop, servername: string | null, alpn: readonly string[]) {
-  if (tls === null) return null;
-  const names = alpn.length === 0 ? {} : { alpn };
-  return askTlsVersions(net, { ip, port, servername, timeoutMs: TLS_MS, ...names }, tls.protocol);
-}
-
-function tlsOf({ tls }: Hop, versions: Awaited<ReturnType<typeof tlsVersionsOf>>): Result["tls"] {
-  if (tls === null || versions === null) return null;
-  const { protocol: negotiated, cipher, group, authorized, error } = tls;
-  return { versions: { ...versions }, protocol: negotiated, cipher, group, authorized, error };
-}
-
 /** The address that answered stands for its family. */
 function inOrderOfUse({ ip, ipVersion, addresses }: Hop): Hop["addresses"] {
   return [{ ip, version: ipVersion }, ...addresses];
@@ -119,12 +106,6 @@ function recordsOf(found: HttpsRecords | null): Result["https_rr"] {
   if (found === null) return null;
   const { name, status, aliases, records } = found;
   return plain({ name, status, aliases, records });
-}
-
-function untoldTls(versions: Awaited<ReturnType<typeof tlsVersionsOf>>): string[] {
-  return Object.entries(versions ?? {}).flatMap(([key, accepted]) =>
-    accepted === null ? [`Whether ${key.replace("tls1_", "TLS 1.")} is accepted could not be told.`] : [],
-  );
 }
 
 function untoldQuic({ quic_reachable: reachable, probes }: Result["h3"]): string[] {

@@ -50,12 +50,13 @@ const Tls = record(
   {
     versions: record(
       {
+        ssl3: offered("SSL 3"),
         tls1_0: offered("TLS 1.0"),
         tls1_1: offered("TLS 1.1"),
         tls1_2: offered("TLS 1.2"),
         tls1_3: offered("TLS 1.3"),
       },
-      "Versions the server accepts, a handshake each",
+      "Versions the server accepts, a ClientHello each",
     ),
     protocol: text("Version negotiated with all of them on offer, e.g. TLSv1.3"),
     cipher: text("Cipher suite negotiated, IANA name"),

@@ -89,7 +89,7 @@ describe("protocol over TLS", () => {
       alt_svc_clear: false,
     });
     expect(result.tls).toMatchObject({
-      versions: { tls1_0: false, tls1_1: false, tls1_2: true, tls1_3: true },
+      versions: { ssl3: false, tls1_0: false, tls1_1: false, tls1_2: true, tls1_3: true },
       protocol: "TLSv1.3",
       authorized: true,
       error: null,
@@ -148,7 +148,7 @@ describe("protocol over TLS", () => {
   it("shows old versions of TLS", async () => {
     const server = await serve({ tls: { ...identity, minVersion: "TLSv1", maxVersion: "TLSv1.2" } });
     expect((await run(`${server.url}/`)).tls).toMatchObject({
-      versions: { tls1_0: true, tls1_1: true, tls1_2: true, tls1_3: false },
+      versions: { ssl3: false, tls1_0: true, tls1_1: true, tls1_2: true, tls1_3: false },
       protocol: "TLSv1.2",
     });
   });
