@@ -11,6 +11,7 @@ import { ip } from "#probe-agent/tools/ip.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
 import { ogPreview } from "#probe-agent/tools/og-preview.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
+import { propagation } from "#probe-agent/tools/propagation.ts";
 import { protocol } from "#probe-agent/tools/protocol.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
@@ -47,6 +48,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     resolveUrl,
     security,
     emailHeader,
+    propagation,
     whois,
     traceroute,
   ].map((tool) => [tool.contract.name, tool as unknown as Implementation]),

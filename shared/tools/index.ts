@@ -12,6 +12,7 @@ import { ip } from "#shared/tools/ip.ts";
 import { mixedContent } from "#shared/tools/mixed-content.ts";
 import { ogPreview } from "#shared/tools/og-preview.ts";
 import { ping } from "#shared/tools/ping.ts";
+import { propagation } from "#shared/tools/propagation.ts";
 import { protocol } from "#shared/tools/protocol.ts";
 import { redirects } from "#shared/tools/redirects.ts";
 import { resolveUrl } from "#shared/tools/resolve-url.ts";
@@ -46,6 +47,7 @@ export const CONTRACTS: readonly Contract[] = [
   resolveUrl,
   security,
   emailHeader,
+  propagation,
   whois,
   traceroute,
 ].map((contract) => contract as unknown as Contract);

@@ -54,7 +54,7 @@ interface Settings {
   readonly behaviours?: Readonly<Record<string, Behaviour>>;
   readonly authoritative?: boolean;
   readonly denial?: { readonly type: string; readonly data: string };
-  readonly answer?: (name: string, type: string) => ZoneAnswer;
+  readonly answer?: (name: string, type: string, query: Query) => ZoneAnswer;
 }
 
 /** What goes out for a query; `seen` are all queries so far, this one included. */
@@ -112,7 +112,7 @@ function answerTo(settings: Settings, behaviour: Behaviour, query: Query, questi
   const forced = behaviour.unlessChecked === true && flags.cd ? undefined : behaviour.status;
   const dnssecOk = edns?.dnssecOk ?? false;
   const found =
-    settings.answer?.(query.name, query.type) ?? lookUp(settings.zones ?? {}, query.name, query.type, dnssecOk);
+    settings.answer?.(query.name, query.type, query) ?? lookUp(settings.zones ?? {}, query.name, query.type, dnssecOk);
   const denied = found.answers.length === 0 && dnssecOk ? settings.denial : undefined;
   const proof = denied === undefined ? [] : [makeRecord(query.name, denied.type, denied.data)];
   const authentic = behaviour.authentic === true && (dnssecOk || flags.ad) && !flags.cd;

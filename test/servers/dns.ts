@@ -15,11 +15,13 @@ export interface DnsServerOptions {
   /** A record that goes with every "there is none" to a query with DO, owned by the name asked. */
   readonly denial?: { readonly type: string; readonly data: string };
   /** Answers in place of `zones`, DNSSEC records included. */
-  readonly answer?: (name: string, type: string) => ZoneAnswer;
+  readonly answer?: (name: string, type: string, query: Query) => ZoneAnswer;
   /** Default: recursive (RA, no AA). */
   readonly authoritative?: boolean;
   /** Loopback address to listen on, default 127.0.0.1. */
   readonly host?: string;
+  /** Default a free one. */
+  readonly port?: number;
 }
 
 /** A running test DNS server on one UDP and TCP port. */
@@ -36,7 +38,7 @@ export interface DnsServer {
 export async function startDnsServer(options: DnsServerOptions = {}): Promise<DnsServer> {
   const host = options.host ?? "127.0.0.1";
   const queries: Query[] = [];
-  const { tcp, udp } = await listen(host);
+  const { tcp, udp } = await listen(host, options.port ?? 0);
   const strays = createSocket("udp4").bind(0, host);
   const timers = new Set<NodeJS.Timeout>();
 
@@ -95,9 +97,9 @@ export async function startDnsServer(options: DnsServerOptions = {}): Promise<Dn
 type Send = (reply: Uint8Array, fromElsewhere: boolean) => void;
 
 /** The same free port for both transports; UDP may be taken where TCP is free, so it is tried again. */
-async function listen(host: string): Promise<{ tcp: Server; udp: UdpSocket }> {
+async function listen(host: string, port: number): Promise<{ tcp: Server; udp: UdpSocket }> {
   for (let attempt = 0; ; attempt += 1) {
-    const tcp = createServer().listen(0, host);
+    const tcp = createServer().listen(port, host);
     await once(tcp, "listening");
     const udp = createSocket("udp4").bind((tcp.address() as AddressInfo).port, host);
     try {

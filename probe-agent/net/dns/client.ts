@@ -44,6 +44,7 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
       recursionDesired: question.recursionDesired ?? true,
       checkingDisabled: question.checkingDisabled ?? false,
       dnssecOk: question.dnssecOk ?? false,
+      ...(question.clientSubnet === undefined ? {} : { clientSubnet: question.clientSubnet }),
     };
     let last = first;
     let unreachable: string | null = null;

@@ -1,11 +1,31 @@
+import ipaddr from "ipaddr.js";
 import { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
 import { TYPE_OPT } from "#probe-agent/net/dns/registry.ts";
 import type { ByteWriter } from "#probe-agent/net/dns/writer.ts";
 
 /** Name server identifier (RFC 5001); codes from IANA "DNS EDNS0 Option Codes (OPT)". */
 export const OPTION_NSID = 3;
+/** Client subnet (RFC 7871). */
+export const OPTION_SUBNET = 8;
 /** Extended DNS Error (RFC 8914). */
 export const OPTION_EDE = 15;
+
+/** One EDNS option. */
+export interface EdnsOption {
+  readonly code: number;
+  readonly data: Uint8Array;
+}
+
+// RFC 7871 section 11.1: no more of an address than it takes.
+const SUBNET_BITS = { 4: 24, 6: 56 } as const;
+
+/** The option that asks for the answer that a client of this address would get (RFC 7871 section 6). */
+export function clientSubnet(ip: string): EdnsOption {
+  const octets = ipaddr.parse(ip).toByteArray();
+  const bits = SUBNET_BITS[octets.length === 4 ? 4 : 6];
+  const family = octets.length === 4 ? 1 : 2;
+  return { code: OPTION_SUBNET, data: Uint8Array.of(0, family, bits, 0, ...octets.slice(0, bits / 8)) };
+}
 
 // A hostile resolver could send thousands; nobody reads more than these.
 const MAX_EXTENDED_ERRORS = 16;
@@ -26,7 +46,7 @@ export interface Edns {
   /** Upper eight bits of the RCODE. */
   readonly extendedRcode: number;
   readonly dnssecOk: boolean;
-  readonly options: readonly { readonly code: number; readonly data: Uint8Array }[];
+  readonly options: readonly EdnsOption[];
   readonly ede: readonly ExtendedError[];
   /** The server's name for itself (RFC 5001), hexadecimal; null where it sent none. */
   readonly nsid: string | null;
@@ -75,7 +95,7 @@ export interface EdnsToSend {
   readonly dnssecOk: boolean;
   readonly version?: number;
   readonly extendedRcode?: number;
-  readonly options?: readonly { readonly code: number; readonly data: Uint8Array }[];
+  readonly options?: readonly EdnsOption[];
 }
 
 /** Writes the OPT record. */

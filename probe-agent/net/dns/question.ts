@@ -1,5 +1,5 @@
 import type { Random } from "#shared/clock.ts";
-import { OPTION_NSID } from "#probe-agent/net/dns/edns.ts";
+import { clientSubnet, OPTION_NSID } from "#probe-agent/net/dns/edns.ts";
 import { encodeMessage } from "#probe-agent/net/dns/encode.ts";
 import { DecodeError } from "#probe-agent/net/dns/error.ts";
 import { decodeHead, HEADER_OCTETS, type WireQuestion } from "#probe-agent/net/dns/message.ts";
@@ -26,6 +26,8 @@ export interface QueryFlags {
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
   readonly dnssecOk: boolean;
+  /** Address whose network the answer is wanted for (RFC 7871); needs EDNS. */
+  readonly clientSubnet?: string;
 }
 
 /** A query on the wire and what its answer must repeat. */
@@ -40,12 +42,13 @@ export interface WireQuery {
 export function buildQuery(question: WireQuestion, flags: QueryFlags, shape: Shape, random: Random): WireQuery {
   const [high = 0, low = 0] = random.bytes(2);
   const id = high * 256 + low;
+  const subnet = flags.clientSubnet === undefined ? [] : [clientSubnet(flags.clientSubnet)];
   const sent = shape.mixedCase ? { ...question, name: mixCase(question.name, random) } : question;
   const bytes = encodeMessage({
     id,
     flags: { rd: flags.recursionDesired, cd: flags.checkingDisabled },
     question: sent,
-    ...(shape.edns ? { edns: { udpSize: UDP_SIZE, dnssecOk: flags.dnssecOk, options: [ASK_NSID] } } : {}),
+    ...(shape.edns ? { edns: { udpSize: UDP_SIZE, dnssecOk: flags.dnssecOk, options: [ASK_NSID, ...subnet] } } : {}),
   });
   return { id, question: sent, bytes };
 }

@@ -26,6 +26,8 @@ export interface DnsQuestion {
   readonly path?: string;
   /** EDNS DO bit: ask for DNSSEC records. */
   readonly dnssecOk?: boolean;
+  /** Ask for the answer that a client of this address' network would get (RFC 7871); servers may pay no heed. */
+  readonly clientSubnet?: string;
   /** CD bit: do not let the resolver validate. */
   readonly checkingDisabled?: boolean;
   /** RD bit; default true. */

@@ -1,0 +1,155 @@
+import type { PropagationResult } from "#shared/tools/propagation.ts";
+import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
+import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
+
+type Row = PropagationResult["resolvers"][number];
+type Authoritative = NonNullable<PropagationResult["authoritative"]>;
+
+/** An answer as answers are compared. */
+export interface Heard {
+  readonly status: string;
+  readonly answers: readonly string[];
+  readonly cname_chain: readonly string[];
+  readonly ttl: number | null;
+}
+
+/** A resolver's answer before it is judged. */
+export type HeardRow = Omit<Row, "authoritative_match" | "verdict">;
+
+/** Records of one answer that are compared and shown, and characters of each. */
+const MOST_RECORDS = 60;
+const MOST_TEXT = 1_024;
+
+/** Data without regard to letter case (RFC 4343): names, not texts. */
+const CASELESS = new Set(["A", "AAAA", "CNAME", "NS", "MX", "PTR", "SOA", "SRV"]);
+
+/** Reads what a resolver, or a server, said to a question. */
+export function heardOf(name: string, type: string, { status, answers }: Pick<DnsAnswer, "status" | "answers">): Heard {
+  const chain = followCnames(name, type, answers);
+  return {
+    status: status === "MALFORMED" ? "SERVFAIL" : status,
+    answers: comparable(type, chain.records),
+    cname_chain: chain.targets.slice(0, 12),
+    ttl: smallestTtl(chain.records),
+  };
+}
+
+/** Record data in the form that is compared: sorted, names in lower case. */
+export function comparable(type: string, records: readonly Pick<DnsRecord, "data">[]): string[] {
+  const texts = records
+    .slice(0, MOST_RECORDS)
+    .map(({ data }) => (CASELESS.has(type) ? data.toLowerCase() : data).slice(0, MOST_TEXT));
+  return [...new Set(texts)].toSorted();
+}
+
+function smallestTtl(records: readonly { readonly ttl: number }[]): number | null {
+  return records.length === 0 ? null : Math.min(...records.slice(0, MOST_RECORDS).map(({ ttl }) => ttl));
+}
+
+/** Whether a status is an answer about the name at all; the rest is a resolver that could not say. */
+export function isAnswer(status: string): boolean {
+  return status === "NOERROR" || status === "NXDOMAIN";
+}
+
+/** What the servers say to clients of each resolver's network (RFC 7871), by the resolver's id. */
+export type ByNetwork = ReadonlyMap<string, Heard>;
+
+/**
+ * Judges each resolver's answer by what the domain's servers say now. An answer that a cache has held for a while and
+ * that the servers no longer give is stale; one just fetched, or one they give to clients of its network, is not.
+ */
+export function judgeRow(row: HeardRow, authoritative: Authoritative | null, byNetwork: ByNetwork): Row {
+  const verdict = verdictOf(row, authoritative, byNetwork.get(row.id));
+  const match = verdict === "error" || verdict === "unknown" ? null : verdict !== "stale" && verdict !== "differs";
+  return { ...row, authoritative_match: match, verdict };
+}
+
+function verdictOf(row: HeardRow, authoritative: Authoritative | null, local: Heard | undefined): Row["verdict"] {
+  if (!isAnswer(row.status)) return "error";
+  if (authoritative === null || !isAnswer(authoritative.status)) return "unknown";
+  const anyServer = authoritative.servers.filter((server) => isAnswer(server.status) && server.authoritative);
+  if (anyServer.some((server) => isSame(row, server))) return "match";
+  const all = new Set(anyServer.flatMap((server) => server.answers));
+  if (row.answers.length > 0 && row.answers.every((answer) => all.has(answer))) return "subset";
+  if (local !== undefined && isAnswer(local.status) && isSame(row, local)) return "geo";
+  const { ttl } = authoritative;
+  // A cache counts down; what still has its whole time was fetched a moment ago.
+  const isFresh = row.ttl !== null && ttl !== null && row.ttl >= ttl;
+  return isFresh ? "differs" : "stale";
+}
+
+function isSame(one: Pick<Heard, "status" | "answers">, other: Pick<Heard, "status" | "answers">): boolean {
+  return one.status === other.status && isEqual(one.answers, other.answers);
+}
+
+function isEqual(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, index) => text === other[index]);
+}
+
+/** Different answers with how many give each, the most common first. */
+export function distinctAnswers(rows: readonly Row[]): PropagationResult["distinct_answers"] {
+  const groups = new Map<string, { answers: string[]; status: string; count: number; resolvers: string[] }>();
+  for (const { id, status, answers } of rows) {
+    if (!isAnswer(status)) continue;
+    const key = JSON.stringify([status, answers]);
+    const group = groups.get(key) ?? { answers: [...answers], status, count: 0, resolvers: [] };
+    group.count += 1;
+    group.resolvers.push(id);
+    groups.set(key, group);
+  }
+  return [...groups.values()].toSorted((one, other) => other.count - one.count);
+}
+
+/** The figures and the verdict over all resolvers. */
+export function summarisePropagation(
+  rows: readonly Row[],
+): Pick<PropagationResult, "agreement_pct" | "consistent" | "verdict" | "distinct_answers" | "expected_in_s"> {
+  const distinct = distinctAnswers(rows);
+  const answered = rows.filter(({ status }) => isAnswer(status));
+  const known = answered.filter((row) => row.authoritative_match !== null);
+  const current = known.filter((row) => row.authoritative_match === true);
+  const stale = rows.filter(({ verdict }) => verdict === "stale").flatMap(({ ttl }) => ttl ?? []);
+  return {
+    agreement_pct: known.length === 0 ? null : Math.round((current.length / known.length) * 1000) / 10,
+    consistent:
+      answered.length === 0 ? null : known.length === 0 ? distinct.length === 1 : current.length === known.length,
+    verdict: overall(rows, answered.length, distinct.length),
+    distinct_answers: distinct,
+    expected_in_s: stale.length === 0 ? null : Math.max(...stale),
+  };
+}
+
+function overall(rows: readonly Row[], answered: number, distinct: number): PropagationResult["verdict"] {
+  const has = (verdict: Row["verdict"]): boolean => rows.some((row) => row.verdict === verdict);
+  if (answered === 0) return "unknown";
+  if (has("stale")) return "propagating";
+  if (has("geo")) return "geo";
+  if (has("differs")) return "inconsistent";
+  if (has("unknown")) return distinct === 1 ? "propagated" : "inconsistent";
+  return "propagated";
+}
+
+/** What the servers of a zone say, put together; `servers` in the order of their names. */
+export function joinServers(
+  zone: string,
+  name: string,
+  servers: readonly Authoritative["servers"][number][],
+): Authoritative {
+  const good = servers.filter((server) => isAnswer(server.status) && server.authoritative);
+  const [first] = good;
+  const serials = servers.flatMap(({ ns, serial }) => (serial === null ? [] : [{ ns, serial }]));
+  return {
+    zone,
+    name,
+    ns: servers.map(({ ns }) => ns),
+    answers: [...new Set(good.flatMap(({ answers }) => answers))].toSorted(),
+    status: first?.status ?? servers[0]?.status ?? "TIMEOUT",
+    ttl: good.reduce<number | null>((most, { ttl }) => (ttl === null ? most : Math.max(most ?? 0, ttl)), null),
+    servers: [...servers],
+    serials,
+    consistent:
+      good.length === servers.length &&
+      good.every((server) => first !== undefined && isSame(server, first)) &&
+      new Set(serials.map(({ serial }) => serial)).size <= 1,
+  };
+}

@@ -1,0 +1,76 @@
+import { domainToUnicode } from "node:url";
+import { failed, ok } from "#shared/outcome.ts";
+import { propagation as contract } from "#shared/tools/propagation.ts";
+import {
+  isAnswer,
+  judgeRow,
+  summarisePropagation,
+  type ByNetwork,
+  type Heard,
+  type HeardRow,
+} from "#probe-agent/analysis/propagation.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
+import { askAuthoritative, type AuthoritativeAnswer } from "#probe-agent/tools/propagation/authoritative.ts";
+import { askResolvers, readVantages } from "#probe-agent/tools/propagation/resolvers.ts";
+import { within } from "#probe-agent/within.ts";
+
+/** Networks for which the domain's servers are asked again. */
+const MOST_NETWORKS = 12;
+const RESERVE_MS = 500;
+/** For the second question; the first ones have ended by then. */
+const NETWORKS_MS = 4_000;
+
+/** DNS propagation; `port` is where the domain's own servers are asked. */
+export function propagationOn(
+  port: number,
+): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
+  return implement(contract, async (net, { domain, type }, input = {}) => {
+    const observedAt = net.now().toISOString();
+    const startedAt = net.monotonic();
+    const patience = net.remainingMs() - NETWORKS_MS - RESERVE_MS;
+    const [rows, own] = await Promise.all([
+      askResolvers(net, domain, type),
+      within(patience, askAuthoritative(net, { name: domain, type, port }), null),
+    ]);
+    const heard = [...rows, ...readVantages(input, type)];
+    if (own === null && heard.every(({ status }) => !isAnswer(status))) {
+      return failed("dns", "resolver", "no_answer", "no resolver and no server of the domain answered");
+    }
+    const authoritative = own?.authoritative ?? null;
+    const byNetwork = await within(NETWORKS_MS, askNetworks(own, heard), new Map<string, Heard>());
+    const judged = heard.map((row) => judgeRow(row, authoritative, byNetwork));
+    return ok({
+      domain: domainToUnicode(domain) || domain,
+      ascii: domain,
+      type,
+      resolvers: judged,
+      authoritative,
+      ...summarisePropagation(judged),
+      elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
+      source: ["dns"],
+      observed_at: observedAt,
+      limitations: [
+        ...(authoritative === null ? ["The domain's own servers could not be asked; answers are compared alone."] : []),
+        ...(heard.some(({ kind }) => kind === "agent") ? [] : ["No other probe was asked."]),
+      ],
+    });
+  });
+}
+
+/** DNS propagation on the usual port. */
+export const propagation = propagationOn(53);
+
+/** What the servers say to clients of the networks of those who differ from them. */
+async function askNetworks(own: AuthoritativeAnswer | null, rows: readonly HeardRow[]): Promise<ByNetwork> {
+  const askFor = own?.askFor ?? null;
+  if (own === null || askFor === null) return new Map();
+  const differing = rows
+    .filter((row) => judgeRow(row, own.authoritative, new Map()).authoritative_match === false)
+    .flatMap(({ id, server }) => {
+      const ip = server?.replace(/#\d+$/, "");
+      return ip === undefined ? [] : [{ id, ip }];
+    })
+    .slice(0, MOST_NETWORKS);
+  return new Map(await Promise.all(differing.map(async ({ id, ip }) => [id, await askFor(ip)] as const)));
+}

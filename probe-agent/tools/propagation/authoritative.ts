@@ -1,0 +1,156 @@
+import type { PropagationResult } from "#shared/tools/propagation.ts";
+import { heardOf, joinServers, type Heard } from "#probe-agent/analysis/propagation.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
+
+type Authoritative = NonNullable<PropagationResult["authoritative"]>;
+type Server = Authoritative["servers"][number];
+
+/** Servers of a zone that are asked, aliases followed into other zones, and the wait for each answer. */
+const MOST_SERVERS = 8;
+const MOST_ZONES = 4;
+const MOST_LABELS = 4;
+const QUESTION_MS = 3_000;
+
+/** What the servers say, and how to ask the first of them for clients of another network. */
+export interface AuthoritativeAnswer {
+  readonly authoritative: Authoritative;
+  /** null where no server may be asked. */
+  readonly askFor: ((clientIp: string) => Promise<Heard>) | null;
+}
+
+/** Finds the zone that holds the name, through aliases into other zones, and asks its servers. null: none was found. */
+export async function askAuthoritative(
+  net: Net,
+  given: { readonly name: string; readonly type: string; readonly port: number },
+): Promise<AuthoritativeAnswer | null> {
+  const { type, port } = given;
+  let { name } = given;
+  let found: AuthoritativeAnswer | null = null;
+  for (let zones = 0; zones < MOST_ZONES; zones += 1) {
+    const zone = await zoneOf(net, name);
+    if (zone === null) return found;
+    const asked = await askZone(net, { zone, name, type, port });
+    if (asked === null) return found;
+    found = asked.answer;
+    if (asked.alias === null) return found;
+    name = asked.alias;
+  }
+  return found;
+}
+
+/**
+ * The zone that holds a name: the owner of the SOA that a resolver answers or denies with (RFC 2308 section 3). Where it
+ * follows an alias out of the zone instead, the name above, which is no alias, is asked about.
+ */
+async function zoneOf(net: Net, name: string): Promise<string | null> {
+  let candidate = name.toLowerCase();
+  for (let step = 0; step < MOST_LABELS; step += 1) {
+    const { status, answers, authority } = await net.dns.query({
+      name: candidate,
+      type: "SOA",
+      timeoutMs: QUESTION_MS,
+    });
+    if (status !== "NOERROR" && status !== "NXDOMAIN") return null;
+    const holds = ({ name: owner, type }: DnsRecord): boolean =>
+      type === "SOA" && (owner === "." || `.${candidate}`.endsWith(`.${owner.toLowerCase()}`));
+    const soa = [...answers, ...authority].find(holds);
+    if (soa !== undefined) return soa.name;
+    const dot = candidate.indexOf(".");
+    if (dot === -1) return null;
+    candidate = candidate.slice(dot + 1);
+  }
+  return null;
+}
+
+interface ZoneQuestion {
+  readonly zone: string;
+  readonly name: string;
+  readonly type: string;
+  readonly port: number;
+}
+
+/** `alias`: where the name leads, if its zone knows it as an alias of a name elsewhere. */
+async function askZone(
+  net: Net,
+  question: ZoneQuestion,
+): Promise<{ readonly answer: AuthoritativeAnswer; readonly alias: string | null } | null> {
+  const { answers } = await net.dns.query({ name: question.zone, type: "NS", timeoutMs: QUESTION_MS });
+  const names = answers
+    .map(({ typed }) => typed["nsdname"])
+    .filter((ns) => typeof ns === "string")
+    .toSorted()
+    .slice(0, MOST_SERVERS);
+  if (names.length === 0) return null;
+  const asked = await Promise.all(names.map((ns) => askServer(net, ns, question)));
+  const authoritative = joinServers(
+    question.zone,
+    question.name,
+    asked.map(({ server }) => server),
+  );
+  const good = asked.find(({ server }) => server.authoritative);
+  const address = good?.address ?? null;
+  const askFor =
+    address === null
+      ? null
+      : async (clientIp: string) => heardOf(question.name, question.type, await ask(net, address, question, clientIp));
+  const alias = authoritative.answers.length === 0 ? (good?.alias ?? null) : null;
+  return { answer: { authoritative, askFor }, alias };
+}
+
+interface AskedServer {
+  readonly server: Server;
+  /** null where it has none that may be asked. */
+  readonly address: string | null;
+  /** The last alias it names; null where it names none. */
+  readonly alias: string | null;
+}
+
+/** One server's word on the name and on its zone's serial, at its first address that may be asked. */
+async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<AskedServer> {
+  const resolved = await net.dns.resolve(ns);
+  const [first] = resolved.status === "ok" ? resolved.data.allowed : [];
+  if (first === undefined) {
+    const error = resolved.status === "failed" ? resolved.reason : "target_not_allowed";
+    return { server: silent(ns, error), address: null, alias: null };
+  }
+  const address = `${first.version === 6 ? `[${first.ip}]` : first.ip}:${question.port}`;
+  const soa = { ...question, name: question.zone, type: "SOA" };
+  const [answer, zone] = await Promise.all([ask(net, address, question), ask(net, address, soa)]);
+  const serial: unknown = zone.answers.find((record) => record.type === "SOA")?.typed["serial"];
+  const heard = heardOf(question.name, question.type, answer);
+  const server: Server = {
+    ns,
+    ip: first.ip,
+    status: heard.status,
+    answers: [...heard.answers],
+    ttl: heard.ttl,
+    serial: typeof serial === "number" ? serial : null,
+    authoritative: answer.flags.aa,
+    rtt_ms: answer.rttMs === null ? null : toMicroseconds(answer.rttMs),
+    error: answer.status === "TIMEOUT" ? (answer.unreachable ?? "timeout") : answer.flags.aa ? null : "lame",
+  };
+  return { server, address, alias: heard.cname_chain.at(-1) ?? null };
+}
+
+function ask(
+  net: Net,
+  server: string,
+  { name, type }: Pick<ZoneQuestion, "name" | "type">,
+  clientIp?: string,
+): Promise<DnsAnswer> {
+  return net.dns.query({
+    name,
+    type,
+    server,
+    recursionDesired: false,
+    timeoutMs: QUESTION_MS,
+    ...(clientIp === undefined ? {} : { clientSubnet: clientIp }),
+  });
+}
+
+function silent(ns: string, error: string): Server {
+  const nothing = { ip: null, answers: [], ttl: null, serial: null, rtt_ms: null };
+  return { ns, ...nothing, status: "TIMEOUT", authoritative: false, error };
+}

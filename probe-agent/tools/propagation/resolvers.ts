@@ -1,0 +1,115 @@
+import { Value } from "typebox/value";
+import { ok, type Outcome } from "#shared/outcome.ts";
+import { splitHostPort } from "#shared/host-port.ts";
+import type { ResolverEntry } from "#shared/settings/resolvers.ts";
+import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/vantages.ts";
+import { comparable, heardOf, isAnswer, type HeardRow } from "#probe-agent/analysis/propagation.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { DnsAnswer, DnsQuestion } from "#probe-agent/net/port/dns.ts";
+import type { JobInput } from "#probe-agent/tools/implement.ts";
+
+const QUESTION_MS = 4_000;
+/** Resolvers asked at once. */
+const AT_ONCE = 40;
+
+/** Asks the listed resolvers and this probe's own, each row told as it comes. */
+export async function askResolvers(net: Net, name: string, type: string): Promise<HeardRow[]> {
+  const own: Asking = {
+    base: { id: "own", name: "This probe's resolver", location: "here", kind: "own" },
+    how: () => Promise.resolve(ok({})),
+  };
+  const listed = net.data.resolvers.map(
+    (entry): Asking => ({
+      base: { id: entry.id, name: entry.name, location: entry.location, kind: "public" },
+      how: () => reach(net, entry),
+    }),
+  );
+  const waiting = [...listed, own].entries();
+  const rows: HeardRow[] = [];
+  const lane = async (): Promise<void> => {
+    for (const [index, asking] of waiting) {
+      const row = await askOne(net, name, type, asking);
+      net.emit({ kind: "resolver", data: row });
+      rows[index] = row;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return rows;
+}
+
+/** What other probes' resolvers said, as the control plane has gathered it. */
+export function readVantages(input: JobInput, type: string): HeardRow[] {
+  if (!Value.Check(PROPAGATION_INPUT, input)) return [];
+  return input.vantages.map((vantage, index) => vantageRow(vantage, type, index));
+}
+
+type Way = Pick<DnsQuestion, "server" | "transport" | "serverName" | "path">;
+
+interface Asking {
+  readonly base: Pick<HeardRow, "id" | "name" | "location" | "kind">;
+  readonly how: () => Promise<Outcome<Way>>;
+}
+
+/** The operator's own list is asked as it stands; the name of a DoH service is looked up and vetted like any other. */
+async function reach(net: Net, { address, transport }: ResolverEntry): Promise<Outcome<Way>> {
+  if (transport !== "doh") {
+    const host = splitHostPort(address)?.host;
+    return ok({
+      server: address,
+      transport,
+      ...(transport === "dot" && host !== undefined ? { serverName: host } : {}),
+    });
+  }
+  const url = new URL(address);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const resolved = await net.dns.resolve(host);
+  if (resolved.status !== "ok") return resolved;
+  const [first] = resolved.data.allowed;
+  const ip = first?.ip ?? "";
+  const server = `${ip.includes(":") ? `[${ip}]` : ip}${url.port === "" ? "" : `:${url.port}`}`;
+  return ok({ server, transport, serverName: host, path: url.pathname });
+}
+
+async function askOne(net: Net, name: string, type: string, { base, how }: Asking): Promise<HeardRow> {
+  const way = await how();
+  if (way.status !== "ok") return unreached(base, way.status === "failed" ? way.reason : "target_not_allowed");
+  const answer = await net.dns.query({ ...way.data, name, type, timeoutMs: QUESTION_MS });
+  return { ...base, ...heardOf(name, type, answer), ...wayOf(answer), error: errorOf(answer) } as HeardRow;
+}
+
+function wayOf({ server, transport, rttMs }: DnsAnswer): Pick<HeardRow, "server" | "transport" | "rtt_ms"> {
+  return { server, transport, rtt_ms: rttMs === null ? null : toMicroseconds(rttMs) };
+}
+
+function errorOf({ status, unreachable }: DnsAnswer): string | null {
+  if (isAnswer(status)) return null;
+  return status === "TIMEOUT" ? (unreachable ?? "timeout") : status.toLowerCase();
+}
+
+function unreached(base: Asking["base"], error: string): HeardRow {
+  const nothing = { server: null, transport: null, answers: [], cname_chain: [], ttl: null, rtt_ms: null };
+  return { ...base, ...nothing, status: "TIMEOUT", error };
+}
+
+function vantageRow(
+  { region, country, city, status, records, rtt_ms }: Vantage,
+  type: string,
+  index: number,
+): HeardRow {
+  const wanted = records.filter((record) => record.type === type);
+  return {
+    id: `agent-${region}${index === 0 ? "" : `-${index}`}`,
+    name: `Probe in ${region}`,
+    location: [city, country].filter((part) => part !== null).join(", ") || region,
+    kind: "agent",
+    server: null,
+    transport: null,
+    status,
+    answers: comparable(type, wanted),
+    cname_chain: [],
+    ttl: wanted.length === 0 ? null : Math.min(...wanted.map(({ ttl }) => ttl)),
+    rtt_ms,
+    error: isAnswer(status) ? null : status.toLowerCase(),
+  };
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResolverEntry } from "#shared/settings/resolvers.ts";
+import type { PropagationResult } from "#shared/tools/propagation.ts";
+import { propagationOn } from "#probe-agent/tools/propagation.ts";
+import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
+import { lookUp, makeRecord, type ZoneAnswer, type Zones } from "#test/servers/dns-zones.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+const servers: DnsServer[] = [];
+let first: DnsServer;
+let own: DnsServer;
+
+const soa = (serial: number) => [`ns1.site.test. admin.site.test. ${serial} 7200 900 1209600 300`];
+const zoneWith = (serial: number, www: readonly string[]): Zones => ({
+  "site.test": { SOA: soa(serial), NS: ["ns1.site.test.", "ns2.site.test."] },
+  "ns1.site.test": { A: ["127.0.0.1"] },
+  "ns2.site.test": { A: ["127.0.0.3"] },
+  "www.site.test": { A: www },
+  "two.site.test": { A: ["192.0.2.1", "192.0.2.2"] },
+  "alias.site.test": { CNAME: ["target.other.test."] },
+  "other.test": { SOA: soa(9), NS: ["ns1.site.test."] },
+  "target.other.test": { A: ["192.0.2.9"] },
+  "text.site.test": { TXT: ['"v=Case"'] },
+});
+const NOW = zoneWith(7, ["192.0.2.1"]);
+
+async function start(options: DnsServerOptions): Promise<DnsServer> {
+  const server = await startDnsServer(options);
+  servers.push(server);
+  return server;
+}
+
+/** A server of site.test alone: it knows the alias, not what stands at its target. */
+function aliasAlone(name: string, type: string): ZoneAnswer {
+  const found = lookUp(NOW, name.toLowerCase(), type, false);
+  if (name.toLowerCase() !== "alias.site.test") return found;
+  return { ...found, answers: found.answers.slice(0, 1), authority: [] };
+}
+
+/** An answer with the TTL a cache would show. */
+function aged(name: string, type: string, data: string, ttl: number): ZoneAnswer {
+  return { status: "NOERROR", answers: [{ ...makeRecord(name, type, data), ttl }], authority: [] };
+}
+
+beforeAll(async () => {
+  // An authoritative server that knows another answer for clients of 127.0.9.0/24.
+  const forNetwork = (name: string, type: string, options: readonly { code: number; data: Uint8Array }[]) => {
+    const subnet = options.find(({ code }) => code === 8)?.data;
+    const isThere = subnet !== undefined && Buffer.from(subnet).toString("hex") === "000118007f0009";
+    return isThere && name.toLowerCase() === "www.site.test" && type === "A"
+      ? aged(name, type, "192.0.2.66", 300)
+      : aliasAlone(name, type);
+  };
+  first = await start({
+    authoritative: true,
+    answer: (name, type, { message }) => forNetwork(name, type, message.edns?.options ?? []),
+  });
+  own = await start({ zones: NOW });
+});
+afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+interface Case {
+  readonly domain?: string;
+  readonly type?: string;
+  readonly resolvers: readonly DnsServer[];
+  readonly second?: DnsServerOptions;
+  readonly input?: object;
+}
+
+async function ask({
+  domain = "www.site.test",
+  type = "A",
+  resolvers,
+  second = {},
+  input,
+}: Case): Promise<PropagationResult> {
+  const behind = await start({ authoritative: true, zones: NOW, ...second, host: "127.0.0.3", port: first.port });
+  const entries = resolvers.map(({ address }, at): ResolverEntry => {
+    return { id: `r${at}`, name: `Resolver ${at}`, location: "here", address, transport: "udp" };
+  });
+  const result = await resultOf(
+    propagationOn(first.port),
+    { domain, type },
+    {
+      dnsServers: [own.address],
+      data: { resolvers: entries },
+      ...(input === undefined ? {} : { input: input as never }),
+    },
+  );
+  await behind.close();
+  servers.splice(servers.indexOf(behind), 1);
+  return result;
+}
+
+const verdicts = ({ resolvers }: PropagationResult) => resolvers.map(({ id, verdict }) => `${id} ${verdict}`);
+
+describe("propagation", () => {
+  it("holds every resolver against the domain's own servers", async () => {
+    const fresh = await start({ zones: NOW });
+    const result = await ask({ resolvers: [fresh] });
+    expect(result).toMatchObject({ verdict: "propagated", consistent: true, agreement_pct: 100, expected_in_s: null });
+    expect(verdicts(result)).toEqual(["r0 match", "own match"]);
+    expect(result.authoritative).toMatchObject({
+      zone: "site.test",
+      ns: ["ns1.site.test", "ns2.site.test"],
+      answers: ["192.0.2.1"],
+      serials: [
+        { ns: "ns1.site.test", serial: 7 },
+        { ns: "ns2.site.test", serial: 7 },
+      ],
+      consistent: true,
+    });
+    expect(result.distinct_answers).toEqual([
+      { answers: ["192.0.2.1"], status: "NOERROR", count: 2, resolvers: ["r0", "own"] },
+    ]);
+  });
+
+  it("tells an older answer in a cache, and when it will be gone", async () => {
+    const stale = await start({ answer: (name, type) => aged(name, type, "198.51.100.7", 120) });
+    const result = await ask({ resolvers: [stale] });
+    expect(result).toMatchObject({ verdict: "propagating", consistent: false, agreement_pct: 50, expected_in_s: 120 });
+    expect(result.resolvers[0]).toMatchObject({ verdict: "stale", authoritative_match: false, ttl: 120 });
+  });
+
+  it("tells a place's own answer by asking the domain's servers for clients of that network", async () => {
+    const far = await start({ host: "127.0.9.1", answer: (name, type) => aged(name, type, "192.0.2.66", 90) });
+    const result = await ask({ resolvers: [far] });
+    expect(result).toMatchObject({ verdict: "geo", consistent: true, agreement_pct: 100 });
+    expect(verdicts(result)).toEqual(["r0 geo", "own match"]);
+  });
+
+  it("takes part of a round of addresses for current, and something else fetched anew for a difference", async () => {
+    const some = await start({ answer: (name, type) => aged(name, type, "192.0.2.2", 60) });
+    const subset = await ask({ domain: "two.site.test", resolvers: [some] });
+    expect(verdicts(subset)).toEqual(["r0 subset", "own match"]);
+    expect(subset.verdict).toBe("propagated");
+    const liar = await start({ answer: (name, type) => aged(name, type, "203.0.113.5", 300) });
+    const differing = await ask({ resolvers: [liar] });
+    expect(verdicts(differing)).toEqual(["r0 differs", "own match"]);
+    expect(differing.verdict).toBe("inconsistent");
+  });
+
+  it("shows servers of the domain that lag behind or are lame", async () => {
+    const fresh = await start({ zones: NOW });
+    const lagging = await ask({ resolvers: [fresh], second: { zones: zoneWith(6, ["198.51.100.1"]) } });
+    expect(lagging.authoritative).toMatchObject({ consistent: false, answers: ["192.0.2.1", "198.51.100.1"] });
+    expect(lagging.authoritative?.serials.map(({ serial }) => serial)).toEqual([7, 6]);
+    const lame = await ask({ resolvers: [fresh], second: { authoritative: false } });
+    expect(lame.authoritative?.servers[1]).toMatchObject({ authoritative: false, error: "lame" });
+    expect(lame.authoritative?.consistent).toBe(false);
+  });
+
+  it("follows an alias into the zone it leads to", async () => {
+    const fresh = await start({ zones: NOW });
+    const result = await ask({ domain: "alias.site.test", resolvers: [fresh], second: { answer: aliasAlone } });
+    expect(result.authoritative).toMatchObject({
+      zone: "other.test",
+      name: "target.other.test",
+      answers: ["192.0.2.9"],
+    });
+    expect(verdicts(result)).toEqual(["r0 match", "own match"]);
+    expect(result.resolvers[0]?.cname_chain).toEqual(["target.other.test"]);
+  });
+
+  it("counts other probes' answers, and resolvers that do not answer against nobody", async () => {
+    const silent = await start({ behaviours: { "*": { drop: true } } });
+    const refusing = await start({ behaviours: { "*": { status: "REFUSED" } } });
+    const vantage = (region: string, data: string, ttl: number) => ({
+      region,
+      country: "DE",
+      city: null,
+      status: "NOERROR",
+      records: [{ type: "A", data, ttl }],
+      rtt_ms: 3,
+    });
+    const input = { vantages: [vantage("eu", "192.0.2.1", 10), vantage("us", "198.51.100.9", 10)] };
+    const result = await ask({ resolvers: [silent, refusing], input });
+    expect(verdicts(result)).toEqual(["r0 error", "r1 error", "own match", "agent-eu match", "agent-us-1 stale"]);
+    expect(result.resolvers.slice(0, 2).map(({ error }) => error)).toEqual(["timeout", "refused"]);
+    expect(result.agreement_pct).toBe(66.7);
+  });
+
+  it("keeps the case of texts and tells names that are not there", async () => {
+    const fresh = await start({ zones: NOW });
+    const text = await ask({ domain: "text.site.test", type: "TXT", resolvers: [fresh] });
+    expect(text.authoritative?.answers).toEqual(['"v=Case"']);
+    const gone = await ask({ domain: "gone.site.test", resolvers: [fresh] });
+    expect(gone).toMatchObject({ verdict: "propagated", authoritative: { status: "NXDOMAIN", answers: [] } });
+    expect(gone.distinct_answers).toMatchObject([{ status: "NXDOMAIN", count: 2 }]);
+  });
+
+  it("is a failure only where nobody at all answers", async () => {
+    const { outcome } = await runTool(
+      propagationOn(first.port),
+      { domain: "www.site.test" },
+      { dnsServers: ["127.0.0.1:9"], data: { resolvers: [] } },
+    );
+    expect(outcome).toMatchObject({ status: "failed", stage: "dns", source: "resolver", reason: "no_answer" });
+  });
+
+  it("reads no more of a hostile answer than it shows", async () => {
+    const many = Array.from({ length: 200 }, (_, at) => `"${String(at).padStart(3, "0")}${"x".repeat(200)}"`);
+    const flood = await start({ zones: { "text.site.test": { TXT: many } } });
+    const result = await ask({ domain: "text.site.test", type: "TXT", resolvers: [flood, flood, flood] });
+    expect(result.resolvers[0]?.answers).toHaveLength(60);
+    expect(JSON.stringify(result).length).toBeLessThan(256_000);
+  });
+});
