@@ -97,9 +97,11 @@ function pageFacts(page: PageSnapshot) {
 
 function limitationsOf(snapshot: HealthSnapshot, page: PageSnapshot): string[] {
   const { tls, http, robots, securityTxt, ipv6 } = snapshot;
-  const unknowns = [tls, http, robots, securityTxt, ipv6].flatMap((facts) => (facts.known ? [] : [facts.why]));
+  const suites = tls.known && tls.offered ? [tls.suites] : [];
+  const unknowns = [tls, ...suites, http, robots, securityTxt, ipv6].flatMap((facts) =>
+    facts.known ? [] : [facts.why],
+  );
   return [
-    "Cipher suites were not listed and do not count.",
     ...unknowns,
     ...(page.stopped === null ? [] : [`The last response redirects on, which was not followed: ${page.stopped}.`]),
     ...(snapshot.page?.truncated === true ? ["The page is larger than what is looked at."] : []),

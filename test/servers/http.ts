@@ -31,7 +31,12 @@ export interface HttpServerOptions {
   /** Default a free one. */
   readonly port?: number;
   /** Present: TLS. */
-  readonly tls?: Identity & { readonly minVersion?: "TLSv1" | "TLSv1.2"; readonly maxVersion?: "TLSv1" | "TLSv1.2" };
+  readonly tls?: Identity & {
+    readonly minVersion?: "TLSv1" | "TLSv1.2";
+    readonly maxVersion?: "TLSv1" | "TLSv1.2";
+    /** OpenSSL's list; default its own, weak keys allowed. */
+    readonly ciphers?: string;
+  };
   /** With `tls`: offer h2 by ALPN beside http/1.1; "only" refuses HTTP/1. Default false. */
   readonly h2?: boolean | "only";
   /** Asked before the built-in routes. */
@@ -97,7 +102,7 @@ function makeServer(
   listener: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
   if (options.tls === undefined) return createServer({ keepAliveTimeout: 0 }, listener);
-  const tls = { ...options.tls, ciphers: "DEFAULT@SECLEVEL=0" };
+  const tls = { ciphers: "DEFAULT@SECLEVEL=0", ...options.tls };
   if (options.h2 === undefined || options.h2 === false) return createTlsServer(tls, listener);
   const server = createSecureServer({ ...tls, allowHTTP1: options.h2 !== "only" });
   server.on("request", listener as never);

@@ -1,3 +1,4 @@
+import type { SuiteFacts } from "#probe-agent/analysis/health/ciphers.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Unknown } from "#probe-agent/analysis/unknown.ts";
@@ -22,10 +23,13 @@ export interface TlsFacts {
   readonly signatureStrong: boolean;
   /** Null where it could not be told. */
   readonly versions: {
+    readonly ssl3: boolean | null;
+    /** SSL 3, TLS 1.0 or 1.1. */
     readonly below1_2: boolean | null;
     readonly tls1_2: boolean | null;
     readonly tls1_3: boolean | null;
   };
+  readonly suites: SuiteFacts | Unknown;
 }
 
 /** What answers at http://. */

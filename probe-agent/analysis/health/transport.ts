@@ -1,3 +1,4 @@
+import { ciphersFinding } from "#probe-agent/analysis/health/ciphers.ts";
 import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
 
@@ -7,22 +8,28 @@ type TlsCheck = Extract<CheckId, "trust" | "protocols" | "https_redirect" | "exp
 export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, Finding> {
   const { tls } = snapshot;
   const https_redirect = redirectFinding(snapshot);
-  const ciphers = notApplicable("Cipher suites were not listed.");
   if (!tls.known) {
     const left = notApplicable(tls.why);
-    return { trust: left, protocols: left, https_redirect, expiry: left, ciphers, key: left };
+    return { trust: left, protocols: left, https_redirect, expiry: left, ciphers: left, key: left };
   }
   if (!tls.offered) {
     const nothing = scored(0, null, tls.why);
     const noRedirect = scored(0, https_redirect.value, "There is no HTTPS to redirect to.");
-    return { trust: nothing, protocols: nothing, https_redirect: noRedirect, expiry: nothing, ciphers, key: nothing };
+    return {
+      trust: nothing,
+      protocols: nothing,
+      https_redirect: noRedirect,
+      expiry: nothing,
+      ciphers: nothing,
+      key: nothing,
+    };
   }
   return {
     trust: trustFinding(tls),
     protocols: protocolsFinding(tls),
     https_redirect,
     expiry: expiryFinding(tls),
-    ciphers,
+    ciphers: ciphersFinding(tls.suites),
     key: keyFinding(tls),
   };
 }
@@ -39,6 +46,7 @@ function trustFinding(tls: TlsFacts): Finding {
 
 function protocolsFinding({ versions }: TlsFacts): Finding {
   const offered = [
+    ...(versions.ssl3 === true ? ["SSL 3"] : []),
     ...(versions.below1_2 === true ? ["below TLS 1.2"] : []),
     ...(versions.tls1_2 === true ? ["TLS 1.2"] : []),
     ...(versions.tls1_3 === true ? ["TLS 1.3"] : []),
@@ -48,6 +56,7 @@ function protocolsFinding({ versions }: TlsFacts): Finding {
   if (versions.tls1_2 !== true && versions.tls1_3 !== true) {
     return scored(0, value, "Only versions that browsers no longer speak are offered.");
   }
+  if (versions.ssl3 === true) return scored(0, value, "SSL 3 is offered; it is broken.");
   if (versions.below1_2 === true) return scored(2, value, "TLS 1.0 or 1.1 is still offered; both are deprecated.");
   return versions.tls1_3 === true
     ? scored(5, value, `Current versions are offered.${untold}`)

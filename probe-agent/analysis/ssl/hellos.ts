@@ -78,15 +78,15 @@ const FEW: ReadonlySet<number> = new Set([
   0xc014, 0xc00a, 0x0033, 0x0039, 0x009c, 0x009d, 0x003c, 0x002f, 0x0035, 0x000a, 0x0005,
 ]);
 
-/** Suites of common lanes that are worth nothing, or that lack forward secrecy, or authenticated encryption. */
-export function suitesByFault(version: Version): { broken: number[]; static: number[]; cbc: number[] } {
+/** Suites that are worth nothing, or lack forward secrecy, or else authenticated encryption. */
+export function suitesByFault(version: Version): { broken: number[]; fixed: number[]; cbc: number[] } {
   const { common, rare } = suiteLanes(version);
   const all = [...common.flat(), ...rare].flatMap((code) => SUITES.get(code) ?? []);
   const pick = (test: (suite: Suite) => boolean): number[] => all.filter(test).map(({ code }) => code);
   const isBroken = (suite: Suite): boolean => strengthOf(suite) === "broken" || suite.cipher === "3DES";
   return {
     broken: pick(isBroken),
-    static: pick((suite) => !isBroken(suite) && !suite.forwardSecrecy),
+    fixed: pick((suite) => !isBroken(suite) && !suite.forwardSecrecy),
     cbc: pick((suite) => !isBroken(suite) && suite.forwardSecrecy && !suite.aead),
   };
 }

@@ -1,4 +1,3 @@
-import type { Outcome } from "#shared/outcome.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe.ts";
@@ -7,7 +6,7 @@ import { parseCertificate, type Certificate } from "#probe-agent/analysis/certif
 import type { TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { TlsObservation, TlsRequest, TlsVersion } from "#probe-agent/net/port/tls.ts";
+import { gatherSuites } from "#probe-agent/tools/health/suites.ts";
 
 /** Where TLS is looked for. */
 export interface TlsTarget {
@@ -33,10 +32,11 @@ const NOT_OFFERED = {
   key: "",
   keyStrong: false,
   signatureStrong: false,
-  versions: { below1_2: null, tls1_2: null, tls1_3: null },
+  versions: { ssl3: null, below1_2: null, tls1_2: null, tls1_3: null },
+  suites: { known: false, why: "There is no TLS." },
 } as const;
 
-/** One handshake for the certificate, then one for each group of versions, in parallel. */
+/** One handshake for the certificate, then hellos for versions and suites. */
 export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts | Unknown> {
   const servername = literalFamily(target.host) === null ? target.host : null;
   const { ip, port } = target;
@@ -62,7 +62,7 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
     hostnameMatch: verdict.hostname_match,
     errors: verdict.errors,
     ...certificateFacts(certificate, now),
-    versions: await versionsOf(net, request, observation),
+    ...(await gatherSuites(net, { ip, port, servername }, observation)),
   };
 }
 
@@ -75,24 +75,4 @@ function certificateFacts(certificate: Certificate, now: Date) {
     keyStrong: isStrongKey(certificate),
     signatureStrong: !isWeakSignature(certificate),
   };
-}
-
-async function versionsOf(net: Net, request: TlsRequest, { protocol }: TlsObservation): Promise<TlsFacts["versions"]> {
-  const offers = async (minVersion: TlsVersion, maxVersion: TlsVersion): Promise<boolean | null> => {
-    if (protocol === maxVersion) return true;
-    return accepts(await net.tls.inspect({ ...request, minVersion, maxVersion }));
-  };
-  const [below1_2, tls1_2, tls1_3] = await Promise.all([
-    offers("TLSv1", "TLSv1.1"),
-    offers("TLSv1.2", "TLSv1.2"),
-    offers("TLSv1.3", "TLSv1.3"),
-  ]);
-  return { below1_2, tls1_2, tls1_3 };
-}
-
-/** A certificate means the version was accepted; a refusal after TCP stood means it was not; silence means neither. */
-function accepts(outcome: Outcome<TlsObservation>): boolean | null {
-  if (outcome.status === "ok") return true;
-  if (outcome.status !== "failed" || outcome.stage !== "tls" || outcome.source === "probe") return null;
-  return outcome.reason === "timeout" ? null : false;
 }

@@ -107,9 +107,21 @@ describe("SSL/TLS", () => {
     ]);
     expect(points("trust", { tls: unknown("why") })).toBeNull();
   });
+  it("ciphers counts the worst suite", () => {
+    const none = { known: true, broken: null, fixed: null, cbc: null } as const;
+    const taken = (suites: Partial<Record<"broken" | "fixed" | "cbc", string>>) =>
+      tls("ciphers", { suites: { ...none, ...suites } });
+    expect(taken({})).toBe(3);
+    expect(taken({ cbc: "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA" })).toBe(2);
+    expect(taken({ cbc: "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", fixed: "TLS_RSA_WITH_AES_128_GCM_SHA256" })).toBe(1);
+    expect(taken({ broken: "TLS_RSA_WITH_RC4_128_SHA" })).toBe(0);
+    expect(tls("ciphers", { suites: unknown("No answer.") })).toBeNull();
+  });
+
   it("protocols wants 1.3 and nothing below 1.2", () => {
-    const offered = (below1_2: boolean | null, tls1_2: boolean, tls1_3: boolean) =>
-      tls("protocols", { versions: { below1_2, tls1_2, tls1_3 } });
+    const offered = (below1_2: boolean | null, tls1_2: boolean, tls1_3: boolean, ssl3 = false) =>
+      tls("protocols", { versions: { ssl3, below1_2, tls1_2, tls1_3 } });
+    expect(offered(true, true, true, true)).toBe(0);
     expect([offered(false, true, true), offered(null, false, true), offered(false, true, false)]).toEqual([5, 5, 4]);
     expect([offered(true, true, true), offered(true, false, false)]).toEqual([2, 0]);
   });

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { LETTER_GRADES } from "#probe-agent/analysis/grade.ts";
 import { CHECK_IDS, CHECKS, type CheckId } from "#probe-agent/analysis/health/checks.ts";
 import { assemble, findingsOf, gradeCaps, scoreHealth } from "#probe-agent/analysis/health/score.ts";
-import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import { readHtml } from "#probe-agent/analysis/html.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import { BARE, GOOD_HTML, GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/health/snapshots.ts";
 
 describe("the score", () => {
-  it("is 100 and A+ for a site without fault, cipher suites left out", () => {
+  it("is 100 and A+ for a site without fault", () => {
     const { score, grade, grade_caps, categories, recommendations } = scoreHealth(PERFECT);
     expect({ score, grade, grade_caps, recommendations }).toEqual({
       score: 100,
@@ -24,7 +24,7 @@ describe("the score", () => {
       "Best Practices 20/20",
     ]);
     const unfinished = categories.flatMap(({ checks }) => checks).filter((check) => check.status !== "pass");
-    expect(unfinished.map((check) => `${check.id} ${check.status}`)).toEqual(["ciphers na"]);
+    expect(unfinished.map((check) => `${check.id} ${check.status}`)).toEqual([]);
   });
 
   it("gives TLS nothing and caps at D where the site has no HTTPS", () => {
@@ -41,10 +41,10 @@ describe("the score", () => {
       return [grade, grade_caps.map((cap) => `${cap.grade} ${cap.check}`).join(), score] as const;
     };
     const untrusted = { ...GOOD_TLS, trusted: false, errors: ["expired"] };
-    expect(capped({ tls: untrusted })).toEqual(["F", "F trust", 91]);
+    expect(capped({ tls: untrusted })).toEqual(["F", "F trust", 92]);
     expect(capped({ tls: { ...GOOD_TLS, hostnameMatch: false } })[0]).toBe("F");
     expect(capped({ status: 503 })).toEqual(["F", "F status", 97]);
-    const legacy = { ...GOOD_TLS, versions: { below1_2: true, tls1_2: true, tls1_3: true } };
+    const legacy = { ...GOOD_TLS, versions: { ssl3: false, below1_2: true, tls1_2: true, tls1_3: true } };
     expect(capped({ tls: legacy })).toEqual(["B", "B protocols", 97]);
     const headers = PERFECT.headers.map(
       (one): HeaderPair => (one[0].startsWith("strict") ? [one[0], "max-age=31536000"] : one),
@@ -66,7 +66,7 @@ describe("the score", () => {
       points: 9,
       category: "Security Headers",
     });
-    const legacy = { ...GOOD_TLS, versions: { below1_2: true, tls1_2: true, tls1_3: true } };
+    const legacy = { ...GOOD_TLS, versions: { ssl3: false, below1_2: true, tls1_2: true, tls1_3: true } };
     expect(scoreHealth({ ...PERFECT, tls: legacy }).recommendations).toMatchObject([
       { check: "protocols", type: "critical", points: 3 },
     ]);
@@ -102,7 +102,13 @@ function randomSnapshot(next: () => number): HealthSnapshot {
     hostnameMatch: bool(),
     daysLeft: pick(-5, 5, 20, 80),
     keyStrong: bool(),
-    versions: { below1_2: pick(true, false, null), tls1_2: bool(), tls1_3: bool() },
+    versions: { ssl3: pick(true, false, null), below1_2: pick(true, false, null), tls1_2: bool(), tls1_3: bool() },
+    suites: pick<TlsFacts["suites"]>(GOOD_TLS.suites, unknown("why"), {
+      known: true,
+      broken: pick(null, "TLS_RSA_WITH_RC4_128_SHA"),
+      fixed: pick(null, "TLS_RSA_WITH_AES_128_CBC_SHA"),
+      cbc: pick(null, "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA"),
+    }),
   };
   return {
     ...pick(PERFECT, BARE),

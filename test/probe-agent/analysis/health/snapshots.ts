@@ -20,7 +20,8 @@ export const GOOD_TLS: TlsFacts = {
   key: "ec 256, ecdsa-with-SHA256",
   keyStrong: true,
   signatureStrong: true,
-  versions: { below1_2: false, tls1_2: true, tls1_3: true },
+  versions: { ssl3: false, below1_2: false, tls1_2: true, tls1_3: true },
+  suites: { known: true, broken: null, fixed: null, cbc: null },
 };
 
 /** A site that earns every point. */

@@ -1,0 +1,23 @@
+import { notApplicable, scored, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import type { Unknown } from "#probe-agent/analysis/unknown.ts";
+
+/** A suite of each fault that the server takes, by its registered name; null where it takes none. */
+export interface SuiteFacts {
+  readonly known: true;
+  /** RC4, 3DES, export, anonymous or without encryption. */
+  readonly broken: string | null;
+  /** Without forward secrecy. */
+  readonly fixed: string | null;
+  /** With forward secrecy, without authenticated encryption. */
+  readonly cbc: string | null;
+}
+
+/** What the suites earn (tools.md 4.1): the worst one counts. */
+export function ciphersFinding(suites: SuiteFacts | Unknown): Finding {
+  if (!suites.known) return notApplicable(suites.why);
+  const { broken, fixed, cbc } = suites;
+  if (broken !== null) return scored(0, broken, "Suites that are broken are offered.");
+  if (fixed !== null) return scored(1, fixed, "Suites without forward secrecy are offered.");
+  if (cbc !== null) return scored(2, cbc, "Suites without authenticated encryption are offered.");
+  return scored(3, null, "Every suite has forward secrecy and authenticated encryption.");
+}
