@@ -28,12 +28,37 @@ export function certificateFlight(chain: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(records);
 }
 
+/** A ServerHello in a record of its own; without extensions the block is left out. */
+export function helloRecord(hello: {
+  readonly version: number;
+  readonly suite: number;
+  readonly compression?: number;
+  readonly extensions?: readonly (readonly [type: number, value: Uint8Array])[];
+}): Uint8Array {
+  const { version, suite, compression = 0, extensions = [] } = hello;
+  const list = Buffer.concat(
+    extensions.map(([type, value]) => Buffer.concat([uint16(type), uint16(value.length), value])),
+  );
+  const head = Buffer.concat([uint16(version), Buffer.alloc(32, 9), Buffer.from([0]), uint16(suite)]);
+  const tail = Buffer.concat([Buffer.from([compression]), ...(list.length > 0 ? [uint16(list.length), list] : [])]);
+  return record(HANDSHAKE, message(2, Buffer.concat([head, tail])));
+}
+
+/** A ServerKeyExchange in a record of its own. */
+export function keyExchangeRecord(body: Uint8Array): Uint8Array {
+  return record(HANDSHAKE, message(12, body));
+}
+
 function message(type: number, body: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([type]), uint24(body.length), body]);
 }
 
 function record(type: number, body: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([type, 3, 3, body.length >> 8, body.length & 0xff]), body]);
+}
+
+function uint16(value: number): Uint8Array {
+  return Buffer.from([value >> 8, value & 0xff]);
 }
 
 function uint24(value: number): Uint8Array {

@@ -73,6 +73,7 @@ export function createHelloReader(flight: boolean): HelloReader {
     for (const message of splitMessages(messages)) {
       used += 4 + message.body.length;
       take(message);
+      if (over) break;
     }
     messages = messages.subarray(used);
   }
