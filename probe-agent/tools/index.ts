@@ -21,6 +21,7 @@ import { ssl } from "#probe-agent/tools/ssl.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
 import { urlExpand } from "#probe-agent/tools/url-expand.ts";
+import { wayback } from "#probe-agent/tools/wayback.ts";
 import { whois } from "#probe-agent/tools/whois.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
 
@@ -46,6 +47,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     cms,
     urlExpand,
     resolveUrl,
+    wayback,
     security,
     emailHeader,
     propagation,

@@ -22,6 +22,7 @@ import { ssl } from "#shared/tools/ssl.ts";
 import { techDetect } from "#shared/tools/tech-detect.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 import { urlExpand } from "#shared/tools/url-expand.ts";
+import { wayback } from "#shared/tools/wayback.ts";
 import { whois } from "#shared/tools/whois.ts";
 
 /** Every tool, in the order catalogues and docs show them. A new tool: its file, its line here, its implementation. */
@@ -45,6 +46,7 @@ export const CONTRACTS: readonly Contract[] = [
   cms,
   urlExpand,
   resolveUrl,
+  wayback,
   security,
   emailHeader,
   propagation,

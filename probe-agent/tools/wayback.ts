@@ -1,0 +1,53 @@
+import { failed, ok } from "#shared/outcome.ts";
+import { wayback as contract } from "#shared/tools/wayback.ts";
+import { countYears, toSnapshot, type Capture } from "#probe-agent/analysis/wayback.ts";
+import { askAvailability, askIndex, type CaptureIndex, type Told } from "#probe-agent/sources/wayback.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+/**
+ * Both services of the archive at once. The index alone can say that there is nothing: the availability service leaves
+ * out pages that are there.
+ */
+export const wayback = implement(contract, async (net, { url: given }) => {
+  const observedAt = net.now().toISOString();
+  const asked = new URL(given);
+  asked.hash = "";
+  const url = asked.href;
+  const [available, index] = await Promise.all([askAvailability(net, url), askIndex(net, url)]);
+  const closest = available.ok ? available.value : null;
+  if (!index.ok && closest === null) {
+    const why = available.ok ? "knows of no snapshot, which proves nothing" : available.reason;
+    const message = `the archive could not be asked: its index: ${index.reason}; its availability service: ${why}`;
+    return failed("response", "target", "source_unavailable", message);
+  }
+  const captures = index.ok ? index.value.captures : [];
+  const counted = index.ok && !index.value.cut;
+  const archive = `${new URL(net.services.waybackCdxUrl).origin}/web/`;
+  const show = (capture: Capture | null | undefined) =>
+    capture === null || capture === undefined ? null : toSnapshot(capture, archive, url);
+  const last = index.ok ? index.value.last : null;
+  return ok({
+    url,
+    archived: captures.length > 0 || closest !== null,
+    snapshots_total: counted ? captures.length : null,
+    first: show(captures[0]),
+    last: show(last),
+    closest: show(closest ?? last),
+    years: counted ? countYears(captures) : {},
+    calendar_url: `${archive}*/${url}`,
+    source: [...(available.ok ? ["archive.org availability"] : []), ...(index.ok ? ["archive.org cdx"] : [])],
+    observed_at: observedAt,
+    limitations: limitationsOf(available, index),
+  });
+});
+
+function limitationsOf(available: Told<Capture | null>, index: Told<CaptureIndex>): string[] {
+  return [
+    ...(available.ok ? [] : [`The availability service did not answer: ${available.reason}.`]),
+    ...(index.ok ? [] : [`Snapshots were not counted, the index did not answer: ${index.reason}.`]),
+    ...(index.ok && index.value.cut
+      ? [`Snapshots were not counted to the end: there are more than ${index.value.captures.length}.`]
+      : []),
+    ...(index.ok && index.value.cut && index.value.last === null ? ["The newest snapshot could not be had."] : []),
+  ];
+}

@@ -1,0 +1,226 @@
+import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { wayback } from "#probe-agent/tools/wayback.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { failureOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+type Answer = (response: ServerResponse, query: URLSearchParams) => void;
+
+const PAGE = "https://example.com/a?b=1";
+let archive: HttpServer;
+let available: Answer;
+let index: Answer;
+
+const send =
+  (value: unknown, status = 200): Answer =>
+  (response) => {
+    response
+      .writeHead(status, { "content-type": "application/json" })
+      .end(typeof value === "string" ? value : JSON.stringify(value));
+  };
+const silent: Answer = () => undefined;
+const NOTHING = { url: PAGE, archived_snapshots: {} };
+const CLOSEST = {
+  url: PAGE,
+  archived_snapshots: {
+    closest: {
+      status: "200",
+      available: true,
+      url: "http://web.archive.org/web/20240102030405/x",
+      timestamp: "20240102030405",
+    },
+  },
+};
+const ROWS = [
+  ["timestamp", "statuscode"],
+  ["20191231235959", "301"],
+  ["20200101000000", "200"],
+  ["20200615120000", "-"],
+  ["20240102030405", "200"],
+];
+
+beforeAll(async () => {
+  archive = await startHttpServer({
+    handler: (_request, response, { path }) => {
+      const url = new URL(path, "http://archive.invalid");
+      if (url.pathname === "/wayback/available") available(response, url.searchParams);
+      else if (url.pathname === "/cdx/search/cdx") index(response, url.searchParams);
+      else return false;
+      return true;
+    },
+  });
+});
+
+afterAll(() => archive.close());
+
+beforeEach(() => {
+  available = send(CLOSEST);
+  index = send(ROWS);
+});
+
+function setting(timeoutMs = 60_000) {
+  const services = { waybackUrl: `${archive.url}/wayback/available`, waybackCdxUrl: `${archive.url}/cdx/search/cdx` };
+  return { services, timeoutMs };
+}
+
+const look = (timeoutMs?: number) => resultOf(wayback, { url: `${PAGE}#part` }, setting(timeoutMs));
+const fail = async (timeoutMs?: number) => (await runTool(wayback, { url: PAGE }, setting(timeoutMs))).outcome;
+
+describe("an archived page", () => {
+  it("is told with first, last and closest snapshot and its years", async () => {
+    const { observed_at: at, ...result } = await look();
+    const shown = (stamp: string) => `${archive.url}/web/${stamp}/${PAGE}`;
+    expect(result).toEqual({
+      url: PAGE,
+      archived: true,
+      snapshots_total: 4,
+      first: { timestamp: "2019-12-31T23:59:59Z", url: shown("20191231235959"), status: 301 },
+      last: { timestamp: "2024-01-02T03:04:05Z", url: shown("20240102030405"), status: 200 },
+      closest: { timestamp: "2024-01-02T03:04:05Z", url: shown("20240102030405"), status: 200 },
+      years: { 2019: 1, 2020: 2, 2024: 1 },
+      calendar_url: shown("*"),
+      source: ["archive.org availability", "archive.org cdx"],
+      limitations: [],
+    });
+    expect(new Date(at).toISOString()).toBe(at);
+  });
+
+  it("is asked for whole, without its fragment", async () => {
+    const seen: (string | null)[] = [];
+    index = (response, query) => {
+      seen.push(query.get("url"), query.get("output"));
+      send(ROWS)(response, query);
+    };
+    await look();
+    expect(seen).toEqual([PAGE, "json"]);
+  });
+
+  it("is found in the index where the availability service knows nothing", async () => {
+    available = send(NOTHING);
+    const result = await look();
+    expect(result).toMatchObject({
+      archived: true,
+      snapshots_total: 4,
+      closest: { timestamp: "2024-01-02T03:04:05Z" },
+    });
+  });
+
+  it.each([
+    ["limits us", send("slow down", 429), /429/],
+    ["breaks down", send("<html>", 503), /503/],
+    ["answers something else", send({ error: "x" }), /another form/],
+    ["answers no JSON", send("<!doctype html>"), /not JSON/],
+    ["names no timestamps", send([["a"], ["b"]]), /another form/],
+    [
+      "excludes the site",
+      send("org.archive.util.io.RuntimeIOException: AdministrativeAccessControlException: Blocked Site Error", 403),
+      /excluded/,
+    ],
+  ])("is known by the availability service where the index %s; nothing is counted", async (_, answer, why) => {
+    index = answer;
+    const result = await look();
+    expect(result).toMatchObject({ archived: true, snapshots_total: null, first: null, last: null, years: {} });
+    expect(result.closest?.status).toBe(200);
+    expect(result.limitations).toEqual([expect.stringMatching(why)]);
+    expect(result.source).toEqual(["archive.org availability"]);
+  });
+
+  it("is known by the availability service where the index is slow: the answer comes in time", async () => {
+    index = silent;
+    const started = performance.now();
+    const result = await look(4000);
+    expect(performance.now() - started).toBeLessThan(4000);
+    expect(result).toMatchObject({ archived: true, snapshots_total: null });
+  });
+
+  it("an index that is out of breath is asked once more", async () => {
+    let asked = 0;
+    index = (response, query) => {
+      asked += 1;
+      (asked === 1 ? send("", 504) : send(ROWS))(response, query);
+    };
+    expect((await look()).snapshots_total).toBe(4);
+    expect(asked).toBe(2);
+  });
+
+  it("one that limits us is not", async () => {
+    let asked = 0;
+    index = (response, query) => {
+      asked += 1;
+      send("", 429)(response, query);
+    };
+    await look();
+    expect(asked).toBe(1);
+  });
+
+  it("with more snapshots than are counted has no total, but its first and last", async () => {
+    index = (response, query) => {
+      const limit = Number(query.get("limit"));
+      const rows =
+        limit < 0 ? [["20251231000000", "200"]] : Array.from({ length: limit }, () => ["20200101000000", "200"]);
+      send([["timestamp", "statuscode"], ...rows])(response, query);
+    };
+    const result = await look();
+    expect(result).toMatchObject({
+      snapshots_total: null,
+      years: {},
+      first: { timestamp: "2020-01-01T00:00:00Z" },
+      last: { timestamp: "2025-12-31T00:00:00Z" },
+    });
+    expect(result.limitations.join(" ")).toMatch(/more than 100000/);
+  });
+
+  it("rows that make no sense are left out", async () => {
+    index = send([
+      ["statuscode", "timestamp"],
+      "x",
+      [],
+      ["200", "20200230000000"],
+      ["200", 5],
+      ["9", "20200102030405"],
+      ["200", "2020"],
+    ]);
+    const result = await look();
+    expect(result).toMatchObject({ snapshots_total: 1, first: { timestamp: "2020-01-02T03:04:05Z", status: null } });
+  });
+});
+
+describe("a page the archive does not have", () => {
+  it("is said to be none only by the index", async () => {
+    available = send(NOTHING);
+    index = send([]);
+    expect(await look()).toMatchObject({
+      archived: false,
+      snapshots_total: 0,
+      first: null,
+      last: null,
+      closest: null,
+      years: {},
+      limitations: [],
+    });
+  });
+
+  it("cannot be told where the index fails: an empty availability answer proves nothing", async () => {
+    available = send(NOTHING);
+    index = send("", 500);
+    expect(failureOf(await fail())).toBe("response/target/source_unavailable");
+  });
+
+  it("cannot be told where nothing answers", async () => {
+    available = send("", 429);
+    index = send("", 429);
+    const outcome = await fail();
+    expect(failureOf(outcome)).toBe("response/target/source_unavailable");
+    expect(outcome.status === "failed" && outcome.message).toMatch(/429/);
+    expect(failureOf((await runTool(wayback, { url: PAGE })).outcome)).toBe("response/target/source_unavailable");
+  });
+
+  it("ends in time where everything keeps silent", async () => {
+    available = silent;
+    index = silent;
+    const started = performance.now();
+    expect(failureOf(await fail(4000))).toBe("response/target/source_unavailable");
+    expect(performance.now() - started).toBeLessThan(4000);
+  });
+});
