@@ -49,7 +49,8 @@ function fail(line: string): never {
 async function main(config: Config): Promise<void> {
   const trusted = readTrustAnchors(config.files.trustAnchors);
   if (!trusted.ok) fail(trusted.fault);
-  const data = openData(config);
+  const log = createLog().child({ region: config.place.region });
+  const data = openData(config, (line) => log.warn(line));
   if (!data.ok) fail(data.line);
   const opened = openState(config.stateDir, process.pid);
   if (!opened.ok) fail(opened.line);
@@ -59,7 +60,6 @@ async function main(config: Config): Promise<void> {
   let onSignal = (_signal: string): void => process.exit(0);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => onSignal(signal));
 
-  const log = createLog().child({ region: config.place.region });
   const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
   if (!optOut.ok) fail(optOut.line);
   const { version, homepage } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {

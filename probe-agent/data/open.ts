@@ -2,20 +2,30 @@ import type { Config } from "#probe-agent/config.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
 import { openHstsPreload } from "#probe-agent/data/hsts-preload.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
+import { openPlaces } from "#probe-agent/data/places.ts";
 import { openResolvers } from "#probe-agent/data/resolvers.ts";
 import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 
-/** Reads every data file the operator named, once at the start; what may change while the agent runs is read again by itself. */
-export function openData({ sources, files }: Pick<Config, "sources" | "files">): Opened<DataPort> {
+/**
+ * Reads every data file the operator named, once at the start. What may change while the agent runs is read again by
+ * itself; a change that cannot be used is told to `warn`.
+ */
+export function openData(
+  { sources, files }: Pick<Config, "sources" | "files">,
+  warn: (line: string) => void = () => {},
+): Opened<DataPort> {
   const resolvers = openResolvers(sources.resolvers);
   if (!resolvers.ok) return resolvers;
   const preload = openHstsPreload(files.hstsPreload);
   if (!preload.ok) return preload;
   const techRules = openTechRules(files.techRulesDir);
   if (!techRules.ok) return techRules;
+  const places = openPlaces(files, warn);
+  if (!places.ok) return places;
   return {
     ok: true,
     data: {
+      ...places.data,
       resolvers: resolvers.data,
       hasHstsPreload: preload.data.atHand,
       hstsPreload: preload.data.find,

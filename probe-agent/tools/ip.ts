@@ -32,8 +32,24 @@ export const ip = implement(contract, async (net, { host }) => {
     outside ? within(patience, askRdap(net, address.ip), null) : null,
   ]);
   const elapsedMs = toMicroseconds(net.monotonic() - startedAt);
+  const databases = {
+    geo: outside ? net.data.geo(address.ip) : null,
+    network: outside ? net.data.asn(address.ip) : null,
+    now: new Date(observedAt),
+  };
   return ok({
-    ...ipReport({ host: resolved.data.host, address, allowed, blocked, type, outside, reverse, cymru, rdap }),
+    ...ipReport({
+      host: resolved.data.host,
+      address,
+      allowed,
+      blocked,
+      type,
+      outside,
+      reverse,
+      cymru,
+      rdap,
+      ...databases,
+    }),
     elapsed_ms: elapsedMs,
     observed_at: observedAt,
   });

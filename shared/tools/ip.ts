@@ -84,9 +84,15 @@ const Result = Type.Object({
     { description: "All addresses of the host, IPv4 first" },
   ),
   data: Nullable(Database),
-  source: Type.Array(word(["dns", "cymru", "rdap"], "dns: PTR; cymru: Team Cymru's DNS zones; rdap: registry"), {
-    description: "Sources that contributed",
-  }),
+  source: Type.Array(
+    word(
+      ["dns", "cymru", "rdap", "geo_db", "asn_db"],
+      "dns: PTR; cymru: Team Cymru's DNS zones; rdap: registry; geo_db, asn_db: the operator's databases",
+    ),
+    {
+      description: "Sources that contributed",
+    },
+  ),
   elapsed_ms: Type.Number({ description: "Duration of the whole look-up, milliseconds" }),
   observed_at: text("When the look-up began, ISO 8601 UTC"),
   limitations: Limitations(),
@@ -103,7 +109,7 @@ export const ip = defineTool({
   observes: ({ host, all_addresses }) =>
     hostSeenAt(
       host,
-      all_addresses.map(({ ip }) => ip),
+      all_addresses.map((address) => address.ip),
     ),
   params: Type.Object({ host: Host({ description: "IP address, or a host name whose first address is looked at" }) }),
   result: Result,

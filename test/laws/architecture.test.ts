@@ -21,6 +21,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^@grpc\/grpc-js/, /^(control-plane\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attach|enroll))\.ts$/],
   [/^@peculiar\/x509$|^reflect-metadata$/, /^(control-plane\/probes\/authority|probe-agent\/certificate-request)\.ts$/],
   [/^pg-boss$/, /^control-plane\/jobs(\/[a-z-]+)?\.ts$/],
+  [/^maxmind$/, /^probe-agent\/data\/mmdb\.ts$/],
   [/^raw-socket$/, /^probe-agent\/net\/icmp\//],
   [/^undici$/, /^(probe-agent\/net\/http(\/[a-z-]+)?|control-plane\/webhooks\/send)\.ts$/],
   [

@@ -7,12 +7,14 @@ import type { Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ip as contract } from "#shared/tools/ip.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
+import type { DataPort } from "#probe-agent/net/port/data.ts";
 import type { Services } from "#probe-agent/net/port.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
+import { builtInData } from "#test/support/tool.ts";
 import { testServices } from "#test/support/services.ts";
 
 /** A registry's answer about 8.8.8.0/24 in the shape of RFC 9083 section 5.4. */
@@ -53,6 +55,8 @@ export interface IpSetting {
   readonly egress?: Egress;
   readonly services?: Partial<Services>;
   readonly timeoutMs?: number;
+  readonly data?: Partial<DataPort>;
+  readonly now?: () => Date;
 }
 
 /** Stand-ins for every outside source of the ip tool, and the tool over real ports. */
@@ -92,12 +96,15 @@ export async function startIpSources(): Promise<IpSources> {
     answer: (how) => {
       answer = how;
     },
-    async run(host, { egress = loopbackEgress, services, timeoutMs = 5000 } = {}) {
-      const limits = jobLimits(timeoutMs);
+    async run(host, { egress = loopbackEgress, services, timeoutMs = 5000, data, now } = {}) {
+      const limits = { ...jobLimits(timeoutMs), ...(now === undefined ? {} : { now }) };
       const dns = dnsPort([names.address], { egress, limits });
       const http = createHttp({ clock: systemClock, egress, userAgent: "Vantage/test" })(limits, dns);
       const rdapBootstrapUrl = `${registry.url}/bootstrap`;
-      const net = netOf({ dns, http, services: testServices({ rdapBootstrapUrl, ...services }) }, limits);
+      const net = netOf(
+        { dns, http, services: testServices({ rdapBootstrapUrl, ...services }), data: { ...builtInData(), ...data } },
+        limits,
+      );
       return await ip.run(net, { host });
     },
     async result(host, setting) {

@@ -183,3 +183,58 @@ describe("the reverse name", () => {
     expect(await sources.result("8.8.4.8")).toMatchObject({ hostname: null, fcrdns: null });
   });
 });
+
+describe("the operator's databases", () => {
+  const database = { source: "Test-City", build_epoch: 1_731_578_400, licence: null };
+  const place = {
+    continent: { code: "EU", name: "Europe" },
+    country: { code: "DE", name: "Germany" },
+    region: { code: "BE", name: "State of Berlin" },
+    city: "Berlin",
+    postal: "10178",
+    location: { latitude: 52.5244, longitude: 13.4105, accuracy_radius_km: 20 },
+    timezone: "Europe/Berlin",
+  };
+  const owner = { asn: 15_169, as_name: "Google LLC", isp: "Example ISP", organization: "Example Org" };
+  const now = () => new Date("2024-11-21T10:00:00Z");
+
+  it("place the host, which its registration does not", async () => {
+    const data = { geo: () => ({ database, place }), asn: () => ({ database, owner, prefix: 24 }) };
+    const result = await sources.result("8.8.8.8", { data, now });
+    expect(result).toMatchObject({
+      ...place,
+      country_source: "geo_db",
+      isp: "Example ISP",
+      organization: "Example Networks LLC",
+      asn: 15_169,
+      as_name: "GOOGLE",
+      data: { ...database, age_days: 7 },
+      source: ["dns", "cymru", "rdap", "geo_db", "asn_db"],
+    });
+    expect(result.limitations.join(" ")).not.toMatch(/no location database|where the address block is registered/);
+  });
+
+  it("leave the registration's country where they do not have the address", async () => {
+    const data = { geo: () => ({ database, place: null }) };
+    const result = await sources.result("8.8.8.8", { data, now });
+    expect(result).toMatchObject({ city: null, country: { code: "US" }, country_source: "rir_registration" });
+    expect(result.data?.source).toBe("Test-City");
+    expect(result.limitations.join(" ")).toContain("does not have the address");
+  });
+
+  it("know the network where routing data are silent", async () => {
+    const data = { asn: () => ({ database, owner, prefix: 24 }) };
+    const result = await sources.result("1.1.1.1", { data, now });
+    expect(result).toMatchObject({ asn: 15_169, asns: [15_169], as_name: "Google LLC", announced_prefix: null });
+    expect(result.limitations.join(" ")).toContain("the one in the operator's database");
+  });
+
+  it("are not asked about an address inside", async () => {
+    const data = {
+      geo: () => {
+        throw new Error("asked");
+      },
+    };
+    expect(await sources.result("lab.example.net", { data })).toMatchObject({ data: null, type: "loopback" });
+  });
+});

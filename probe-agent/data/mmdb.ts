@@ -1,0 +1,132 @@
+import { readFileSync, statSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { isIP } from "node:net";
+import { Reader, type Response } from "maxmind";
+import type { Opened } from "#probe-agent/data/opened.ts";
+import type { DatabaseInfo } from "#probe-agent/net/port/data.ts";
+
+/** An operator's .mmdb file, always as the file is. */
+export interface Mmdb {
+  info(): DatabaseInfo;
+  /** The record of an address and the length of the prefix it holds for; null where the database has none. */
+  find(ip: string): { readonly record: unknown; readonly prefix: number } | null;
+  close(): void;
+}
+
+/** How the file is opened; everything has a default. */
+export interface MmdbOptions {
+  /** Milliseconds between two looks at the file; default 10 s. */
+  readonly everyMs?: number;
+  /** Told once for each change that cannot be used. */
+  readonly warn?: (line: string) => void;
+}
+
+const LOOK_EVERY_MS = 10_000;
+/** City databases have some 100 MB. */
+const MAX_FILE_BYTES = 1024 ** 3;
+/** Looked up before a file is taken: a tree that leads nowhere shows at once. */
+const PROBES = ["1.1.1.1", "8.8.8.8", "192.0.2.1", "255.255.255.255", "2001:4860:4860::8888", "ffff::"];
+
+/**
+ * Reads a database in MaxMind's DB format (version 2), and again when the file has changed. A change that cannot be used
+ * is told to `warn`, and the database before it stays in use; the line of a fault at the start begins with `variable`.
+ */
+export function openMmdb(variable: string, path: string, options: MmdbOptions = {}): Opened<Mmdb> {
+  const { everyMs = LOOK_EVERY_MS, warn = () => {} } = options;
+  let seen: string;
+  let current: Reader<Response>;
+  try {
+    const facts = statSync(path);
+    seen = stampOf(facts);
+    if (facts.size > MAX_FILE_BYTES) throw new Error("the file is over 1 GB");
+    current = readDatabase(readFileSync(path));
+  } catch (error) {
+    return { ok: false, line: `${variable} ${path}: ${wordsOf(error)}` };
+  }
+
+  async function look(): Promise<void> {
+    const facts = await stat(path);
+    const stamp = stampOf(facts);
+    if (stamp === seen) return;
+    // Told once, whatever comes of it: the next look is at the next change.
+    seen = stamp;
+    if (facts.size > MAX_FILE_BYTES) throw new Error("the file is over 1 GB");
+    current = readDatabase(await readFile(path));
+  }
+
+  let gone = false;
+  let looking = false;
+  const timer = setInterval(() => {
+    if (looking) return;
+    looking = true;
+    look()
+      .then(() => (gone = false))
+      .catch((error: NodeJS.ErrnoException) => {
+        // A file that is away is told of once, and is a change when it is back.
+        if (error.code === "ENOENT" && gone) return;
+        gone = error.code === "ENOENT";
+        warn(`${variable} ${path}: ${wordsOf(error)}; the database before stays in use`);
+      })
+      .finally(() => (looking = false));
+  }, everyMs);
+  timer.unref();
+
+  return {
+    ok: true,
+    data: {
+      info: () => infoOf(current),
+      find: (ip) => find(current, ip),
+      close: () => clearInterval(timer),
+    },
+  };
+}
+
+/** The format has its metadata behind this marker, in the last 128 KiB. */
+const MARKER = Buffer.from("\u00ab\u00cd\u00efMaxMind.com", "latin1");
+const TAIL_BYTES = 128 * 1024;
+
+/** Throws on what is no such database. */
+function readDatabase(bytes: Buffer): Reader<Response> {
+  // The library would look through the whole file, octet by octet.
+  if (!bytes.subarray(-TAIL_BYTES).includes(MARKER)) throw new Error("is no MaxMind DB file, or not a whole one");
+  const reader = new Reader<Response>(bytes);
+  const { binaryFormatMajorVersion: version, databaseType, buildEpoch, ipVersion, nodeCount } = reader.metadata;
+  if (version !== 2) throw new Error(`format version ${String(version)} is not supported`);
+  const complete = typeof databaseType === "string" && (ipVersion === 4 || ipVersion === 6) && nodeCount > 0;
+  if (!complete || Number.isNaN(buildEpoch.getTime())) throw new Error("the description of the database is incomplete");
+  for (const ip of PROBES) if (ipVersion === 6 || isIP(ip) === 4) reader.get(ip);
+  return reader;
+}
+
+function find(reader: Reader<Response>, ip: string): ReturnType<Mmdb["find"]> {
+  const version = isIP(ip);
+  // The reader would walk an IPv6 address down a tree of IPv4 and find somebody else.
+  if (version === 0 || (version === 6 && reader.metadata.ipVersion === 4)) return null;
+  try {
+    const [record, prefix] = reader.getWithPrefixLength(ip);
+    return record === null ? null : { record, prefix };
+  } catch {
+    return null; // a record beyond the end of the file: as good as none
+  }
+}
+
+function infoOf({ metadata }: Reader<Response>): DatabaseInfo {
+  return {
+    source: metadata.databaseType.slice(0, 100),
+    build_epoch: Math.floor(metadata.buildEpoch.getTime() / 1000),
+    licence: null,
+  };
+}
+
+function wordsOf(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  // The library's words for a file without the marker of the format, or cut short.
+  return /cannot parse|out of range|Unknown type|Unsupported record|undefined/i.test(words)
+    ? "is no MaxMind DB file, or not a whole one"
+    : words.slice(0, 200);
+}
+
+/** Editors replace a file by another one, within one tick of a coarse clock: its size and number tell too. */
+function stampOf({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino: number }): string {
+  return `${mtimeMs}/${size}/${ino}`;
+}
