@@ -39,10 +39,11 @@ export function parseAltSvc(values: readonly string[]): AltSvc | null {
     scanner.blanks();
     if (scanner.atEnd() || scanner.take(",")) continue;
     const id = scanner.token();
+    const hasAuthority = scanner.take("=");
     // The word is case-sensitive, and no protocol: it has no authority.
-    if (id === "clear" && !scanner.blanks().take("=")) clear = true;
+    if (id === "clear" && !hasAuthority) clear = true;
     else {
-      const read = id === null ? "no protocol name" : readService(scanner, id);
+      const read = id === null ? "no protocol name" : hasAuthority ? readService(scanner, id) : "no authority";
       if (typeof read === "string") problems.push(`An element cannot be read: ${read}.`);
       else services.push(read);
     }
@@ -54,7 +55,6 @@ export function parseAltSvc(values: readonly string[]): AltSvc | null {
 function readService(scanner: HeaderScanner, id: string): AlternativeService | string {
   const alpn = percentDecoded(id);
   if (alpn === null) return "a protocol name with a wrong percent-encoding";
-  if (!scanner.take("=")) return "a protocol without an authority";
   const authority = scanner.quoted();
   if (authority === null) return "an authority without quotes";
   const match = /^(\[[0-9A-Fa-f:.]{2,45}\]|[^\s:/?#@[\]]{0,255}):(\d{1,5})$/.exec(authority);

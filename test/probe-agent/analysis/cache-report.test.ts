@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
+
+const now = new Date("2026-06-01T00:00:00Z");
+const DATE = ["Date", "Mon, 01 Jun 2026 00:00:00 GMT"] as const;
+const report = (headers: readonly (readonly [string, string])[], code = 200) =>
+  cacheReport([DATE, ...headers], code, now);
+
+describe("what caches may do with a response (RFC 9111)", () => {
+  it.each([
+    [[["Cache-Control", "max-age=60"]], 200, "shared", 60, 60],
+    [[["Cache-Control", "private, max-age=60"]], 200, "private", 60, null],
+    [[["Cache-Control", "no-store, max-age=60"]], 200, "none", null, null],
+    [[["Cache-Control", "s-maxage=9"]], 500, "shared", null, 9],
+    [[["Expires", "Mon, 01 Jun 2026 01:00:00 GMT"]], 200, "shared", 3600, 3600],
+    [
+      [
+        ["Expires", "Mon, 01 Jun 2026 01:00:00 GMT"],
+        ["Cache-Control", "max-age=5"],
+      ],
+      200,
+      "shared",
+      5,
+      5,
+    ],
+    [[["Expires", "0"]], 200, "shared", 0, 0],
+    [[["Last-Modified", "Fri, 22 May 2026 00:00:00 GMT"]], 200, "shared", 86_400, 86_400],
+    [[["Last-Modified", "Fri, 22 May 2026 00:00:00 GMT"]], 302, "none", null, null],
+    [[["Last-Modified", "Fri, 22 May 2027 00:00:00 GMT"]], 200, "shared", null, null],
+    [[], 200, "shared", null, null],
+    [[], 302, "none", null, null],
+    [[["Cache-Control", "public"]], 302, "shared", null, null],
+  ] as const)("%j with status %i", (headers, code, storable, browser, shared) => {
+    const read = report(headers, code);
+    expect([read.storable, read.browser?.fresh_s ?? null, read.shared?.fresh_s ?? null]).toEqual([
+      storable,
+      browser,
+      shared,
+    ]);
+  });
+
+  it("names where the time comes from", () => {
+    expect(report([["Last-Modified", "Fri, 22 May 2026 00:00:00 GMT"]]).browser?.from).toBe("heuristic");
+    expect(report([["Cache-Control", "s-maxage=5, max-age=1"]])).toMatchObject({
+      browser: { from: "max-age", fresh_s: 1 },
+      shared: { from: "s-maxage", fresh_s: 5 },
+    });
+  });
+
+  it("tells what has to be asked again each time, and what is wrong", () => {
+    expect(report([["Cache-Control", "no-cache"]]).always_revalidate).toBe(true);
+    expect(report([["Vary", "Accept, *"]])).toMatchObject({ always_revalidate: true, vary: ["accept", "*"] });
+    expect(report([["Vary", "*"]]).problems).toHaveLength(1);
+    expect(report([["Expires", "tomorrow"]]).problems).toHaveLength(1);
+    expect(report([["Expires", "-1"]]).problems).toEqual([]);
+    expect(report([["Cache-Control", "max-age"]]).problems).toHaveLength(1);
+  });
+
+  it("reads age, validators and what caches say of themselves", () => {
+    const read = report([
+      ["Age", "12"],
+      ["ETag", 'W/"x"'],
+      ["Cache-Status", "ExampleCache; hit; ttl=30"],
+      ["X-Cache", "HIT from a"],
+      ["X-Cache", "MISS from b"],
+    ]);
+    expect(read).toMatchObject({ age_s: 12, etag: 'W/"x"' });
+    expect(read.served_by).toEqual([
+      { header: "cache-status", value: "ExampleCache; hit; ttl=30" },
+      { header: "x-cache", value: "HIT from a, MISS from b" },
+    ]);
+    expect(report([["Age", "-3"]]).age_s).toBeNull();
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
+
+it.each([
+  ["bit.ly", "Bitly"],
+  ["www.tinyurl.com", "TinyURL"],
+  ["t.co", "X"],
+  ["maps.app.goo.gl", "Google"],
+  ["shop.page.link", "Firebase Dynamic Links"],
+  ["goo.gl.", "Google"],
+])("%s is %s's", (host, service) => {
+  expect(shortenerOf(host)).toBe(service);
+});
+
+it.each(["example.com", "not-bit.ly", "bit.ly.example.com", "page.link", "a.b.page.link", "ly", "", "constructor"])(
+  "%j is nobody's",
+  (host) => {
+    expect(shortenerOf(host)).toBeNull();
+  },
+);
