@@ -96,7 +96,7 @@ function insecureReferences(element: Element, base: string): (Reference & { url:
   return referencesOf(element, (name) => attribute(element, name)).flatMap((reference) => {
     const url = resolveUrl(reference.address, base);
     if (url === null || !["http:", "ws:", "ftp:"].includes(url.protocol) || isTrustworthy(url)) return [];
-    const upgradable = reference.kind === "passive" && literalFamily(url.hostname.replace(/^\[|\]$/g, "")) === null;
+    const upgradable = literalFamily(url.hostname.replace(/^\[|\]$/g, "")) === null;
     return [{ ...reference, url: url.href.slice(0, 2048), upgradable }];
   });
 }

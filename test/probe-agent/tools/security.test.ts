@@ -189,6 +189,24 @@ describe("the way from http://", () => {
     );
   });
 
+  it("that HTTPS leads back to costs the redirection, but HTTPS there is", async () => {
+    const plain = await serve(careful);
+    const site = await serveTls(redirecting(() => `http://site.test:${plain.port}/`));
+    const result = await see(`http://site.test:${plain.port}/`, { http: plain.port, https: site.port });
+    expect(result.final_url).toBe(`http://site.test:${plain.port}/`);
+    expect(testsOf(result)).toMatchObject({
+      redirection: "redirection-missing -20",
+      "strict-transport-security": "hsts-implemented-max-age-at-least-six-months 0",
+    });
+  });
+
+  it("of an address is judged too, though no address enters the preload list", async () => {
+    const plain = await serve(careful);
+    const result = await see(`${plain.url}/`, { http: plain.port, https: closed.https });
+    expect(result.hsts).toMatchObject({ preload_domain: null, preload_eligible: false });
+    expect(result.hsts.preload_faults.map((fault) => fault.code)).toEqual(["domain.name.cannot_compute_etld1"]);
+  });
+
   it("without any HTTPS costs HSTS and redirection", async () => {
     const plain = await serve(careful);
     const result = await see(`http://site.test:${plain.port}/`, { http: plain.port, https: closed.https });
