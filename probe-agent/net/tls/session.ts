@@ -59,14 +59,14 @@ export interface OpenSession {
   /** Usable where the handshake completed. */
   readonly socket: TLSSocket;
   /** Ends the connection: with a goodbye where the session stands, else at once. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /** Performs one handshake on a connected socket and ends the connection. */
 export async function handshake(socket: Socket, request: SessionRequest, options: HandshakeOptions): Promise<Session> {
-  const { session, close } = await openSession(socket, request, options);
-  close();
-  return session;
+  const opened = await openSession(socket, request, options);
+  opened.close();
+  return opened.session;
 }
 
 /** Performs one handshake on a connected socket, of which nobody else reads any more. */
