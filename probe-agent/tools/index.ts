@@ -3,12 +3,15 @@ import { cms } from "#probe-agent/tools/cms.ts";
 import { cookie } from "#probe-agent/tools/cookie.ts";
 import { cors } from "#probe-agent/tools/cors.ts";
 import { csp } from "#probe-agent/tools/csp.ts";
+import { dkim } from "#probe-agent/tools/dkim.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
+import { emailCheck } from "#probe-agent/tools/email-check.ts";
 import { emailHeader } from "#probe-agent/tools/email-header.ts";
 import { health } from "#probe-agent/tools/health.ts";
 import { httpStatus } from "#probe-agent/tools/http-status.ts";
 import { ip } from "#probe-agent/tools/ip.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
+import { mx } from "#probe-agent/tools/mx.ts";
 import { ogPreview } from "#probe-agent/tools/og-preview.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
 import { propagation } from "#probe-agent/tools/propagation.ts";
@@ -49,6 +52,9 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     resolveUrl,
     wayback,
     security,
+    mx,
+    dkim,
+    emailCheck,
     emailHeader,
     propagation,
     whois,

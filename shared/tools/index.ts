@@ -4,12 +4,15 @@ import { cookie } from "#shared/tools/cookie.ts";
 import { cors } from "#shared/tools/cors.ts";
 import { csp } from "#shared/tools/csp.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import { dkim } from "#shared/tools/dkim.ts";
 import { dns } from "#shared/tools/dns.ts";
+import { emailCheck } from "#shared/tools/email-check.ts";
 import { emailHeader } from "#shared/tools/email-header.ts";
 import { health } from "#shared/tools/health.ts";
 import { httpStatus } from "#shared/tools/http-status.ts";
 import { ip } from "#shared/tools/ip.ts";
 import { mixedContent } from "#shared/tools/mixed-content.ts";
+import { mx } from "#shared/tools/mx.ts";
 import { ogPreview } from "#shared/tools/og-preview.ts";
 import { ping } from "#shared/tools/ping.ts";
 import { propagation } from "#shared/tools/propagation.ts";
@@ -48,6 +51,9 @@ export const CONTRACTS: readonly Contract[] = [
   resolveUrl,
   wayback,
   security,
+  mx,
+  dkim,
+  emailCheck,
   emailHeader,
   propagation,
   whois,

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { parseDomainSpec, type DomainSpec } from "#probe-agent/analysis/spf/domain-spec.ts";
 import { parseMacros } from "#probe-agent/analysis/spf/macro.ts";
+import { shownText } from "#probe-agent/analysis/tag-list.ts";
 
 /** What a mechanism's prefix makes of a match (RFC 7208 section 4.6.2). */
 export type Qualifier = "pass" | "fail" | "softfail" | "neutral";
@@ -81,14 +82,8 @@ export function parseSpf(text: string): ParsedSpf {
   return { ok: true, record: { mechanisms, redirect, exp, unknown } };
 }
 
-/** A term cut to what a message can show; nothing but visible ASCII. */
-export function showTerm(term: string): string {
-  const shown = term.slice(0, MAX_SHOWN).replaceAll(/[^\x20-\x7e]/g, "?");
-  return term.length > MAX_SHOWN ? `${shown}...` : shown;
-}
-
 function no(term: string, fault: string): ParsedSpf {
-  return { ok: false, error: `"${showTerm(term)}" ${fault}` };
+  return { ok: false, error: `"${shownText(term, MAX_SHOWN)}" ${fault}` };
 }
 
 /** The mechanism, or what is wrong with it. */

@@ -1,0 +1,115 @@
+import { KNOWN_SELECTORS } from "#probe-agent/analysis/dkim/selectors.ts";
+import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/dkim-key.ts";
+import { shownText } from "#probe-agent/analysis/tag-list.ts";
+import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { below } from "#probe-agent/tools/mx/announcements.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { dkim } from "#shared/tools/dkim.ts";
+
+/** What stands under one selector. */
+export interface SelectorFacts {
+  readonly selector: string;
+  readonly usedBy: string | null;
+  /** unknown: nobody could tell. */
+  readonly state: "key" | "none" | "unknown";
+  /** The key that counts; null unless `state` is key. */
+  readonly key: DkimKey | null;
+  /** TXT records there; null where nobody could tell. */
+  readonly recordsFound: number | null;
+  readonly cnameTarget: string | null;
+  readonly issues: readonly string[];
+}
+
+/** Selectors found by trying those in wide use. */
+export interface Discovery {
+  readonly found: readonly SelectorFacts[];
+  /** Whether a name nobody would publish has a key too; null where nobody could tell. */
+  readonly wildcard: boolean | null;
+  /** Selectors tried that nobody answered for. */
+  readonly unanswered: number;
+}
+
+/** One selector as results list it. */
+export type SelectorRow = ResultOf<typeof dkim>["selectors"][number];
+
+const NOBODYS_SELECTOR = "no-such-selector-0f8e2";
+const MAX_ISSUES = 15;
+const MAX_SHOWN = 260;
+
+/** Looks under one selector. Of several records verifiers may take any, so none is good (RFC 6376 section 3.6.2.2). */
+export async function lookAtSelector(
+  lookUp: LookUp,
+  domain: string,
+  selector: string,
+  usedBy: string | null = null,
+): Promise<SelectorFacts> {
+  const found = await lookUp(below(`${selector}._domainkey`, domain), "TXT");
+  const alias = found.aliases.at(-1);
+  const cnameTarget = alias === undefined ? null : shownText(alias, MAX_SHOWN);
+  const base = { selector, usedBy, cnameTarget };
+  if (found.state === "unknown") return { ...base, state: "unknown", key: null, recordsFound: null, issues: [] };
+  const texts = textsOf(found);
+  const keys = texts.filter(isDkimRecord);
+  const [text] = keys;
+  if (text === undefined) {
+    const dangling =
+      cnameTarget !== null && texts.length === 0 ? [`the alias leads to ${cnameTarget}, which has no TXT record`] : [];
+    const others = texts.length > 0 ? ["the TXT record there is no DKIM key"] : [];
+    return { ...base, state: "none", key: null, recordsFound: texts.length, issues: [...dangling, ...others] };
+  }
+  const issues = [
+    ...(keys.length > 1 ? [`${keys.length} key records at one name: which one a verifier takes is chance`] : []),
+    ...(keys.length === 1 && texts.length > 1 ? ["other TXT records stand beside the key"] : []),
+  ];
+  const key = parseDkimKey(text);
+  const valid = key.valid && keys.length === 1;
+  return {
+    ...base,
+    state: "key",
+    key: { ...key, valid },
+    recordsFound: texts.length,
+    issues: [...issues, ...key.issues],
+  };
+}
+
+/** Tries the selectors in wide use; where a wildcard answers for all of them, only keys that differ from its own count. */
+export async function discoverSelectors(lookUp: LookUp, domain: string): Promise<Discovery> {
+  const [nobody, ...tried] = await Promise.all([
+    lookAtSelector(lookUp, domain, NOBODYS_SELECTOR),
+    ...KNOWN_SELECTORS.map(({ selector, used_by: usedBy }) => lookAtSelector(lookUp, domain, selector, usedBy)),
+  ]);
+  const wild = nobody.key?.record ?? null;
+  const found = tried.filter(({ key }) => key !== null && key.record !== wild);
+  const unanswered = tried.filter(({ state }) => state === "unknown").length;
+  return { found, wildcard: nobody.state === "unknown" ? null : wild !== null, unanswered };
+}
+
+/** What a list of selectors found by trying does not say. */
+export function discoveryLimits({ found, unanswered }: Discovery): string {
+  const tried = "DKIM selectors cannot be listed; well-known ones were tried";
+  if (found.length > 0) return `${tried}, others may exist.`;
+  if (unanswered === KNOWN_SELECTORS.length) return `${tried}, and nobody answered for any.`;
+  const which = unanswered > 0 ? "none of those that were answered" : "none of them";
+  return `${tried}, ${which} has a key; the domain may sign under another.`;
+}
+
+/** The key a domain most probably signs with: a good one before a weak one, that before a bad one. */
+export function bestSelector(found: readonly SelectorFacts[]): SelectorFacts | null {
+  const worth = ({ key }: SelectorFacts): number =>
+    key?.valid === true ? (key.weak === true ? 2 : 3) : key?.revoked === true ? 0 : 1;
+  return found.toSorted((one, other) => worth(other) - worth(one))[0] ?? null;
+}
+
+/** A selector with a key as results list it. */
+export function selectorRow({ selector, usedBy, key, cnameTarget, issues }: SelectorFacts): SelectorRow {
+  return {
+    selector,
+    used_by: usedBy,
+    valid: key?.valid ?? false,
+    key: key?.key ?? null,
+    revoked: key?.revoked ?? false,
+    testing: key?.testing ?? false,
+    cname_target: cnameTarget,
+    issues: issues.slice(0, MAX_ISSUES),
+  };
+}

@@ -1,0 +1,138 @@
+import { isDmarcRecord, type DmarcPolicy } from "#probe-agent/analysis/dmarc/record.ts";
+import {
+  discoverPolicy,
+  effectivePolicy,
+  walkDomains,
+  type DmarcDiscovery,
+} from "#probe-agent/analysis/dmarc/tree-walk.ts";
+import { shownText } from "#probe-agent/analysis/tag-list.ts";
+import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailCheck } from "#shared/tools/email-check.ts";
+
+type Dmarc = ResultOf<typeof emailCheck>["dmarc"];
+type Authorisation = Dmarc["external_reporting_authorised"][number];
+
+/** DMARC of a domain, and what the score needs beside the result. */
+export interface DmarcFinding {
+  readonly result: Dmarc;
+  /** A look-up that may have changed the answer failed. */
+  readonly uncertain: boolean;
+  /** Policies of the domain and its subdomains, in force order; null where no record applies. */
+  readonly policies: { readonly own: DmarcPolicy; readonly sub: DmarcPolicy; readonly absent: DmarcPolicy } | null;
+}
+
+const MAX_DESTINATIONS = 8;
+const MAX_ISSUES = 30;
+const MAX_SHOWN = 260;
+
+/** Walks the tree, reads the record that applies and asks foreign report receivers for their consent. */
+export async function lookAtDmarc(lookUp: LookUp, domain: string): Promise<DmarcFinding> {
+  const discovery = await walk(lookUp, domain);
+  const { policy, orgDomain, uncertain } = discovery;
+  const record = policy?.record ?? null;
+  const [exists, misplaced, external] = await Promise.all([
+    lookUp(domain, "MX").then(({ state }) => state !== "absent"),
+    findMisplaced(lookUp, domain, discovery),
+    askDestinations(lookUp, discovery),
+  ]);
+  const effective = uncertain ? null : effectivePolicy(discovery, domain, exists);
+  const refusing = external.filter(({ authorised }) => authorised === false);
+  const issues = [
+    ...misplaced,
+    ...(record?.issues ?? []),
+    ...(record !== null ? weakerBelow(record) : []),
+    ...refusing.map(({ destination }) => `${destination} does not agree to get reports: no receiver sends them there`),
+  ];
+  return {
+    uncertain,
+    policies: record === null || uncertain ? null : policiesOf(discovery),
+    result: {
+      record: record?.text ?? null,
+      found_at: policy?.domain ?? null,
+      org_domain: uncertain ? null : orgDomain,
+      p: record?.p ?? null,
+      sp: record?.sp ?? null,
+      np: record?.np ?? null,
+      adkim: record?.adkim ?? null,
+      aspf: record?.aspf ?? null,
+      rua: (record?.rua ?? []).map(({ uri }) => uri),
+      ruf: (record?.ruf ?? []).map(({ uri }) => uri),
+      fo: record?.fo ?? null,
+      t: record?.t ?? null,
+      psd: record?.psd ?? null,
+      pct: record?.pct ?? null,
+      policy_effective: effective?.policy ?? null,
+      external_reporting_authorised: external,
+      issues: issues.slice(0, MAX_ISSUES).map((issue) => shownText(issue, 300)),
+    },
+  };
+}
+
+async function walk(lookUp: LookUp, domain: string): Promise<DmarcDiscovery> {
+  const answers = await Promise.all(
+    walkDomains(domain).map(async (at) => ({ domain: at, texts: await textsBelow(lookUp, "_dmarc", at) })),
+  );
+  return discoverPolicy(answers);
+}
+
+function policiesOf(discovery: DmarcDiscovery): DmarcFinding["policies"] {
+  const at = discovery.policy?.domain ?? "";
+  const own = effectivePolicy(discovery, at, true);
+  const sub = effectivePolicy(discovery, `sub.${at}`, true);
+  const absent = effectivePolicy(discovery, `sub.${at}`, false);
+  return own === null || sub === null || absent === null
+    ? null
+    : { own: own.policy, sub: sub.policy, absent: absent.policy };
+}
+
+/** Records where receivers do not look, or do not read what they find. */
+async function findMisplaced(lookUp: LookUp, domain: string, { steps, policy }: DmarcDiscovery): Promise<string[]> {
+  const [own, at] = await Promise.all([lookUp(domain, "TXT"), textsBelow(lookUp, "_dmarc", domain)]);
+  const near = (at ?? []).filter((text) => !isDmarcRecord(text) && /dmarc/i.test(text));
+  return [
+    ...steps.flatMap(({ state, domain: where }) =>
+      state === "several" ? [`several DMARC records at _dmarc.${where}: receivers discard them all`] : [],
+    ),
+    ...(textsOf(own).some(isDmarcRecord)
+      ? [`a DMARC record stands at ${domain} itself; receivers look at _dmarc.${domain}`]
+      : []),
+    ...near.map((text) => `"${shownText(text, 60)}" is no DMARC record: it must begin with v=DMARC1`),
+    ...(policy !== null && policy.domain !== domain && near.length === 0
+      ? [`no record of its own: that of ${policy.domain} applies`]
+      : []),
+  ];
+}
+
+function weakerBelow({ p, sp, np }: NonNullable<NonNullable<DmarcDiscovery["policy"]>["record"]>): string[] {
+  const below = [["sp", sp] as const, ["np", np] as const];
+  return below.flatMap(([tag, policy]) =>
+    policy !== null && strength(policy) < strength(p ?? "none")
+      ? [`${tag}=${policy} is weaker than p=${p ?? "none"}: subdomains are less protected than the domain`]
+      : [],
+  );
+}
+
+/** Order of policies: none, quarantine, reject. */
+function strength(policy: DmarcPolicy): number {
+  return ["none", "quarantine", "reject"].indexOf(policy);
+}
+
+/** RFC 9990 section 4: whoever is of another organization has to agree, in DNS. */
+async function askDestinations(lookUp: LookUp, { policy, orgDomain }: DmarcDiscovery): Promise<Authorisation[]> {
+  const record = policy?.record ?? null;
+  if (policy === null || record === null) return [];
+  const domains = new Set([...record.rua, ...record.ruf].flatMap(({ domain }) => domain ?? []));
+  const asked = [...domains].filter((domain) => domain !== policy.domain).slice(0, MAX_DESTINATIONS);
+  const rows = await Promise.all(
+    asked.map(async (destination): Promise<Authorisation | null> => {
+      const theirs = await walk(lookUp, destination);
+      if (theirs.orgDomain === orgDomain) return null;
+      const texts = await textsBelow(lookUp, `${policy.domain}._report._dmarc`, destination);
+      const authorised = texts === null ? null : texts.some(isDmarcRecord);
+      return { destination: shownText(destination, MAX_SHOWN), authorised };
+    }),
+  );
+  return rows.filter((row) => row !== null);
+}

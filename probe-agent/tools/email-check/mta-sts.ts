@@ -1,0 +1,95 @@
+import { parseMtaStsPolicy, policyNames } from "#probe-agent/analysis/mail/mta-sts.ts";
+import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import { shownText } from "#probe-agent/analysis/tag-list.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { lookAtMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
+import type { LookUp } from "#probe-agent/sources/look-up.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailCheck } from "#shared/tools/email-check.ts";
+
+/** MTA-STS as results show it. */
+export type MtaSts = ResultOf<typeof emailCheck>["mta_sts"];
+type PolicyFile = NonNullable<MtaSts["policy"]>;
+
+/** RFC 8461 section 3.3 lets senders stop at 64 KB. */
+const MAX_BYTES = 64 * 1024;
+const FETCH_MS = 10_000;
+const RESERVE_MS = 1_200;
+const MAX_SHOWN = 4_000;
+
+/** The DNS record and, where there is one, the policy file. `hosts` are the mail hosts, once they are known. */
+export async function lookAtMtaSts(
+  net: Net,
+  lookUp: LookUp,
+  domain: string,
+  port: number,
+  hosts: Promise<readonly string[] | null>,
+): Promise<MtaSts> {
+  const { issues: dnsIssues, ...dns } = await lookAtMtaStsRecord(lookUp, domain);
+  const nothing = { dns, policy: null, mode: null, max_age_s: null, mx_match: null, issues: dnsIssues };
+  if (dns.present !== true) return nothing;
+  const url = `https://mta-sts.${domain}${port === 443 ? "" : `:${port}`}/.well-known/mta-sts.txt`;
+  const fetched = await fetchPolicy(net, url);
+  if (!fetched.ok) {
+    const policy: PolicyFile = { url, text: null, version: null, mx: [], valid: false, error: fetched.error };
+    return { ...nothing, policy, issues: [...dnsIssues, `the policy file could not be had: ${fetched.error}`] };
+  }
+  const { text, remarks } = fetched;
+  const policy = parseMtaStsPolicy(text);
+  const known = await hosts;
+  const strangers = policy.valid && known !== null ? known.filter((host) => !policyNames(policy.mx, host)) : [];
+  const matched = policy.valid && known !== null && policy.mode !== "none" ? strangers.length === 0 : null;
+  return {
+    dns,
+    policy: {
+      url,
+      text: shownPolicy(text),
+      version: policy.version,
+      mx: [...policy.mx],
+      valid: policy.valid,
+      error: null,
+    },
+    mode: policy.valid ? policy.mode : null,
+    max_age_s: policy.valid ? policy.maxAgeS : null,
+    mx_match: matched,
+    issues: [
+      ...dnsIssues,
+      ...policy.issues,
+      ...remarks,
+      ...(matched === false
+        ? strangers.slice(0, 10).map((host) => `the policy does not name the mail host ${shownText(host, 260)}`)
+        : []),
+    ],
+  };
+}
+
+type Fetched =
+  | { readonly ok: true; readonly text: string; readonly remarks: readonly string[] }
+  | { readonly ok: false; readonly error: string };
+
+/** Section 3.3: over https with a certificate that verifies, status 200, redirects not followed. */
+async function fetchPolicy(net: Net, url: string): Promise<Fetched> {
+  const timeoutMs = Math.max(1, Math.min(FETCH_MS, net.remainingMs() - RESERVE_MS));
+  const fetched = await net.http.fetch({ url, method: "GET", follow: false, maxBodyBytes: MAX_BYTES, timeoutMs });
+  if (fetched.status === "failed") return no(`${fetched.message} (${fetched.stage}, ${fetched.reason})`);
+  if (fetched.status !== "ok") return no("its host may not be contacted");
+  const { final, body } = fetched.data;
+  if (final.tls?.authorized !== true) return no(`the certificate does not verify (${final.tls?.error ?? "no TLS"})`);
+  if (final.code >= 300 && final.code < 400) return no(`status ${final.code}: senders follow no redirect`);
+  if (final.code !== 200) return no(`status ${final.code}`);
+  if (body.truncated) return no("it is larger than 64 KB");
+  if (body.error !== null) return no(`it could not be read to its end: ${body.error}`);
+  const type = joinedHeader(final.headers, "content-type");
+  const plain = /^text\/plain[ \t]*(?:;|$)/i.test(type ?? "");
+  const remarks = plain ? [] : [`its Content-Type should be text/plain, not ${shownText(type ?? "absent", 60)}`];
+  return { ok: true, text: new TextDecoder().decode(body.bytes), remarks };
+}
+
+function no(error: string): Fetched {
+  return { ok: false, error: shownText(error, 300) };
+}
+
+function shownPolicy(text: string): string {
+  const lines = text.split("\n", 200).map((line) => shownText(line.replace(/\r$/, ""), 300));
+  return lines.join("\n").slice(0, MAX_SHOWN);
+}

@@ -1,0 +1,36 @@
+import { readBimi } from "#probe-agent/analysis/mail/bimi.ts";
+import type { LookUp } from "#probe-agent/sources/look-up.ts";
+import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
+import type { RoutingResult } from "#probe-agent/tools/mx/routing.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailCheck } from "#shared/tools/email-check.ts";
+
+type Result = ResultOf<typeof emailCheck>;
+
+/** The logo's record, and whether DMARC is strict enough for it (BIMI draft section 7.1). */
+export async function lookAtBimi(
+  lookUp: LookUp,
+  domain: string,
+  dmarc: Promise<Result["dmarc"]>,
+): Promise<Result["bimi"]> {
+  const texts = await textsBelow(lookUp, "default._bimi", domain);
+  const { policy_effective: policy, org_domain: org, sp, pct } = await dmarc;
+  const ready =
+    org === null ? null : (policy === "quarantine" || policy === "reject") && sp !== "none" && (pct ?? 100) === 100;
+  const nothing = { record: null, valid: null, location: null, authority: null, dmarc_ready: ready, issues: [] };
+  if (texts === null) return nothing;
+  const { issues, ...bimi } = readBimi(texts);
+  const strict = "no logo is shown: DMARC must be quarantine or reject, for subdomains too and for all mail";
+  const unready = bimi.record !== null && bimi.location !== "" && ready === false ? [strict] : [];
+  return { ...bimi, dmarc_ready: ready, issues: [...issues, ...unready] };
+}
+
+/** DANE over all hosts: it protects only where every host has it and the MX records are signed (RFC 7672 section 2.2.1). */
+export function summariseDane(records: RoutingResult["records"], mxSecure: boolean | null): Result["dane"] {
+  const hosts = records.filter(({ host }) => host !== ".");
+  const secure = hosts.filter(({ dane }) => dane.status === "secure" && dane.records.some(({ usable }) => usable));
+  const unsure = hosts.some(({ dane }) => dane.status === "unknown") || (secure.length > 0 && mxSecure === null);
+  const all = hosts.length > 0 && secure.length === hosts.length;
+  const status = unsure ? "unknown" : secure.length === 0 || mxSecure === false ? "none" : all ? "all" : "some";
+  return { status, hosts_secure: secure.length, hosts_total: hosts.length, mx_secure: mxSecure };
+}

@@ -1,0 +1,43 @@
+import { readMtaStsRecord } from "#probe-agent/analysis/mail/mta-sts.ts";
+import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
+import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { mx } from "#shared/tools/mx.ts";
+
+type Result = ResultOf<typeof mx>;
+
+/** A name below the domain; the root's own children have no dot behind them. */
+export function below(label: string, domain: string): string {
+  return domain === "." ? label : `${label}.${domain}`;
+}
+
+/** TXT texts of a name below the domain; null where nobody could tell. */
+export async function textsBelow(lookUp: LookUp, label: string, domain: string): Promise<string[] | null> {
+  const found = await lookUp(below(label, domain), "TXT");
+  return found.state === "unknown" ? null : textsOf(found);
+}
+
+/** What DNS announces of MTA-STS. */
+export async function lookAtMtaStsRecord(lookUp: LookUp, domain: string): Promise<Result["mta_sts"]> {
+  const texts = await textsBelow(lookUp, "_mta-sts", domain);
+  if (texts === null) return { record: null, present: null, id: null, issues: [] };
+  const { issues, ...announced } = readMtaStsRecord(texts);
+  return { ...announced, issues: [...issues] };
+}
+
+/** What DNS asks for in reports on TLS. */
+export async function lookAtTlsRpt(lookUp: LookUp, domain: string): Promise<Result["tls_rpt"]> {
+  const texts = await textsBelow(lookUp, "_smtp._tls", domain);
+  if (texts === null) return { record: null, valid: null, rua: [], issues: [] };
+  const { rua, issues, ...found } = readTlsRpt(texts);
+  return { ...found, rua: [...rua], issues: [...issues] };
+}
+
+/** Sentences for the questions nobody answered. */
+export function silences(lookUp: LookUp): string[] {
+  const all = lookUp.unanswered;
+  const shown = all.slice(0, 20).map((question) => `Not known, the DNS did not answer: ${question.slice(0, 300)}.`);
+  return all.length > shown.length
+    ? [...shown, `${all.length - shown.length} more questions were not answered.`]
+    : shown;
+}

@@ -1,0 +1,88 @@
+import { isIP } from "node:net";
+import { addressType } from "#probe-agent/analysis/address-type.ts";
+import type { AddressFacts, HostFacts, Routing } from "#probe-agent/analysis/mail/exchangers.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { askCymru } from "#probe-agent/sources/cymru.ts";
+import { fieldsOf, type Found, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { reverseName } from "#probe-agent/sources/reverse-name.ts";
+import { within } from "#probe-agent/within.ts";
+
+/** Mail hosts, their addresses, and addresses in all whose names and networks are asked for. */
+const MAX_HOSTS = 20;
+const MAX_ADDRESSES = 8;
+const MAX_DETAILED = 24;
+/** Left for the result once reverse names and networks have had their time. */
+const RESERVE_MS = 700;
+
+/** Mail hosts of a domain by their names and addresses alone. */
+export async function findHosts(lookUp: LookUp, domain: string): Promise<Routing> {
+  const found = await lookUp(domain, "MX");
+  const status = found.answer === null ? found.status : found.answer.status;
+  const unheard = { status, nullMx: null, implicitMx: null, hosts: [], total: 0 };
+  if (found.state === "unknown") return unheard;
+  if (found.state === "absent") return { ...unheard, nullMx: false, implicitMx: false };
+  if (found.state === "none") {
+    const own = await findAddresses(lookUp, domain, { priority: 0, host: domain, ttl: null });
+    const implicit = own.addresses.length > 0;
+    // An alias in place of the domain is where its MX records are looked for; it is not a fault of a mail host.
+    const hosts = implicit ? [{ ...own, isAlias: null }] : [];
+    return { status, nullMx: false, implicitMx: implicit || own.complete ? implicit : null, hosts, total: 0 };
+  }
+  const records = found.records
+    .map(({ ttl, typed }) => ({ ttl, priority: Number(typed["preference"]), host: String(typed["exchange"]) }))
+    .toSorted((one, other) => one.priority - other.priority || (one.host < other.host ? -1 : 1));
+  const hosts = await Promise.all(
+    records.slice(0, MAX_HOSTS).map((record) => findAddresses(lookUp, record.host, record)),
+  );
+  return {
+    status,
+    nullMx: records.length === 1 && records[0]?.host === ".",
+    implicitMx: false,
+    hosts,
+    total: records.length,
+  };
+}
+
+type Named = Pick<HostFacts, "priority" | "host" | "ttl">;
+
+async function findAddresses(lookUp: LookUp, host: string, named: Named): Promise<HostFacts> {
+  const bare = { ...named, isAlias: false, addresses: [], complete: true, absent: false };
+  if (host === "." || isIP(host) !== 0) return bare;
+  const answers = await Promise.all([lookUp(host, "A"), lookUp(host, "AAAA")]);
+  const ips = [...new Set(answers.flatMap((answer) => fieldsOf(answer, "address")))];
+  const complete = answers.every(({ state }) => state !== "unknown");
+  return {
+    ...named,
+    isAlias: answers.some(({ aliases }) => aliases.length > 0) ? true : complete ? false : null,
+    addresses: ips.slice(0, MAX_ADDRESSES).map((ip) => ({ ip, ptr: null, fcrdns: null, asn: null })),
+    complete,
+    // An alias that leads nowhere exists itself.
+    absent: answers.some(isAbsent),
+  };
+}
+
+function isAbsent({ state, aliases }: Found): boolean {
+  return state === "absent" && aliases.length === 0;
+}
+
+/** The same with reverse names and networks of the first addresses; one host's own part never waits for another's. */
+export async function detailHosts(net: Net, hosts: readonly HostFacts[]): Promise<HostFacts[]> {
+  const ips = [...new Set(hosts.flatMap(({ addresses }) => addresses.map(({ ip }) => ip)))].slice(0, MAX_DETAILED);
+  const details = new Map(await Promise.all(ips.map(async (ip) => [ip, await detailAddress(net, ip)] as const)));
+  return hosts.map((host) => ({
+    ...host,
+    addresses: host.addresses.map((address) => details.get(address.ip) ?? address),
+  }));
+}
+
+/** What is not on the internet is in nobody's registry, and nobody's business outside. */
+async function detailAddress(net: Net, ip: string): Promise<AddressFacts> {
+  if (addressType(ip) !== "public") return { ip, ptr: null, fcrdns: null, asn: null };
+  const patience = net.remainingMs() - RESERVE_MS;
+  const [reverse, cymru] = await Promise.all([
+    within(patience, reverseName(net, ip), null),
+    within(patience, askCymru(net, ip), null),
+  ]);
+  const asn = cymru?.origin?.asns[0] ?? null;
+  return { ip, ptr: reverse?.hostname ?? null, fcrdns: reverse?.fcrdns ?? null, asn };
+}

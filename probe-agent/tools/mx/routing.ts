@@ -1,0 +1,113 @@
+import { isIP } from "node:net";
+import { routingIssues, type HostFacts } from "#probe-agent/analysis/mail/exchangers.ts";
+import { mailProvider } from "#probe-agent/analysis/mail/providers.ts";
+import { shownText } from "#probe-agent/analysis/tag-list.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { LookUp } from "#probe-agent/sources/look-up.ts";
+import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
+import { detailHosts, findHosts } from "#probe-agent/tools/mx/hosts.ts";
+import { within } from "#probe-agent/within.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { mx } from "#shared/tools/mx.ts";
+
+type Result = ResultOf<typeof mx>;
+/** The part of a result that says where mail goes. */
+export type RoutingResult = Pick<
+  Result,
+  "status" | "records" | "null_mx" | "implicit_mx" | "provider" | "ipv6" | "issues"
+>;
+
+/** The routing, and what of it is not known. */
+export interface RoutingFinding {
+  readonly routing: RoutingResult;
+  readonly limitations: readonly string[];
+}
+
+/** Hosts whose DANE is validated: each may take 60 questions. */
+const MAX_DANE = 6;
+const RESERVE_MS = 600;
+const MAX_NAME = 260;
+const MAX_ISSUES = 60;
+
+/** Looks at a domain's mail hosts: names and addresses, then all that hangs on them at once. */
+export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): Promise<RoutingFinding> {
+  const found = await findHosts(lookUp, domain);
+  const patience = net.remainingMs() - RESERVE_MS;
+  const [hosts, danes] = await Promise.all([
+    within(patience, detailHosts(net, found.hosts), [...found.hosts]),
+    lookAtDanes(net, found.hosts, patience),
+  ]);
+  const routing = { ...found, hosts };
+  const addresses = hosts.flatMap((host) => host.addresses.map(({ ip }) => ip));
+  const bogus = [...danes].flatMap(([host, { status }]) =>
+    status === "bogus"
+      ? [`${host}: its TLSA records fail DNSSEC validation: senders that know DANE deliver nothing`]
+      : [],
+  );
+  const unsigned = [...danes].flatMap(([host, { status }]) =>
+    status === "insecure" ? [`${host}: its TLSA records are not signed by DNSSEC and count for nothing`] : [],
+  );
+  const records = hosts.map((host) => toRecord(host, danes.get(host.host) ?? NOT_ASKED));
+  const result: RoutingResult = {
+    status: found.status,
+    records,
+    null_mx: found.nullMx,
+    implicit_mx: found.implicitMx,
+    provider: mailProvider(hosts.map(({ host }) => host)),
+    ipv6: addresses.some((ip) => isIP(ip) === 6)
+      ? true
+      : hosts.length > 0 && hosts.every(({ complete }) => complete)
+        ? false
+        : null,
+    issues: [...bogus, ...routingIssues(routing), ...unsigned]
+      .slice(0, MAX_ISSUES)
+      .map((issue) => shownText(issue, 400)),
+  };
+  return { routing: result, limitations: limitationsOf(found.total, records) };
+}
+
+const NOT_ASKED: HostDane = { status: "absent", records: [], reason: null };
+
+async function lookAtDanes(net: Net, hosts: readonly HostFacts[], patience: number): Promise<Map<string, HostDane>> {
+  const names = [...new Set(hosts.map(({ host }) => host))].filter((host) => host !== "." && isIP(host) === 0);
+  const late: HostDane = { status: "unknown", records: [], reason: "DANE could not be validated in time" };
+  const skipped: HostDane = {
+    status: "unknown",
+    records: [],
+    reason: `only the first ${MAX_DANE} hosts are looked at`,
+  };
+  return new Map(
+    await Promise.all(
+      names.map(async (host, index) => {
+        const dane = index < MAX_DANE ? within(patience, lookAtDane(net, host), late) : skipped;
+        return [host, await dane] as const;
+      }),
+    ),
+  );
+}
+
+function toRecord(host: HostFacts, dane: HostDane): Result["records"][number] {
+  return {
+    priority: host.priority,
+    host: shownText(host.host, MAX_NAME),
+    ttl: host.ttl,
+    addresses: host.addresses.map((address) => ({
+      ...address,
+      ptr: address.ptr === null ? null : shownText(address.ptr, MAX_NAME),
+    })),
+    is_cname: host.isAlias,
+    dane,
+  };
+}
+
+/** What was not looked at, and what could not be told of DANE. */
+function limitationsOf(total: number, records: Result["records"]): string[] {
+  const rest =
+    total > records.length && records.length > 0
+      ? [`Of ${total} MX records the first ${records.length} were looked at.`]
+      : [];
+  const danes = records.flatMap(({ host, dane: { status, reason } }) =>
+    status === "unknown" ? [`DANE of ${host} is not known: ${reason ?? "no answer"}.`] : [],
+  );
+  return [...rest, ...danes];
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { reportSpf, type SpfReport } from "#probe-agent/analysis/spf/report.ts";
+import { walkSpf } from "#probe-agent/analysis/spf/tree.ts";
+import { zoneResolver, type SpfZone } from "#test/support/spf.ts";
+
+async function report(policy: string | readonly string[], zone: SpfZone = {}): Promise<SpfReport> {
+  const TXT = typeof policy === "string" ? [policy] : policy;
+  return reportSpf(await walkSpf("example.com", zoneResolver({ "example.com": { TXT, A: ["192.0.2.1"] }, ...zone })));
+}
+
+describe("a policy without a sender", () => {
+  it("is a tree in the order of evaluation, with what each term costs", async () => {
+    const result = await report(
+      "v=spf1 a include:_spf.example.net ip4:192.0.2.0/24 ip4:192.0.2.7 ip6:2001:db8::/32 ~all",
+      {
+        "_spf.example.net": { TXT: ["v=spf1 include:_deep.example.net ip4:198.51.100.0/25 -all"] },
+        "_deep.example.net": { TXT: ["v=spf1 ip4:203.0.113.5 mx ?all"], MX: ["10 mail.example.net"] },
+        "mail.example.net": { A: ["192.0.2.9"] },
+      },
+    );
+    expect(result).toMatchObject({
+      state: "present",
+      valid: true,
+      lookups: 4,
+      void_lookups: 0,
+      all_qualifier: "softfail",
+      passes_all: false,
+      includes: ["_spf.example.net", "_deep.example.net"],
+      ip4_count: 256 + 128 + 1,
+      errors: [],
+      warnings: [],
+      unknowns: [],
+    });
+    expect(result.mechanisms.map(({ depth, term, lookups }) => `${depth} ${term} ${lookups}`)).toEqual([
+      "0 a 1",
+      "0 include:_spf.example.net 3",
+      "1 include:_deep.example.net 2",
+      "2 ip4:203.0.113.5 0",
+      "2 mx 1",
+      "2 ?all 0",
+      "1 ip4:198.51.100.0/25 0",
+      "1 -all 0",
+      "0 ip4:192.0.2.0/24 0",
+      "0 ip4:192.0.2.7 0",
+      "0 ip6:2001:db8::/32 0",
+      "0 ~all 0",
+    ]);
+  });
+
+  it.each<[string, string | readonly string[], string]>([
+    ["several records", ["v=spf1 -all", "v=spf1 +all"], "has 2 SPF records"],
+    ["a syntax error after all", "v=spf1 -all moo", "is no mechanism"],
+    ["an include of nothing", "v=spf1 include:gone.example.com -all", "gone.example.com has no SPF record"],
+    ["a redirect to nothing", "v=spf1 redirect=gone.example.com", "gone.example.com has no SPF record"],
+    ["an include of itself", "v=spf1 include:example.com -all", "leads back to itself"],
+    ["an include by macro of itself", "v=spf1 include:%{d} -all", "leads back to itself"],
+    ["an unspeakable name", `v=spf1 include:${"a".repeat(64)}.example.com -all`, "cannot hold"],
+    ["eleven look-ups", `v=spf1${" exists:example.com".repeat(11)} -all`, "11 terms ask the DNS"],
+    ["three voids", "v=spf1 a:x.example.com mx:y.example.com exists:z.example.com -all", "3 look-ups find nothing"],
+    ["an mx of eleven hosts", "v=spf1 mx:many.example.com -all", "has 11 MX records"],
+  ])("%s is an error", async (_what, policy, error) => {
+    const many = { MX: Array.from({ length: 11 }, (_, index) => `${index} example.com`) };
+    const result = await report(policy, { "many.example.com": many });
+    expect(result.valid).toBe(false);
+    expect(result.errors.join("\n")).toContain(error);
+  });
+
+  it.each([
+    ["v=spf1 +all", "every sender in the world passes"],
+    ["v=spf1 ?all", "neither allowed nor forbidden"],
+    ["v=spf1 ip4:192.0.2.1", "without all at its end"],
+    ["v=spf1 ptr -all", "ptr is slow"],
+    ["v=spf1 -all redirect=gone.example.com", "redirect counts for nothing"],
+    ["v=spf1 -all ip4:192.0.2.1", "never reached"],
+    ["v=spf1 exists:%{ir}.example.com -all", "depends on the sender"],
+    ["v=spf1 foo=bar -all", "means nothing"],
+    ["v=spf1 ip4:10.0.0.0/8 -all", "passes 16777216 addresses"],
+    [`v=spf1 ${"ip4:192.0.2.1 ".repeat(40)}-all`, "octets"],
+  ])("%s is warned about: %s", async (policy, warning) => {
+    const result = await report(policy);
+    expect(result.errors).toEqual([]);
+    expect(result.warnings.join("\n")).toContain(warning);
+  });
+
+  it("sees +all of an include and the all of a redirect", async () => {
+    const zone = { "open.example.net": { TXT: ["v=spf1 +all"] }, "red.example.net": { TXT: ["v=spf1 -all"] } };
+    expect(await report("v=spf1 include:open.example.net -all", zone)).toMatchObject({
+      passes_all: true,
+      all_qualifier: "fail",
+    });
+    expect(await report("v=spf1 -include:open.example.net +all", zone)).toMatchObject({ passes_all: false });
+    expect(await report("v=spf1 redirect=red.example.net", zone)).toMatchObject({ all_qualifier: "fail", lookups: 1 });
+    expect((await report("v=spf1 redirect=red.example.net", zone)).warnings).toEqual([]);
+  });
+
+  it("counts addresses once, whatever their blocks", async () => {
+    expect((await report("v=spf1 ip4:0.0.0.0/0 ip4:192.0.2.1 -all")).ip4_count).toBe(2 ** 32);
+    expect(
+      (await report("v=spf1 ip4:192.0.2.1/24 ip4:192.0.2.0/25 ip4:192.0.3.0/24 -ip4:10.0.0.1 -all")).ip4_count,
+    ).toBe(512);
+    expect((await report("v=spf1 -all")).ip4_count).toBe(0);
+  });
+
+  it("is absent, or unknown where nobody answers: never taken for each other", async () => {
+    expect(await report([])).toMatchObject({ state: "absent", valid: false, lookups: null, record: null, errors: [] });
+    const silent = reportSpf(await walkSpf("example.com", zoneResolver({ "example.com": { TXT: "TIMEOUT" } })));
+    expect(silent).toMatchObject({ state: "unknown", valid: null, lookups: null, errors: [] });
+    expect(silent.unknowns).toHaveLength(1);
+    const partly = await report("v=spf1 include:broken.example.com -all", {
+      "broken.example.com": { TXT: "SERVFAIL" },
+    });
+    expect(partly).toMatchObject({ state: "present", valid: null, lookups: null, all_qualifier: "fail" });
+  });
+
+  it("ends a bomb of includes after forty records, and shows what a result can hold", async () => {
+    const zone: Record<string, { TXT: string[] }> = {};
+    const name = (path: string) => `n${path}.example.com`;
+    const grow = (path: string): void => {
+      zone[name(path)] = { TXT: [`v=spf1 include:${name(`${path}0`)} include:${name(`${path}1`)} -all`] };
+      if (path.length < 8) ["0", "1"].forEach((bit) => grow(path + bit));
+    };
+    grow("");
+    const resolver = zoneResolver({ ...zone, "example.com": { TXT: [`v=spf1 include:${name("")} -all`] } });
+    const result = reportSpf(await walkSpf("example.com", resolver));
+    expect(result.valid).toBe(false);
+    expect(resolver.asked.length).toBeLessThanOrEqual(40);
+    const started = performance.now();
+    const huge = await report(`v=spf1 ${"a:%{d} ip4:192.0.2.1 exists:%{i}.%{d} ".repeat(20_000)}-all`);
+    expect(huge).toMatchObject({ valid: false, all_qualifier: "fail" });
+    expect(huge.mechanisms).toHaveLength(150);
+    expect(JSON.stringify(huge).length).toBeLessThan(100_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});

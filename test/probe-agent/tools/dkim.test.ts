@@ -1,0 +1,204 @@
+import { generateKeyPairSync } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { dkim } from "#probe-agent/tools/dkim.ts";
+import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+const open: DnsServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+async function serve(options: DnsServerOptions): Promise<DnsServer> {
+  const server = await startDnsServer(options);
+  open.push(server);
+  return server;
+}
+
+async function lookAt(given: { domain: string; selector?: string }, options: DnsServerOptions) {
+  const server = await serve(options);
+  return resultOf(dkim, given, { dnsServers: [server.address] });
+}
+
+function rsa(bits: number): string {
+  const { publicKey } = generateKeyPairSync("rsa", { modulusLength: bits });
+  return publicKey.export({ format: "der", type: "spki" }).toString("base64");
+}
+
+const KEY_2048 = rsa(2048);
+const KEY_1024 = rsa(1024);
+
+/** A TXT record's strings of at most 255 characters. */
+function strings(text: string): string {
+  return (text.match(/.{1,200}/g) ?? [""]).map((part) => `"${part.replaceAll(";", "\\;")}"`).join(" ");
+}
+
+function zoneOf(records: Readonly<Record<string, string | readonly string[]>>) {
+  return Object.fromEntries(
+    Object.entries(records).map(([selector, texts]) => [
+      `${selector}._domainkey.example.test`,
+      { TXT: [texts].flat().map(strings) },
+    ]),
+  );
+}
+
+describe("a selector", () => {
+  it("is read with all its tags, its strings joined", async () => {
+    const text = `v=DKIM1; k=rsa; h=sha256; t=s; s=email; n=a=20note; p=${KEY_2048}`;
+    const result = await lookAt({ domain: "example.test", selector: "june" }, { zones: zoneOf({ june: text }) });
+    expect(result).toMatchObject({
+      domain: "example.test",
+      selector: "june",
+      record: text,
+      records_found: 1,
+      valid: true,
+      v: "DKIM1",
+      k: "rsa",
+      h: ["sha256"],
+      p: KEY_2048,
+      t: ["s"],
+      s: ["email"],
+      n: "a note",
+      key: { type: "rsa", bits: 2048, encoding: "spki" },
+      revoked: false,
+      testing: false,
+      strict_subdomain: true,
+      weak: false,
+      cname_target: null,
+      discovered_selectors: [],
+      wildcard: null,
+      issues: [],
+      limitations: [],
+    });
+  });
+
+  it("may have dots and be an alias", async () => {
+    const zones = {
+      "s1.mail._domainkey.example.test": { CNAME: ["key.provider.test."] },
+      "key.provider.test": { TXT: [strings(`p=${KEY_1024}`)] },
+    };
+    const result = await lookAt({ domain: "example.test", selector: "s1.mail" }, { zones });
+    expect(result).toMatchObject({ valid: true, weak: true, cname_target: "key.provider.test" });
+    expect(result.issues.join(" ")).toContain("1024 bits is short");
+    const dangling = { "s1._domainkey.example.test": { CNAME: ["gone.provider.test."] } };
+    const gone = await lookAt({ domain: "example.test", selector: "s1" }, { zones: dangling });
+    expect(gone).toMatchObject({ valid: false, record: null, cname_target: "gone.provider.test" });
+    expect(gone.issues.join(" ")).toContain("has no TXT record");
+  });
+
+  it("that is not there is invalid, one nobody answers for is unknown", async () => {
+    const absent = await lookAt({ domain: "example.test", selector: "x" }, { zones: {} });
+    expect(absent).toMatchObject({ valid: false, record: null, records_found: 0, key: null, weak: null });
+    expect(absent.issues).toEqual(["there is no TXT record under this selector"]);
+    for (const status of ["SERVFAIL", "REFUSED"]) {
+      const unknown = await lookAt({ domain: "example.test", selector: "x" }, { behaviours: { "*": { status } } });
+      expect(unknown).toMatchObject({ valid: null, records_found: null, issues: [] });
+      expect(unknown.limitations.join(" ")).toContain(`TXT x._domainkey.example.test: ${status}`);
+    }
+  });
+
+  it("with several keys is invalid, with another text beside is not", async () => {
+    const key = `v=DKIM1; p=${KEY_2048}`;
+    const two = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: [key, "v=DKIM1; p="] }) });
+    expect(two).toMatchObject({ valid: false, records_found: 2 });
+    expect(two.issues[0]).toContain("2 key records");
+    const beside = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: ["hello", key] }) });
+    expect(beside).toMatchObject({ valid: true, records_found: 2 });
+  });
+
+  it.each([
+    "../etc",
+    "a b",
+    "a..b",
+    ".a",
+    "a.",
+    "a".repeat(64),
+    "-a",
+    "a-",
+    "a/b",
+    "ä",
+    "a\0b",
+    "%61",
+    "_domainkey/",
+  ])("%j is none: a 400 by the contract, and the agent looks nothing up", async (selector) => {
+    expect(dkim.contract.refine?.({ domain: "example.test", selector })).toMatchObject({ field: "selector" });
+    const server = await serve({});
+    const { outcome } = await runTool(dkim, { domain: "example.test", selector }, { dnsServers: [server.address] });
+    expect(outcome).toMatchObject({ status: "invalid", field: "selector" });
+    expect(server.queries).toEqual([]);
+  });
+
+  it.each(["a", "s1.mail", "20230601", "_x", "a_b-c", "A".repeat(63)])("%s is one", (selector) => {
+    expect(dkim.contract.refine?.({ domain: "example.test", selector })).toBeNull();
+  });
+});
+
+describe("without a selector", () => {
+  it("those in wide use are tried and the best is shown", async () => {
+    const zones = zoneOf({
+      google: `v=DKIM1; k=rsa; p=${KEY_2048}`,
+      k1: `v=DKIM1; p=${KEY_1024}`,
+      s1: "v=DKIM1; p=",
+    });
+    const server = await serve({ zones });
+    const result = await resultOf(dkim, { domain: "example.test", selector: "" }, { dnsServers: [server.address] });
+    expect(result.discovered_selectors).toEqual(["google", "k1", "s1"]);
+    expect(result).toMatchObject({ selector: "google", valid: true, wildcard: false, weak: false });
+    expect(result.selectors).toMatchObject([
+      { selector: "google", used_by: "Google Workspace", valid: true, key: { bits: 2048 } },
+      { selector: "k1", valid: true, key: { bits: 1024 } },
+      { selector: "s1", valid: false, revoked: true, key: null },
+    ]);
+    expect(result.limitations.join(" ")).toContain("cannot be listed");
+    expect(server.queries.length).toBeGreaterThan(30);
+    expect(server.queries.length).toBeLessThan(50);
+  });
+
+  it("none found is not known, not invalid", async () => {
+    const result = await lookAt({ domain: "example.test" }, { zones: { "example.test": { A: ["192.0.2.1"] } } });
+    expect(result).toMatchObject({ selector: null, valid: null, discovered_selectors: [], selectors: [], issues: [] });
+    expect(result.limitations.join(" ")).toContain("may sign under another");
+  });
+
+  it("a wildcard is not taken for thirty keys", async () => {
+    const zones = {
+      "*._domainkey.example.test": { TXT: [strings("v=DKIM1; p=")] },
+      ...zoneOf({ default: `v=DKIM1; p=${KEY_2048}` }),
+    };
+    const result = await lookAt({ domain: "example.test" }, { zones });
+    expect(result).toMatchObject({ wildcard: true, selector: "default", discovered_selectors: ["default"] });
+    expect(result.issues).toContain("a wildcard answers for every selector");
+  });
+
+  it("a resolver that fails or drops some leaves a result in time", async () => {
+    const started = performance.now();
+    const zones = zoneOf({ google: `v=DKIM1; p=${KEY_2048}` });
+    const behaviours = {
+      "s1._domainkey.example.test": { drop: true },
+      "k1._domainkey.example.test": { status: "SERVFAIL" },
+    } as const;
+    const result = await lookAt({ domain: "example.test" }, { zones, behaviours });
+    expect(result.discovered_selectors).toEqual(["google"]);
+    expect(result.limitations.join(" ")).toMatch(/k1\._domainkey.*SERVFAIL/);
+    expect(result.limitations.join(" ")).toMatch(/s1\._domainkey.*TIMEOUT/);
+    expect(performance.now() - started).toBeLessThan(12_000);
+  });
+});
+
+describe("hostile records", () => {
+  it("sixty of them, octets of every kind and lengths beyond reason are shown cut and clean", async () => {
+    const zones = {
+      "x._domainkey.example.test": { TXT: Array.from({ length: 60 }, (_, i) => `"v=DKIM1\\; p=${i}AAA\\000\\255"`) },
+    };
+    const many = await lookAt({ domain: "example.test", selector: "x" }, { zones });
+    expect(many).toMatchObject({ records_found: 60, valid: false });
+    expect(JSON.stringify(many)).not.toMatch(/\\u00(?:00|ff)|ÿ/);
+    const long = Array.from({ length: 200 }, () => `"${"A".repeat(250)}"`).join(" ");
+    const huge = await lookAt(
+      { domain: "example.test", selector: "x" },
+      { zones: { "x._domainkey.example.test": { TXT: [`"p=" ${long}`] } } },
+    );
+    expect(huge.valid).toBe(false);
+    expect(JSON.stringify(huge).length).toBeLessThan(20_000);
+  });
+});

@@ -1,0 +1,356 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Value } from "typebox/value";
+import { emailCheck } from "#probe-agent/tools/email-check.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { daysFromNow } from "#test/servers/pki.ts";
+import { growDaneTree } from "#test/support/dane-tree.ts";
+import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
+import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
+
+let site: MailSite;
+beforeAll(async () => {
+  site = await createMailSite();
+});
+afterEach(() => site.close());
+afterAll(() => site.close());
+
+async function check(...given: Parameters<MailSite["check"]>) {
+  return (await site.check(...given)).result;
+}
+
+/** "score/max status" by id. */
+function points({ checks }: Awaited<ReturnType<typeof check>>): Record<string, string> {
+  return Object.fromEntries(checks.map(({ id, score, max, status }) => [id, `${score}/${max} ${status}`]));
+}
+
+describe("a careful domain", () => {
+  it("gets every point and cannot be spoofed", async () => {
+    const { result, web } = await site.check("good.test", { zones: GOOD, policy: servePolicy(STS_POLICY) });
+    expect(points(result)).toEqual({
+      spf_valid: "15/15 pass",
+      spf_all: "10/10 pass",
+      spf_lookups: "5/5 pass",
+      dmarc_present: "10/10 pass",
+      dmarc_policy: "20/20 pass",
+      dmarc_subdomains: "5/5 pass",
+      dmarc_reports: "5/5 pass",
+      dkim_key: "15/15 pass",
+      transport: "8/8 pass",
+      tls_rpt: "2/2 pass",
+      reverse_names: "5/5 pass",
+    });
+    expect(result).toMatchObject({
+      domain: "good.test",
+      exists: true,
+      score: 100,
+      grade: "A+",
+      spoofable: false,
+      spoofable_reason: "Mail that fails DMARC is rejected.",
+      spf: { record: "v=spf1 mx -all", valid: true, lookups: 1, void_lookups: 0, all_qualifier: "fail" },
+      dmarc: {
+        found_at: "good.test",
+        org_domain: "good.test",
+        p: "reject",
+        policy_effective: "reject",
+        rua: ["mailto:d@good.test", "mailto:r@reports.test"],
+        external_reporting_authorised: [{ destination: "reports.test", authorised: true }],
+        issues: [],
+      },
+      dkim: { selectors: [{ selector: "google", valid: true, key: { type: "rsa", bits: 2048 } }], wildcard: false },
+      mx: { null_mx: false, records: [{ host: "mail.good.test" }] },
+      mta_sts: {
+        dns: { present: true, id: "20260101" },
+        policy: { valid: true, version: "STSv1", mx: ["mail.good.test"], error: null },
+        mode: "enforce",
+        max_age_s: 2_419_200,
+        mx_match: true,
+        issues: [],
+      },
+      tls_rpt: { valid: true },
+      bimi: { valid: true, dmarc_ready: true, issues: [] },
+      dane: { status: "none", hosts_secure: 0, hosts_total: 1, mx_secure: null },
+      source: ["dns", "mta-sts"],
+    });
+    expect(web?.requests.map(({ path }) => path)).toEqual(["/.well-known/mta-sts.txt"]);
+  });
+
+  it("asks each question of its own once", async () => {
+    const { dns } = await site.check("good.test", { zones: GOOD, policy: servePolicy(STS_POLICY) });
+    const asked = dns.queries.map(({ name, type }) => `${name.toLowerCase()} ${type}`);
+    const own = asked.filter((question) => / (?:TXT|MX)$/.test(question) && !question.includes("origin"));
+    expect(own.toSorted()).toEqual([...new Set(own)].toSorted());
+    expect(asked.length).toBeLessThan(90);
+  });
+});
+
+describe("a bare domain", () => {
+  it("can be spoofed and fails", async () => {
+    const zones = { "bare.test": { MX: ["10 mail.bare.test."] }, "mail.bare.test": { A: ["8.8.8.8"] } };
+    const result = await check("bare.test", { zones });
+    expect(result).toMatchObject({
+      score: 0,
+      grade: "F",
+      spoofable: true,
+      spf: { record: null, valid: false, lookups: null },
+      dmarc: { record: null, found_at: null, policy_effective: null, org_domain: "bare.test" },
+      mta_sts: { dns: { present: false }, policy: null, mode: null },
+    });
+    expect(points(result)).toMatchObject({ dkim_key: "0/15 na", reverse_names: "0/5 na", spf_lookups: "0/5 fail" });
+  });
+
+  it("that gets no mail is not judged by how mail gets there", async () => {
+    const zones = {
+      "none.test": { MX: ["0 ."], TXT: [txt("v=spf1 -all")] },
+      "_dmarc.none.test": { TXT: [txt("v=DMARC1; p=reject; rua=mailto:d@none.test")] },
+      "*._domainkey.none.test": { TXT: [txt("v=DKIM1; p=")] },
+    };
+    const result = await check("none.test", { zones });
+    expect(result).toMatchObject({
+      score: 100,
+      grade: "A+",
+      spoofable: false,
+      dkim: { wildcard: true, selectors: [] },
+    });
+    expect(points(result)).toMatchObject({ transport: "0/8 na", tls_rpt: "0/2 na", reverse_names: "0/5 na" });
+  });
+
+  it("that does not exist is told so", async () => {
+    const result = await check("absent.test", { zones: { test: { SOA: ["a. b. 1 2 3 4 5"] } } });
+    expect(result).toMatchObject({ exists: false, mx: { status: "NXDOMAIN" }, spoofable: true });
+  });
+});
+
+describe("DMARC", () => {
+  const at = (name: string, text: string) => ({ [`_dmarc.${name}`]: { TXT: [txt(text)] } });
+
+  it("of a subdomain is the organization's, by sp, or np where it does not exist", async () => {
+    const zones = {
+      "example.test": { A: ["8.8.8.8"] },
+      "sub.example.test": { A: ["8.8.8.8"] },
+      ...at("example.test", "v=DMARC1; p=reject; sp=quarantine; np=none; rua=mailto:d@example.test"),
+    };
+    const sub = await check("sub.example.test", { zones });
+    expect(sub.dmarc).toMatchObject({
+      found_at: "example.test",
+      org_domain: "example.test",
+      policy_effective: "quarantine",
+    });
+    expect(sub.dmarc.issues.join()).toMatch(/that of example.test applies.*sp=quarantine is weaker/);
+    const gone = await check("gone.example.test", { zones });
+    expect(gone).toMatchObject({ exists: false, dmarc: { policy_effective: "none" }, spoofable: true });
+  });
+
+  it.each([
+    ["v=DMARC1; p=none; rua=mailto:a@x.test", true, "14/40"],
+    ["v=DMARC1; p=none", true, "none"],
+    ["v=DMARC1; p=quarantine", false, "quarantine"],
+    ["v=DMARC1; p=reject; t=y", false, "after t=y"],
+    ["v=DMARC1; p=quarantine; t=y", true, "after t=y"],
+    ["v=DMARC1; p=reject; sp=none", false, "subdomains can be spoofed"],
+    ["v=DMARC1; p=bogus", true, "No DMARC record applies"],
+  ])("%s: spoofable %s", async (text, spoofable, reason) => {
+    const result = await check("x.test", { zones: { "x.test": { A: ["8.8.8.8"] }, ...at("x.test", text) } });
+    expect(result.spoofable).toBe(spoofable);
+    if (!reason.includes("/")) expect(result.spoofable_reason).toContain(reason);
+  });
+
+  it("names records that are double, misplaced or misspelt", async () => {
+    const zones = {
+      "x.test": { TXT: [txt("v=DMARC1; p=reject")] },
+      "_dmarc.x.test": { TXT: [txt("v=DMARC1; p=none"), txt("v=DMARC1; p=reject"), txt("v=dmarc1; p=reject")] },
+    };
+    const { dmarc } = await check("x.test", { zones });
+    expect(dmarc.record).toBeNull();
+    const all = dmarc.issues.join("\n");
+    expect(all).toContain("several DMARC records at _dmarc.x.test");
+    expect(all).toContain("stands at x.test itself");
+    expect(all).toContain('"v=dmarc1; p=reject" is no DMARC record');
+  });
+
+  it("asks foreign receivers of reports for their consent (RFC 9990 section 4)", async () => {
+    const zones = {
+      "x.test": { A: ["8.8.8.8"] },
+      ...at(
+        "x.test",
+        "v=DMARC1; p=reject; rua=mailto:a@x.test,mailto:b@yes.test,mailto:c@no.test,mailto:d@dead.test,mailto:e@sub.x.test",
+      ),
+      "*._report._dmarc.yes.test": { TXT: [txt("v=DMARC1")] },
+      "no.test": { A: ["8.8.8.8"] },
+    };
+    const { dmarc } = await check("x.test", {
+      zones,
+      behaviours: { "x.test._report._dmarc.dead.test": { status: "SERVFAIL" } },
+    });
+    expect(dmarc.external_reporting_authorised).toEqual([
+      { destination: "yes.test", authorised: true },
+      { destination: "no.test", authorised: false },
+      { destination: "dead.test", authorised: null },
+    ]);
+    expect(dmarc.issues.join()).toContain("no.test does not agree");
+  });
+});
+
+describe("SPF", () => {
+  it("that passes everybody makes the domain spoofable in spite of DMARC", async () => {
+    const zones = {
+      "x.test": { TXT: [txt("v=spf1 include:open.test -all")] },
+      "open.test": { TXT: [txt("v=spf1 +all")] },
+      "_dmarc.x.test": { TXT: [txt("v=DMARC1; p=reject")] },
+    };
+    const result = await check("x.test", { zones });
+    expect(result).toMatchObject({ spoofable: true, spf: { passes_all: true, includes: ["open.test"] } });
+    expect(result.spoofable_reason).toContain("SPF passes every sender");
+    expect(points(result)["spf_all"]).toBe("0/10 fail");
+  });
+});
+
+describe("MTA-STS (RFC 8461 section 3.3)", () => {
+  it.each<[string, Parameters<MailSite["check"]>[1], string]>([
+    ["a closed port", {}, "connect"],
+    [
+      "a redirect, which is not followed",
+      { policy: (_q, r) => (r.writeHead(302, { location: "/x" }).end(), true) },
+      "follow no redirect",
+    ],
+    ["no such file", { policy: (_q, r) => (r.writeHead(404).end("no"), true) }, "status 404"],
+    ["more than 64 KB", { policy: servePolicy(STS_POLICY + "x: y\n".repeat(20_000)) }, "larger than 64 KB"],
+    [
+      "a certificate for another name",
+      { policy: servePolicy(STS_POLICY), issue: { dns: ["www.good.test"] } },
+      "hostname_mismatch",
+    ],
+    [
+      "an expired certificate",
+      {
+        policy: servePolicy(STS_POLICY),
+        issue: { dns: ["mta-sts.good.test"], notAfter: daysFromNow(-1), notBefore: daysFromNow(-90) },
+      },
+      "expired",
+    ],
+    [
+      "a self-signed certificate",
+      { policy: servePolicy(STS_POLICY), issue: { dns: ["mta-sts.good.test"], issuer: null } },
+      "certificate does not verify",
+    ],
+  ])("%s is no policy", async (_what, server, error) => {
+    const { mta_sts: sts, checks } = await check("good.test", { zones: GOOD, ...server });
+    expect(sts).toMatchObject({ mode: null, max_age_s: null, mx_match: null, policy: { valid: false } });
+    expect(sts.policy?.error).toContain(error);
+    expect(checks.find(({ id }) => id === "transport")?.status).toBe("fail");
+  });
+
+  it("names hosts that the policy leaves out, and other faults", async () => {
+    const policy = servePolicy("version: STSv1\nmode: enforce\nmx: *.good.test.invalid\nmax_age: 60\n", "text/html");
+    const { mta_sts: sts, checks } = await check("good.test", { zones: GOOD, policy });
+    expect(sts).toMatchObject({ mode: "enforce", mx_match: false });
+    expect(sts.issues.join("\n")).toMatch(
+      /less than a day.*text\/plain.*does not name the mail host mail\.good\.test/s,
+    );
+    expect(checks.find(({ id }) => id === "transport")?.score).toBe(0);
+  });
+
+  it("is not fetched where DNS announces none", async () => {
+    const { ["_mta-sts.good.test"]: _announcement, ...zones } = GOOD;
+    const { result, web } = await site.check("good.test", { zones, policy: servePolicy(STS_POLICY) });
+    expect(result.mta_sts.policy).toBeNull();
+    expect(web?.requests).toEqual([]);
+  });
+
+  it("slowly served leaves a result in time", async () => {
+    const started = performance.now();
+    const result = await check("good.test", { zones: GOOD, policy: () => true }, { timeoutMs: 4000 });
+    expect(result.mta_sts.policy?.error).toContain("timeout");
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe("DANE", () => {
+  it("of all hosts takes the place of MTA-STS", async () => {
+    const tree = growDaneTree();
+    const server = await startDnsServer({ answer: (name, type) => tree.answer(name, type) });
+    const limits = jobLimits(20_000);
+    const net = netOf({ dns: dnsPort([server.address], { limits }), trustAnchors: tree.anchors }, limits);
+    for (const [domain, dane] of [
+      ["example", { status: "all", hosts_secure: 1, hosts_total: 1, mx_secure: true }],
+      ["plain", { status: "none", hosts_secure: 0, hosts_total: 1, mx_secure: null }],
+    ] as const) {
+      const outcome = await emailCheck.run(net, { domain });
+      if (outcome.status !== "ok") throw new Error(outcome.status);
+      expect(Array.from(Value.Errors(emailCheck.contract.result, outcome.data))).toEqual([]);
+      expect(outcome.data.dane).toEqual(dane);
+      expect(points(outcome.data)["transport"]).toBe(domain === "example" ? "8/8 pass" : "0/8 fail");
+    }
+    await server.close();
+  });
+});
+
+describe("a resolver that fails", () => {
+  it("leaves everything unknown and nothing absent", async () => {
+    const result = await check("good.test", { behaviours: { "*": { status: "SERVFAIL" } } });
+    expect(result).toMatchObject({
+      exists: null,
+      score: null,
+      grade: null,
+      spoofable: null,
+      spf: { record: null, valid: null, lookups: null, void_lookups: null },
+      dmarc: { record: null, org_domain: null, policy_effective: null, issues: [] },
+      mta_sts: { dns: { present: null }, policy: null },
+      tls_rpt: { valid: null },
+      bimi: { valid: null, dmarc_ready: null },
+      dkim: { wildcard: null },
+    });
+    expect(result.checks.every(({ status }) => status === "na")).toBe(true);
+    expect(result.limitations.length).toBeGreaterThan(10);
+    expect(result.limitations.join(" ")).toContain("nobody answered for any");
+  });
+
+  it("for one part leaves the others", async () => {
+    const behaviours = { "_dmarc.good.test": { status: "SERVFAIL" }, "good.test/MX": { drop: true } } as const;
+    const result = await check("good.test", { zones: GOOD, behaviours, policy: servePolicy(STS_POLICY) });
+    expect(result).toMatchObject({
+      spoofable: null,
+      dmarc: { record: null, policy_effective: null },
+      mx: { status: "TIMEOUT", null_mx: null },
+      mta_sts: { mode: "enforce", mx_match: null },
+      tls_rpt: { valid: true },
+    });
+    expect(points(result)).toMatchObject({ dmarc_policy: "0/20 na", dkim_key: "15/15 pass", transport: "0/8 na" });
+    expect(result.limitations.join(" ")).toMatch(/TXT _dmarc\.good\.test: SERVFAIL/);
+  });
+
+  it("by silence leaves a result within the deadline", async () => {
+    const started = performance.now();
+    const result = await check("good.test", { behaviours: { "*": { drop: true } } }, { timeoutMs: 3000 });
+    expect(result).toMatchObject({ score: null, spoofable: null });
+    expect(performance.now() - started).toBeLessThan(6000);
+  });
+});
+
+describe("hostile zones", () => {
+  it("sixty TXT records, a text of 60 KB, octets of every kind and bombs stay within bounds", async () => {
+    const many = Array.from({ length: 60 }, (_, index) => txt(`token-${index}=${"x".repeat(150)}`));
+    const bomb: Record<string, { TXT: string[] }> = {};
+    const grow = (path: string): void => {
+      bomb[`n${path}.x.test`] = { TXT: [txt(`v=spf1 include:n${path}0.x.test include:n${path}1.x.test -all`)] };
+      if (path.length < 6) ["0", "1"].forEach((bit) => grow(path + bit));
+    };
+    grow("");
+    const zones = {
+      "x.test": { TXT: [...many, txt("v=spf1 include:n.x.test -all")] },
+      ...bomb,
+      "_dmarc.x.test": {
+        TXT: [`"v=DMARC1\\; p=reject\\; rua=mailto:\\000\\255@x.test\\;" ${txt("x=".repeat(20_000))}`],
+      },
+      "_smtp._tls.x.test": { TXT: [txt(`v=TLSRPTv1; rua=${"mailto:a@b.test,".repeat(2000)}`)] },
+      "default._bimi.x.test": { TXT: [txt(`v=BIMI1; l=https://${"a".repeat(30_000)}.svg`)] },
+      "a.x.test": { CNAME: ["b.x.test."] },
+      "b.x.test": { CNAME: ["a.x.test."] },
+    };
+    const { result, dns } = await site.check("x.test", { zones });
+    expect(result.spf.valid).toBe(false);
+    expect(result.spf.errors.join()).toMatch(/terms ask the DNS/);
+    expect(JSON.stringify(result).length).toBeLessThan(200_000);
+    expect(JSON.stringify(result)).not.toMatch(/\\u0000|ÿ/);
+    expect(dns.queries.length).toBeLessThan(250);
+  });
+});

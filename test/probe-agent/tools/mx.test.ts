@@ -1,0 +1,246 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { Value } from "typebox/value";
+import { mx } from "#probe-agent/tools/mx.ts";
+import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
+import { growDaneTree } from "#test/support/dane-tree.ts";
+import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
+import { resultOf, type ToolSetting } from "#test/support/tool.ts";
+
+const open: DnsServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+async function serve(options: DnsServerOptions): Promise<DnsServer> {
+  const server = await startDnsServer(options);
+  open.push(server);
+  return server;
+}
+
+async function lookAt(domain: string, options: DnsServerOptions, setting: ToolSetting = {}) {
+  const server = await serve(options);
+  return resultOf(mx, { domain }, { dnsServers: [server.address], ...setting });
+}
+
+const ZONES = {
+  "example.test": {
+    MX: ["20 backup.example.test.", "10 aspmx.l.google.com."],
+  },
+  "aspmx.l.google.com": { A: ["8.8.8.8"], AAAA: ["2001:4860:4860::8888"] },
+  "backup.example.test": { A: ["8.8.4.4"] },
+  "8.8.8.8.in-addr.arpa": { PTR: ["aspmx.l.google.com."] },
+  "4.4.8.8.in-addr.arpa": { PTR: ["elsewhere.example.test."] },
+  "elsewhere.example.test": { A: ["9.9.9.9"] },
+  "8.8.8.8.origin.test": { TXT: ['"15169 | 8.8.8.0/24 | US | arin | 2023-12-28"'] },
+  "_mta-sts.example.test": { TXT: ['"v=STSv1; id=20260101;"'] },
+  "_smtp._tls.example.test": { TXT: ['"v=TLSRPTv1; rua=mailto:tls@example.test"'] },
+};
+
+describe("mail exchangers", () => {
+  it("are shown by priority with addresses, reverse names, networks and provider", async () => {
+    const result = await lookAt("example.test", { zones: ZONES });
+    expect(result).toMatchObject({
+      domain: "example.test",
+      status: "NOERROR",
+      null_mx: false,
+      implicit_mx: false,
+      provider: "Google Workspace",
+      ipv6: true,
+      mta_sts: { present: true, id: "20260101", issues: [] },
+      tls_rpt: { valid: true, rua: ["mailto:tls@example.test"] },
+      source: ["dns", "cymru"],
+    });
+    expect(result.records).toMatchObject([
+      {
+        priority: 10,
+        host: "aspmx.l.google.com",
+        ttl: 300,
+        is_cname: false,
+        dane: { status: "absent", records: [], reason: null },
+        addresses: [
+          { ip: "8.8.8.8", ptr: "aspmx.l.google.com", fcrdns: true, asn: 15_169 },
+          { ip: "2001:4860:4860::8888", ptr: null, fcrdns: null, asn: null },
+        ],
+      },
+      { priority: 20, host: "backup.example.test", addresses: [{ ip: "8.8.4.4", fcrdns: false }] },
+    ]);
+    expect(result.issues).toEqual([
+      "backup.example.test: the reverse name of 8.8.4.4 (elsewhere.example.test) does not lead back to it",
+    ]);
+    expect(result.limitations.join(" ")).toContain("STARTTLS was not tried");
+  });
+
+  it("asks each question once", async () => {
+    const server = await serve({ zones: ZONES });
+    await resultOf(mx, { domain: "example.test" }, { dnsServers: [server.address] });
+    const asked = server.queries.map(({ name, type }) => `${name.toLowerCase()} ${type}`);
+    // PTR names are looked up again by the reader of reverse names.
+    const once = asked.filter((question) => !/ PTR$|^(elsewhere|aspmx)/.test(question));
+    expect(once.toSorted()).toEqual([...new Set(once)].toSorted());
+  });
+});
+
+describe("odd records", () => {
+  it("the null MX alone is no fault (RFC 7505)", async () => {
+    const result = await lookAt("none.test", { zones: { "none.test": { MX: ["0 ."] } } });
+    expect(result).toMatchObject({ null_mx: true, implicit_mx: false, issues: [], ipv6: false });
+    expect(result.records).toMatchObject([{ priority: 0, host: ".", addresses: [] }]);
+    const odd = await lookAt("none.test", { zones: { "none.test": { MX: ["10 ."] } } });
+    expect(odd.issues).toEqual(["the null MX should have preference 0"]);
+  });
+
+  it("the null MX beside others is one", async () => {
+    const zones = { "none.test": { MX: ["0 .", "10 mail.none.test."] }, "mail.none.test": { A: ["8.8.8.8"] } };
+    const result = await lookAt("none.test", { zones });
+    expect(result.null_mx).toBe(false);
+    expect(result.issues[0]).toContain("must stand alone");
+  });
+
+  it("without MX mail goes to the domain's own addresses", async () => {
+    const result = await lookAt("own.test", { zones: { "own.test": { A: ["8.8.8.8"] } } });
+    expect(result).toMatchObject({ implicit_mx: true, null_mx: false, records: [{ host: "own.test", ttl: null }] });
+    expect(result.issues.join(" ")).toContain("no MX records");
+  });
+
+  it("a domain without anything gets no mail, one that does not exist is told so", async () => {
+    const zones = { "empty.test": { TXT: ['"x"'] } };
+    const empty = await lookAt("empty.test", { zones });
+    expect(empty).toMatchObject({ implicit_mx: false, records: [], ipv6: null });
+    expect(empty.issues[0]).toContain("neither MX records nor an address");
+    const absent = await lookAt("absent.test", { zones });
+    expect(absent).toMatchObject({ status: "NXDOMAIN", records: [], issues: ["the domain does not exist"] });
+  });
+
+  it("names each fault", async () => {
+    const zones = {
+      "bad.test": {
+        MX: [
+          "5 alias.bad.test.",
+          "10 192.0.2.7.",
+          "10 inside.bad.test.",
+          "20 gone.bad.test.",
+          "30 bare.bad.test.",
+          "40 inside.bad.test.",
+        ],
+      },
+      "alias.bad.test": { CNAME: ["real.bad.test."] },
+      "real.bad.test": { A: ["8.8.8.8"] },
+      "inside.bad.test": { A: ["10.0.0.1"] },
+      "bare.bad.test": { TXT: ['"x"'] },
+    };
+    const { issues, records } = await lookAt("bad.test", { zones });
+    const all = issues.join("\n");
+    expect(all).toContain("alias.bad.test: the host is an alias (CNAME)");
+    expect(all).toContain("192.0.2.7: an MX record must name a host, not an address");
+    expect(all).toContain("inside.bad.test: 10.0.0.1: a private address");
+    expect(all).toContain("gone.bad.test: the name does not exist");
+    expect(all).toContain("bare.bad.test: the host has no address");
+    expect(all).toContain("several hosts share the priority 10");
+    expect(all).toContain("inside.bad.test: the host stands in several MX records");
+    expect(all).toContain("no mail host has an IPv6 address");
+    expect(records[0]).toMatchObject({ is_cname: true, addresses: [{ ip: "8.8.8.8" }] });
+  });
+
+  it("a single host is named as such", async () => {
+    const zones = {
+      "one.test": { MX: ["10 mail.one.test."] },
+      "mail.one.test": { A: ["8.8.8.8"], AAAA: ["2001:4860::1"] },
+    };
+    expect((await lookAt("one.test", { zones })).issues.join(" ")).toContain("a single mail host");
+  });
+});
+
+describe("a resolver that fails", () => {
+  it.each(["SERVFAIL", "REFUSED"])("with %s makes things unknown, not absent", async (status) => {
+    const result = await lookAt("x.test", { behaviours: { "*": { status } } });
+    expect(result).toMatchObject({
+      status,
+      records: [],
+      null_mx: null,
+      implicit_mx: null,
+      ipv6: null,
+      provider: null,
+      mta_sts: { present: null },
+      tls_rpt: { valid: null },
+      issues: [],
+    });
+    expect(result.limitations.join(" ")).toMatch(/MX x\.test.*TXT _mta-sts\.x\.test/);
+  });
+
+  it("by silence leaves a result in time", async () => {
+    const started = performance.now();
+    const zones = { "x.test": { MX: ["10 mail.x.test."] } };
+    const result = await lookAt(
+      "x.test",
+      { zones, behaviours: { "mail.x.test": { drop: true } } },
+      { timeoutMs: 3000 },
+    );
+    expect(performance.now() - started).toBeLessThan(8000);
+    expect(result.records).toMatchObject([{ host: "mail.x.test", addresses: [], is_cname: null }]);
+    expect(result.ipv6).toBeNull();
+    expect(result.limitations.join(" ")).toContain("A mail.x.test: TIMEOUT");
+    expect(result.issues.join(" ")).not.toContain("no address");
+  });
+
+  it("on aliases in a circle says so", async () => {
+    const zones = {
+      "x.test": { MX: ["10 a.x.test."] },
+      "a.x.test": { CNAME: ["b.x.test."] },
+      "b.x.test": { CNAME: ["a.x.test."] },
+    };
+    const result = await lookAt("x.test", { zones });
+    expect(result.limitations.join(" ")).toContain("A a.x.test: alias loop");
+  });
+});
+
+describe("hostile zones", () => {
+  it("sixty hosts with sixty addresses each stay within bounds", async () => {
+    const A = Array.from({ length: 60 }, (_, index) => `192.0.2.${index}`);
+    const zones: Record<string, Record<string, string[]>> = { "x.test": { MX: [] } };
+    for (let index = 0; index < 60; index += 1) {
+      zones["x.test"]?.["MX"]?.push(`${index} ${"h".repeat(50)}${index}.x.test.`);
+      zones[`${"h".repeat(50)}${index}.x.test`] = { A };
+    }
+    const result = await lookAt("x.test", { zones });
+    expect(result.records).toHaveLength(20);
+    expect(result.records[0]?.addresses).toHaveLength(8);
+    expect(result.limitations).toContain("Of 60 MX records the first 20 were looked at.");
+    expect(JSON.stringify(result).length).toBeLessThan(100_000);
+  });
+});
+
+describe("DANE", () => {
+  async function daneOf(domain: string, forged = false, behaviours: DnsServerOptions["behaviours"] = {}) {
+    const tree = growDaneTree(forged);
+    const server = await serve({ answer: (name, type) => tree.answer(name, type), behaviours });
+    const limits = jobLimits(10_000);
+    const net = netOf({ dns: dnsPort([server.address], { limits }), trustAnchors: tree.anchors }, limits);
+    const outcome = await mx.run(net, { domain });
+    if (outcome.status !== "ok") throw new Error(outcome.status);
+    expect(Array.from(Value.Errors(mx.contract.result, outcome.data))).toEqual([]);
+    return outcome.data;
+  }
+
+  it("counts where its signatures hold here, whatever the resolver says (RFC 7672)", async () => {
+    const { records } = await daneOf("example");
+    expect(records[0]?.dane).toMatchObject({
+      status: "secure",
+      records: [
+        { usage: 3, selector: 1, matching_type: 1, usable: true },
+        { usage: 1, usable: false },
+      ],
+    });
+  });
+
+  it("is insecure without DNSSEC, bogus where the data were changed, unknown where nobody answers", async () => {
+    const plain = await daneOf("plain");
+    expect(plain.records[0]?.dane.status).toBe("insecure");
+    expect(plain.issues.join(" ")).toContain("not signed by DNSSEC");
+    const forged = await daneOf("example", true);
+    expect(forged.records[0]?.dane.status).toBe("bogus");
+    expect(forged.issues[0]).toContain("fail DNSSEC validation");
+    const silent = await daneOf("example", false, { "_25._tcp.mail.example": { status: "SERVFAIL" } });
+    expect(silent.records[0]?.dane.status).toBe("unknown");
+    expect(silent.limitations.join(" ")).toContain("DANE of mail.example is not known");
+  });
+});
