@@ -59,10 +59,14 @@ const alpn: Kind<readonly string[]> = {
 };
 
 const KINDS: Readonly<Record<string, Kind<SvcValue>>> = {
-  mandatory: listOf(
-    (reader) => keyName(reader.u16()),
-    (writer, key) => writer.u16(keyCode(key)),
-  ),
+  mandatory: {
+    ...listOf(
+      (reader) => keyName(reader.u16()),
+      (writer, key) => writer.u16(keyCode(key)),
+    ),
+    // In ascending order on the wire, in any order as text (RFC 9460 section 8).
+    parse: (word) => word.split(",").toSorted((one, other) => keyCode(one) - keyCode(other)),
+  },
   alpn,
   "no-default-alpn": { read: () => true, write: () => {}, format: () => "", parse: () => true } satisfies Kind<true>,
   port: {
