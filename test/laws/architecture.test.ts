@@ -87,7 +87,7 @@ describe("who may know whom", () => {
     expect(breakers(pure, (file) => opensSockets(file) && "node:net")).toEqual([]);
     // So has the DNS codec, which DNSSEC needs.
     const io =
-      /^node:(fs|tls|http|https|http2|dgram|dns|child_process)|^probe-agent\/net\/(?!port[./]|dns\/(names|error|registry|rdata\/[a-z-]+)\.ts$)/;
+      /^node:(fs|tls|http|https|http2|dgram|dns|child_process|worker_threads)|^probe-agent\/net\/(?!port[./]|dns\/(names|error|registry|rdata\/[a-z-]+)\.ts$)/;
     expect(breakers(pure, (file) => importsOf(file, io))).toEqual([]);
     const analysers = product.filter((file) => file.path.startsWith("probe-agent/analysis/"));
     expect(breakers(analysers, (file) => importsOf(file, /^probe-agent\/tools\//))).toEqual([]);

@@ -18,6 +18,8 @@ const PLAIN: readonly (readonly [field: string, source: PlainSource])[] = [
   ["text", "text"],
   ["css", "css"],
   ["scriptSrc", "script_src"],
+  // Its name in older sets.
+  ["script", "script_src"],
   ["scripts", "script"],
   ["robots", "robots"],
   ["certIssuer", "certificate_issuer"],

@@ -21,6 +21,7 @@ export interface TechPage {
   readonly scriptSrc?: readonly string[];
   readonly scripts?: readonly string[];
   readonly css?: readonly string[];
+  readonly text?: string;
   readonly xhr?: readonly string[];
 }
 
@@ -54,7 +55,7 @@ export function readSubject(page: TechPage): Subject {
     plain: {
       url: [page.url.slice(0, MAX_ENTRY)],
       html: [text.slice(0, MAX_HTML)],
-      text: [contents.text],
+      text: [contents.text, ...cut([page.text ?? ""], MAX_TEXT)],
       css: [...contents.css, ...cut(page.css, MAX_SCRIPTS)],
       script_src: [...new Set([...sources.flatMap((src) => resolve(src, base)), ...cut(page.scriptSrc)])].slice(
         0,

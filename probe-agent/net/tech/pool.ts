@@ -19,8 +19,8 @@ export type RunPage = (page: TechPage, until: number, signal: AbortSignal) => Pr
 const HEAP_MB = 512;
 /** Threads at once: one slow page does not hold up the next. */
 const THREADS = 2;
-/** Pages that wait at most; each may hold 5 MB. */
-const MAX_WAITING = 16;
+/** Pages that wait at most: those of a burst, a few milliseconds each; their jobs hold them in memory anyway. */
+const MAX_WAITING = 128;
 /** A thread without work ends after this. */
 const IDLE_MS = 30_000;
 /** A rule that took too long is left alone for so long: a hostile page may have been the reason. */

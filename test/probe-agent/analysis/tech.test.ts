@@ -48,6 +48,7 @@ describe("each field of a rule is held against its part of the page", () => {
     ["text across elements", { text: "Proudly made" }, "text", "Proudly made"],
     ["css", { css: "\\.made-box" }, "css", ".made-box"],
     ["scriptSrc, resolved by base", { scriptSrc: "/app/js/made-" }, "script_src", `${URL}app/js/made-2.0.1.min.js`],
+    ["script, as older sets say", { script: "/made-" }, "script_src", `${URL}app/js/made-2.0.1.min.js`],
     ["scripts loaded by link", { scriptSrc: "chunk-made" }, "script_src", `${URL}app/chunk-made.mjs`],
     ["scripts", { scripts: "window\\.made" }, "script", "window.made"],
     ["robots", { robots: "/made-admin/" }, "robots", "/made-admin/"],
