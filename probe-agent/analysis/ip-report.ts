@@ -4,6 +4,7 @@ import type { ip as contract } from "#shared/tools/ip.ts";
 import type { AddressType } from "#probe-agent/analysis/address-type.ts";
 import type { AsRecord, Origin } from "#probe-agent/analysis/cymru.ts";
 import type { NetworkOwner, Place } from "#probe-agent/analysis/geo.ts";
+import { networkRow } from "#probe-agent/analysis/rdap/rows.ts";
 import type { RdapFinding } from "#probe-agent/analysis/rdap.ts";
 
 type Result = ResultOf<typeof contract>;
@@ -100,7 +101,7 @@ export function ipReport(evidence: IpEvidence): Omit<Result, "elapsed_ms" | "obs
     network: finding?.cidr ?? origin?.prefix ?? null,
     announced_prefix: origin?.prefix ?? null,
     registry: registryOf(origin, finding),
-    rdap: rdap?.ok === true ? registration(rdap.finding, rdap.url) : null,
+    rdap: rdap?.ok === true ? networkRow(rdap.finding.network, rdap.url) : null,
     all_addresses: [...evidence.allowed.map(row(false)), ...evidence.blocked.map(row(true))],
     data: evidence.geo && describeDatabase(evidence.geo.database, evidence.now),
     source: [
@@ -121,11 +122,6 @@ function describeDatabase(database: Database, now: Date): NonNullable<Result["da
 
 function row(blocked: boolean): (address: Address) => Result["all_addresses"][number] {
   return ({ ip, version }) => ({ ip, ip_version: version, blocked });
-}
-
-function registration({ network }: RdapFinding, url: string): NonNullable<Result["rdap"]> {
-  const { organization: _organization, port43: _port43, ...rest } = network;
-  return { ...rest, cidrs: [...network.cidrs], status: [...network.status], url };
 }
 
 function registryOf(origin: Origin | null, finding: RdapFinding | null): Result["registry"] {

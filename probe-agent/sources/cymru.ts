@@ -20,8 +20,13 @@ export async function askCymru(net: Net, ip: string): Promise<CymruAnswer> {
   if (texts === null) return { answered: false, origin: null, system: null };
   const origin = readOrigin(texts, ip);
   const asn = origin?.asns[0];
-  const about = asn === undefined ? null : await askTexts(net, asName(asn, zones));
-  return { answered: true, origin, system: asn === undefined || about === null ? null : readAs(about, asn) };
+  return { answered: true, origin, system: asn === undefined ? null : await askCymruAs(net, asn) };
+}
+
+/** Asks who an autonomous system is; null where the zone does not have it or did not answer. */
+export async function askCymruAs(net: Net, asn: number): Promise<AsRecord | null> {
+  const about = await askTexts(net, asName(asn, net.services.cymruZones));
+  return about === null ? null : readAs(about, asn);
 }
 
 /** TXT texts of a name; empty where it has none, null where nobody can tell. */

@@ -18,10 +18,12 @@ import { propagation } from "#probe-agent/tools/propagation.ts";
 import { protocol } from "#probe-agent/tools/protocol.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
+import { robots } from "#probe-agent/tools/robots.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
 import { security } from "#probe-agent/tools/security.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
+import { asn } from "#probe-agent/tools/asn.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
 import { urlExpand } from "#probe-agent/tools/url-expand.ts";
 import { wayback } from "#probe-agent/tools/wayback.ts";
@@ -45,6 +47,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     protocol,
     mixedContent,
     schema,
+    robots,
     techDetect,
     ogPreview,
     cms,
@@ -58,6 +61,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     emailHeader,
     propagation,
     whois,
+    asn,
     traceroute,
   ].map((tool) => [tool.contract.name, tool as unknown as Implementation]),
 );

@@ -19,10 +19,12 @@ import { propagation } from "#shared/tools/propagation.ts";
 import { protocol } from "#shared/tools/protocol.ts";
 import { redirects } from "#shared/tools/redirects.ts";
 import { resolveUrl } from "#shared/tools/resolve-url.ts";
+import { robots } from "#shared/tools/robots.ts";
 import { schema } from "#shared/tools/schema.ts";
 import { security } from "#shared/tools/security.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { techDetect } from "#shared/tools/tech-detect.ts";
+import { asn } from "#shared/tools/asn.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 import { urlExpand } from "#shared/tools/url-expand.ts";
 import { wayback } from "#shared/tools/wayback.ts";
@@ -44,6 +46,7 @@ export const CONTRACTS: readonly Contract[] = [
   protocol,
   mixedContent,
   schema,
+  robots,
   techDetect,
   ogPreview,
   cms,
@@ -57,5 +60,6 @@ export const CONTRACTS: readonly Contract[] = [
   emailHeader,
   propagation,
   whois,
+  asn,
   traceroute,
 ].map((contract) => contract as unknown as Contract);

@@ -1,5 +1,6 @@
-import { readAutnum, type RdapAutnum } from "#probe-agent/analysis/rdap/autnum.ts";
-import { readIpNetwork, type RdapNetwork } from "#probe-agent/analysis/rdap.ts";
+import { autnumRow, networkRow } from "#probe-agent/analysis/rdap/rows.ts";
+import { readAutnum } from "#probe-agent/analysis/rdap/autnum.ts";
+import { readIpNetwork } from "#probe-agent/analysis/rdap.ts";
 import {
   parseNumberWhois,
   type NumberAnswer,
@@ -10,7 +11,7 @@ import { isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
-import { nothing, rawJson, rdapBase, type Found, type Lookup, type Result } from "#probe-agent/tools/whois/answer.ts";
+import { nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { within } from "#probe-agent/within.ts";
 
 type Subject = Exclude<WhoisSubject, { kind: "domain" }>;
@@ -103,18 +104,6 @@ function readRegistration(value: unknown, url: string, subject: Subject): Pick<F
   }
   const autnum = readAutnum(value, subject.asn);
   return autnum === null ? null : { autnum: autnumRow(autnum, url) };
-}
-
-/** The network as results show it. */
-export function networkRow(network: RdapNetwork, url: string): NonNullable<Result["network"]> {
-  const { organization: _organization, port43: _port43, ...rest } = network;
-  return { ...rest, cidrs: [...network.cidrs], status: [...network.status], url };
-}
-
-/** The AS number as results show it. */
-export function autnumRow(autnum: RdapAutnum, url: string): NonNullable<Result["autnum"]> {
-  const { port43: _port43, ...rest } = autnum;
-  return { ...rest, status: [...autnum.status], url };
 }
 
 function holds({ range, autnum }: NumberRegistration, subject: Subject): boolean {

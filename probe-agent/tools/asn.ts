@@ -1,0 +1,153 @@
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { asn as contract } from "#shared/tools/asn.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { addressType } from "#probe-agent/analysis/address-type.ts";
+import { asNumberUse } from "#probe-agent/analysis/as-number-use.ts";
+import { asnReport, knowsNothing, NOTHING_KNOWN, type AsnEvidence } from "#probe-agent/analysis/asn-report.ts";
+import { blockText, readBlock } from "#probe-agent/analysis/ip-numbers.ts";
+import { readAutnum } from "#probe-agent/analysis/rdap/autnum.ts";
+import { readResource } from "#probe-agent/analysis/resource.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { askCymru, askCymruAs } from "#probe-agent/sources/cymru.ts";
+import { askRegistry } from "#probe-agent/sources/rdap.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+import { within } from "#probe-agent/within.ts";
+
+type Result = ResultOf<typeof contract>;
+
+/** Left for the answer's way back once the sources have had their time. */
+const RESERVE_MS = 500;
+/** Of the deadline; the rest is for the registry. */
+const ROUTING_MS = 5_000;
+
+/** ASN: the operator's database, then Team Cymru's view of routing, then the registry of the number. */
+export const asn = implement(contract, async (net, { query }): Promise<Outcome<Result>> => {
+  const observedAt = net.now().toISOString();
+  const startedAt = net.monotonic();
+  const resource = readResource(query);
+  if (resource === null) return { status: "invalid", field: "query", message: "is no AS number, IP address or host" };
+  let evidence: AsnEvidence;
+  if (resource.kind === "autnum") evidence = await aboutNumber(net, resource.asn);
+  else {
+    const resolved = await net.dns.resolve(resource.kind === "ip" ? resource.ip : resource.name);
+    if (resolved.status !== "ok") return resolved;
+    const [address] = resolved.data.allowed;
+    if (address === undefined) throw new Error("resolved to no allowed address");
+    const several = resolved.data.allowed.length > 1;
+    const found = await aboutAddress(net, address.ip);
+    evidence = {
+      ...found,
+      host: resource.kind === "ip" ? null : resolved.data.host,
+      limitations: [
+        ...found.limitations,
+        ...(several ? ["The host has several addresses; only the first one was looked at."] : []),
+      ],
+    };
+  }
+  if (knowsNothing(evidence)) {
+    const message = `no source knows the network: ${evidence.limitations.join(" ")}`.slice(0, 1000);
+    return failed("response", "target", "not_found", message);
+  }
+  return ok({
+    query,
+    ...asnReport(evidence),
+    elapsed_ms: Math.round(net.monotonic() - startedAt),
+    observed_at: observedAt,
+  });
+});
+
+async function aboutNumber(net: Net, number: number): Promise<AsnEvidence> {
+  // Nobody outside has to hear of a number that is nobody's.
+  if (asNumberUse(number).use !== "public") return { ...NOTHING_KNOWN, asn: number };
+  const patience = net.remainingMs() - RESERVE_MS;
+  const [system, registered] = await Promise.all([
+    within(Math.min(ROUTING_MS, patience), askCymruAs(net, number), null),
+    within(patience, askAutnum(net, number), LATE),
+  ]);
+  return {
+    ...NOTHING_KNOWN,
+    asn: number,
+    system,
+    autnum: registered.autnum,
+    limitations: [
+      ...(system === null ? ["Team Cymru's DNS zones do not have the number, or did not answer."] : []),
+      ...registered.limitations,
+    ],
+  };
+}
+
+async function aboutAddress(net: Net, ip: string): Promise<AsnEvidence> {
+  const type = addressType(ip);
+  if (type !== "public" && type !== "anycast") {
+    const what = `A ${type.replace("_", "-")} address: no network announces it to the internet.`;
+    return { ...NOTHING_KNOWN, ip, limitations: [what] };
+  }
+  const known = net.data.asn(ip);
+  const patience = net.remainingMs() - RESERVE_MS;
+  const routing = within(Math.min(ROUTING_MS, patience), askCymru(net, ip), null);
+  const first = known?.owner?.asn ?? null;
+  // The database knows the number at once; without it the registry can only be asked once routing has told it.
+  const [cymru, early] = await Promise.all([
+    routing,
+    first === null ? null : within(patience, askAutnum(net, first), LATE),
+  ]);
+  const number = first ?? cymru?.origin?.asns[0] ?? null;
+  const registered =
+    early ??
+    (number === null || asNumberUse(number).use !== "public"
+      ? NOT_ASKED
+      : await within(net.remainingMs() - RESERVE_MS, askAutnum(net, number), LATE));
+  const origin = cymru?.origin ?? null;
+  const differs = first !== null && origin !== null && !origin.asns.includes(first);
+  return {
+    ...NOTHING_KNOWN,
+    ip,
+    asn: number,
+    origin,
+    // Its name belongs to the system routing tells of.
+    system: cymru?.system?.asn === number ? cymru.system : null,
+    owner: known?.owner ?? null,
+    ownerBlock: known?.prefix == null ? null : blockOf(ip, known.prefix),
+    database: known?.database ?? null,
+    autnum: registered.autnum,
+    limitations: [
+      ...(cymru?.answered === true ? [] : ["Team Cymru's DNS zones did not answer."]),
+      ...(cymru?.answered === true && origin === null ? ["No prefix in global routing holds the address."] : []),
+      ...(differs ? [`Routing data name AS${origin.asns.join(", AS")} in place of the database's AS${first}.`] : []),
+      ...((origin?.asns.length ?? 0) > 1 ? ["Several networks announce the prefix; asn is the first of them."] : []),
+      ...registered.limitations,
+    ],
+  };
+}
+
+interface Registered {
+  readonly autnum: AsnEvidence["autnum"];
+  readonly limitations: readonly string[];
+}
+
+const LATE: Registered = { autnum: null, limitations: ["RDAP: the registry did not answer in time."] };
+const NOT_ASKED: Registered = { autnum: null, limitations: [] };
+
+async function askAutnum(net: Net, number: number): Promise<Registered> {
+  const no = (limitation: string): Registered => ({ autnum: null, limitations: [limitation] });
+  const reply = await askRegistry(net, { kind: "autnum", asn: number });
+  switch (reply.status) {
+    case "nobody":
+      return no("RDAP: no registry has been given this number.");
+    case "absent":
+      return no("RDAP: the registry has given the number to nobody.");
+    case "failed":
+      return no(`RDAP: the registry gave no registration (${reply.reason}).`);
+    default: {
+      const autnum = readAutnum(reply.value, number);
+      return autnum === null
+        ? no("RDAP: the registry's answer is no registration of this number.")
+        : { autnum: { ...autnum, url: reply.url }, limitations: [] };
+    }
+  }
+}
+
+function blockOf(ip: string, prefix: number): string | null {
+  const block = readBlock(`${ip}/${prefix}`);
+  return block === null ? null : blockText(block);
+}
