@@ -1,5 +1,6 @@
 import type { Config } from "#probe-agent/config.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
+import { openAiBots } from "#probe-agent/data/ai-bots.ts";
 import { openHstsPreload } from "#probe-agent/data/hsts-preload.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import { openPlaces } from "#probe-agent/data/places.ts";
@@ -20,6 +21,8 @@ export function openData(
   if (!preload.ok) return preload;
   const techRules = openTechRules(files.techRulesDir);
   if (!techRules.ok) return techRules;
+  const aiBots = openAiBots(files.aiBots);
+  if (!aiBots.ok) return aiBots;
   const places = openPlaces(files, warn);
   if (!places.ok) return places;
   return {
@@ -30,6 +33,7 @@ export function openData(
       hasHstsPreload: preload.data.atHand,
       hstsPreload: preload.data.find,
       techRules: techRules.data,
+      aiBots: aiBots.data,
     },
   };
 }

@@ -30,4 +30,14 @@ export interface DataPort {
   hstsPreload(host: string): { readonly include_subdomains: boolean } | null;
   /** How technologies are told: the operator's rules, or the ones that are built in. */
   readonly techRules: RuleData;
+  /** Crawlers of AI services: the operator's list, or the one that is built in. */
+  readonly aiBots: readonly AiBot[];
+}
+
+/** A crawler of an AI service. */
+export interface AiBot {
+  /** Product token, as robots.txt names it. */
+  readonly name: string;
+  readonly operator: string;
+  readonly purpose: "train" | "search" | "assistant" | "agent";
 }

@@ -1,0 +1,52 @@
+import { ok, type Outcome } from "#shared/outcome.ts";
+import { siteUrls } from "#shared/site.ts";
+import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+
+/** A site's robots.txt as it came. */
+export interface RobotsAnswer {
+  /** Origin it was asked of, e.g. https://example.com. */
+  readonly origin: string;
+  readonly url: string;
+  readonly status: number;
+  readonly contentType: string | null;
+  /** At most 500 KiB. */
+  readonly bytes: Uint8Array;
+  readonly truncated: boolean;
+}
+
+/** RFC 9309 section 2.5: what a crawler must read, and Google's does, is 500 KiB. */
+const MAX_BYTES = 500 * 1024;
+/** RFC 9309 section 2.3.1.2. */
+const MAX_REDIRECTS = 5;
+
+/** Fetches /robots.txt of a site named by host, host:port or URL; http:// where nothing answers over https://. */
+export async function fetchRobots(net: Net, site: string): Promise<Outcome<RobotsAnswer>> {
+  const [first, second] = siteUrls(site);
+  const outcome = await fetchFrom(net, first);
+  if (second === undefined || outcome.status !== "failed" || outcome.source !== "target") return outcome;
+  if (outcome.stage !== "connect" && outcome.stage !== "tls") return outcome;
+  const plain = await fetchFrom(net, second);
+  return plain.status === "ok" ? plain : outcome;
+}
+
+async function fetchFrom(net: Net, site: string): Promise<Outcome<RobotsAnswer>> {
+  const { origin } = new URL(site);
+  const fetched = await net.http.fetch({
+    url: `${origin}/robots.txt`,
+    method: "GET",
+    follow: true,
+    maxRedirects: MAX_REDIRECTS,
+    maxBodyBytes: MAX_BYTES,
+  });
+  if (fetched.status !== "ok") return fetched;
+  const { final, body, finalUrl } = fetched.data;
+  return ok({
+    origin,
+    url: finalUrl,
+    status: final.code,
+    contentType: joinedHeader(final.headers, "content-type"),
+    bytes: body.bytes,
+    truncated: body.truncated,
+  });
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { robots } from "#probe-agent/tools/robots.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { closedPort } from "#test/support/health.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+let site: HttpServer;
+let answer: { status: number; body: string | Buffer; headers?: Record<string, string> };
+
+beforeAll(async () => {
+  site = await startHttpServer({
+    handler: (_request, response, { path }) => {
+      if (path !== "/robots.txt") return false;
+      response.writeHead(answer.status, { "content-type": "text/plain", ...answer.headers }).end(answer.body);
+      return true;
+    },
+  });
+});
+afterAll(() => site.close());
+
+const FILE = `# comment
+User-agent: *
+Disallow: /private/
+Allow: /private/open
+Crawl-delay: 5
+Content-Signal: search=yes, ai-train=no
+
+User-agent: GPTBot
+User-agent: CCBot
+Disalow: /
+Sitemap: https://example.com/map.xml
+Host: example.com
+this is no line
+`;
+
+async function ask(test_url?: string, domain = `127.0.0.1:${site.port}`) {
+  return resultOf(robots, { domain, ...(test_url === undefined ? {} : { test_url }) });
+}
+
+const verdictOf = (result: Awaited<ReturnType<typeof ask>>, ua: string) =>
+  result.test.user_agents.find((one) => one.ua === ua);
+
+describe("a site's rules for crawlers", () => {
+  it("are read in full, with what is wrong with them", async () => {
+    answer = { status: 200, body: FILE };
+    const result = await ask("/private/secret");
+    expect(result).toMatchObject({
+      availability: "parsed",
+      status: 200,
+      fetched_url: `${site.url}/robots.txt`,
+      size_bytes: FILE.length,
+      groups: [
+        { user_agents: ["*"], crawl_delay: 5, rules: [{ type: "disallow", pattern: "/private/" }, { type: "allow" }] },
+        { user_agents: ["GPTBot", "CCBot"], rules: [{ type: "disallow", pattern: "/", line: 10 }] },
+      ],
+      sitemaps: ["https://example.com/map.xml"],
+      content_signals: { search: true, ai_input: null, ai_train: false },
+      syntax_errors: [{ line: 13 }],
+      lenient_lines: [10],
+      limitations: [],
+    });
+    expect(result.unknown_lines.map(({ key }) => key)).toEqual(["Crawl-delay", "Content-Signal", "Host"]);
+    expect(verdictOf(result, "Googlebot")).toEqual({
+      ua: "Googlebot",
+      allowed: false,
+      matched_rule: "disallow: /private/",
+      line: 3,
+      group: "global",
+    });
+    expect(verdictOf(await ask("/private/open/page"), "*")).toMatchObject({
+      allowed: true,
+      matched_rule: "allow: /private/open",
+    });
+  });
+
+  it("name crawlers of AI services", async () => {
+    answer = { status: 200, body: FILE };
+    const { ai_bots: ai } = await ask();
+    expect(ai.bots.find(({ name }) => name === "GPTBot")).toMatchObject({
+      allowed: false,
+      named: true,
+      purpose: "train",
+    });
+    expect(ai.bots.find(({ name }) => name === "ClaudeBot")).toMatchObject({ allowed: true, named: false });
+    expect(ai.allowed + ai.disallowed).toBe(ai.bots.length);
+    expect(ai.bots.length).toBeGreaterThanOrEqual(30);
+  });
+
+  it.each([
+    [404, "allow_all", true],
+    [403, "allow_all", true],
+    [500, "disallow_all", false],
+    [503, "disallow_all", false],
+  ])("with status %i mean %s", async (status, availability, allowed) => {
+    answer = { status, body: "User-agent: *\nDisallow: /only-if-read" };
+    const result = await ask();
+    expect(result).toMatchObject({ status, availability, groups: allowed ? [] : [{ user_agents: ["*"] }] });
+    expect(verdictOf(result, "*")?.allowed).toBe(allowed);
+  });
+
+  it("may come from behind redirects, in any encoding, or as HTML, and that is said", async () => {
+    answer = {
+      status: 200,
+      body: "<!doctype html><html><title>Not found</title>",
+      headers: { "content-type": "text/html" },
+    };
+    expect((await ask()).issues.join()).toContain("HTML came");
+    answer = { status: 302, body: "", headers: { location: "/bytes/10" } };
+    expect(await ask()).toMatchObject({ status: 200, fetched_url: `${site.url}/bytes/10` });
+    answer = { status: 200, body: Buffer.from("\u00EF\u00BB\u00BFUser-agent: *\rDisallow: /\u00E9", "latin1") };
+    expect((await ask()).groups).toMatchObject([{ rules: [{ pattern: "/%E9" }] }]);
+  });
+
+  it("are read up to 500 KiB, within a moment, however large the file is", async () => {
+    const rule = "Disallow: /*a*b*c*d*e*f*g*h$\n";
+    answer = { status: 200, body: `User-agent: *\n${rule.repeat(180_000)}` };
+    const started = performance.now();
+    const result = await ask(`/${"abcdefg".repeat(800)}`);
+    expect(result).toMatchObject({ truncated: true, size_bytes: 500 * 1024 });
+    expect(JSON.stringify(result).length).toBeLessThan(256_000);
+    expect(result.limitations[0]).toMatch(/^Of \d+ rules \d+ are shown/);
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
+  it("are looked for over http where nothing answers over https, or at the URL that was given", async () => {
+    answer = { status: 200, body: "User-agent: *\nDisallow:" };
+    expect((await ask(undefined, `${site.url}/some/page?x=1`)).fetched_url).toBe(`${site.url}/robots.txt`);
+    const { outcome } = await runTool(robots, { domain: `127.0.0.1:${await closedPort()}` });
+    expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
+  });
+
+  it("are tested with a URL of the site, or none", async () => {
+    answer = { status: 200, body: "" };
+    const { outcome } = await runTool(robots, { domain: site.url, test_url: "ftp://a.example/" });
+    expect(outcome).toMatchObject({ status: "invalid", field: "test_url" });
+    expect((await ask("https://other.example/")).limitations.join()).toContain("another host");
+  });
+});
