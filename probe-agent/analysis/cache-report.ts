@@ -73,7 +73,7 @@ export function cacheReport(headers: readonly HeaderPair[], code: number, now: D
     etag: cut(headerValues(headers, "etag")[0] ?? null),
     last_modified: modified?.toISOString() ?? null,
     expires: expires?.toISOString() ?? null,
-    vary: varies.slice(0, 50).map((name) => name.slice(0, MAX_TEXT)),
+    vary: varies.slice(0, 50).map((name) => name.slice(0, MAX_TEXT).toWellFormed()),
     served_by: CACHE_HEADERS.flatMap((header) => {
       const value = cut(joinedHeader(headers, header));
       return value === null ? [] : [{ header, value }];
@@ -114,5 +114,5 @@ function whole(seconds: number): number {
 }
 
 function cut(text: string | null): string | null {
-  return text === null ? null : text.slice(0, MAX_TEXT);
+  return text === null ? null : text.slice(0, MAX_TEXT).toWellFormed();
 }

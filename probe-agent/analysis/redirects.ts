@@ -5,7 +5,7 @@ import { findIssues } from "#probe-agent/analysis/redirects/issues.ts";
 import { hstsOf } from "#probe-agent/analysis/redirects/hsts.ts";
 import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/redirects/chain.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import { siteOf } from "#probe-agent/analysis/url/site.ts";
+import { siteOf } from "#probe-agent/analysis/same-site.ts";
 
 type Report = Omit<ResultOf<typeof redirects>, "url" | "source" | "observed_at" | "limitations">;
 type HopRow = Report["hops"][number];
@@ -45,7 +45,7 @@ export function redirectReport(
       ip: step.hop.ip,
       ms: to - from,
       http_version: step.hop.httpVersion,
-      server: joinedHeader(step.hop.headers, "server")?.slice(0, MAX_TEXT) ?? null,
+      server: joinedHeader(step.hop.headers, "server")?.slice(0, MAX_TEXT).toWellFormed() ?? null,
       set_cookie_count: headerValues(step.hop.headers, "set-cookie").length,
       headers: shown[index] ?? [],
     };
@@ -74,7 +74,7 @@ export function siteChanges(urls: readonly URL[]): Pick<Report, "https_upgrade" 
     cross_domain: urls.flatMap((url, index) => {
       const before = urls[index - 1];
       if (before === undefined) return [];
-      const [from, to] = [siteOf(before), siteOf(url)];
+      const [from, to] = [siteOf(before.hostname), siteOf(url.hostname)];
       return from === to ? [] : [{ hop: index, from, to }];
     }),
   };

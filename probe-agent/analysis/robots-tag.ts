@@ -18,7 +18,7 @@ export function parseRobotsTags(values: readonly string[]): RobotsTag[] {
   for (const value of values) {
     let tag = { agent: "*", directives: [] as string[] };
     tags.push(tag);
-    for (const element of elementsOf(value.slice(0, MAX_CHARACTERS))) {
+    for (const element of elementsOf(value.slice(0, MAX_CHARACTERS).toWellFormed())) {
       const named = /^([a-z0-9_*-]{1,100})[ \t]*:[ \t]*(.*)$/.exec(element);
       const directive = named !== null && !VALUED.has(named[1] ?? "") ? (named[2] ?? "") : element;
       if (named !== null && directive !== element) {

@@ -1,4 +1,5 @@
 import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import { documentBase } from "#probe-agent/analysis/html/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
@@ -11,7 +12,7 @@ import {
   type RedirectStep,
 } from "#probe-agent/analysis/redirects/chain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import { webUrl, withoutFragment } from "#probe-agent/analysis/url/site.ts";
+import { webUrl, withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
 import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { seePage, type SeenPage } from "#probe-agent/sources/page.ts";
@@ -112,7 +113,7 @@ interface Found extends FoundRefresh {
 /** The refresh that counts: the header's before the page's first (WHATWG HTML), then one within noscript. */
 function findRefresh({ snapshot, page }: SeenPage): Found | null {
   const { finalUrl: pageUrl, final } = snapshot;
-  const base = webUrl(page?.facts.baseHref ?? "", pageUrl)?.href ?? pageUrl;
+  const base = documentBase(page?.facts.baseHref ?? null, pageUrl);
   const found = (kind: Found["kind"], values: readonly string[], from: string): Found | null => {
     const refresh = values.map(parseRefresh).find((one): one is Refresh => one !== null);
     if (refresh === undefined) return null;
@@ -147,7 +148,7 @@ function noscriptRefreshes({ document }: Page): string[] {
 
 /** Media type of the last response in lower case, null without one. */
 export function mediaType({ contentType }: SeenPage): string | null {
-  const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase().slice(0, 200) ?? "";
+  const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase().slice(0, 200).toWellFormed() ?? "";
   return type === "" ? null : type;
 }
 

@@ -46,3 +46,9 @@ export async function askHttpsRecords(net: Net, host: string, port: number): Pro
     aliases.push(name);
   }
 }
+
+/** What stands in for records that did not come in time. */
+export function tooLate(host: string, port: number): HttpsRecords {
+  const name = httpsQueryName(host, port);
+  return { name, status: "TIMEOUT", aliases: [], records: [], why: "HTTPS records could not be looked up: TIMEOUT." };
+}

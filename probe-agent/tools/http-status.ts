@@ -38,8 +38,8 @@ function report(page: PageSnapshot, now: Date): Result {
   return {
     url: page.url,
     code,
-    reason: name ?? final.statusText.slice(0, MAX_TEXT),
-    status_text: final.statusText.slice(0, MAX_TEXT),
+    reason: name ?? cut(final.statusText),
+    status_text: cut(final.statusText),
     ...description,
     ok: description.class === "success",
     http_version: final.httpVersion,
@@ -50,8 +50,8 @@ function report(page: PageSnapshot, now: Date): Result {
     informational: [...(final.informational ?? [])],
     redirected: redirectsByHttp(final),
     location,
-    server: cut(joinedHeader(headers, "server")),
-    content_type: cut(joinedHeader(headers, "content-type")),
+    server: cutOrNull(joinedHeader(headers, "server")),
+    content_type: cutOrNull(joinedHeader(headers, "content-type")),
     content_length: length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null,
     retry_after_s: retryAfterS,
     cache: plain(cacheReport(headers, code, now)),
@@ -75,6 +75,10 @@ function report(page: PageSnapshot, now: Date): Result {
   };
 }
 
-function cut(value: string | null): string | null {
-  return value === null ? null : value.slice(0, MAX_TEXT);
+function cut(text: string): string {
+  return text.slice(0, MAX_TEXT).toWellFormed();
+}
+
+function cutOrNull(text: string | null): string | null {
+  return text === null ? null : cut(text);
 }

@@ -6,16 +6,19 @@ import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Hop } from "#probe-agent/net/port/http.ts";
-import { askHttpsRecords, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
+import { askHttpsRecords, tooLate, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
 import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
 import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
 import { askTls } from "#probe-agent/tools/protocol/tls.ts";
 import { readVersions, untoldVersions } from "#probe-agent/tools/protocol/versions.ts";
+import { within } from "#probe-agent/within.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;
 type Name = Attempt["name"];
 
+/** Aliases may lead on; each question has a limit of its own. */
+const DNS_MS = 6000;
 const MAX_PROBLEMS = 5;
 const SECURE: readonly Name[] = ["http/1.1", "h2", "no_alpn", "http/1.0"];
 const CLEAR: readonly Name[] = ["http/1.0", "h2c_upgrade", "h2c_prior_knowledge"];
@@ -35,7 +38,7 @@ export const protocol = implement(contract, async (net, { url }) => {
   const [others, secured, records] = await Promise.all([
     Promise.all(waysLeft(tried, final).map((name) => attempt(net, url, name))),
     final.tls === null ? null : askTls(net, { ip, port, servername: isLiteral ? null : host }, final.tls),
-    isLiteral ? null : askHttpsRecords(net, host, port),
+    isLiteral ? null : within(DNS_MS, askHttpsRecords(net, host, port), tooLate(host, port)),
   ]);
   const attempts = [...tried, ...others];
   const altSvc = parseAltSvc(headerValues(final.headers, "alt-svc"));

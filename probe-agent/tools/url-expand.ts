@@ -5,7 +5,7 @@ import { urlExpand as contract } from "#shared/tools/url-expand.ts";
 import { hopType } from "#probe-agent/analysis/redirects/chain.ts";
 import { siteChanges } from "#probe-agent/analysis/redirects.ts";
 import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
-import { siteOf } from "#probe-agent/analysis/url/site.ts";
+import { isSameSite } from "#probe-agent/analysis/same-site.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/url/tracking-params.ts";
 import {
   chainLimitations,
@@ -56,7 +56,7 @@ function report(url: string, chain: FollowedChain): Result {
     count: steps.length - 1,
     status: last.head.status,
     content_type: mediaType(last),
-    title: last.page?.facts.title?.slice(0, MAX_TITLE) ?? null,
+    title: last.page?.facts.title?.slice(0, MAX_TITLE).toWellFormed() ?? null,
     clean_url: cleanUrl(end),
     tracking_params: trackingParams(end).map((param) => ({ ...param })),
     safe: {
@@ -78,7 +78,7 @@ function report(url: string, chain: FollowedChain): Result {
 
 /** As custom domains of shorteners do it: a short path without a query that leads to another owner's, longer address. */
 function looksShortened(first: URL, second: URL | undefined): boolean {
-  if (second === undefined || siteOf(first) === siteOf(second)) return false;
+  if (second === undefined || isSameSite(first.hostname, second.hostname)) return false;
   const isShort = first.search === "" && first.pathname.length > 1 && first.pathname.length <= SHORT_CHARS;
   return isShort && second.href.length > first.href.length;
 }

@@ -5,7 +5,7 @@ import {
   type RedirectStep,
 } from "#probe-agent/analysis/redirects/chain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import { siteOf } from "#probe-agent/analysis/url/site.ts";
+import { isSameSite } from "#probe-agent/analysis/same-site.ts";
 
 /** A finding about a chain. */
 export interface RedirectIssue {
@@ -125,7 +125,7 @@ function ofStep({ hop }: RedirectStep, next: RedirectStep | undefined): Finding[
   }
   const temporary = hop.code === 302 || hop.code === 303 || hop.code === 307;
   const isUpgrade = from.protocol === "http:" && to.protocol === "https:";
-  if (isUpgrade && temporary && siteOf(from) === siteOf(to)) {
+  if (isUpgrade && temporary && isSameSite(from.hostname, to.hostname)) {
     return [
       ["info", "temporary_upgrade", `The way to https is said to be temporary (${hop.code}); 301 or 308 is kept.`],
     ];

@@ -1,7 +1,8 @@
+import { documentBase } from "#probe-agent/analysis/html/address.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
-import { webUrl, withoutFragment } from "#probe-agent/analysis/url/site.ts";
+import { webUrl, withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
 
 /** The address a page wants to be known by (RFC 6596). */
 export interface Canonical {
@@ -21,7 +22,7 @@ export function readCanonical(headers: readonly HeaderPair[], page: Page | null,
   const fromHeader = parseLinkHeader(headerValues(headers, "link"))
     .filter(({ rel, anchor }) => rel.includes("canonical") && isOwnContext(anchor, url))
     .map(({ target }) => webUrl(target, url));
-  const base = webUrl(page?.facts.baseHref ?? "", url)?.href ?? url;
+  const base = documentBase(page?.facts.baseHref ?? null, url);
   const fromPage = (page?.facts.links ?? [])
     .filter(({ rel, href }) => rel.includes("canonical") && href !== null && href !== "")
     .map(({ href }) => webUrl(href ?? "", base));

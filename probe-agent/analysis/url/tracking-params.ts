@@ -70,7 +70,7 @@ export function trackingParams(url: URL): TrackingParam[] {
     .flatMap((part) => {
       const name = nameOf(part);
       const vendor = vendorOf(name, url.hostname);
-      return vendor === null ? [] : [{ name: name.slice(0, 200), vendor }];
+      return vendor === null ? [] : [{ name: name.slice(0, 200).toWellFormed(), vendor }];
     })
     .slice(0, MAX_LISTED);
 }

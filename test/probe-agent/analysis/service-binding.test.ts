@@ -24,7 +24,7 @@ describe("HTTPS records (RFC 9460)", () => {
   });
 
   it("in ServiceMode name hosts, the preferred first (section 2.4.3)", () => {
-    // The records of section 1.2's example of a customer whose service a pool of two providers runs.
+    // The last one is that of section 2.3's example.
     const read = services(
       record("svc4.example.net", '3 svc4.example.net. alpn="bar" port=8004'),
       record("svc4.example.net", '1 . alpn="h3"'),

@@ -1,17 +1,11 @@
-import { getDomain } from "tldts";
-
-/** What a URL's owner registered: the registrable domain, below private suffixes too; the host itself where there is none. */
-export function siteOf(url: URL): string {
-  const host = url.hostname.replace(/\.$/, "");
-  return getDomain(host, { allowPrivateDomains: true, validateHostname: false }) ?? host;
-}
+import { resolveUrl } from "#probe-agent/analysis/html/address.ts";
 
 /** Longest URL that is taken from a page, characters; net/http follows no longer Location either. */
 const MAX_URL_CHARS = 8192;
 
 /** The text as a URL of the web, resolved against `base`; null for any other, and for one nobody would write. */
-export function webUrl(text: string, base?: string): URL | null {
-  const url = URL.parse(text, base);
+export function webUrl(text: string, base: string): URL | null {
+  const url = resolveUrl(text, base);
   if (url === null || url.href.length > MAX_URL_CHARS) return null;
   return url.protocol === "http:" || url.protocol === "https:" ? url : null;
 }
