@@ -47,7 +47,9 @@ interface Decision {
 }
 
 /** Evaluates SPF (RFC 7208) for one client and sender. Never throws, whatever the records hold. */
-export async function evaluateSpf({ ip, mailFrom, helo, resolver, now }: SpfQuery): Promise<SpfEvaluation> {
+export async function evaluateSpf({ ip, mailFrom, helo, resolver: given, now }: SpfQuery): Promise<SpfEvaluation> {
+  // Names have no case in DNS (RFC 4343); a resolver that remembers answers need not know that.
+  const resolver: SpfResolver = { query: (name, type) => given.query(lowerAscii(name), type) };
   const spent = { lookups: 0, voidLookups: 0 };
   const sender = senderOf(mailFrom, helo);
   const client = clientOf(ip);
@@ -66,6 +68,10 @@ export async function evaluateSpf({ ip, mailFrom, helo, resolver, now }: SpfQuer
     lookups: spent.lookups,
     void_lookups: spent.voidLookups,
   };
+}
+
+function lowerAscii(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 function ending(result: SpfResult, domain: string, reason: string | null, mechanism: string | null = null): Decision {

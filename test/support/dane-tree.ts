@@ -5,7 +5,16 @@ import { recordsOf, type Zone } from "#test/servers/dnssec/zone.ts";
 
 const DIGEST = "AB".repeat(32);
 
-/** A signed root and `example` whose mail host has TLSA records, and `plain` that nobody signed with the same. */
+const BORROWER = `
+borrower. 3600 IN SOA ns.borrower. h.borrower. 1 7200 3600 604800 300
+borrower. 3600 IN NS ns.borrower.
+borrower. 3600 IN MX 10 mail.example.
+`;
+
+/**
+ * A signed root and `example` whose mail host has TLSA records, `plain` that nobody signed with the same, and `borrower`,
+ * not signed either, whose mail goes to the host of `example`.
+ */
 export interface DaneTree {
   readonly anchors: readonly TrustAnchor[];
   /** For a DNS server's `answer`. */
@@ -31,12 +40,18 @@ _25._tcp.mail.${apex}. 3600 IN TLSA 1 1 1 ${DIGEST}
 example. 3600 IN NS ns.example.
 ${keys.map((key) => dsText("example", key)).join("")}
 plain. 3600 IN NS ns.plain.
+borrower. 3600 IN NS ns.borrower.
 `,
     keys: [rootKey],
   });
   const signed = signZone({ apex: "example", text: mail("example"), keys });
   const example: Zone = forged ? { ...signed, records: signed.records.map(forge) } : signed;
-  const zones: readonly Zone[] = [root, example, { apex: "plain", records: recordsOf(mail("plain")) }];
+  const zones: readonly Zone[] = [
+    root,
+    example,
+    { apex: "plain", records: recordsOf(mail("plain")) },
+    { apex: "borrower", records: recordsOf(BORROWER) },
+  ];
   return {
     anchors: [{ zone: ".", type: "DNSKEY", raw: rootKey.record.raw }],
     answer: (name, type) => answerFrom(zones, name, type),

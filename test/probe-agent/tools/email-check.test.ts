@@ -7,6 +7,8 @@ import { growDaneTree } from "#test/support/dane-tree.ts";
 import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 
+const STS_PATH = "/.well-known/mta-sts.txt";
+
 let site: MailSite;
 beforeAll(async () => {
   site = await createMailSite();
@@ -209,7 +211,13 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
     ["a closed port", {}, "connect"],
     [
       "a redirect, which is not followed",
-      { policy: (_q, r) => (r.writeHead(302, { location: "/x" }).end(), true) },
+      {
+        policy: (request, response, seen) => {
+          if (seen.path === "/policy") return servePolicy(STS_POLICY)(request, response, { ...seen, path: STS_PATH });
+          response.writeHead(302, { location: "/policy" }).end();
+          return true;
+        },
+      },
       "follow no redirect",
     ],
     ["no such file", { policy: (_q, r) => (r.writeHead(404).end("no"), true) }, "status 404"],
@@ -273,6 +281,8 @@ describe("DANE", () => {
     for (const [domain, dane] of [
       ["example", { status: "all", hosts_secure: 1, hosts_total: 1, mx_secure: true }],
       ["plain", { status: "none", hosts_secure: 0, hosts_total: 1, mx_secure: null }],
+      // RFC 7672 section 2.2.1: who can forge the MX records can name a host without TLSA records.
+      ["borrower", { status: "none", hosts_secure: 1, hosts_total: 1, mx_secure: false }],
     ] as const) {
       const outcome = await emailCheck.run(net, { domain });
       if (outcome.status !== "ok") throw new Error(outcome.status);
@@ -324,6 +334,16 @@ describe("a resolver that fails", () => {
     expect(result).toMatchObject({ score: null, spoofable: null });
     expect(performance.now() - started).toBeLessThan(6000);
   });
+});
+
+describe("odd domains", () => {
+  it.each([".", "test", `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.test`])(
+    "%s is looked at like any other",
+    async (domain) => {
+      const result = await check(domain, { zones: { test: { SOA: ["a. b. 1 2 3 4 5"] } } });
+      expect(result).toMatchObject({ domain, spf: { record: null }, dmarc: { record: null }, spoofable: true });
+    },
+  );
 });
 
 describe("hostile zones", () => {

@@ -239,6 +239,11 @@ describe("DANE", () => {
     const forged = await daneOf("example", true);
     expect(forged.records[0]?.dane.status).toBe("bogus");
     expect(forged.issues[0]).toContain("fail DNSSEC validation");
+    // A validating resolver keeps bogus data to itself unless it is asked not to check.
+    const kept = await daneOf("example", true, {
+      "_25._tcp.mail.example": { status: "SERVFAIL", unlessChecked: true },
+    });
+    expect(kept.records[0]?.dane.status).toBe("bogus");
     const silent = await daneOf("example", false, { "_25._tcp.mail.example": { status: "SERVFAIL" } });
     expect(silent.records[0]?.dane.status).toBe("unknown");
     expect(silent.limitations.join(" ")).toContain("DANE of mail.example is not known");
