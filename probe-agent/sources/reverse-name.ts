@@ -21,7 +21,8 @@ export async function reverseName(net: Net, ip: string): Promise<ReverseName> {
   return best ?? verdicts[0] ?? { hostname: null, fcrdns: null };
 }
 
-async function leadsTo(net: Net, hostname: string, ip: string): Promise<boolean | null> {
+/** Whether a name resolves to an address now; null where the look-up failed. */
+export async function leadsTo(net: Net, hostname: string, ip: string): Promise<boolean | null> {
   const resolved = await net.dns.resolve(hostname, ip.includes(":") ? 6 : 4);
   switch (resolved.status) {
     case "ok":

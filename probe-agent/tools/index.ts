@@ -21,9 +21,11 @@ import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
 import { robots } from "#probe-agent/tools/robots.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
 import { security } from "#probe-agent/tools/security.ts";
+import { seoAudit } from "#probe-agent/tools/seo-audit.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { asn } from "#probe-agent/tools/asn.ts";
+import { reverseIp } from "#probe-agent/tools/reverse-ip.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
 import { urlExpand } from "#probe-agent/tools/url-expand.ts";
 import { wayback } from "#probe-agent/tools/wayback.ts";
@@ -55,6 +57,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     resolveUrl,
     wayback,
     security,
+    seoAudit,
     mx,
     dkim,
     emailCheck,
@@ -62,6 +65,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     propagation,
     whois,
     asn,
+    reverseIp,
     traceroute,
   ].map((tool) => [tool.contract.name, tool as unknown as Implementation]),
 );

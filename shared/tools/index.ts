@@ -22,9 +22,11 @@ import { resolveUrl } from "#shared/tools/resolve-url.ts";
 import { robots } from "#shared/tools/robots.ts";
 import { schema } from "#shared/tools/schema.ts";
 import { security } from "#shared/tools/security.ts";
+import { seoAudit } from "#shared/tools/seo-audit.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { techDetect } from "#shared/tools/tech-detect.ts";
 import { asn } from "#shared/tools/asn.ts";
+import { reverseIp } from "#shared/tools/reverse-ip.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 import { urlExpand } from "#shared/tools/url-expand.ts";
 import { wayback } from "#shared/tools/wayback.ts";
@@ -54,6 +56,7 @@ export const CONTRACTS: readonly Contract[] = [
   resolveUrl,
   wayback,
   security,
+  seoAudit,
   mx,
   dkim,
   emailCheck,
@@ -61,5 +64,6 @@ export const CONTRACTS: readonly Contract[] = [
   propagation,
   whois,
   asn,
+  reverseIp,
   traceroute,
 ].map((contract) => contract as unknown as Contract);
