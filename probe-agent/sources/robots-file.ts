@@ -1,7 +1,7 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
-import { siteUrls } from "#shared/site.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import { tryOnSite } from "#probe-agent/sources/site.ts";
 
 /** A site's robots.txt as it came. */
 export interface RobotsAnswer {
@@ -21,17 +21,12 @@ const MAX_BYTES = 500 * 1024;
 const MAX_REDIRECTS = 5;
 
 /** Fetches /robots.txt of a site named by host, host:port or URL; http:// where nothing answers over https://. */
-export async function fetchRobots(net: Net, site: string): Promise<Outcome<RobotsAnswer>> {
-  const [first, second] = siteUrls(site);
-  const outcome = await fetchFrom(net, first);
-  if (second === undefined || outcome.status !== "failed" || outcome.source !== "target") return outcome;
-  if (outcome.stage !== "connect" && outcome.stage !== "tls") return outcome;
-  const plain = await fetchFrom(net, second);
-  return plain.status === "ok" ? plain : outcome;
+export function fetchRobots(net: Net, site: string): Promise<Outcome<RobotsAnswer>> {
+  return tryOnSite(site, (url) => fetchRobotsOf(net, new URL(url).origin));
 }
 
-async function fetchFrom(net: Net, site: string): Promise<Outcome<RobotsAnswer>> {
-  const { origin } = new URL(site);
+/** Fetches /robots.txt of an origin. */
+export async function fetchRobotsOf(net: Net, origin: string): Promise<Outcome<RobotsAnswer>> {
   const fetched = await net.http.fetch({
     url: `${origin}/robots.txt`,
     method: "GET",

@@ -24,6 +24,7 @@ import { security } from "#probe-agent/tools/security.ts";
 import { seoAudit } from "#probe-agent/tools/seo-audit.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
+import { aiCheck } from "#probe-agent/tools/ai-check.ts";
 import { asn } from "#probe-agent/tools/asn.ts";
 import { reverseIp } from "#probe-agent/tools/reverse-ip.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
@@ -55,6 +56,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     cms,
     urlExpand,
     resolveUrl,
+    aiCheck,
     wayback,
     security,
     seoAudit,

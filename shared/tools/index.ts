@@ -25,6 +25,7 @@ import { security } from "#shared/tools/security.ts";
 import { seoAudit } from "#shared/tools/seo-audit.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { techDetect } from "#shared/tools/tech-detect.ts";
+import { aiCheck } from "#shared/tools/ai-check.ts";
 import { asn } from "#shared/tools/asn.ts";
 import { reverseIp } from "#shared/tools/reverse-ip.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
@@ -54,6 +55,7 @@ export const CONTRACTS: readonly Contract[] = [
   cms,
   urlExpand,
   resolveUrl,
+  aiCheck,
   wayback,
   security,
   seoAudit,

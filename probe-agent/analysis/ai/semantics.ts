@@ -1,0 +1,50 @@
+import { isTag, type Element } from "domhandler";
+import type { Page } from "#probe-agent/analysis/html.ts";
+import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+
+/** How a page says by its elements what is what. */
+export interface SemanticHtml {
+  readonly main: boolean;
+  readonly article: boolean;
+  readonly nav: boolean;
+  readonly header: boolean;
+  readonly footer: boolean;
+  /** h1 elements. */
+  readonly h1: number;
+  /** No heading skips a level downwards. */
+  readonly headings_ordered: boolean;
+}
+
+/** Looks at the elements of a page. */
+export function semanticHtml(page: Page): SemanticHtml {
+  const seen = new Set<string>();
+  const levels: number[] = [];
+  for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
+    seen.add(roleOf(element) ?? element.name);
+    const [, level] = /^h([1-6])$/.exec(element.name) ?? [];
+    if (level !== undefined) levels.push(Number(level));
+  }
+  return {
+    main: seen.has("main"),
+    article: seen.has("article"),
+    nav: seen.has("nav"),
+    header: seen.has("header"),
+    footer: seen.has("footer"),
+    h1: levels.filter((level) => level === 1).length,
+    headings_ordered: levels.every((level, index) => index === 0 || level <= (levels[index - 1] ?? 0) + 1),
+  };
+}
+
+/** ARIA roles that say the same as an element (ARIA in HTML). */
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ["main", "main"],
+  ["article", "article"],
+  ["navigation", "nav"],
+  ["banner", "header"],
+  ["contentinfo", "footer"],
+]);
+
+function roleOf(element: Element): string | undefined {
+  return isTag(element) ? ROLES.get((element.attribs["role"] ?? "").trim().toLowerCase()) : undefined;
+}

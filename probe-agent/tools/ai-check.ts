@@ -1,0 +1,149 @@
+import { ok } from "#shared/outcome.ts";
+import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
+import { parseLlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
+import {
+  crawlerWords,
+  feedsOf,
+  hasDescription,
+  markdownLink,
+  tdmReserved,
+} from "#probe-agent/analysis/ai/page-words.ts";
+import { scoreAi } from "#probe-agent/analysis/ai/score.ts";
+import { semanticHtml, type SemanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
+import { visibleText } from "#probe-agent/analysis/html/text.ts";
+import { countWords } from "#probe-agent/analysis/html/words.ts";
+import { locateData } from "#probe-agent/analysis/html-metadata.ts";
+import { testBots } from "#probe-agent/analysis/robots/report.ts";
+import { contentSignals, contentUsage } from "#probe-agent/analysis/robots/signals.ts";
+import { readEntities } from "#probe-agent/analysis/structured/entity.ts";
+import type { Page } from "#probe-agent/analysis/html.ts";
+import { seePage } from "#probe-agent/sources/page.ts";
+import type { SiteFile } from "#probe-agent/sources/site-file.ts";
+import { tryOnSite } from "#probe-agent/sources/site.ts";
+import { gatherFiles, type SiteFiles } from "#probe-agent/tools/ai-check/gather.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+const MAX_TYPES = 50;
+const MAX_SITEMAPS = 20;
+
+/** The site's first page, what stands beside it, and the score of both. */
+export const aiCheck = implement(contract, async (net, { domain }) => {
+  const seen = await tryOnSite(domain, (url) => seePage(net, url));
+  if (seen.status !== "ok") return seen;
+  const { page, head, snapshot, observedAt, limitations } = seen.data;
+  const files = await gatherFiles(net, head.final_url);
+  const { file: robots, status: robotsStatus, readable } = files.robots;
+  const bots = testBots(robots, net.data.aiBots);
+  const signals = contentSignals(robots);
+  const usage = contentUsage(robots);
+  const meta = crawlerWords(page, snapshot.final.headers);
+  const content = page === null ? null : readContent(page, head.final_url);
+  const llms = llmsOf(files.llms);
+  const sitemaps = sitemapsOf(files);
+  const tdmrep = { ...fileOf(files.tdmrep), reserved: textOf(files.tdmrep, tdmReserved) };
+  const { score, grade, checks } = scoreAi({
+    robotsReadable: readable,
+    welcomeShare: readable === null ? null : welcomeShare(bots),
+    text: content?.text ?? null,
+    structuredData: content === null ? null : content.types.found,
+    llmsTxt: files.llms.known ? llms.exists && llms.valid : null,
+    sitemap: sitemaps.found || files.sitemap.known ? sitemaps.found : null,
+    semanticMarks: content === null ? null : marksOf(content.semantic),
+    description: page === null ? null : hasDescription(page),
+    preferenceStated: readable === null ? null : states(signals, usage, tdmrep.reserved),
+    noBlanketBan: !(meta.noai || meta.nosnippet),
+  });
+  return ok({
+    domain,
+    ...head,
+    score,
+    grade,
+    checks: [...checks],
+    robots: { status: robotsStatus, ...bots },
+    content_signals: signals,
+    content_usage: usage,
+    llms_txt: llms,
+    llms_full_txt: fileOf(files.llmsFull),
+    ai_txt: fileOf(files.aiTxt),
+    tdmrep,
+    mcp: { found: files.endpoint !== null, url: files.endpoint },
+    meta,
+    structured_data: content?.types ?? { found: false, types: [] },
+    ssr_text_bytes: content?.bytes ?? null,
+    ssr_words: content?.text.words ?? null,
+    text_ratio: content?.text.ratio ?? null,
+    sitemap: sitemaps,
+    semantic_html: content?.semantic ?? null,
+    feeds: page === null ? [] : feedsOf(page, head.final_url),
+    md_alternate: { negotiated: files.negotiated, linked: page === null ? null : markdownLink(page, head.final_url) },
+    source: ["page", "robots.txt", "well-known files"],
+    observed_at: observedAt,
+    limitations: [...limitations, ...unknownFiles(files)],
+  });
+});
+
+function readContent(page: Page, url: string) {
+  const { text } = visibleText(page.document.root);
+  const entities = readEntities(locateData(page, url));
+  const types = [...new Set(entities.top.flatMap(({ entity }) => entity.types))];
+  return {
+    bytes: Buffer.byteLength(text),
+    text: {
+      words: countWords(text).words,
+      ratio: Math.round((1000 * text.length) / Math.max(1, page.text.length)) / 1000,
+    },
+    types: { found: types.length > 0, types: types.slice(0, MAX_TYPES).map((type) => type.slice(0, 200)) },
+    semantic: semanticHtml(page),
+  };
+}
+
+/** Those that train are the owner's policy; those that search and answer bring visitors. */
+function welcomeShare({ bots }: ReturnType<typeof testBots>): number | null {
+  const guests = bots.filter(({ purpose }) => purpose === "search" || purpose === "assistant");
+  return guests.length === 0 ? null : guests.filter(({ allowed }) => allowed).length / guests.length;
+}
+
+function marksOf({ main, article, h1, headings_ordered: ordered }: SemanticHtml): number {
+  return [main, article, h1 === 1, ordered && h1 > 0].filter(Boolean).length;
+}
+
+function states(
+  { search, ai_input: input, ai_train: train }: AiCheckResult["content_signals"],
+  usage: string | null,
+  reserved: boolean | null,
+): boolean {
+  return [search, input, train, usage, reserved].some((word) => word !== null);
+}
+
+function fileOf(file: SiteFile): { exists: boolean; status: number | null; bytes: number | null } {
+  if (!file.known) return { exists: false, status: null, bytes: null };
+  const exists = file.text !== null;
+  return { exists, status: file.status, bytes: exists ? file.bytes : null };
+}
+
+function textOf<T>(file: SiteFile, read: (text: string) => T): T | null {
+  return file.known && file.text !== null ? read(file.text) : null;
+}
+
+function llmsOf(file: SiteFile): AiCheckResult["llms_txt"] {
+  const read = textOf(file, parseLlmsTxt);
+  const html = file.known && file.html && file.status === 200;
+  if (read === null) {
+    const errors = html ? ["A page came in its place"] : [];
+    return { ...fileOf(file), valid: false, title: null, summary: null, sections: [], links: 0, errors };
+  }
+  const { valid, title, summary, sections, links, errors } = read;
+  return { ...fileOf(file), valid, title, summary, sections: [...sections], links, errors: [...errors] };
+}
+
+function sitemapsOf({ robots, sitemap }: SiteFiles): AiCheckResult["sitemap"] {
+  const named = robots.file.sitemaps.slice(0, MAX_SITEMAPS).map(({ url }) => url.slice(0, 2_048));
+  const isThere = sitemap.known && /<(?:\w+:)?(?:urlset|sitemapindex)\b/.test((sitemap.text ?? "").slice(0, 2_000));
+  const urls = named.length === 0 && isThere ? [sitemap.url] : named;
+  return { found: urls.length > 0, urls };
+}
+
+function unknownFiles({ robots, llms, llmsFull, aiTxt, tdmrep, sitemap }: SiteFiles): string[] {
+  const whys = [llms, llmsFull, aiTxt, tdmrep, sitemap].flatMap((file) => (file.known ? [] : [file.why]));
+  return [...(robots.status === null ? ["robots.txt could not be fetched."] : []), ...whys];
+}
