@@ -9,9 +9,9 @@ export function alertRecord(description: number): Uint8Array {
 
 /**
  * The first flight of a TLS 1.2 server up to its Certificate message: ServerHello with
- * TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, then the certificates in the order given.
+ * TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 (unless left out), then the certificates in the order given.
  */
-export function certificateFlight(chain: readonly Uint8Array[]): Uint8Array {
+export function certificateFlight(chain: readonly Uint8Array[], withHello = true): Uint8Array {
   const hello = Buffer.concat([
     Buffer.from([3, 3]),
     Buffer.alloc(32, 7),
@@ -20,7 +20,7 @@ export function certificateFlight(chain: readonly Uint8Array[]): Uint8Array {
   ]);
   const list = Buffer.concat(chain.map((certificate) => Buffer.concat([uint24(certificate.length), certificate])));
   const certificates = Buffer.concat([uint24(list.length), list]);
-  const messages = Buffer.concat([message(2, hello), message(11, certificates)]);
+  const messages = Buffer.concat([...(withHello ? [message(2, hello)] : []), message(11, certificates)]);
   const records: Uint8Array[] = [];
   for (let at = 0; at < messages.length; at += 16_000) {
     records.push(record(HANDSHAKE, messages.subarray(at, at + 16_000)));

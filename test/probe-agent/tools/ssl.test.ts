@@ -5,9 +5,11 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-variants.ts";
+import { identityOf } from "#test/support/http-engine.ts";
 import { runTool } from "#test/support/tool.ts";
 
 type Result = ResultOf<typeof contract>;
@@ -271,6 +273,54 @@ describe("hosts and addresses", () => {
 
   it("a server that speaks another application protocol is looked at all the same", async () => {
     expect(await result("other_alpn")).toMatchObject({ ...trusted, alpn: null });
+  });
+});
+
+describe("web servers", () => {
+  async function site(hsts: string | null, h2 = true): Promise<Result> {
+    const leaf = await pki.issue({ dns: [TLS_HOST] });
+    const server = await startHttpServer({
+      tls: { ...identityOf(leaf, pki.intermediate), ciphers: "ECDHE+AESGCM:@SECLEVEL=0" },
+      h2,
+      handler: (_request, response) => {
+        response.writeHead(200, hsts === null ? {} : { "strict-transport-security": hsts }).end("hello");
+        return true;
+      },
+    });
+    const outcome = await run(server.port);
+    await server.close();
+    if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+    return outcome.data;
+  }
+
+  it("with a year of HSTS earn an A+", async () => {
+    const data = await site("max-age=31536000; includeSubDomains");
+    expect(data).toMatchObject({
+      grade: "A+",
+      grade_caps: [],
+      http_alpn: ["h2", "http/1.1"],
+      hsts: { present: true, max_age_s: 31_536_000, include_subdomains: true, preload: false },
+    });
+  });
+
+  it.each([
+    [null, { present: false, value: null, max_age_s: null }, "info:no_hsts"],
+    ["max-age=86400", { present: true, value: "max-age=86400", max_age_s: 86_400 }, "info:short_hsts"],
+    ["max-age=31536000; max-age=1", { present: false, max_age_s: null }, "info:no_hsts"],
+  ])("with the header %s earn an A", async (header, hsts, warning) => {
+    const data = await site(header);
+    expect(data).toMatchObject({ grade: "A", hsts, grade_caps: [{ grade: "A" }] });
+    expect(warningIds(data)).toEqual([warning]);
+  });
+
+  it("without HTTP/2 say so", async () => {
+    const leaf = await pki.issue({ dns: [TLS_HOST] });
+    const server = await startTlsServer({ chain: [leaf, pki.intermediate], ALPNProtocols: ["http/1.1"] });
+    const outcome = await run(server.port, TLS_HOST, 8000);
+    await server.close();
+    expect(outcome).toMatchObject({ status: "ok", data: { http_alpn: ["http/1.1"], hsts: null, grade: "A" } });
+    const { limitations } = (outcome as { data: Result }).data;
+    expect(limitations.join(" ")).toMatch(/Whether HSTS is sent could not be told/);
   });
 });
 
