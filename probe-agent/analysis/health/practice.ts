@@ -5,6 +5,7 @@ import { HSTS_HALF_YEAR, hstsMaxAge } from "#probe-agent/analysis/health/headers
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { encodingOf } from "#probe-agent/analysis/html/charset.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
+import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { isLanguageTag } from "#probe-agent/analysis/language-tag.ts";
 import { findMixedContent } from "#probe-agent/analysis/mixed-content.ts";
@@ -91,12 +92,9 @@ function langFinding({ facts }: Page): Finding {
 function viewportFinding({ facts }: Page): Finding {
   const content = metaContent(facts, "viewport");
   if (content === null) return scored(0, null, "Phones show the page as on a desktop.");
-  const settings = content
-    .toLowerCase()
-    .replaceAll(/\s*=\s*/g, "=")
-    .split(/[,;\s]+/);
-  if (!settings.includes("width=device-width")) return scored(0, content, "The width does not follow the device.");
-  return settings.includes("user-scalable=no") || settings.includes("user-scalable=0")
+  const { deviceWidth, zoomBlocked } = readViewport(content);
+  if (!deviceWidth) return scored(0, content, "The width does not follow the device.");
+  return zoomBlocked
     ? scored(0, content, "Visitors are kept from zooming in.")
     : scored(2, content, "The page fits the device.");
 }

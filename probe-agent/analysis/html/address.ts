@@ -1,6 +1,6 @@
 /** An address resolved against a base, null where it is no URL. */
 export function resolveUrl(address: string, base: string): URL | null {
-  return URL.canParse(address, base) ? new URL(address, base) : null;
+  return URL.parse(address, base);
 }
 
 /** Longest address a result shows, characters; a longer one is of no use to anybody. */

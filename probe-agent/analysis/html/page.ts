@@ -133,7 +133,8 @@ function readLink(element: Element): LinkTag {
   };
 }
 
-function isInside(element: Element, name: string): boolean {
+/** Whether an element stands within one of that name. */
+export function isInside(element: Element, name: string): boolean {
   for (let parent = element.parent; parent !== null; parent = parent.parent) {
     if (isTag(parent) && parent.name === name) return true;
   }

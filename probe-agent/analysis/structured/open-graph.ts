@@ -1,6 +1,6 @@
-import { isTag, type Element } from "domhandler";
+import type { Element } from "domhandler";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
-import { attribute } from "#probe-agent/analysis/html/page.ts";
+import { attribute, isInside } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 
 /** A property and its content. */
@@ -46,7 +46,7 @@ export function readSocialTags({ document }: Page): SocialTags {
       }
       (isOpenGraph ? properties : twitter).push([name, content]);
       if (isOpenGraph && !own) misplaced.add(name);
-      if (isInBody(meta)) inBody.add(name);
+      if (isInside(meta, "body")) inBody.add(name);
     }
   }
   return { properties, twitter, misplaced: [...misplaced], inBody: [...inBody], truncated };
@@ -62,11 +62,4 @@ function namesOf(meta: Element): { name: string; own: boolean }[] {
 
 function isName(name: string): boolean {
   return name !== "" && name.length <= MAX_NAME;
-}
-
-function isInBody(element: Element): boolean {
-  for (let parent = element.parent; parent !== null; parent = parent.parent) {
-    if (isTag(parent) && parent.name === "body") return true;
-  }
-  return false;
 }

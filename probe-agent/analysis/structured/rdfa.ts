@@ -1,6 +1,6 @@
 import { isTag, type Document, type Element } from "domhandler";
 import { resolveUrl } from "#probe-agent/analysis/html/address.ts";
-import { rawTextOf } from "#probe-agent/analysis/html/document.ts";
+import { rawTextOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import {
   MAX_VALUE_LENGTH,
@@ -37,6 +37,7 @@ interface Context {
 const TEXT_BUDGET = 8_000_000;
 const MAX_SUBJECTS = 20_000;
 const MAX_ERRORS = 200;
+const NOTHING: Found<StructuredItem> = { items: [], errors: [] };
 
 /**
  * The typed things of a page in RDFa Lite 1.1 (vocab, typeof, property, resource, prefix), with `about`, `content` and
@@ -60,6 +61,8 @@ class RdfaReader {
   }
 
   read(root: Document): Found<StructuredItem> {
+    // Most pages have no typed thing; their links need not be looked at.
+    if (!walkElements(root, INERT_ELEMENTS).some(({ attribs }) => Object.hasOwn(attribs, "typeof"))) return NOTHING;
     const page = newSubject(null);
     this.#children(root, { vocabulary: INITIAL_VOCABULARY, subject: () => page });
     for (const { item, properties } of this.#all) item.properties = Object.fromEntries(properties);

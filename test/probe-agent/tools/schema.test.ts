@@ -140,7 +140,7 @@ describe("other pages", () => {
     expect(huge.limitations.join()).toMatch(/shortened.*There are more entries than fit into/);
     expect((await schemaOf("/deep")).errors[0]?.message).toMatch(/nested deeper/);
     expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than what is looked at/);
-  }, 30_000);
+  }, 60_000);
 
   it("that do not answer are a failure of the target", async () => {
     const gone = await startSite({});

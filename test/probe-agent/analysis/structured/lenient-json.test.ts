@@ -129,7 +129,7 @@ describe("hostile JSON", () => {
     }
     const long = `"${"x\n".repeat(500_000)}"`;
     expect((valueOf(long) as string).length).toBe(1_000_000);
-  }, 20_000);
+  }, 60_000);
   it("has an end to its values", () => {
     expect(parseLenientJson(`[${"[],".repeat(1000)}]`, 500)).toMatchObject({ ok: false, values: 501 });
   });

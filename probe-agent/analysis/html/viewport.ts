@@ -1,0 +1,20 @@
+/** What a viewport meta element asks for. */
+export interface Viewport {
+  /** The page is as wide as the device. */
+  readonly deviceWidth: boolean;
+  /** Visitors cannot zoom in. */
+  readonly zoomBlocked: boolean;
+}
+
+/** Reads the content of a viewport meta element; settings are apart by commas, semicolons or spaces. */
+export function readViewport(content: string): Viewport {
+  const settings = content
+    .slice(0, 1000)
+    .toLowerCase()
+    .replaceAll(/\s*=\s*/g, "=")
+    .split(/[,;\s]+/);
+  return {
+    deviceWidth: settings.includes("width=device-width"),
+    zoomBlocked: settings.includes("user-scalable=no") || settings.includes("user-scalable=0"),
+  };
+}

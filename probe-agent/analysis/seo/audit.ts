@@ -1,0 +1,124 @@
+import { locateData } from "#probe-agent/analysis/html-metadata.ts";
+import { documentBase } from "#probe-agent/analysis/html/address.ts";
+import { metaContent } from "#probe-agent/analysis/html/page.ts";
+import { visibleText } from "#probe-agent/analysis/html/text.ts";
+import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
+import { countWords } from "#probe-agent/analysis/html/words.ts";
+import { isLanguageTag } from "#probe-agent/analysis/language-tag.ts";
+import { readContent } from "#probe-agent/analysis/seo/content.ts";
+import { judgeCanonical } from "#probe-agent/analysis/seo/canonical.ts";
+import { headerDirectives, metaDirectives } from "#probe-agent/analysis/seo/directives.ts";
+import { judgeHreflang } from "#probe-agent/analysis/seo/hreflang.ts";
+import { judgeIndexable } from "#probe-agent/analysis/seo/indexable.ts";
+import { readReferences } from "#probe-agent/analysis/seo/references.ts";
+import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";
+import { titleWidthPx } from "#probe-agent/analysis/seo/title-width.ts";
+import { judgeUrl } from "#probe-agent/analysis/seo/url-hygiene.ts";
+import { readGraph } from "#probe-agent/analysis/social/graph.ts";
+import { faviconOf } from "#probe-agent/analysis/social/icons.ts";
+import { missingRequired } from "#probe-agent/analysis/social/warnings.ts";
+import { readEntities } from "#probe-agent/analysis/structured/entity.ts";
+import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
+import { readSocialTags } from "#probe-agent/analysis/structured/open-graph.ts";
+
+/** Everything an audit knows of a page; the checks judge it. */
+export type SeoFacts = ReturnType<typeof readFacts>;
+
+const MAX_TEXT = 2000;
+const EMPTY_PAGE = { headings: null, images: null, links: null, word_count: null, text_html_ratio: null } as const;
+
+/** Reads a snapshot. What a page without HTML cannot have is null. */
+export function readFacts(snapshot: SeoSnapshot) {
+  const { page, headers, url, now } = snapshot;
+  const references = readReferences(page, headers, url);
+  const robotsMeta = page === null ? [] : metaDirectives(page.facts, now);
+  const xRobotsTag = headerDirectives(headers, now);
+  return {
+    isHtml: page !== null,
+    url,
+    status: snapshot.status,
+    robots: snapshot.robots,
+    title: textFacts(page?.facts.title ?? null, titleWidthPx),
+    meta_description: textFacts(page === null ? null : metaContent(page.facts, "description"), null),
+    ...bodyFacts(snapshot),
+    canonical: judgeCanonical(references.head, references.bodyCanonicals, url),
+    hreflang: judgeHreflang(references.head, url),
+    robots_meta: robotsMeta,
+    x_robots_tag: xRobotsTag,
+    indexable: judgeIndexable(snapshot, robotsMeta, xRobotsTag),
+    lang: langFacts(page?.facts.lang ?? null),
+    viewport: viewportFacts(page === null ? null : metaContent(page.facts, "viewport")),
+    sitemap: sitemapFacts(snapshot),
+    ...metadataFacts(snapshot),
+    url_hygiene: judgeUrl(url),
+  };
+}
+
+function textFacts(text: string | null, width: ((text: string) => number | null) | null) {
+  if (text === null || text === "") return null;
+  const shown = storable(text, MAX_TEXT);
+  return { text: shown, length: Array.from(shown).length, px: width === null ? null : width(shown) };
+}
+
+function bodyFacts({ page, url }: SeoSnapshot) {
+  if (page === null) return { ...EMPTY_PAGE, wordsComplete: true };
+  const { text, truncated } = visibleText(page.document.root);
+  const { words, complete } = countWords(text);
+  const ratio = page.text === "" ? 0 : Buffer.byteLength(text) / Buffer.byteLength(page.text);
+  return {
+    ...readContent(page, url),
+    word_count: words,
+    text_html_ratio: Math.round(ratio * 10_000) / 10_000,
+    wordsComplete: complete && !truncated,
+  };
+}
+
+function langFacts(lang: string | null) {
+  if (lang === null || lang === "") return null;
+  return { value: storable(lang, 100), valid: isLanguageTag(lang) };
+}
+
+function viewportFacts(content: string | null) {
+  if (content === null) return null;
+  const { deviceWidth, zoomBlocked } = readViewport(content);
+  return { content: storable(content, 500), device_width: deviceWidth, zoom_blocked: zoomBlocked };
+}
+
+function sitemapFacts({ sitemap: { named, tried } }: SeoSnapshot) {
+  return {
+    found: tried.known ? tried.status === 200 && tried.looksLikeOne : null,
+    source: named.length > 0 ? ("robots_txt" as const) : ("default" as const),
+    urls: named.slice(0, 20).map((url) => storable(url, 500)),
+    checked: tried.known ? { url: storable(tried.url, 500), status: tried.status } : null,
+  };
+}
+
+function metadataFacts({ page, url, defaultIcon }: SeoSnapshot) {
+  if (page === null) return { structured_data: null, og: null, favicon: null };
+  const base = documentBase(page.facts.baseHref, url);
+  const data = locateData(page, url);
+  const reading = readGraph(readSocialTags(page).properties, base);
+  const types = new Set(
+    readEntities(data).top.flatMap(({ entity }) => entity.types.map((type) => storable(type, 200))),
+  );
+  const declared = faviconOf(page.facts, base);
+  return {
+    structured_data: {
+      json_ld: data.json_ld.length,
+      microdata: data.microdata.length,
+      rdfa: data.rdfa.length,
+      types: [...types].slice(0, 50),
+      errors: data.errors.length,
+    },
+    og: {
+      title: reading.graph.title,
+      description: reading.graph.description,
+      image: reading.graph.image[0]?.url ?? null,
+      missing_required: missingRequired(reading),
+    },
+    favicon: {
+      url: declared ?? (defaultIcon === true ? new URL("/favicon.ico", url).href : null),
+      declared: declared !== null,
+    },
+  };
+}

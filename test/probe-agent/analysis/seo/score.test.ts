@@ -1,0 +1,233 @@
+import { describe, expect, it } from "vitest";
+import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readFacts } from "#probe-agent/analysis/seo/audit.ts";
+import { SEO_CHECKS, type SeoFinding } from "#probe-agent/analysis/seo/checks.ts";
+import { scoreFindings, scoreSeo } from "#probe-agent/analysis/seo/score.ts";
+import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";
+import { unknown } from "#probe-agent/analysis/unknown.ts";
+
+const URL_OF_PAGE = "https://example.com/page";
+const GOOD =
+  '<!doctype html><html lang="en"><head><title>A title of a fitting length</title>' +
+  '<meta name="description" content="A description that is long enough to say what this page is about.">' +
+  '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="canonical" href="https://example.com/page">' +
+  '<link rel="alternate" hreflang="en" href="https://example.com/page"><link rel="alternate" hreflang="de" href="https://example.com/seite">' +
+  '<meta property="og:title" content="t"><meta property="og:type" content="website"><meta property="og:image" content="https://example.com/i.png">' +
+  '<meta property="og:url" content="https://example.com/page">' +
+  '<script type="application/ld+json">{"@context":"https://schema.org","@type":"WebPage","name":"x"}</script></head>' +
+  '<body><h1>Heading</h1><img src="x" alt="y"><a href="/other">Our prices</a></body></html>';
+
+function snapshot(over: Partial<SeoSnapshot> & { readonly html?: string } = {}): SeoSnapshot {
+  const { html = GOOD, ...rest } = over;
+  return {
+    url: URL_OF_PAGE,
+    status: 200,
+    headers: [],
+    page: readHtml(html),
+    now: new Date("2026-11-21T12:00:00Z"),
+    robots: { known: true, status: 200, text: "User-agent: *\nDisallow:\nSitemap: https://example.com/s.xml\n" },
+    sitemap: {
+      named: ["https://example.com/s.xml"],
+      tried: { known: true, url: "https://example.com/s.xml", status: 200, looksLikeOne: true },
+    },
+    defaultIcon: null,
+    ...rest,
+  };
+}
+
+const audit = (over: Parameters<typeof snapshot>[0] = {}) => scoreSeo(readFacts(snapshot(over)));
+const statusOf = (over: Parameters<typeof snapshot>[0], id: string) =>
+  audit(over).checks.find((check) => check.id === id)?.status;
+const indexable = (over: Parameters<typeof snapshot>[0]) => readFacts(snapshot(over)).indexable;
+
+describe("the score", () => {
+  it("is 100 where nothing is to be mended, with Lighthouse's weights", () => {
+    const { score, grade, checks } = audit();
+    expect(checks.filter(({ status }) => status !== "pass")).toEqual([]);
+    expect([score, grade]).toEqual([100, "A+"]);
+    const weights = Object.fromEntries(checks.map(({ id, weight }) => [id, weight]));
+    const unit = 80 / (93 / 23 + 9);
+    expect(weights["is-crawlable"]).toBeCloseTo((93 / 23) * unit, 2);
+    expect(weights["document-title"]).toBeCloseTo(unit, 2);
+    expect(weights["lang"]).toBe(2);
+  });
+
+  it("adds up, is monotone, and gives the share of what does not apply to the rest (1000 random audits)", () => {
+    let seed = 7;
+    const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+    for (let round = 0; round < 1000; round += 1) {
+      const findings: SeoFinding[] = SEO_CHECKS.map(() =>
+        random() < 0.2 ? null : { pass: random() < 0.6, value: null },
+      );
+      if (findings.every((finding) => finding === null)) continue;
+      const { score, checks } = scoreFindings(findings);
+      expect(checks.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(100, 0);
+      const earned = checks.reduce((sum, { weight, status }) => sum + (status === "pass" ? weight : 0), 0);
+      expect(Math.abs(score - earned)).toBeLessThan(1);
+      for (const [index, finding] of findings.entries()) {
+        if (finding?.pass !== false) continue;
+        const mended = findings.with(index, { pass: true, value: null });
+        expect(scoreFindings(mended).score).toBeGreaterThanOrEqual(score);
+      }
+    }
+  });
+
+  it("recommends exactly where a check fails", () => {
+    for (const { status, recommendation } of audit({ html: "<p>x" }).checks) {
+      expect(recommendation !== null).toBe(status === "fail");
+    }
+  });
+
+  it("leaves out what an answer without HTML cannot have", () => {
+    const { checks } = audit({ page: null });
+    expect(checks.filter(({ status }) => status !== "na").map(({ id }) => id)).toEqual([
+      "is-crawlable",
+      "http-status-code",
+      "robots-txt",
+      "sitemap",
+      "https",
+    ]);
+  });
+});
+
+describe("whether a page may be indexed", () => {
+  it("is forbidden by any of status, robots.txt, meta element and header", () => {
+    expect(indexable({})).toMatchObject({ value: true, blocked_by: [] });
+    expect(indexable({ status: 404 })).toMatchObject({
+      value: false,
+      blocked_by: [{ source: "http_status", rule: "status 404" }],
+    });
+    expect(indexable({ html: "<meta name=robots content=noindex>" })).toMatchObject({
+      value: false,
+      blocked_by: [{ source: "meta_robots", user_agent: "*" }],
+    });
+    expect(indexable({ headers: [["x-robots-tag", "unavailable_after: 1 Jan 2020 00:00:00 GMT"]] })).toMatchObject({
+      value: false,
+      blocked_by: [{ source: "x_robots_tag", rule: "unavailable_after 2020-01-01T00:00:00.000Z" }],
+    });
+    expect(indexable({ robots: { known: true, status: 200, text: "User-agent: *\nDisallow: /pa" } })).toMatchObject({
+      value: false,
+      blocked_by: [{ source: "robots_txt", user_agent: "*", rule: "Disallow: /pa (line 2)" }],
+    });
+    expect(indexable({ robots: { known: true, status: 503, text: null } }).value).toBe(false);
+    expect(indexable({ robots: { known: true, status: 404, text: null } }).value).toBe(true);
+  });
+  it("may differ by crawler", () => {
+    const bing = indexable({ headers: [["X-Robots-Tag", "bingbot: noindex"]] });
+    expect(bing.value).toBe(true);
+    expect(bing.crawlers).toEqual([
+      { crawler: "*", indexable: true },
+      { crawler: "Googlebot", indexable: true },
+      { crawler: "Bingbot", indexable: false },
+    ]);
+    expect(bing.blocked_by).toEqual([{ source: "x_robots_tag", user_agent: "bingbot", rule: "noindex" }]);
+    expect(indexable({ html: "<meta name=googlebot content=none>" }).value).toBe(false);
+    expect(
+      indexable({
+        robots: { known: true, status: 200, text: "User-agent: Googlebot\nDisallow: /\n\nUser-agent: *\nAllow: /" },
+      }).value,
+    ).toBe(false);
+  });
+  it("is not known without robots.txt, unless something else forbids it", () => {
+    const robots = unknown("/robots.txt could not be fetched.");
+    expect(indexable({ robots }).value).toBeNull();
+    expect(indexable({ robots, status: 500 }).value).toBe(false);
+    expect(statusOf({ robots }, "is-crawlable")).toBe("na");
+    expect(statusOf({ robots }, "robots-txt")).toBe("na");
+  });
+});
+
+describe("canonical addresses", () => {
+  const canonical = (links: string, over: Partial<SeoSnapshot> = {}) =>
+    readFacts(snapshot({ html: `<head>${links}</head><body>`, ...over })).canonical;
+  it("name the page itself, or something is said", () => {
+    expect(canonical("<link rel=canonical href=https://example.com/page#x>")).toMatchObject({ self: true, issues: [] });
+    expect(canonical("")).toEqual({ url: null, source: null, named: [], self: null, issues: [] });
+    expect(canonical("<link rel=canonical href=/page>")).toMatchObject({ self: true, issues: ["It is relative."] });
+    expect(
+      canonical("<link rel=canonical href=https://example.com/a><link rel=canonical href=https://example.com/b>"),
+    ).toMatchObject({ url: null, self: null, issues: [/* several */ expect.stringMatching(/several/) as unknown] });
+    expect(canonical("<link rel=canonical href=https://example.com/>").issues).toEqual([
+      "It names the home page instead of this one.",
+    ]);
+    expect(canonical("<link rel=canonical href=https://other.test/page>").issues).toEqual([
+      "It names another host: other.test.",
+    ]);
+    expect(canonical("<link rel=canonical href='http://[bad'>").issues).toEqual(["It is no URL."]);
+    expect(canonical("</head><body><link rel=canonical href=https://example.com/page>")).toMatchObject({
+      url: null,
+      issues: ["One stands in the body, where it is ignored."],
+    });
+    expect(canonical("", { headers: [["Link", '<https://example.com/page>; rel="canonical"']] })).toMatchObject({
+      self: true,
+      source: "http_header",
+    });
+    expect(
+      canonical(
+        "<link rel=canonical href=https://example.com/de><link rel=alternate hreflang=de href=https://example.com/de><link rel=alternate hreflang=en href=https://example.com/page>",
+      ).issues,
+    ).toEqual(["It names a page of another language that hreflang lists beside this one."]);
+  });
+  it("on another host pass Lighthouse's check, not ours", () => {
+    const html = "<head><link rel=canonical href=https://other.test/page>";
+    expect([statusOf({ html }, "canonical"), statusOf({ html }, "canonical-self")]).toEqual(["pass", "fail"]);
+    expect([statusOf({ html: "<p>" }, "canonical"), statusOf({ html: "<p>" }, "canonical-self")]).toEqual([
+      "na",
+      "fail",
+    ]);
+  });
+});
+
+it("hreflang is judged alone and together", () => {
+  const { hreflang } = readFacts(
+    snapshot({
+      html: "<head><link rel=alternate hreflang=en-UK href=https://example.com/uk><link rel=alternate hreflang=de href=/de><link rel=alternate hreflang=de href=/de2><link rel=alternate hreflang=x-default href=https://example.com/>",
+      headers: [["link", "<https://example.com/fr>; rel=alternate; hreflang=fr"]],
+    }),
+  );
+  expect(hreflang.versions.map(({ lang, source, issue }) => [lang, source, issue])).toEqual([
+    ["fr", "http_header", null],
+    ["en-UK", "html", "no such country: UK"],
+    ["de", "html", "its address is relative"],
+    ["de", "html", "its address is relative"],
+    ["x-default", "html", null],
+  ]);
+  expect(hreflang).toMatchObject({ x_default: true, self_reference: false, valid: false });
+  expect(hreflang.issues).toHaveLength(2);
+});
+
+it("headings, images and links are read as Lighthouse reads them", () => {
+  const facts = readFacts(
+    snapshot({
+      html:
+        "<html lang=en><h1>One</h1><h3>Three <b>x</b></h3><h2><img alt=Pic></h2><img src=a><img src=b alt=''><img src=c role=presentation><img src=d title=t>" +
+        "<a href=/x>click here</a><a href=/y rel=nofollow>here</a><a href=#top>here</a><a href=/page>more</a><a href=https://other.test/>Other</a>" +
+        "<a href='javascript:void(0)'>js</a><a href=''>empty</a><a id=anchor></a><a name=old></a><a href=mailto:x@y.test>here</a>" +
+        "<a onclick=go()>click</a><a>placeholder</a><a href=file:///x>f</a><a href='javascript:void(0)' role=button>b</a><a href='http://[bad'>b</a>" +
+        "<a href=/z aria-label='Prices of 2026'>more</a>",
+    }),
+  );
+  expect(facts.headings).toEqual({
+    counts: [1, 1, 1, 0, 0, 0],
+    texts: [
+      { level: 1, text: "One" },
+      { level: 3, text: "Three x" },
+      { level: 2, text: "Pic" },
+    ],
+    outline_ok: false,
+  });
+  expect(facts.images).toMatchObject({ total: 5, decorative: 1, missing_alt: [{ src: "a", line: 1 }] });
+  expect(facts.links).toMatchObject({ total: 16, internal: 5, external: 1, nofollow: 1, non_descriptive_total: 1 });
+  expect(facts.links?.uncrawlable.map(({ text }) => text)).toEqual(["js", "empty", "click", "f", "b"]);
+});
+
+it("robots.txt is judged by its lines", () => {
+  const status = (text: string | null, code = 200) =>
+    statusOf({ robots: { known: true, status: code, text } }, "robots-txt");
+  expect(status("User-agent: *\nCrawl-delay: 1\nDisallow:")).toBe("pass");
+  expect(status("User-agent: *\nthis is no line at all")).toBe("fail");
+  expect(status(null)).toBe("fail");
+  expect(status(null, 500)).toBe("fail");
+  expect(status(null, 404)).toBe("na");
+  expect(status("")).toBe("na");
+});
