@@ -66,9 +66,7 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
     const end = (why: ChainEnd | null, failure: Failed | null = null): Outcome<FollowedChain> =>
       ok({ steps, last, stopped: why, failure, elapsedUs });
     if (stopped !== null) return end(stopped);
-    const urls = hops.map(({ url }) => withoutFragment(new URL(url)));
-    if (urls.some((url) => seen.has(url))) return end("loop");
-    for (const url of urls) seen.add(url);
+    for (const { url } of hops) seen.add(withoutFragment(new URL(url)));
 
     const refresh = findRefresh(last);
     if (refresh === null) return end(null);

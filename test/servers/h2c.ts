@@ -11,6 +11,8 @@ export type H2cBehaviour =
   | "upgrade"
   /** Says 101 and goes on in HTTP/1.1. */
   | "agrees_only"
+  /** Says 101 and begins with a GOAWAY where SETTINGS must stand (RFC 9113 section 3.4). */
+  | "other_frame"
   /** Says 101 to another protocol. */
   | "other_protocol"
   /** Says 101 and then nothing. */
@@ -63,6 +65,7 @@ function upgrading(behaviour: H2cBehaviour): Server {
     const protocol = behaviour === "other_protocol" ? "websocket" : String(request.headers.upgrade);
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
     if (behaviour === "upgrade") performServerHandshake(socket).on("error", () => undefined);
+    else if (behaviour === "other_frame") socket.end(Buffer.from([0, 0, 0, 7, 0, 0, 0, 0, 0]));
     else if (behaviour !== "silent") socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   });
   return server;

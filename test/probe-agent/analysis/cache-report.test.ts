@@ -23,6 +23,7 @@ describe("what caches may do with a response (RFC 9111)", () => {
       5,
       5,
     ],
+    [[["Expires", "Mon, 01 Jun 2026 01:00:00 GMT"]], 302, "shared", 3600, 3600],
     [[["Expires", "0"]], 200, "shared", 0, 0],
     [[["Last-Modified", "Fri, 22 May 2026 00:00:00 GMT"]], 200, "shared", 86_400, 86_400],
     [[["Last-Modified", "Fri, 22 May 2026 00:00:00 GMT"]], 302, "none", null, null],

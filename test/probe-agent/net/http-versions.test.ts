@@ -91,10 +91,13 @@ describe("HTTP/2 without TLS", () => {
     expect(Buffer.from(sent.get("http2-settings") ?? "", "base64url")).toEqual(Buffer.from([0, 2, 0, 0, 0, 0]));
   });
 
-  it.each(["agrees_only", "other_protocol"] as const)("is not believed of a server that %s", async (behaviour) => {
-    const server = keep(await startH2cServer(behaviour));
-    expect(failureOf(await fetch({ url: `${server.url}/`, h2c: "upgrade" }))).toBe("response/target/protocol_error");
-  });
+  it.each(["agrees_only", "other_frame", "other_protocol"] as const)(
+    "is not believed of a server that %s",
+    async (behaviour) => {
+      const server = keep(await startH2cServer(behaviour));
+      expect(failureOf(await fetch({ url: `${server.url}/`, h2c: "upgrade" }))).toBe("response/target/protocol_error");
+    },
+  );
 
   it("ends at the deadline where the server agrees and is silent", async () => {
     const server = keep(await startH2cServer("silent"));

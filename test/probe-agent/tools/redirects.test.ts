@@ -280,6 +280,11 @@ describe("refreshes", () => {
     });
   });
 
+  it("leave redirects after them what is left of max", async () => {
+    const result = await run(at("/meta?content=0;url=/redirect/5"), { max: 3 });
+    expect(result).toMatchObject({ count: 3, truncated: true, final_code: 302 });
+  });
+
   it("that lead to each other are a loop", async () => {
     const result = await run(at("/a"));
     expect(result).toMatchObject({ loop: true, count: 1, final_url: at("/b") });
