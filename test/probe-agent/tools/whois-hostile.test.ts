@@ -1,0 +1,115 @@
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { startWhoisServer, type WhoisBehaviour, type WhoisServer } from "#test/servers/whois.ts";
+import { startWhoisBench, whoisFixture } from "#test/support/whois.ts";
+
+const bench = await startWhoisBench();
+
+afterAll(() => bench.close());
+
+afterEach(() => bench.reset());
+
+describe("referrals", () => {
+  const refer = (server: WhoisServer) => () => `refer: ${server.address}\n`;
+
+  it("in a circle end, and the check with them", async () => {
+    bench.says.first = refer(bench.second);
+    bench.says.second = refer(bench.first);
+    const { outcome } = await bench.run("example.test");
+    expect(outcome).toMatchObject({ status: "failed", reason: "no_registration_data" });
+    expect(JSON.stringify(outcome)).toContain("lead back");
+  });
+
+  it("are followed three times at most", async () => {
+    const chain: WhoisServer[] = [];
+    try {
+      for (let n = 0; n < 5; n += 1) {
+        const next = chain.at(-1);
+        chain.push(await startWhoisServer(() => (next === undefined ? "x" : `refer: ${next.address}\n`)));
+      }
+      bench.says.first = refer(chain.at(-1) ?? bench.first);
+      const { outcome } = await bench.run("example.test");
+      expect(JSON.stringify(outcome)).toContain("more than 3 referrals");
+      expect(chain.map((server) => server.queries().length)).toEqual([0, 0, 1, 1, 1]);
+    } finally {
+      await Promise.all(chain.map((server) => server.close()));
+    }
+  });
+
+  it("to the inside are not followed, whoever the operator's own server is", async () => {
+    const egress = createEgress(NO_ALLOW_LISTS);
+    const asked = bench.second.queries().length;
+    bench.says.first = refer(bench.second);
+    const { outcome } = await bench.run("example.test", { egress });
+    expect(outcome).toMatchObject({ status: "failed" });
+    expect(JSON.stringify(outcome)).toContain("not allowed");
+    for (const inside of ["10.0.0.1", "localhost", "[::1]:4343", "169.254.169.254"]) {
+      bench.says.first = () => `refer: ${inside}\n`;
+      expect((await bench.run("example.test", { egress })).outcome.status).toBe("failed");
+    }
+    expect(bench.second.queries().length).toBe(asked);
+  });
+
+  it("to other services than WHOIS are not followed", async () => {
+    for (const odd of ["127.0.0.1:25", "http://127.0.0.1/", "127.0.0.1:6667", "a b", "x".repeat(5000)]) {
+      bench.says.first = () => `refer: ${odd}\n`;
+      expect(JSON.stringify((await bench.run("example.test")).outcome)).toContain("no usable WHOIS server");
+    }
+  });
+
+  it("that fail leave what the registry said", async () => {
+    bench.says.first = () => whoisFixture("verisign").replace("whois.registrar.example", "127.0.0.1:9999");
+    const result = await bench.look("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
+    expect(result).toMatchObject({ registered: true, registrar: { iana_id: "9999" }, registrant: null });
+    expect(result.limitations.join(" ")).toContain("127.0.0.1:9999 gave no answer");
+  });
+});
+
+describe("nothing to tell", () => {
+  it.each<[string, WhoisBehaviour, string]>([
+    ["a rate limit", "WHOIS LIMIT EXCEEDED\n", "rate_limited"],
+    ["legal text alone", "% All rights reserved.\n", "no_registration_data"],
+    ["garbage", Uint8Array.from({ length: 3000 }, (_, n) => (n * 7919) % 256), "no_registration_data"],
+    ["text without end", { endless: "blah blah\n".repeat(1000) }, "no_registration_data"],
+    ["a reset", { reset: "" }, "reset"],
+    ["nothing at all", { nothing: "closed" }, "empty"],
+  ])("is a failed check: %s", async (_, behaviour, reason) => {
+    bench.says.first = () => behaviour;
+    expect((await bench.run("example.test")).outcome).toMatchObject({ status: "failed", source: "target", reason });
+  });
+
+  it("is a failed check in time where every server is silent", async () => {
+    bench.says.first = () => ({ nothing: "open" });
+    bench.registries.answer(() => undefined);
+    const startedAt = performance.now();
+    const { outcome } = await bench.run("example.com", { timeoutMs: 2500 });
+    expect(outcome).toMatchObject({ status: "failed" });
+    expect(performance.now() - startedAt).toBeLessThan(3500);
+  });
+
+  it("is what a slow server leaves, if it has said enough", async () => {
+    bench.says.first = () => ({
+      slow: `Domain Name: EXAMPLE.TEST\nRegistrar: Slow Inc.\n${" ".repeat(5000)}`,
+      everyMs: 1,
+    });
+    const result = await bench.look("example.test", { timeoutMs: 2500 });
+    expect(result.registered).toBe(true);
+    expect(result.limitations.join(" ")).toContain("broke off");
+  });
+
+  it.each([
+    "",
+    ".",
+    "exa mple.com",
+    "example.com\r\nQUIT",
+    "http://example.com",
+    "99999999999",
+    "as4294967296",
+    "a..b",
+  ])("is an invalid parameter: %j", async (host) => {
+    const asked = bench.first.received.length;
+    const done = host === "" ? null : await bench.run(host);
+    if (done !== null) expect(done.outcome).toMatchObject({ status: "invalid", field: "host" });
+    expect(bench.first.received.length).toBe(asked);
+  });
+});

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { whois } from "#probe-agent/tools/whois.ts";
+import { startWhoisServer, type WhoisBehaviour, type WhoisServer } from "#test/servers/whois.ts";
+import { startRegistries, type Registries } from "#test/support/registries.ts";
+import { resultOf, runTool, type ToolRun, type ToolSetting } from "#test/support/tool.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { whois as contract } from "#shared/tools/whois.ts";
+
+type Result = ResultOf<typeof contract>;
+
+/** What a server says to a query; undefined: "No match". */
+export type Say = (query: string) => WhoisBehaviour | undefined;
+
+/** Stand-ins for every registry, and the whois tool over real ports. */
+export interface WhoisBench {
+  readonly registries: Registries;
+  /** The operator's own server, where WHOIS begins, and two that it may refer to. */
+  readonly first: WhoisServer;
+  readonly second: WhoisServer;
+  readonly third: WhoisServer;
+  /** What they say from now on. */
+  readonly says: { first?: Say; second?: Say; third?: Say };
+  /** Back to 404 and "No match". */
+  reset(): void;
+  run(host: string, given?: ToolSetting): Promise<ToolRun<Result>>;
+  /** A run that must succeed. */
+  look(host: string, given?: ToolSetting): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** Starts them. The clock stands at 2024-11-21T10:00:00Z. */
+export async function startWhoisBench(): Promise<WhoisBench> {
+  const says: WhoisBench["says"] = {};
+  const registries = await startRegistries();
+  const start = (which: keyof typeof says) => startWhoisServer((query) => says[which]?.(query));
+  const [first, second, third] = await Promise.all([start("first"), start("second"), start("third")]);
+  const setting = (given: ToolSetting = {}): ToolSetting => ({
+    now: () => new Date("2024-11-21T10:00:00Z"),
+    ...given,
+    services: {
+      rdapBootstrapUrl: registries.bootstrapUrl,
+      whoisServer: { host: "127.0.0.1", port: first.port },
+      ...given.services,
+    },
+  });
+  return {
+    registries,
+    first,
+    second,
+    third,
+    says,
+    reset() {
+      for (const which of ["first", "second", "third"] as const) delete says[which];
+      registries.answer(() => null);
+    },
+    run: (host, given) => runTool(whois, { host }, setting(given)),
+    look: (host, given) => resultOf(whois, { host }, setting(given)),
+    async close() {
+      await Promise.all([registries.close(), first.close(), second.close(), third.close()]);
+    },
+  };
+}
+
+/** The text of a registry's answer (test/fixtures/whois). */
+export function whoisFixture(name: string): string {
+  return readFileSync(new URL(`../fixtures/whois/${name}.txt`, import.meta.url), "utf8");
+}
