@@ -10,7 +10,7 @@ export type SitePath =
       readonly body?: string | Uint8Array;
     };
 
-/** A site of fixed answers on loopback; a path it does not have is 404. */
+/** A site of fixed answers on loopback, with their lengths unless they are chunked; a path it does not have is 404. */
 export function startSite(paths: Readonly<Record<string, SitePath>>): Promise<HttpServer> {
   return startHttpServer({
     handler: (_request, response, { path }) => {
@@ -26,7 +26,10 @@ export function startSite(paths: Readonly<Record<string, SitePath>>): Promise<Ht
         name,
         typeof value === "string" ? value : [...value],
       ]);
-      const known = type === null ? {} : { "content-type": type };
+      const known = {
+        ...(type === null ? {} : { "content-type": type }),
+        ...(Object.hasOwn(headers, "transfer-encoding") ? {} : { "content-length": Buffer.byteLength(body) }),
+      };
       response.writeHead(status, { ...known, ...(Object.fromEntries(fields) as Record<string, string>) }).end(body);
       return true;
     },

@@ -49,6 +49,12 @@ const PAGES: Readonly<Record<string, SitePath>> = {
   "/blocked-image": withImage("http://10.1.2.3/x.png"),
   "/big-image": withImage("/big.jpg"),
   "/big.jpg": { type: "image/jpeg", body: Buffer.concat([jpeg(4000, 2000, 200_000), Buffer.alloc(6_000_000)]) },
+  "/endless-image": withImage("/chunked.jpg"),
+  "/chunked.jpg": {
+    type: "image/jpeg",
+    headers: { "transfer-encoding": "chunked" },
+    body: Buffer.concat([jpeg(1200, 630), Buffer.alloc(2_000_000)]),
+  },
   "/silent-image": withImage("/silent"),
   "/empty": "<title></title>",
   "/text": { type: "text/plain", body: "x" },
@@ -173,7 +179,14 @@ describe("images that are no good", () => {
     const { preview, image_check: image } = await previewOf("/big-image");
     expect(image).toMatchObject({ width: 4000, height: 2000, ratio: 2 });
     expect(preview.facebook.layout).toBe("large");
-    expect(image?.bytes === null || image?.bytes === 6_200_000 + jpeg(1, 1).length + 16).toBe(true);
+    expect(image?.bytes).toBe(jpeg(4000, 2000, 200_000).length + 6_000_000);
+    expect(preview.x).toMatchObject({ layout: "no_card" });
+    expect(preview.linkedin).toMatchObject({ layout: "no_image", image_issues: ["larger than 5 MB"] });
+  });
+  it("too large to be read whole and without a length: its size in bytes stays unknown", async () => {
+    const { image_check: image, limitations } = await previewOf("/endless-image");
+    expect(image).toMatchObject({ width: 1200, height: 630, bytes: null, error: null });
+    expect(limitations).toContain("The image's size in bytes is not known.");
   });
   it("a page, nothing, an inline or an inner address: said, and nothing is invented", async () => {
     expect((await previewOf("/page-as-image")).image_check).toMatchObject({
