@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { createDiffieHellmanGroup } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -120,7 +121,9 @@ describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped where there is 
   });
 
   it("a weak prime is measured", async () => {
-    const primes = join(mkdtempSync(join(tmpdir(), "primes-")), "dh.pem");
+    const folder = mkdtempSync(join(tmpdir(), "primes-"));
+    open.push({ close: async () => await rm(folder, { recursive: true }) });
+    const primes = join(folder, "dh.pem");
     writeFileSync(primes, OAKLEY_2);
     const cipher = ["-cipher", "DHE-RSA-AES128-SHA:@SECLEVEL=0", "-no_tls1_3"];
     const { port } = await serve([rsa], [...cipher, "-dhparam", primes]);

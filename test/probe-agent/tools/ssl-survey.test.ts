@@ -104,7 +104,7 @@ describe("order of preference", () => {
   it("is the client's where the server has none", async () => {
     const { seen } = await scripted({ versions: { [TLS12]: own }, clientOrder: true });
     expect(seen.suites[0]).toMatchObject({ order: "client", ranked: false, complete: true });
-    expect(seen.suites[0]?.codes.toSorted()).toEqual(own.toSorted());
+    expect(new Set(seen.suites[0]?.codes)).toEqual(new Set(own));
   });
 });
 
@@ -118,9 +118,9 @@ describe("groups and features", () => {
       secureRenegotiation: false,
       fallbackScsv: false,
     });
-    expect(seen.groups.map(({ version, codes, complete }) => [version.wire, codes.toSorted(), complete])).toEqual([
-      [TLS13, [24, 256, 29, 0x11ec], true],
-      [TLS12, [24, 29], true],
+    expect(seen.groups.map(({ version, codes, complete }) => [version.wire, new Set(codes), complete])).toEqual([
+      [TLS13, new Set([24, 256, 29, 0x11ec]), true],
+      [TLS12, new Set([24, 29]), true],
     ]);
     expect(seen).toMatchObject({
       primeBits: 1024,
