@@ -24,6 +24,7 @@ import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open/routes.ts";
 import { registerBlackbox } from "#control-plane/surfaces/blackbox-route.ts";
+import { addComponents } from "#control-plane/surfaces/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
 import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
 import { registerServiceDiscovery } from "#control-plane/surfaces/service-discovery.ts";
@@ -56,6 +57,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
       : { cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) };
   const server = createServer(app, tls);
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
+  addComponents(server, CONTRACTS);
   const agents = () => Array.from(hub.roster.sessions()).length;
   const { gate, admin } = createFoundation(app, { agents, server });
   const opened = openChecks(app, hub, optOut);

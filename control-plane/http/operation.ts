@@ -18,11 +18,48 @@ export interface Operation {
   readonly status?: 200 | 201 | 202;
 }
 
-const META = Type.Object({
-  request_id: Type.String({ description: "Also in the X-Request-Id header" }),
-  duration_ms: Type.Integer({ description: "Processing time, milliseconds" }),
-  api_version: Type.Optional(Type.String({ description: "4.0 on v4, 3.0 on v3" })),
-});
+/** The meta of an answer. */
+export const META = Type.Object(
+  {
+    request_id: Type.String({ description: "Also in the X-Request-Id header" }),
+    duration_ms: Type.Integer({ description: "Processing time, milliseconds" }),
+    api_version: Type.Optional(Type.String({ description: "4.0 on v4, 3.0 on v3" })),
+    cached: Type.Optional(Type.Boolean({ description: "A result of a moment ago; on cacheable results" })),
+    location: Type.Optional(Type.Unknown({ description: "Where it ran; on v4, where no locations were named" })),
+    share_id: Type.Optional(Type.String({ description: "Id of the answer's public page, with share=1" })),
+    pagination: Type.Optional(
+      Type.Object(
+        {
+          total: Type.Integer({ description: "Rows in all" }),
+          page: Type.Integer({ description: "This page, from 1" }),
+          per_page: Type.Integer({ description: "Rows on a page" }),
+          pages: Type.Integer({ description: "Pages in all" }),
+        },
+        { description: "On lists" },
+      ),
+    ),
+  },
+  { $id: "Meta" },
+);
+
+/** An answer that is an error. */
+export const ERROR_ANSWER = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Enum(Object.keys(STATUS_OF_CODE), { description: "What went wrong" }),
+      message: Type.String({ description: "For people: what was wrong and what to do" }),
+      field: Type.Optional(Type.String({ description: "The parameter at fault" })),
+      reason: Type.Optional(Type.String({ description: "Why, for programs" })),
+      stage: Type.Optional(
+        Type.String({ description: "How far the request got: dns, connect, tls, request, response" }),
+      ),
+      source: Type.Optional(Type.String({ description: "Whose failure: target, resolver, probe" })),
+      retry_after_seconds: Type.Optional(Type.Integer({ description: "Worth another try after so many seconds" })),
+    }),
+    meta: Type.Ref("Meta#"),
+  },
+  { $id: "Error" },
+);
 
 /** Errors any keyed route can answer with, before its own. */
 const KEYED_ERRORS: readonly ErrorCode[] = [
@@ -87,7 +124,7 @@ const PLAIN_BODIES: Readonly<Record<string, object>> = {
 };
 
 function success(data: TSchema) {
-  return { description: "The answer", ...Type.Object({ data, meta: META }) };
+  return { description: "The answer", ...Type.Object({ data, meta: Type.Ref("Meta#") }) };
 }
 
 /** One response for each status, naming the codes that come with it. */
@@ -96,27 +133,6 @@ function errorResponses(codes: readonly ErrorCode[]) {
   for (const code of new Set(codes))
     byStatus.set(STATUS_OF_CODE[code], [...(byStatus.get(STATUS_OF_CODE[code]) ?? []), code]);
   return Object.fromEntries(
-    Array.from(byStatus, ([status, named]) => [
-      status,
-      {
-        description: named.join(", "),
-        ...Type.Object({
-          error: Type.Object({
-            code: Type.Enum(named, { description: "What went wrong" }),
-            message: Type.String({ description: "For people: what was wrong and what to do" }),
-            field: Type.Optional(Type.String({ description: "The parameter at fault" })),
-            reason: Type.Optional(Type.String({ description: "Why, for programs" })),
-            stage: Type.Optional(
-              Type.String({ description: "How far the request got: dns, connect, tls, request, response" }),
-            ),
-            source: Type.Optional(Type.String({ description: "Whose failure: target, resolver, probe" })),
-            retry_after_seconds: Type.Optional(
-              Type.Integer({ description: "Worth another try after so many seconds" }),
-            ),
-          }),
-          meta: META,
-        }),
-      },
-    ]),
+    Array.from(byStatus, ([status, named]) => [status, { description: named.join(", "), ...Type.Ref("Error#") }]),
   );
 }

@@ -1,3 +1,4 @@
+import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract, Scope } from "#shared/tools/define.ts";
 
 /** Methods of every tool's REST route. */
@@ -30,7 +31,7 @@ export function catalogueRow(contract: Contract, allowed: boolean): CatalogueRow
     summary: contract.summary,
     scope: contract.scope,
     methods: TOOL_METHODS,
-    params: contract.params,
+    params: publishParams(contract.params),
     result: contract.result,
     open_tier: contract.open !== undefined,
     locations: true,

@@ -11,6 +11,9 @@ export interface DocsOptions {
 /** Collects the routes registered after it; call before any route. */
 export async function collectRoutes(server: FastifyInstance, { baseUrl, version }: DocsOptions): Promise<void> {
   await server.register(swagger, {
+    refResolver: {
+      buildLocalReference: ({ $id }, _base, _fragment, index) => (typeof $id === "string" ? $id : `def-${index}`),
+    },
     openapi: {
       openapi: "3.1.0",
       info: {

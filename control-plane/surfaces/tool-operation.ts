@@ -1,8 +1,10 @@
 import { Type } from "typebox";
+import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { ErrorCode } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import type { Version } from "#control-plane/http/versions.ts";
+import { resultRef } from "#control-plane/surfaces/components.ts";
 import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
 
 /** Errors of a tool's call beyond those of every keyed route. */
@@ -20,7 +22,7 @@ const TOOL_ERRORS: readonly ErrorCode[] = [
 export function toolOperation(contract: Contract, version: Version, method: "GET" | "POST") {
   const { properties } = contract.params;
   const fields = version === "v4" ? { ...properties, ...CALL_PARAMS.properties } : properties;
-  const params = Type.Object(fields);
+  const params = publishParams(Type.Object(fields));
   const inBody = method === "POST";
   return {
     ...operation({
@@ -28,7 +30,7 @@ export function toolOperation(contract: Contract, version: Version, method: "GET
       tag: version === "v4" ? "Tools" : "Tools, version 3",
       summary: contract.title,
       description: contract.summary,
-      data: contract.result,
+      data: Type.Ref(resultRef(contract)),
       ...(inBody ? { body: params } : { query: params }),
       errors: TOOL_ERRORS,
     }),

@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from "typebox";
+import { publishField } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
 
@@ -12,7 +13,9 @@ export function argumentsSchema({ params }: Contract): JsonSchema {
   const { required = [] } = params as { readonly required?: readonly string[] };
   return {
     type: "object",
-    properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, argumentSchema(schema)])),
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [name, publishField(schema, "boolean")]),
+    ),
     ...(required.length === 0 ? {} : { required: [...required] }),
     additionalProperties: false,
   };
@@ -25,14 +28,6 @@ export function resultSchema({ result }: Contract): JsonSchema {
     anyOf: [{ $ref: "#/$defs/result" }, { $ref: "#/$defs/locations" }],
     $defs: { result: plain(result), locations: MULTI },
   };
-}
-
-/** Every switch is a boolean here; what only our own reader knows (x-kind, x-items) is left out. */
-function argumentSchema(schema: TSchema): object {
-  const { "x-kind": kind, "x-items": _items, "x-max-items": _most, ...rest } = plain(schema);
-  if (kind !== "flag") return rest;
-  const { enum: _words, ...flag } = rest;
-  return { ...flag, type: "boolean" };
 }
 
 /** An object's schema as it is published. */

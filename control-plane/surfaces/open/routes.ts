@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { Counter, type Registry } from "prom-client";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
@@ -135,7 +136,7 @@ function keyOf({ name }: OpenTool, params: Readonly<Record<string, unknown>>): s
 }
 
 function openOperation({ contract, name, q, extra }: OpenTool) {
-  const properties = contract.params.properties as Readonly<Record<string, never>>;
+  const properties = publishParams(contract.params).properties as Readonly<Record<string, never>>;
   const target = properties[q] as { readonly description?: string } | undefined;
   return plainOperation({
     id: `open_${name.replaceAll("-", "_")}`,
