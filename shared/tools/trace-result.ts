@@ -16,7 +16,12 @@ const Reply = Type.Object({
   hostname: Nullable(Type.String({ description: "PTR name of that address" })),
   asn: Nullable(Type.Integer({ description: "Autonomous system that announces the address" })),
   as_name: Nullable(Type.String({ description: "Short name of that system" })),
-  country: Nullable(Type.String({ description: "Country the address block is registered in, ISO 3166-1 alpha-2" })),
+  country: Nullable(
+    Type.String({
+      description:
+        "Country the operator's database puts the address in, else that its block is registered in, ISO 3166-1 alpha-2",
+    }),
+  ),
   rtt_ms: Nullable(Type.Number({ description: "Round trip to the hop, milliseconds" })),
   icmp_type: Nullable(Type.Integer({ description: "ICMP type of the answer; null for a TCP one and for silence" })),
   icmp_code: Nullable(Type.Integer({ description: "ICMP code of the answer; null for a TCP one and for silence" })),

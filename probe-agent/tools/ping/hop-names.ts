@@ -22,7 +22,10 @@ const MOST_ADDRESSES = 64;
 /** Addresses nobody announces in global routing, and nobody outside need hear of. */
 const INSIDE: ReadonlySet<string> = new Set(["private", "cgnat", "loopback", "link_local", "multicast"]);
 
-/** Asks for the names and networks of all addresses of a path at once, within `patienceMs`. */
+/**
+ * Asks for the names and networks of all addresses of a path at once, within `patienceMs`. What the operator's databases
+ * know is not asked for.
+ */
 export async function nameHops(
   net: Net,
   hops: readonly TraceHop[],
@@ -32,18 +35,22 @@ export async function nameHops(
   let unanswered = 0;
   const named = await Promise.all(
     addresses.slice(0, MOST_ADDRESSES).map(async (ip): Promise<[string, HopName]> => {
+      const outside = !INSIDE.has(addressType(ip));
+      const owner = outside ? (net.data.asn(ip)?.owner ?? null) : null;
+      const country = outside ? (net.data.geo(ip)?.place?.country?.code ?? null) : null;
+      const isKnown = owner?.asn != null && country !== null;
       const [hostnames, cymru] = await Promise.all([
         within(patienceMs, net.dns.reverse(ip), null),
-        INSIDE.has(addressType(ip)) ? undefined : within(patienceMs, askCymru(net, ip), null),
+        outside && !isKnown ? within(patienceMs, askCymru(net, ip), null) : undefined,
       ]);
-      if (cymru === null || cymru?.answered === false) unanswered += 1;
+      if ((cymru === null || cymru?.answered === false) && owner?.asn == null) unanswered += 1;
       return [
         ip,
         {
           hostname: hostnames?.[0] ?? null,
-          asn: cymru?.origin?.asns[0] ?? null,
-          asName: cymru?.system?.name ?? null,
-          country: cymru?.origin?.country ?? cymru?.system?.country ?? null,
+          asn: cymru?.origin?.asns[0] ?? owner?.asn ?? null,
+          asName: cymru?.system?.name ?? owner?.as_name ?? null,
+          country: country ?? cymru?.origin?.country ?? cymru?.system?.country ?? null,
         },
       ];
     }),

@@ -7,7 +7,7 @@ import { echoTool } from "#test/control-plane/checks/echo-tool.ts";
 const openAgent = createEgress({ targets: ["127.0.0.0/8"], names: ["lab.internal"] });
 const plainAgent = createEgress(NO_ALLOW_LISTS);
 
-function hostTool(kind: "host" | "domain"): Contract {
+function hostTool(kind: "host" | "domain" | "resource"): Contract {
   return { ...echoTool, target: { param: "url", kind, connects: kind === "host" } };
 }
 
@@ -52,6 +52,19 @@ describe("a target", () => {
   it("that should be a host name is refused as a URL, with words that help", () => {
     const decision = decideTarget(hostTool("host"), { url: "https://example.com/x" }, []);
     expect(decision).toMatchObject({ ok: false, problem: { field: "url", reason: "type" } });
+  });
+
+  it("in the registries may be a name, an address or an AS number in any spelling", () => {
+    const read = (url: string) => decideTarget(hostTool("resource"), { url }, []);
+    for (const url of ["AS65546", "65546", "as065546", "AS1.10"]) {
+      expect(read(url)).toMatchObject({ ok: true, host: "AS65546", params: { url: "AS65546" } });
+    }
+    expect(read("BÜCHER.example")).toMatchObject({ ok: true, params: { url: "xn--bcher-kva.example" } });
+    expect(read("2001:4860:0::8888")).toMatchObject({ ok: true, params: { url: "2001:4860::8888" } });
+    expect(read("10.0.0.1")).toEqual({ ok: false, refused: true });
+    for (const url of ["99999999999", "example.com\r\nx", "a b", "https://example.com"]) {
+      expect(read(url)).toMatchObject({ ok: false, refused: false, problem: { field: "url", reason: "type" } });
+    }
   });
 
   it("that is only looked up may be a public suffix, not an internal name", () => {

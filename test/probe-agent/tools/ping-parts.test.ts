@@ -5,6 +5,7 @@ import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
 import { summarize } from "#probe-agent/tools/ping/summary.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { testServices } from "#test/support/services.ts";
+import { builtInData } from "#test/support/tool.ts";
 import { dnsPort, netOf } from "#test/support/net.ts";
 
 describe("the time of a ping", () => {
@@ -66,7 +67,7 @@ describe("the names of a path", () => {
       ],
     }));
     const services = testServices();
-    const named = await nameHops(netOf({ dns: dnsPort([names.address]), services }), hops, 3_000);
+    const named = await nameHops(netOf({ dns: dnsPort([names.address]), services, data: builtInData() }), hops, 3_000);
     expect(Object.fromEntries(named.names)).toEqual({
       "10.77.0.1": { hostname: "gateway.example.net", asn: null, asName: null, country: null },
       "8.8.8.8": { hostname: "dns.example.net", asn: 15_169, asName: "GOOGLE", country: "US" },
@@ -74,5 +75,24 @@ describe("the names of a path", () => {
     });
     expect(named.limitations.join()).toMatch(/1 of 3 addresses/);
     expect(names.queries.some(({ name }) => name.includes("1.0.77.10.origin"))).toBe(false);
+  });
+
+  it("come from the operator's databases where they know the address, and nobody is asked", async () => {
+    const database = { source: "Test", build_epoch: 1, licence: null };
+    const owner = { asn: 64_496, as_name: "Example", isp: null, organization: null };
+    const country = { code: "DE", name: "Germany" };
+    const nowhere = { continent: null, region: null, city: null, postal: null, location: null, timezone: null };
+    const data = {
+      ...builtInData(),
+      asn: () => ({ database, owner, prefix: 24 }),
+      geo: () => ({ database, place: { ...nowhere, country } }),
+    };
+    const asked = names.queries.length;
+    const replies = [{ ip: "9.9.9.9", rttMs: 1, icmpType: 11, icmpCode: 0 }];
+    const net = netOf({ dns: dnsPort([names.address]), services: testServices(), data });
+    const named = await nameHops(net, [{ hop: 1, sent: 1, replies }], 3_000);
+    expect(named.names.get("9.9.9.9")).toEqual({ hostname: null, asn: 64_496, asName: "Example", country: "DE" });
+    expect(named.limitations).toEqual([]);
+    expect(names.queries.slice(asked).filter(({ name }) => name.includes("origin"))).toEqual([]);
   });
 });
