@@ -10,14 +10,14 @@ import { readMailDate } from "#probe-agent/analysis/email-headers/date.ts";
 import { decodeWords } from "#probe-agent/analysis/email-headers/encoded-words.ts";
 import { MAX_FIELDS, readHeaderBlock } from "#probe-agent/analysis/email-headers/fields.ts";
 import { fitLists } from "#probe-agent/analysis/email-headers/fit.ts";
-import { isoOrNull, MAX_HOPS, traceHops } from "#probe-agent/analysis/email-headers/hops.ts";
+import { isoOrNull, MAX_HOPS, traceHops, type Locate } from "#probe-agent/analysis/email-headers/hops.ts";
 import { tokenize } from "#probe-agent/analysis/email-headers/lexer.ts";
 import { readListUnsubscribe } from "#probe-agent/analysis/email-headers/list-unsubscribe.ts";
 import { readParameters } from "#probe-agent/analysis/email-headers/parameters.ts";
 import { readReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
 import { describeSignatures } from "#probe-agent/analysis/email-headers/signatures.ts";
 import { readSpamHeaders } from "#probe-agent/analysis/email-headers/spam.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/email-headers/text.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 /** What headers alone say; the tool adds where from and when. */
@@ -32,9 +32,9 @@ const ID_GRAMMAR = { specials: "<>@", literals: true };
 
 /**
  * Explains raw headers. `raw` is text, or octets (UTF-8 where they are, else one character each); what is beyond 256 KB is
- * not looked at. Never throws; time and the size of the result are bounded whatever the input.
+ * not looked at. `locate` is asked for the places of public addresses. Never throws; time and the size of the result are bounded whatever the input.
  */
-export function analyseHeaders(raw: string | Uint8Array, now: Date): HeaderAnalysis {
+export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Locate = () => null): HeaderAnalysis {
   const text = typeof raw === "string" ? raw : decodeOctets(raw);
   const block = readHeaderBlock(text.slice(0, MAX_HEADERS_BYTES));
   const byKey = Map.groupBy(block.fields, ({ key }) => key);
@@ -68,6 +68,7 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date): HeaderAnaly
     ...traceHops(
       received.map(({ value }) => value),
       date?.time ?? null,
+      locate,
     ),
     auth,
     authentication_results: all.map(resultsRow),
@@ -97,7 +98,7 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date): HeaderAnaly
     limitations: [
       "Signatures were not verified: that needs the keys and the body. Verdicts are the receiver's own words.",
       "Registrable domains are told by the public suffix list, not by DMARC's walk through the DNS.",
-      ...(received.length > 0 ? ["Where hops stand is not known: this probe has no location database."] : []),
+      ...(isUnplaced(result.hops) ? ["Where the hops stand is not known: no database of this probe tells."] : []),
       ...(block.omitted > 0 ? [`Only the first ${MAX_FIELDS} fields were looked at.`] : []),
       ...(received.length > MAX_HOPS ? [`Only the newest ${MAX_HOPS} Received fields were looked at.`] : []),
       ...(text.length > MAX_HEADERS_BYTES ? ["Only the first 256 KB were looked at."] : []),
@@ -106,6 +107,11 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date): HeaderAnaly
       ...fitted.cut,
     ],
   };
+}
+
+function isUnplaced(hops: Result["hops"]): boolean {
+  const known = hops.filter(({ ip_type: type }) => type === "public");
+  return known.length > 0 && known.every(({ ip_geo: place }) => place === null);
 }
 
 /** Header octets of old software are in no charset anyone has told. */

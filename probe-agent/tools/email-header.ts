@@ -1,9 +1,11 @@
 import { ok } from "#shared/outcome.ts";
 import { emailHeader as contract, MAX_HEADERS_BYTES } from "#shared/tools/email-header.ts";
 import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import type { Locate } from "#probe-agent/analysis/email-headers/hops.ts";
+import type { DataPort } from "#probe-agent/net/port/data.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Explains raw headers; nothing is reached, nothing outside is asked. */
+/** Explains raw headers; nothing is reached, nobody outside is asked. */
 export const emailHeader = implement(contract, (net, { headers }) => {
   const now = net.now();
   if (Buffer.byteLength(headers) > MAX_HEADERS_BYTES) {
@@ -13,5 +15,23 @@ export const emailHeader = implement(contract, (net, { headers }) => {
       message: `must have at most ${MAX_HEADERS_BYTES} octets`,
     });
   }
-  return Promise.resolve(ok({ ...analyseHeaders(headers, now), source: ["headers"], observed_at: now.toISOString() }));
+  const analysis = analyseHeaders(headers, now, locateBy(net.data));
+  const isPlaced = analysis.hops.some(({ ip_geo: place }) => place !== null);
+  const source = ["headers", ...(isPlaced ? ["geo"] : [])];
+  return Promise.resolve(ok({ ...analysis, source, observed_at: now.toISOString() }));
 });
+
+/** The operator's databases of places and networks. */
+function locateBy(data: DataPort): Locate {
+  return (ip) => {
+    const place = data.geo(ip)?.place ?? null;
+    const owner = data.asn(ip)?.owner ?? null;
+    if (place === null && owner === null) return null;
+    return {
+      country: place?.country?.code ?? null,
+      city: place?.city ?? null,
+      asn: owner?.asn ?? null,
+      as_name: owner?.as_name ?? null,
+    };
+  };
+}

@@ -4,7 +4,7 @@ import { readAuthenticationResults } from "#probe-agent/analysis/email-headers/a
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { isoOrNull } from "#probe-agent/analysis/email-headers/hops.ts";
 import { readSignature } from "#probe-agent/analysis/email-headers/signature.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/email-headers/text.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
 
 type ArcChain = NonNullable<ResultOf<typeof emailHeader>["arc_chain"]>;
 type ArcSet = ArcChain["sets"][number];

@@ -10,7 +10,7 @@ import { registrableDomain } from "#probe-agent/analysis/email-headers/domains.t
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { readReceived } from "#probe-agent/analysis/email-headers/received.ts";
 import type { ReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/email-headers/text.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 type Auth = Result["auth"];

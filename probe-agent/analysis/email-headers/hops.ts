@@ -2,7 +2,7 @@ import { classifyAddress } from "#shared/egress.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import { readReceived, type Received } from "#probe-agent/analysis/email-headers/received.ts";
-import { printableOrNull } from "#probe-agent/analysis/email-headers/text.ts";
+import { printableOrNull } from "#probe-agent/analysis/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 /** The part of the result that follows from the Received fields. */
@@ -15,13 +15,17 @@ type Hop = Result["hops"][number];
 /** Received fields that are looked at; mail loops end at 100 (RFC 5321 section 6.3). */
 export const MAX_HOPS = 200;
 
+/** Where an address stands and whose it is; null where nobody knows. */
+export type Locate = (ip: string) => Hop["ip_geo"];
+
 /** Traces a message: `values` as they stand, newest first; `sentAt` is the Date field's time, milliseconds. */
-export function traceHops(values: readonly string[], sentAt: number | null): Trace {
+export function traceHops(values: readonly string[], sentAt: number | null, locate: Locate): Trace {
   const received = values.slice(0, MAX_HOPS).map(readReceived).toReversed();
   const times = received.map(({ date }) => date?.time ?? null);
   const hops = received.map((one, index): Hop => {
     const before = times.slice(0, index).findLast((time) => time !== null);
-    return hopRow(one, index + 1, secondsBetween(before ?? null, times[index] ?? null));
+    const delay = secondsBetween(before ?? null, times[index] ?? null);
+    return { ...hopRow(one), n: index + 1, delay_s: delay, ip_geo: placeOf(one, locate) };
   });
   const dated = times.filter((time) => time !== null);
   const [oldest = null] = dated;
@@ -42,10 +46,13 @@ export function traceHops(values: readonly string[], sentAt: number | null): Tra
   };
 }
 
-function hopRow(one: Received, n: number, delay: number | null): Hop {
+function placeOf({ ip }: Received, locate: Locate): Hop["ip_geo"] {
+  return ip !== null && classifyAddress(ip) === "public" ? locate(ip) : null;
+}
+
+function hopRow(one: Received): Omit<Hop, "n" | "delay_s" | "ip_geo"> {
   const { ip, tls, date } = one;
   return {
-    n,
     from: printableOrNull(one.from),
     rdns: printableOrNull(one.rdns),
     ip,
@@ -59,8 +66,6 @@ function hopRow(one: Received, n: number, delay: number | null): Hop {
     authenticated: one.authenticated,
     tls,
     timestamp: isoOrNull(date?.time ?? null),
-    delay_s: delay,
-    ip_geo: null,
   };
 }
 

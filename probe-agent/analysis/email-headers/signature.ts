@@ -1,4 +1,4 @@
-import { decimal, isBase64, readTagList, withoutSpace } from "#probe-agent/analysis/email-headers/tag-list.ts";
+import { parseTagList } from "#probe-agent/analysis/tag-list.ts";
 
 /** A DKIM-Signature, ARC-Message-Signature or ARC-Seal field as its tags say; null where a tag is absent. */
 export interface Signature {
@@ -38,7 +38,9 @@ const MAX_SIGNED = 500;
 
 /** Reads and judges the tags alone: no key is fetched, nothing is verified. */
 export function readSignature(value: string, kind: SignatureKind): Signature {
-  const { tags, repeated, malformed } = readTagList(value);
+  const { tags: list, repeated, faults } = parseTagList(value);
+  // Of repeated tags the first is shown.
+  const tags = new Map(list.toReversed().map(({ name, value: told }) => [name, told]));
   const tag = (name: string): string | null => tags.get(name) ?? null;
   const compact = (name: string): string | null => {
     const found = tags.get(name);
@@ -68,7 +70,7 @@ export function readSignature(value: string, kind: SignatureKind): Signature {
   return {
     ...signature,
     issues: [
-      ...(malformed ? ["The field is no list of tags."] : []),
+      ...(faults.length > 0 ? ["The field is no list of tags."] : []),
       ...missing.map((name) => `The tag ${name}= is missing.`),
       ...repeated.map((name) => `The tag ${name}= stands there more than once.`),
       ...(kind === "dkim" && tags.has("v") && tag("v") !== "1" ? ["The version v= is not 1."] : []),
@@ -126,4 +128,17 @@ function timeIssues(tags: ReadonlyMap<string, string>, { t, x }: Read): string[]
     ...(tags.has("x") && x === null ? ["The expiry x= is no number."] : []),
     ...(t !== null && x !== null && x <= t ? ["The signature expires (x=) before it was made (t=)."] : []),
   ];
+}
+
+/** Base64 and lists may be folded anywhere. */
+function withoutSpace(value: string): string {
+  return value.replaceAll(/\s+/g, "");
+}
+
+function decimal(value: string | undefined): number | null {
+  return value !== undefined && /^\d{1,12}$/.test(value) ? Number(value) : null;
+}
+
+function isBase64(value: string): boolean {
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(value) && value.length % 4 === 0;
 }

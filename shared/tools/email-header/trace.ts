@@ -11,8 +11,13 @@ const Tls = record(
 );
 
 const Geo = record(
-  { country: Nullable(text("ISO 3166-1 alpha-2")), city: Nullable(text("English name")) },
-  "Where the address is thought to stand; null without the operator's location database",
+  {
+    country: Nullable(text("ISO 3166-1 alpha-2")),
+    city: Nullable(text("English name")),
+    asn: Nullable(integer("Number of the autonomous system that announces the address")),
+    as_name: Nullable(text("Name of its holder")),
+  },
+  "Where the address is thought to stand and whose network it is in, by the operator's databases; null without them, and for private addresses",
 );
 
 /** One Received field. */

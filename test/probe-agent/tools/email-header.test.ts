@@ -34,6 +34,23 @@ describe("email-header", () => {
     expect([before, after].map(({ dkim_signatures: [signature] }) => signature?.expired)).toEqual([false, true]);
   });
 
+  it("says where hops stand by the operator's databases, private addresses excepted", async () => {
+    const database = { source: "Test", build_epoch: 0, licence: null };
+    const unnamed = { continent: null, region: null, postal: null, location: null, timezone: null };
+    const place = { ...unnamed, country: { code: "NL", name: "Netherlands" }, city: "Delft" };
+    const owner = { asn: 64_500, as_name: "Example", isp: null, organization: null };
+    const data = { geo: () => ({ database, place }), asn: () => ({ database, owner, prefix: 24 }) };
+    const result = await resultOf(emailHeader, { headers: fixture("gmail") }, { ...NOW, data });
+    expect(result.hops.map(({ ip_geo: geo }) => geo)).toEqual([
+      null,
+      { country: "NL", city: "Delft", asn: 64_500, as_name: "Example" },
+      null,
+    ]);
+    expect(result.source).toEqual(["headers", "geo"]);
+    const bare = await resultOf(emailHeader, { headers: fixture("gmail") }, NOW);
+    expect(bare.limitations.join(" ")).toContain("Where the hops stand is not known");
+  });
+
   it("answers to text that is no header", async () => {
     const result = await resultOf(emailHeader, { headers: "hello" }, NOW);
     expect(result).toMatchObject({ header_count: 0, hops: [], anomalies: [{ id: "missing_from" }, {}, {}, {}, {}] });
