@@ -9,6 +9,7 @@ import type { Net, ProgressEvent, Services } from "#probe-agent/net/port.ts";
 import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
 import { createQuic } from "#probe-agent/net/quic.ts";
+import { createSmtp } from "#probe-agent/net/smtp.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import { createTech } from "#probe-agent/net/tech.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
@@ -43,6 +44,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const quicFor = createQuic({ clock, random, egress });
   const traceFor = createTrace({ host, egress, clock });
   const whoisFor = createWhois({ clock, egress });
+  const smtpFor = createSmtp({ clock, egress });
   const techFor = createTech({ clock, rules: deps.data.techRules });
   return (limits, emit) => {
     const dns = dnsFor(limits);
@@ -61,6 +63,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       trace: traceFor(limits),
       quic: quicFor(limits),
       whois: whoisFor(limits, dns),
+      smtp: smtpFor(limits),
       tech: techFor(limits),
       services,
       data: deps.data,

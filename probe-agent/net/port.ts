@@ -3,6 +3,7 @@ import type { DnsPort, TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { HttpPort } from "#probe-agent/net/port/http.ts";
 import type { IcmpPort, TcpPort, TracePort } from "#probe-agent/net/port/packets.ts";
 import type { QuicPort } from "#probe-agent/net/port/quic.ts";
+import type { SmtpPort } from "#probe-agent/net/port/smtp.ts";
 import type { TechPort } from "#probe-agent/net/port/tech.ts";
 import type { TlsPort } from "#probe-agent/net/port/tls.ts";
 import type { WhoisPort } from "#probe-agent/net/port/whois.ts";
@@ -31,6 +32,7 @@ export interface Net {
   readonly trace: TracePort;
   readonly quic: QuicPort;
   readonly whois: WhoisPort;
+  readonly smtp: SmtpPort;
   readonly tech: TechPort;
   readonly services: Services;
   /** The operator's data files and the small tables that are built in. */

@@ -22,6 +22,7 @@ import { robots } from "#probe-agent/tools/robots.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
 import { security } from "#probe-agent/tools/security.ts";
 import { seoAudit } from "#probe-agent/tools/seo-audit.ts";
+import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { aiCheck } from "#probe-agent/tools/ai-check.ts";
@@ -65,6 +66,7 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     emailCheck,
     emailHeader,
     propagation,
+    smtpTest,
     whois,
     asn,
     reverseIp,

@@ -23,6 +23,7 @@ import { robots } from "#shared/tools/robots.ts";
 import { schema } from "#shared/tools/schema.ts";
 import { security } from "#shared/tools/security.ts";
 import { seoAudit } from "#shared/tools/seo-audit.ts";
+import { smtpTest } from "#shared/tools/smtp-test.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { techDetect } from "#shared/tools/tech-detect.ts";
 import { aiCheck } from "#shared/tools/ai-check.ts";
@@ -64,6 +65,7 @@ export const CONTRACTS: readonly Contract[] = [
   emailCheck,
   emailHeader,
   propagation,
+  smtpTest,
   whois,
   asn,
   reverseIp,

@@ -12,14 +12,14 @@ const QUESTION_MS = 3_000;
 const RESERVE_MS = 900;
 const MAX_RECORDS = 10;
 const MAX_REASON = 300;
-const SMTP = "_25._tcp";
+const SMTP_PORT = 25;
 
 /**
- * TLSA records of a mail host, validated here. They are asked for without the resolver's checking, so that data that
+ * TLSA records of a mail host's port, validated here. They are asked for without the resolver's checking, so that data that
  * fail validation are seen as such and not as a resolver's failure.
  */
-export async function lookAtDane(net: Net, host: string): Promise<HostDane> {
-  const name = `${SMTP}.${host}`;
+export async function lookAtDane(net: Net, host: string, port = SMTP_PORT): Promise<HostDane> {
+  const name = `_${port}._tcp.${host}`;
   const answer = await askSigned(net, name, "TLSA");
   if (answer.status === "NXDOMAIN") return none("absent", null);
   if (answer.status !== "NOERROR") return none("unknown", `the TLSA records could not be looked up (${answer.status})`);

@@ -21,10 +21,10 @@ export const HostDane = record(
       ["secure", "insecure", "bogus", "absent", "unknown"],
       "secure: signed and validated here; insecure: published without DNSSEC, counts for nothing; bogus: fails validation; absent: none; unknown: could not be told",
     ),
-    records: list(Tlsa, "TLSA records at _25._tcp.<host>, the first 10"),
+    records: list(Tlsa, "TLSA records at _<port>._tcp.<host>, the first 10"),
     reason: Nullable(text("What led to the status; null where there is nothing to say")),
   },
-  "DANE (RFC 7672): TLSA records at _25._tcp.<host>; they count only where their DNSSEC signatures hold",
+  "DANE (RFC 7672): TLSA records at _<port>._tcp.<host>, port 25 for mail between servers; they count only where their DNSSEC signatures hold",
 );
 
 const MailAddress = Type.Object({

@@ -1,0 +1,142 @@
+import { isUtf8 } from "node:buffer";
+import { printable } from "#probe-agent/analysis/printable.ts";
+
+/** What a reply does that RFC 5321 does not allow, and that was read over. */
+export type ReplyFault =
+  /** A line ended in LF alone (section 2.3.8). */
+  | "bare_line_feed"
+  /** A line has more than 512 octets (section 4.5.3.1.5). */
+  | "long_line"
+  | "control_character"
+  /** Octets above 127 before SMTPUTF8 was asked for. */
+  | "eight_bit"
+  /** Lines of one reply have different codes (section 4.2.1). */
+  | "mixed_codes"
+  /** A line inside a reply has no code. */
+  | "line_without_code"
+  /** The code's digits are not those of section 4.2.1. */
+  | "odd_code";
+
+/** One reply, of one line or several (RFC 5321 section 4.2). */
+export interface SmtpReply {
+  /** Of the last line. */
+  readonly code: number;
+  /** Texts without codes, printable, long ones cut. */
+  readonly lines: readonly string[];
+  /** Lines beyond those kept. */
+  readonly omitted: number;
+  readonly faults: readonly ReplyFault[];
+}
+
+/** Why no reply can come of what is there. */
+export type ReplyEnd = "too_long" | "not_smtp";
+
+/** Takes octets and gives replies. Nothing else: no time, no network. */
+export interface ReplyReader {
+  /** Takes what has come; octets after a dead end are dropped. */
+  push(octets: Uint8Array): void;
+  /** The next complete reply, null where none is complete yet. */
+  take(): SmtpReply | null;
+  /** Set once it is clear that no further reply will come. */
+  end(): ReplyEnd | null;
+  /** Octets that are no part of a reply taken, as text that can be shown. */
+  rest(): { readonly bytes: number; readonly text: string };
+}
+
+/** Octets of one reply; the longest honest ones have a few kilobytes. */
+const MAX_REPLY = 64 * 1024;
+const MAX_LINES = 100;
+const MAX_LINE = 512;
+const MAX_SHOWN = 400;
+const LINE = /^(\d{3})(?:([ -])(.*))?$/s;
+const CODE = /^[2-5][0-5]\d$/;
+const LF = 10;
+const CR = 13;
+
+/** Makes a reader for one direction of one connection; each octet is looked at once. */
+export function createReplyReader(): ReplyReader {
+  const held: Uint8Array[] = [];
+  const ready: { readonly reply: SmtpReply; readonly bytes: number }[] = [];
+  let untaken = 0;
+  let open = emptyReply();
+  let openBytes = 0;
+  let end: ReplyEnd | null = null;
+
+  const line = (octets: Buffer, ended: "crlf" | "lf"): void => {
+    if (ended === "lf") open.faults.add("bare_line_feed");
+    if (octets.length + 2 > MAX_LINE) open.faults.add("long_line");
+    if (octets.some((octet) => octet < 32 && octet !== 9)) open.faults.add("control_character");
+    if (octets.some((octet) => octet > 127)) open.faults.add("eight_bit");
+    const [, code, separator, text = ""] = LINE.exec(textOf(octets)) ?? [];
+    if (code === undefined) {
+      if (open.code === null) end = "not_smtp";
+      else open.faults.add("line_without_code");
+      keep(open, textOf(octets));
+      return;
+    }
+    if (!CODE.test(code)) open.faults.add("odd_code");
+    if (open.code !== null && open.code !== code) open.faults.add("mixed_codes");
+    open.code = code;
+    keep(open, text);
+    if (separator === "-") return;
+    const { lines, omitted, faults } = open;
+    ready.push({ reply: { code: Number(code), lines, omitted, faults: [...faults] }, bytes: openBytes });
+    open = emptyReply();
+    openBytes = 0;
+  };
+
+  return {
+    push(octets) {
+      untaken += octets.length;
+      let start = 0;
+      for (let at = 0; at < octets.length && end === null; at += 1) {
+        openBytes += 1;
+        if (openBytes > MAX_REPLY) end = "too_long";
+        if (octets[at] !== LF) continue;
+        const whole = Buffer.concat([...held, octets.subarray(start, at)]);
+        held.length = 0;
+        start = at + 1;
+        const hasCr = whole.at(-1) === CR;
+        line(hasCr ? whole.subarray(0, -1) : whole, hasCr ? "crlf" : "lf");
+      }
+      if (end === null && start < octets.length) held.push(octets.slice(start));
+    },
+    take() {
+      const first = ready.shift();
+      untaken -= first?.bytes ?? 0;
+      return first?.reply ?? null;
+    },
+    end: () => (ready.length > 0 ? null : end),
+    rest() {
+      const whole = ready.flatMap(({ reply }) => reply.lines.map((text) => `${reply.code} ${text}`));
+      const begun = textOf(Buffer.concat(held).subarray(0, MAX_SHOWN * 2));
+      const texts = [...whole, ...open.lines, begun].filter((text) => text !== "");
+      return { bytes: untaken, text: shorten(texts.join(" / ")) };
+    },
+  };
+}
+
+interface OpenReply {
+  code: string | null;
+  readonly lines: string[];
+  omitted: number;
+  readonly faults: Set<ReplyFault>;
+}
+
+function emptyReply(): OpenReply {
+  return { code: null, lines: [], omitted: 0, faults: new Set() };
+}
+
+function keep(open: OpenReply, text: string): void {
+  if (open.lines.length < MAX_LINES) open.lines.push(shorten(text));
+  else open.omitted += 1;
+}
+
+/** UTF-8 where it is, else one character each. */
+function textOf(octets: Buffer): string {
+  return octets.toString(isUtf8(octets) ? "utf8" : "latin1");
+}
+
+function shorten(text: string): string {
+  return printable(text, MAX_SHOWN).trimEnd();
+}

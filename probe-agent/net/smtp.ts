@@ -1,0 +1,30 @@
+import { isIPv6 } from "node:net";
+import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { ok, refused } from "#shared/outcome.ts";
+import { dial } from "#probe-agent/net/http/dial.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { SmtpPort } from "#probe-agent/net/port/smtp.ts";
+import { createLink } from "#probe-agent/net/smtp/link.ts";
+
+/** What talking to mail servers needs of the process. */
+export interface SmtpDeps {
+  readonly clock: Clock;
+  readonly egress: Egress;
+}
+
+/** Builds the SMTP port: vetted addresses only, the peer looked at again once connected, all of it within the job's time. */
+export function createSmtp({ clock, egress }: SmtpDeps): (job: JobLimits) => SmtpPort {
+  return (job) => ({
+    async connect({ ip, port, timeoutMs }) {
+      if (!egress.allowsAddress(ip)) return refused;
+      const startedAt = clock.monotonic();
+      const deadline = Math.min(job.deadline, startedAt + timeoutMs);
+      const leftMs = Math.max(0, Math.ceil(deadline - startedAt));
+      const signal = AbortSignal.any([job.signal, AbortSignal.timeout(leftMs)]);
+      const dialed = await dial([{ ip, version: isIPv6(ip) ? 6 : 4 }], port, { clock, signal, deadline, egress });
+      if (dialed.status !== "ok") return dialed;
+      return ok(createLink(dialed.data.socket, { clock, job, connectMs: clock.monotonic() - startedAt }));
+    },
+  });
+}

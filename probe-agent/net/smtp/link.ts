@@ -1,0 +1,136 @@
+import { isIPv6, type Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Clock } from "#shared/clock.ts";
+import { createReplyReader, type ReplyReader } from "#probe-agent/analysis/smtp/reply.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { SmtpAnswer, SmtpLink, SmtpLoss, SmtpTls } from "#probe-agent/net/port/smtp.ts";
+import { endReason, observe } from "#probe-agent/net/tls/observation.ts";
+import { openSession } from "#probe-agent/net/tls/session.ts";
+
+/** What a link is bounded by. */
+export interface LinkOptions {
+  readonly clock: Clock;
+  readonly job: JobLimits;
+  readonly connectMs: number;
+}
+
+/** Clear text behind the answer to STARTTLS comes in the same breath; this long it is waited for. */
+const PLAINTEXT_MS = 30;
+
+/** A link over a standing connection; it is the only reader of the socket. */
+export function createLink(socket: Socket, { clock, job, connectMs }: LinkOptions): SmtpLink {
+  let inbox = openInbox(socket);
+  let end = (): void => void socket.destroy();
+  const close = (): void => {
+    job.signal.removeEventListener("abort", close);
+    end();
+  };
+  job.signal.addEventListener("abort", close, { once: true });
+  const localAddress = socket.localAddress ?? "127.0.0.1";
+  const name = isIPv6(localAddress) ? `[IPv6:${localAddress}]` : `[${localAddress}]`;
+  return {
+    connectMs,
+    localAddress,
+    close,
+    send(verb) {
+      const line = verb === "EHLO" || verb === "HELO" ? `${verb} ${name}` : verb;
+      inbox.stream.write(`${line}\r\n`, "latin1");
+      return line;
+    },
+    read: (timeoutMs) => inbox.read(Math.min(timeoutMs, job.deadline - clock.monotonic()), job.signal),
+    async secure(servername, timeoutMs): Promise<SmtpTls> {
+      const early = await inbox.leave(PLAINTEXT_MS);
+      const startedAt = clock.monotonic();
+      const signal = AbortSignal.any([job.signal, AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)))]);
+      const opened = await openSession(
+        socket,
+        { servername },
+        { signal, monotonic: () => clock.monotonic(), waitsForRefusal: () => false },
+      );
+      end = opened.close;
+      if (job.signal.aborted) close();
+      const at = { started: startedAt - connectMs, connected: startedAt };
+      const outcome = observe(opened.session, () => endReason(job, clock), at);
+      inbox = openInbox(opened.socket);
+      const late = outcome.status === "failed" && outcome.reason === "plain_text" ? opened.session.received : null;
+      return { outcome, plaintext: early ?? (late === null ? null : shown(late)) };
+    },
+  };
+}
+
+function shown(octets: Uint8Array): { bytes: number; text: string } {
+  const reader = createReplyReader();
+  reader.push(octets);
+  return { bytes: octets.length, text: reader.rest().text };
+}
+
+interface Inbox {
+  readonly stream: Socket | TLSSocket;
+  read(timeoutMs: number, signal: AbortSignal): Promise<SmtpAnswer>;
+  /** Stops reading after `waitMs`; gives what has come and was not read. */
+  leave(waitMs: number): Promise<{ bytes: number; text: string } | null>;
+}
+
+/** Octets of one connection, read or not; a server that talks on without end is cut off. */
+const MAX_CONNECTION = 256 * 1024;
+
+function openInbox(stream: Socket | TLSSocket): Inbox {
+  const reader: ReplyReader = createReplyReader();
+  let bytes = 0;
+  let ended: "closed" | "reset" | null = stream.destroyed ? "closed" : null;
+  let wake = (): void => undefined;
+  const data = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    reader.push(chunk);
+    if (bytes > MAX_CONNECTION) stream.pause();
+    wake();
+  };
+  const finish = (how: "closed" | "reset") => () => {
+    ended ??= how;
+    wake();
+  };
+  const closed = finish("closed");
+  stream.on("data", data).on("end", closed).on("close", closed);
+  // Stays for the stream's life: a late error must find a listener.
+  stream.on("error", finish("reset"));
+  const lost = (loss: SmtpLoss): SmtpAnswer => {
+    const { text, bytes: unread } = reader.rest();
+    return { kind: "lost", loss, received: text, bytes: unread };
+  };
+  const look = (): SmtpAnswer | null => {
+    const reply = reader.take();
+    if (reply !== null) return { kind: "reply", reply };
+    const dead = reader.end() ?? (bytes > MAX_CONNECTION ? "too_long" : ended);
+    return dead === null ? null : lost(dead);
+  };
+  return {
+    stream,
+    read(timeoutMs, signal) {
+      const { promise, resolve } = Promise.withResolvers<SmtpAnswer>();
+      const settle = (answer: SmtpAnswer): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", abort);
+        wake = () => undefined;
+        resolve(answer);
+      };
+      const abort = (): void => settle(lost("cancelled"));
+      const timer = setTimeout(() => settle(look() ?? lost("timeout")), Math.max(0, timeoutMs));
+      wake = () => {
+        const answer = look();
+        if (answer !== null) settle(answer);
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      wake();
+      return promise;
+    },
+    async leave(waitMs) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, waitMs);
+      });
+      stream.off("data", data).off("end", closed).off("close", closed);
+      stream.pause();
+      const rest = reader.rest();
+      return rest.bytes === 0 ? null : rest;
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import type { Conversation, Spoken } from "#probe-agent/analysis/smtp/conversation.ts";
+import {
+  advance,
+  beginSession,
+  type Phase,
+  type SmtpAction,
+  type SmtpEvent,
+} from "#probe-agent/analysis/smtp/session.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { SmtpAnswer, SmtpLink, SmtpTls } from "#probe-agent/net/port/smtp.ts";
+
+/** What is kept back for the report. */
+const RESERVE_MS = 1_500;
+/** A greeting may be held back on purpose; answers are not. */
+const ANSWER_MS = 10_000;
+const GOODBYE_MS = 1_000;
+const HANDSHAKE_MS = 10_000;
+const MAX_LINES = 150;
+
+/** Talks to the server until QUIT, the connection's end, or the time's. `servername` null: no SNI. */
+export async function converse(
+  net: Net,
+  link: SmtpLink,
+  { implicit, servername }: { readonly implicit: boolean; readonly servername: string | null },
+): Promise<Conversation> {
+  const startedAt = net.monotonic();
+  const transcript: Spoken[] = [];
+  const note = (from: Spoken["from"], text: string): void => {
+    const line = { at_ms: toMicroseconds(net.monotonic() - startedAt), from, text };
+    if (transcript.length >= MAX_LINES) return;
+    transcript.push(line);
+    net.emit({ kind: "line", data: line });
+  };
+  const timings: Partial<Record<Phase, number>> = {};
+  let since = startedAt;
+  let tls: SmtpTls | null = null;
+  let loss: Conversation["loss"] = null;
+  const secure = async (): Promise<SmtpEvent> => {
+    tls = await link.secure(servername, Math.min(HANDSHAKE_MS, net.remainingMs() - RESERVE_MS));
+    note("probe", describeTls(tls));
+    if (!stands(tls)) return { kind: "lost" };
+    timings.starttls = net.monotonic() - since;
+    return { kind: "secured" };
+  };
+  const act = async (action: SmtpAction): Promise<SmtpEvent | null> => {
+    if (action.kind === "end") return null;
+    if (action.kind === "secure") return secure();
+    // TLS counts from the question for it.
+    since = net.monotonic();
+    note("client", link.send(action.verb));
+    return hear();
+  };
+  const hear = async (): Promise<SmtpEvent> => {
+    const { phase } = session;
+    const answer = await link.read(patience(net, phase));
+    if (answer.kind === "lost") {
+      loss = { phase, loss: answer.loss, received: answer.received, bytes: answer.bytes };
+      note("probe", describeLoss(answer));
+      return { kind: "lost" };
+    }
+    if (phase !== "starttls") timings[phase] = net.monotonic() - since;
+    const { code, lines } = answer.reply;
+    for (const [index, text] of lines.entries())
+      note("server", `${code}${index < lines.length - 1 ? "-" : " "}${text}`);
+    return { kind: "reply", reply: answer.reply };
+  };
+
+  let session = beginSession(implicit);
+  try {
+    const opening = implicit ? await secure() : null;
+    since = net.monotonic();
+    let event: SmtpEvent | null = opening?.kind === "lost" ? opening : await hear();
+    while (event !== null) {
+      const next = advance(session, event);
+      session = next.session;
+      event = await act(next.action);
+    }
+  } finally {
+    link.close();
+  }
+  return { session, implicit, tls, loss, timings, transcript };
+}
+
+function patience(net: Net, phase: Phase): number {
+  const left = net.remainingMs() - RESERVE_MS;
+  if (phase === "banner") return left;
+  return Math.min(left, phase === "quit" ? GOODBYE_MS : ANSWER_MS);
+}
+
+/** Whether a handshake completed. */
+function stands({ outcome }: SmtpTls): boolean {
+  return outcome.status === "ok" && outcome.data.error === null;
+}
+
+function describeTls({ outcome, plaintext }: SmtpTls): string {
+  const before = plaintext === null ? "" : `${plaintext.bytes} octets of clear text came before TLS; `;
+  if (outcome.status === "failed") return `${before}TLS failed: ${outcome.message}`;
+  if (outcome.status !== "ok") return `${before}TLS failed`;
+  const { error, protocol, cipher } = outcome.data;
+  return error === null ? `${before}${protocol ?? "TLS"}, ${cipher ?? ""}` : `${before}TLS failed: ${error.message}`;
+}
+
+function describeLoss({ loss, received }: Extract<SmtpAnswer, { kind: "lost" }>): string {
+  return received === "" ? `no answer: ${loss}` : `no complete answer: ${loss}, after ${received}`;
+}

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createEgress } from "#shared/egress.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import { createSmtp } from "#probe-agent/net/smtp.ts";
+import type { SmtpLink } from "#probe-agent/net/port/smtp.ts";
+import { startSmtpServer, type SmtpScript, type SmtpServer } from "#test/servers/smtp.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { jobLimits, loopbackEgress } from "#test/support/net.ts";
+
+const servers: SmtpServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+async function serve(script: SmtpScript = {}): Promise<SmtpServer> {
+  const server = await startSmtpServer(script);
+  servers.push(server);
+  return server;
+}
+
+function connect(port: number, limits = jobLimits(), egress = loopbackEgress): Promise<Outcome<SmtpLink>> {
+  return createSmtp({ clock: systemClock, egress })(limits).connect({ ip: "127.0.0.1", port, timeoutMs: 2_000 });
+}
+
+async function linked(port: number, limits = jobLimits()): Promise<SmtpLink> {
+  const outcome = await connect(port, limits);
+  if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+  return outcome.data;
+}
+
+describe("the SMTP port", () => {
+  it("reads replies and sends commands, naming itself by its address", async () => {
+    const server = await serve();
+    const link = await linked(server.port);
+    expect(await link.read(2_000)).toMatchObject({ kind: "reply", reply: { code: 220 } });
+    expect(link.send("EHLO")).toBe("EHLO [127.0.0.1]");
+    expect(await link.read(2_000)).toMatchObject({ kind: "reply", reply: { code: 250 } });
+    link.send("QUIT");
+    expect(await link.read(2_000)).toMatchObject({ kind: "reply", reply: { code: 221 } });
+    expect(await link.read(2_000)).toMatchObject({ kind: "lost", loss: "closed" });
+    link.close();
+    expect(server.commands).toEqual(["EHLO [127.0.0.1]", "QUIT"]);
+  });
+
+  it("connects to no address that the rules forbid", async () => {
+    const server = await serve();
+    const strict = createEgress({ targets: [], names: [] });
+    expect(await connect(server.port, jobLimits(), strict)).toEqual({ status: "refused" });
+    expect(server.accepted()).toBe(0);
+  });
+
+  it("says why a connection does not stand", async () => {
+    expect(await connect(9)).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
+  });
+
+  it("waits no longer than told, and tells what came of a reply", async () => {
+    const server = await serve({ greeting: "220-half\r\n220-a" });
+    const link = await linked(server.port);
+    expect(await link.read(200)).toEqual({ kind: "lost", loss: "timeout", received: "half / 220-a", bytes: 15 });
+    link.close();
+  });
+
+  it("cuts off a server that talks on without end", async () => {
+    const server = await serve({
+      greeting: (socket) => {
+        const flood = (): void => void (!socket.destroyed && socket.write("220 a\r\n".repeat(2_000), flood));
+        flood();
+      },
+    });
+    const link = await linked(server.port);
+    let answer = await link.read(2_000);
+    let replies = 0;
+    while (answer.kind === "reply") {
+      replies += 1;
+      answer = await link.read(2_000);
+    }
+    expect(answer).toMatchObject({ loss: "too_long" });
+    expect(replies).toBeLessThan(60_000);
+    link.close();
+  });
+
+  it("ends with the job, waiting or not", async () => {
+    const controller = new AbortController();
+    const server = await serve({ greeting: () => undefined });
+    const link = await linked(server.port, jobLimits(10_000, controller.signal));
+    const answer = link.read(5_000);
+    controller.abort();
+    expect(await answer).toMatchObject({ kind: "lost", loss: "cancelled" });
+  });
+
+  it("ends a handshake that hangs with its time", async () => {
+    const server = await serve({ greeting: "220 a\r\n", starttls: "220 go\r\n" });
+    const link = await linked(server.port);
+    await link.read(2_000);
+    link.send("STARTTLS");
+    await link.read(2_000);
+    expect(await link.secure(null, 300)).toMatchObject({
+      plaintext: null,
+      outcome: { status: "failed", stage: "tls", reason: "timeout" },
+    });
+    link.close();
+  });
+});

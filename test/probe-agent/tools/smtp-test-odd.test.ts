@@ -1,0 +1,251 @@
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { Socket } from "node:net";
+import { EHLO, GREETING, type SmtpScript } from "#test/servers/smtp.ts";
+import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
+
+const world = await startMailWorld();
+afterEach(() => world.stop());
+afterAll(() => world.close());
+
+describe("STARTTLS that does not work", () => {
+  it("is not offered", async () => {
+    const { result, server } = await world.test({ ehlo: "250-mail.example.test\r\n250-AUTH PLAIN\r\n250 SIZE 0\r\n" });
+    expect(result).toMatchObject({
+      starttls: { offered: false, success: null, code: null, tls: null },
+      auth_before_tls: true,
+      size_limit_bytes: null,
+      pipelining: false,
+    });
+    expect(result.issues).toEqual([
+      "STARTTLS is not offered: mail comes in unencrypted.",
+      "AUTH is offered without TLS: passwords can be read on the way.",
+    ]);
+    expect(server.commands.at(-1)).toBe("QUIT");
+  });
+
+  it("is offered and refused", async () => {
+    const { result, server } = await world.test({ starttls: "454 4.7.0 TLS not available\r\n" });
+    expect(result.starttls).toMatchObject({ offered: true, success: false, code: 454, tls: null, failure: null });
+    expect(server.commands).toEqual(["EHLO [127.0.0.1]", "STARTTLS", "QUIT"]);
+  });
+
+  const instead: readonly (readonly [string, (socket: Socket) => void, string])[] = [
+    ["closes", (socket) => void socket.end(), "closed"],
+    ["resets", (socket) => void socket.resetAndDestroy(), "reset"],
+    ["talks on in the clear", (socket) => void socket.write("500 what?\r\n"), "plain_text"],
+    ["sends noise", (socket) => void socket.write(Buffer.alloc(200, 0xa7)), "not_tls"],
+  ];
+
+  it.each(instead)("%s in place of a handshake", async (_name, answer, reason) => {
+    const { result } = await world.test({
+      handshake: (socket) => {
+        socket.once("data", () => answer(socket));
+        socket.resume();
+      },
+    });
+    expect(result.starttls).toMatchObject({ success: false, failure: { reason }, tls: null });
+    expect(result).toMatchObject({ ehlo_tls: null, banner: { code: 220 } });
+    expect(result.issues).toContainEqual(expect.stringContaining("TLS fails"));
+  });
+
+  it("hangs: told within the deadline", async () => {
+    const { result } = await world.test({ handshake: (socket) => void socket.resume() }, "example.test", {
+      timeoutMs: 4_000,
+    });
+    expect(result.starttls).toMatchObject({ success: false, failure: { reason: "timeout" } });
+  });
+
+  it("asks for a certificate of ours and refuses without: what it showed is told", async () => {
+    const { result } = await world.test({
+      tls: { requestCert: true, rejectUnauthorized: true, maxVersion: "TLSv1.2" },
+    });
+    expect(result.starttls).toMatchObject({
+      success: false,
+      tls: { client_certificate_requested: true, trusted: true },
+    });
+  });
+});
+
+describe("clear text between the answer to STARTTLS and TLS", () => {
+  it("is seen where it comes in the same breath, and TLS goes on", async () => {
+    const { result } = await world.test({ starttls: "220 ready\r\n250-evil.example\r\n250 AUTH PLAIN\r\n" });
+    expect(result.starttls).toMatchObject({
+      success: true,
+      plaintext_after_reply: { bytes: 34, text: "250 evil.example / 250 AUTH PLAIN" },
+    });
+    expect(result.issues[0]).toContain("34 octets came in the clear");
+    expect(result.ehlo_tls?.extensions).not.toHaveProperty("AUTH");
+  });
+
+  it("is seen where it comes later, in the place of TLS", async () => {
+    const { result } = await world.test({
+      starttls: { text: "220 ready\r\n" },
+      handshake: (socket) => void setTimeout(() => socket.write("250 late\r\n"), 150),
+    });
+    expect(result.starttls).toMatchObject({ success: false, plaintext_after_reply: { bytes: 10, text: "250 late" } });
+  });
+});
+
+describe("servers that turn away", () => {
+  it.each([
+    [421, "421 4.3.2 Too busy\r\n"],
+    [554, "554-mail.example.test\r\n554 No SMTP service here\r\n"],
+    [520, "520 odd\r\n"],
+  ])("%i as greeting is a result, and QUIT is said", async (code, greeting) => {
+    const { result, server } = await world.test({ greeting });
+    expect(result).toMatchObject({
+      banner: { code },
+      ehlo: null,
+      starttls: { offered: null, success: null },
+      pipelining: null,
+    });
+    expect(result.issues[0]).toContain(`The server turns clients away: ${code}`);
+    expect(server.commands).toEqual(["QUIT"]);
+  });
+
+  it("three seconds of silence, then 421: the wait is told", async () => {
+    const { result } = await world.test({ greeting: { text: "421 later\r\n", afterMs: 3_000, ending: "close" } });
+    expect(result.banner).toMatchObject({ code: 421, text: "later" });
+    expect(result.timings_ms.banner).toBeGreaterThan(2_900);
+  });
+
+  it("to EHLO with 421 is no case for HELO", async () => {
+    const { result, server } = await world.test({ ehlo: "421 busy\r\n" });
+    expect(result).toMatchObject({ ehlo: { code: 421, extensions: {} }, helo_only: false });
+    expect(server.commands).toEqual(["EHLO [127.0.0.1]", "QUIT"]);
+  });
+
+  it("EHLO, but know HELO", async () => {
+    const { result, server } = await world.test({ ehlo: "502 what?\r\n" });
+    expect(result).toMatchObject({ helo_only: true, ehlo: { code: 502 }, starttls: { offered: null } });
+    expect(result.issues[0]).toContain("EHLO is refused");
+    expect(server.commands).toEqual(["EHLO [127.0.0.1]", "HELO [127.0.0.1]", "QUIT"]);
+  });
+
+  it("both", async () => {
+    const { result } = await world.test({ ehlo: "550 no\r\n", helo: "550 no\r\n" });
+    expect(result).toMatchObject({ helo_only: false, ehlo: { code: 550 } });
+  });
+});
+
+describe("servers that speak in their own way", () => {
+  it("greet in several lines, with LF alone, and octets above 127", async () => {
+    const { result } = await world.test({ greeting: "220-mail.example.test ESMTP\n220-Gr\u00fc\u00dfe\n220 ready\n" });
+    expect(result.banner).toMatchObject({
+      code: 220,
+      lines: ["mail.example.test ESMTP", "Grüße", "ready"],
+      faults: ["bare_line_feed", "eight_bit"],
+    });
+  });
+
+  it("put control characters and overlong lines into replies", async () => {
+    const { result } = await world.test({
+      ehlo: `250-mail.example.test \u0000\u001b[31m${"x".repeat(600)}\r\n250 SIZE\r\n`,
+    });
+    expect(result.ehlo?.faults).toEqual(["long_line", "control_character"]);
+    expect(JSON.stringify(result)).not.toMatch(/\\u00[01]|\u007f/);
+  });
+
+  it("say the old AUTH= beside AUTH, and names out of the language's depths", async () => {
+    const { result } = await world.test({
+      ehlo: "250-mail.example.test\r\n250-AUTH LOGIN PLAIN\r\n250-AUTH=LOGIN CRAM-MD5\r\n250-__proto__ x\r\n250-constructor\r\n250 HELP\r\n",
+    });
+    expect(result.ehlo?.extensions).toEqual({ AUTH: "LOGIN PLAIN CRAM-MD5", CONSTRUCTOR: "", HELP: "" });
+    expect(result.auth_mechanisms).toEqual(["LOGIN", "PLAIN", "CRAM-MD5"]);
+  });
+
+  it("offer STARTTLS again under TLS", async () => {
+    const { result } = await world.test({ ehloSecured: EHLO });
+    expect(result.issues).toContain("STARTTLS is offered again under TLS (RFC 3207 section 4.2).");
+  });
+
+  it("give another name than the address has", async () => {
+    const { result } = await world.test({
+      greeting: "220 other.example.test ESMTP\r\n",
+      ehlo: "250 third.example.test\r\n",
+    });
+    expect(result).toMatchObject({ ptr: "mail.example.test", ptr_match: false });
+    expect(result.issues).toContain(
+      "Greeting and answer to EHLO give different names: other.example.test, third.example.test.",
+    );
+  });
+
+  it("drip their greeting octet by octet", async () => {
+    const { result } = await world.test({
+      greeting: (socket) => {
+        for (const [index, character] of GREETING.split("").entries())
+          setTimeout(() => socket.write(character), index * 10);
+      },
+    });
+    expect(result.banner?.hostname).toBe("mail.example.test");
+  });
+
+  it("do not answer QUIT: the result is there all the same", async () => {
+    const { result } = await world.test({ quit: () => undefined });
+    expect(result.limitations).toHaveLength(1);
+  });
+});
+
+describe("connections that end in mid-conversation", () => {
+  const ends: readonly (readonly [string, SmtpScript, object])[] = [
+    ["EHLO", { ehlo: { ending: "reset" } }, { banner: { code: 220 }, ehlo: null }],
+    ["EHLO", { ehlo: { text: "250-half\r\n", ending: "close" } }, { banner: { code: 220 }, ehlo: null }],
+    ["HELO", { ehlo: "500 no\r\n", helo: { ending: "reset" } }, { ehlo: { code: 500 }, helo_only: false }],
+    [
+      "STARTTLS",
+      { starttls: { ending: "reset" }, chain: [] },
+      { ehlo: { code: 250 }, starttls: { offered: true, success: null } },
+    ],
+    ["EHLO under TLS", { ehloSecured: { ending: "reset" } }, { starttls: { success: true }, ehlo_tls: null }],
+    ["EHLO under TLS", { ehloSecured: { ending: "close" } }, { starttls: { success: true }, ehlo_tls: null }],
+  ];
+
+  it.each(ends)("at %s: what came before is told", async (what, script, expected) => {
+    const { result } = await world.test(script);
+    expect(result).toMatchObject(expected);
+    expect(result.limitations[1]).toMatch(new RegExp(`^No answer to ${what} \\((?:reset|closed)\\)`));
+  });
+
+  it("in silence after EHLO: told within the deadline", async () => {
+    const { result } = await world.test({ ehlo: () => undefined }, "example.test", { timeoutMs: 3_500 });
+    expect(result.limitations[1]).toContain("No answer to EHLO (timeout)");
+  });
+});
+
+describe("servers that never greet", () => {
+  it.each([
+    ["resets", { afterMs: 50, ending: "reset" } as const, "reset", /ended the connection before its greeting/],
+    ["closes", { ending: "close" } as const, "closed", /ended the connection before its greeting/],
+    [
+      "half a greeting",
+      { text: "220-half", ending: "close" } as const,
+      "closed",
+      /after 8 octets, beginning "220-half"/,
+    ],
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n", "not_smtp", /not SMTP: "SSH-2.0-OpenSSH_9.6"/],
+    ["noise", "\u00a7".repeat(70_000), "too_long", /more than 64 KB/],
+    ["a greeting without end", "220-and\r\n".repeat(20_000), "too_long", /more than 64 KB/],
+  ])("%s", async (_name, greeting, reason, message) => {
+    const outcome = await world.failure({ greeting });
+    expect(outcome).toMatchObject({ stage: "response", source: "target", reason });
+    expect(outcome.message).toMatch(message);
+  });
+
+  it("silence until the deadline", async () => {
+    const outcome = await world.failure({ greeting: () => undefined }, "example.test", { timeoutMs: 3_000 });
+    expect(outcome).toMatchObject({ stage: "response", reason: "timeout" });
+  });
+
+  it("TLS at the start that fails without a certificate", async () => {
+    const outcome = await world.failure({ implicit: true, handshake: (socket) => void socket.end("220 plain\r\n") });
+    expect(outcome).toMatchObject({ stage: "tls", source: "target", reason: "plain_text" });
+  });
+
+  it("TLS at the start that fails with one is worth an answer", async () => {
+    const { result } = await world.test({
+      implicit: true,
+      tls: { requestCert: true, rejectUnauthorized: true, maxVersion: "TLSv1.2" },
+    });
+    expect(result).toMatchObject({ banner: null, starttls: { tls: { certificate: { san: [MAIL_HOST] } } } });
+  });
+});
