@@ -217,7 +217,9 @@ describe("no connection", () => {
   it("is ever made to an address the rules forbid", async () => {
     const server = await startWireServer(() => undefined);
     open.push(server);
-    const strict = createTls({ clock: systemClock, random: systemRandom, egress: createEgress(NO_ALLOW_LISTS) })(jobLimits());
+    const strict = createTls({ clock: systemClock, random: systemRandom, egress: createEgress(NO_ALLOW_LISTS) })(
+      jobLimits(),
+    );
     const outcome = await strict.inspect({ ip: "127.0.0.1", port: server.port, servername: null });
     expect(outcome).toEqual({ status: "refused" });
     expect(server.accepted()).toBe(0);
@@ -233,7 +235,12 @@ describe("roots", () => {
   it("are Node's own or those given, in one array for all jobs", () => {
     const own = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress });
     expect(own(jobLimits()).roots().length).toBeGreaterThan(100);
-    const create = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress, roots: [pki.root.pem] });
+    const create = createTls({
+      clock: systemClock,
+      random: systemRandom,
+      egress: loopbackEgress,
+      roots: [pki.root.pem],
+    });
     const roots = create(jobLimits()).roots();
     expect(roots.map((root) => Buffer.from(root).toString("hex"))).toEqual([Buffer.from(pki.root.der).toString("hex")]);
     expect(create(jobLimits()).roots()).toBe(roots);

@@ -205,13 +205,15 @@ describe("servers that are hard to talk to", () => {
   it("have enough of us after some connections: what was refused then is not known", async () => {
     const { seen } = await scripted({
       versions: { [TLS10]: [0x0035], [TLS12]: [0xc02f, 0xc030, 0x009c, 0x0035] },
+      refuse: (socket) => void socket.end(),
       intercept: (socket, _hello, count) => {
-        if (count <= 9) return false;
+        if (count <= 14) return false;
         socket.resetAndDestroy();
         return true;
       },
     });
     expect(seen.fedUp).toBe(true);
+    expect(offered(seen)).toBe("?+?+?");
     expect(seen.suites.every(({ complete }) => !complete)).toBe(true);
     expect(seen.suites.some(({ codes }) => codes.length > 0)).toBe(true);
   });
