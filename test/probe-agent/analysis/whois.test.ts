@@ -34,6 +34,17 @@ describe("the answer of a registry", () => {
   });
 });
 
+describe("the dates of a domain", () => {
+  it("are not those of its contacts, its registrar or its holder", () => {
+    const read = parseWhois(
+      "domain: example.test\nnserver: ns1.example.test\n\nregistrar: Example\nregistered: 2001-01-01\n\n" +
+        "Registrant:\n  Created: 2002-02-02\n  Changed: 2003-03-03\n\nperson: X\ncreated: 2004-04-04\nchanged: 2005-05-05\n",
+      "whois.nic.test",
+    );
+    expect(read).toMatchObject({ registered: true, created: null, updated: null, registrar: { name: "Example" } });
+  });
+});
+
 describe("a name that is free", () => {
   it.each([
     'No match for "EXAMPLE.COM".',

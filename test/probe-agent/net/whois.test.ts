@@ -161,6 +161,17 @@ describe("the address of a server", () => {
     expect(server.open() + server.received.length).toBe(0);
   });
 
+  it("is vetted once more on the standing connection, before anything is sent", async () => {
+    const server = await serve("x");
+    let looks = 0;
+    const egress: Egress = { ...loopbackEgress, allowsAddress: () => (looks += 1) === 1 };
+    const names = await startDnsServer({ zones: { "whois.example.test": { A: ["127.0.0.1"] } } });
+    closers.push(() => names.close());
+    const request = { port: server.port, host: "whois.example.test" };
+    expect(await ask(request, { egress, dnsServer: names.address })).toEqual({ status: "refused" });
+    expect(server.received).toEqual([]);
+  });
+
   it("is free of the rules where the operator named it", async () => {
     const server = await serve("x");
     const names = await startDnsServer({ zones: { "whois.inside.test": { A: ["127.0.0.1"] } } });
