@@ -5,7 +5,7 @@ import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 
 /** What an agent says of itself, its id and credits for one stream left to whoever dials. */
 export function buildHello(config: Config, version: string, can: Capabilities): Omit<Hello, "agentId"> {
-  const { raw, ipv6 } = can;
+  const { raw, ipv6, browser } = can;
   return {
     protocol: PROTOCOL,
     version,
@@ -15,6 +15,7 @@ export function buildHello(config: Config, version: string, can: Capabilities): 
       ...(raw.v6 ? ["icmp6"] : []),
       ...(raw.v4 || raw.v6 ? ["traceroute"] : []),
       ...(ipv6 ? ["ipv6"] : []),
+      ...(browser ? ["browser"] : []),
     ],
     allowTargets: [...config.allow.targets],
     allowNames: [...config.allow.names],
@@ -29,6 +30,8 @@ export interface Capabilities {
   readonly raw: IcmpCapabilities;
   /** An address of the IPv6 internet to send from. */
   readonly ipv6: boolean;
+  /** A Chromium that may be run. */
+  readonly browser: boolean;
 }
 
 function locationOf({ region, city, country, latitude, longitude, asn, tags }: PlaceConfig): Hello["location"] {

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { Registry } from "prom-client";
+import { findChromium, searchPathOf } from "#shared/process/chromium.ts";
 import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 import type { Clock, Random } from "#shared/clock.ts";
 import { createEgress } from "#shared/egress.ts";
@@ -96,6 +97,11 @@ async function main(config: Config): Promise<void> {
   });
   const raw = await icmpHost.ready();
   const egress = createEgress(config.allow, optOut.optOut);
+  const chromium = findChromium(config.chromium, searchPathOf(process.env["PATH"]));
+  if (chromium === null && config.chromium !== null) log.warn(`VANTAGE_CHROMIUM ${config.chromium} cannot be run`);
+  if (chromium !== null && process.getuid?.() === 0) {
+    log.warn("Chromium runs without its sandbox, as root must run it: run the agent as another user");
+  }
   const dnsServers = (config.dnsServers ?? []).map(formatAddress);
   const createJobNet = createNet({
     clock,
@@ -107,11 +113,12 @@ async function main(config: Config): Promise<void> {
     services: config.sources,
     data: data.data,
     trustAnchors: trusted.anchors,
+    ...(chromium === null ? {} : { browser: { executable: chromium, log: (line) => log.warn(line) } }),
   });
   const entered = await opening;
   if (!entered.ok) fail(entered.line);
   const { membership } = entered;
-  const hello = buildHello(config, version, { raw, ipv6: hasGlobalIpv6() });
+  const hello = buildHello(config, version, { raw, ipv6: hasGlobalIpv6(), browser: chromium !== null });
   const loopLagMs = startLoopLag();
   const dnsFor = createDns({ servers: dnsServers, egress, clock, random });
   const selfTest = startSelfTest({

@@ -1,5 +1,6 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
+import { createBrowser } from "#probe-agent/net/browser.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createIcmp } from "#probe-agent/net/icmp.ts";
@@ -28,6 +29,8 @@ export interface NetDeps {
   readonly services: Services;
   readonly data: DataPort;
   readonly trustAnchors: readonly TrustAnchor[];
+  /** The browser to run; absent: none. `log` takes one line when it breaks. */
+  readonly browser?: { readonly executable: string; readonly log: (line: string) => void };
   /** PEM texts of the roots to trust in the place of Node's own. */
   readonly roots?: readonly string[];
 }
@@ -46,6 +49,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const whoisFor = createWhois({ clock, egress });
   const smtpFor = createSmtp({ clock, egress });
   const techFor = createTech({ clock, rules: deps.data.techRules });
+  const browserFor = deps.browser === undefined ? null : createBrowser({ ...deps.browser, clock, egress, userAgent });
   return (limits, emit) => {
     const dns = dnsFor(limits);
     return {
@@ -65,6 +69,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       whois: whoisFor(limits, dns),
       smtp: smtpFor(limits),
       tech: techFor(limits),
+      browser: browserFor?.(limits, dns) ?? null,
       services,
       data: deps.data,
       trustAnchors: deps.trustAnchors,

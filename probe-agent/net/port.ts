@@ -1,3 +1,4 @@
+import type { BrowserPort } from "#probe-agent/net/port/browser.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
 import type { DnsPort, TrustAnchor } from "#probe-agent/net/port/dns.ts";
 import type { HttpPort } from "#probe-agent/net/port/http.ts";
@@ -34,6 +35,8 @@ export interface Net {
   readonly whois: WhoisPort;
   readonly smtp: SmtpPort;
   readonly tech: TechPort;
+  /** Null where the agent has no browser (capability browser). */
+  readonly browser: BrowserPort | null;
   readonly services: Services;
   /** The operator's data files and the small tables that are built in. */
   readonly data: DataPort;

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import { checkDatabase } from "#shared/client/doctor/database.ts";
 import { fail, ok, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
-import { checkChromium, checkClock, checkDns, checkRawSockets, searchPathOf } from "#shared/client/doctor/machine.ts";
+import { checkChromium, checkClock, checkDns, checkRawSockets } from "#shared/client/doctor/machine.ts";
 import { checkPorts, checkTransport } from "#shared/client/doctor/network.ts";
 import { checkIdentity, checkMasterKeyFile } from "#shared/client/doctor/secrets.ts";
 import { checkDataDirectory, checkFiles, checkValues } from "#shared/client/doctor/settings.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
+import { searchPathOf } from "#shared/process/chromium.ts";
 
 /** The order of the report: what stops a start comes first. */
 const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Finding | Finding[]>)[] = [

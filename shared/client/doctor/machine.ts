@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Resolver } from "node:dns/promises";
-import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { reasonOf } from "#shared/client/up/problem.ts";
+import { findChromium } from "#shared/process/chromium.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 
 /** Bit of CAP_NET_RAW in a capability set (linux/capability.h). */
@@ -73,29 +73,15 @@ export async function checkClock({ now }: Patient): Promise<Finding> {
   return ok("clock", `${now().toISOString()} (whether NTP keeps it cannot be seen from here)`);
 }
 
-const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-
 /** Whether there is a browser for pictures. */
 export function checkChromium({ settings, searchPath }: Patient): Finding {
-  const candidates =
-    settings.chromium === null
-      ? searchPath.flatMap((folder) => BROWSERS.map((name) => join(folder, name)))
-      : [settings.chromium];
-  const found = candidates.find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  if (found !== undefined) return ok("chromium", found);
+  const found = findChromium(settings.chromium, searchPath);
+  if (found !== null) return ok("chromium", found);
   if (settings.chromium !== null)
     return fail("chromium", `VANTAGE_CHROMIUM ${settings.chromium} cannot be run`, "correct the path");
-  return warn("chromium", "none on PATH: no pictures, no visual monitors", "install chromium or set VANTAGE_CHROMIUM");
-}
-
-/** The directories of a PATH. */
-export function searchPathOf(path: string | undefined): readonly string[] {
-  return (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+  return warn(
+    "chromium",
+    "none on PATH: no pictures, no visual monitors, no page speed of its own",
+    "install chromium or set VANTAGE_CHROMIUM",
+  );
 }

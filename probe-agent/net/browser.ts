@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import { documentFailure } from "#probe-agent/net/browser/failure.ts";
+import { openGate, type Gate } from "#probe-agent/net/browser/gate.ts";
+import { runBrowser } from "#probe-agent/net/browser/run.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/net/port/browser.ts";
+import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import { createTurns } from "#probe-agent/net/turns.ts";
+
+/** What the agent's browser is made of. */
+export interface BrowserOptions {
+  /** The program to run. */
+  readonly executable: string;
+  readonly clock: Clock;
+  readonly egress: Egress;
+  readonly userAgent: string;
+  /** One line for the agent's log when a browser breaks. */
+  readonly log: (line: string) => void;
+}
+
+/** One at a time: two at once would measure each other. */
+const AT_ONCE = 1;
+/** Jobs that wait at most; each may take half a minute. */
+const MAX_WAITING = 4;
+/** A browser needs this to start and show anything. */
+const LEAST_MS = 5000;
+/** Kept back for its end. */
+const RESERVE_MS = 500;
+
+/** Makes the one queue of an agent; each job's port ends with its job. Nothing is started before there is work. */
+export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns: DnsPort) => BrowserPort {
+  const { clock, egress } = options;
+  const turns = createTurns(AT_ONCE);
+  let waiting = 0;
+
+  async function load(
+    request: LoadRequest,
+    limits: JobLimits,
+    dns: DnsPort,
+    until: number,
+  ): Promise<Outcome<PageLoad>> {
+    const gate = await openGate({ egress, dns, clock, limits });
+    const folder = await mkdtemp(join(tmpdir(), "vantage-browser-"));
+    try {
+      const budgetMs = until - clock.monotonic() - RESERVE_MS;
+      const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
+      const { executable, userAgent } = options;
+      const { url, conditions } = request;
+      const order = { executable, folder, port: gate.port, url, conditions, userAgent, budgetMs };
+      return readEnd(await runBrowser(order, signal), gate, url, options.log);
+    } finally {
+      gate.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
+
+  return (limits, dns) => ({
+    async measure(request) {
+      const check = egress.checkUrl(request.url);
+      if (!check.ok)
+        return check.code === "target_not_allowed"
+          ? refused
+          : { status: "invalid", field: "url", message: "not an http or https URL" };
+      const until = Math.min(limits.deadline, clock.monotonic() + request.timeoutMs);
+      const patience = Math.max(0, Math.floor(until - clock.monotonic() - LEAST_MS));
+      if (waiting >= MAX_WAITING) return busy();
+      waiting += 1;
+      const leave = await turns.take(AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]));
+      waiting -= 1;
+      if (leave === null) return busy();
+      try {
+        return await load({ ...request, url: check.url.href }, limits, dns, until);
+      } finally {
+        leave();
+      }
+    },
+  });
+}
+
+function busy(): Outcome<never> {
+  return failed("request", "probe", "browser_busy", "the probe's browser had other pages to load first");
+}
+
+function readEnd(
+  end: Awaited<ReturnType<typeof runBrowser>>,
+  gate: Gate,
+  url: string,
+  log: (line: string) => void,
+): Outcome<PageLoad> {
+  switch (end.kind) {
+    case "loaded":
+      return ok({ ...end.load, refusedConnections: gate.refusals(), cut: gate.cut() });
+    case "no_document":
+      return documentFailure(end.error, end.url, gate);
+    case "timeout":
+      return documentFailure("net::ERR_TIMED_OUT", url, gate);
+    case "out_of_memory":
+      return failed("response", "target", "browser_memory", "the page takes too much memory to load");
+    default: {
+      log(`browser: ${end.kind === "broken" ? end.message : "its process ended without an answer"}`);
+      return failed("request", "probe", "browser_failed", "the probe's browser did not start or broke");
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { browserEnvironment, browserFlags } from "#probe-agent/net/browser/flags.ts";
+import type { BrowserOrder } from "#probe-agent/net/browser/messages.ts";
+
+/** A running browser with one empty page under the conditions asked for. */
+export interface OpenBrowser {
+  readonly page: Page;
+  /** To the page, for what playwright has no word for. */
+  readonly devtools: CDPSession;
+  /** "156.0.8078.79". */
+  readonly version: string;
+  /** Number of its main process, which leads a process group of its own. */
+  readonly pid: number;
+  /** All its processes. */
+  processes(): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+/** Starts the program of an order. `sandbox` false is for root, whom Chromium's sandbox does not serve. */
+export async function openBrowser(order: BrowserOrder, sandbox: boolean): Promise<OpenBrowser> {
+  // 0.5 s to load: nobody else pays for it.
+  const { chromium } = await import("playwright-core");
+  const browser = await chromium.launch({
+    executablePath: order.executable,
+    headless: true,
+    chromiumSandbox: sandbox,
+    args: browserFlags(order.port),
+    env: browserEnvironment(order.folder),
+    timeout: order.budgetMs,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  const system = await browser.newBrowserCDPSession();
+  const processes = async (): Promise<number[]> => {
+    const { processInfo } = await system.send("SystemInfo.getProcessInfo");
+    return processInfo.map(({ id }) => id);
+  };
+  const [pid = 0] = await processes();
+  const page = await openPage(browser, order);
+  const devtools = await page.context().newCDPSession(page);
+  await emulate(devtools, order);
+  return { page, devtools, version: browser.version(), pid, processes, close: () => browser.close() };
+}
+
+async function openPage(browser: Browser, { conditions, userAgent }: BrowserOrder): Promise<Page> {
+  const { width, height, deviceScaleFactor, mobile } = conditions;
+  const [major = ""] = browser.version().split(".");
+  // The devices Lighthouse names (core/config/constants.js), and who really asks.
+  const platform = mobile ? "Linux; Android 11; moto g power (2022)" : "Macintosh; Intel Mac OS X 10_15_7";
+  const product = `Chrome/${major}.0.0.0${mobile ? " Mobile" : ""} Safari/537.36`;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    screen: { width, height },
+    deviceScaleFactor,
+    isMobile: mobile,
+    hasTouch: mobile,
+    userAgent: `Mozilla/5.0 (${platform}) AppleWebKit/537.36 (KHTML, like Gecko) ${product} ${userAgent}`,
+    locale: "en-US",
+    acceptDownloads: false,
+    serviceWorkers: "block",
+    // Sites with a bad certificate are measured too; whether it is good is what ssl tells.
+    ignoreHTTPSErrors: true,
+  });
+  const page = await context.newPage();
+  context.on("page", (other) => {
+    if (other !== page) void other.close().catch(() => undefined);
+  });
+  return page;
+}
+
+const BITS = 8;
+
+async function emulate(devtools: CDPSession, { conditions }: BrowserOrder): Promise<void> {
+  const { requestLatencyMs, downloadKbps, uploadKbps, cpuSlowdown } = conditions;
+  const bytesPerSecond = (kbps: number): number => Math.floor((kbps * 1024) / BITS);
+  await devtools.send("Network.enable");
+  await devtools.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: requestLatencyMs,
+    downloadThroughput: bytesPerSecond(downloadKbps),
+    uploadThroughput: bytesPerSecond(uploadKbps),
+  });
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: cpuSlowdown });
+}

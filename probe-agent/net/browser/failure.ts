@@ -1,0 +1,41 @@
+import { failed, refused, type Outcome, type Stage } from "#shared/outcome.ts";
+import type { Gate } from "#probe-agent/net/browser/gate.ts";
+
+/** Chromium's words (net/base/net_error_list.h) and ours; the first that fits counts. */
+const REASONS: readonly (readonly [word: RegExp, stage: Stage, reason: string, message: string])[] = [
+  [/TIMED_OUT/, "response", "timeout", "no complete document in time"],
+  [/SSL_PROTOCOL|SSL_VERSION/, "tls", "protocol_version", "browser and server agree on no version of TLS"],
+  [/CLIENT_AUTH/, "tls", "certificate_required", "the server demands a client certificate"],
+  [/SSL|CERT|ECH/, "tls", "handshake", "the TLS handshake failed"],
+  [
+    /EMPTY_RESPONSE|CONNECTION_CLOSED|INCOMPLETE/,
+    "response",
+    "closed",
+    "the connection was closed before the document came",
+  ],
+  [/CONNECTION_RESET|SOCKET_NOT/, "response", "reset", "the connection broke off"],
+  [/TOO_MANY_REDIRECTS/, "response", "too_many_redirects", "the document is never reached: redirects without end"],
+  [
+    /UNSAFE_REDIRECT|UNKNOWN_URL_SCHEME|DISALLOWED_URL/,
+    "response",
+    "bad_location",
+    "it redirects to what is no web page",
+  ],
+  [/ABORTED|INVALID_RESPONSE|BLOCKED/, "response", "no_document", "the answer is nothing a browser shows as a page"],
+];
+
+/** Why a document did not come: what the gate knows of its place, else Chromium's own word. */
+export function documentFailure(error: string, url: string, gate: Pick<Gate, "obstacle">): Outcome<never> {
+  const { hostname, port, protocol } = URL.parse(url) ?? { hostname: "", port: "", protocol: "" };
+  // Chromium redirects to other schemes and ports it will not speak to by itself: that is a refusal too.
+  if (/UNSAFE_PORT/.test(error)) return refused;
+  const obstacle = gate.obstacle(hostname.replace(/^\[|\]$/g, ""), Number(port || (protocol === "https:" ? 443 : 80)));
+  if (obstacle !== null) return obstacle;
+  const [, stage, reason, message] = REASONS.find(([word]) => word.test(error)) ?? [];
+  return failed(
+    stage ?? "response",
+    "target",
+    reason ?? "protocol_error",
+    `${hostname}: ${message ?? "the document did not come"} (${error.replace("net::", "")})`,
+  );
+}

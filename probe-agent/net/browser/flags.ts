@@ -1,0 +1,43 @@
+/**
+ * Flags of a browser that may reach nothing but its gate (`port`, a SOCKS5 proxy on loopback) and keeps nothing. Those
+ * that playwright passes by itself (profile, pipe, no extensions, sync, updates or background traffic) stand beside them.
+ */
+export function browserFlags(port: number): string[] {
+  return [
+    // All traffic to the gate, loopback too; names are looked up there, by nobody else (Chromium's own advice for SOCKS).
+    `--proxy-server=socks5://127.0.0.1:${port}`,
+    "--proxy-bypass-list=<-loopback>",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    "--dns-prefetch-disable",
+    // UDP knows no proxy: QUIC, WebTransport, WebRTC, and discovery of devices by multicast.
+    "--disable-quic",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--media-router=0",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--disable-gpu",
+    "--disable-crash-reporter",
+    "--no-first-run",
+    "--no-pings",
+    // What one page may take.
+    "--renderer-process-limit=4",
+    "--js-flags=--max-old-space-size=512",
+    "--disk-cache-size=1",
+    "--media-cache-size=1",
+  ];
+}
+
+/** What the browser and its wrapper script find in their environment: nothing of the agent's own. */
+export function browserEnvironment(folder: string): Record<string, string> {
+  return {
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    HOME: folder,
+    TMPDIR: folder,
+    XDG_CONFIG_HOME: folder,
+    XDG_CACHE_HOME: folder,
+    LANG: "C.UTF-8",
+  };
+}

@@ -1,0 +1,180 @@
+import type { CDPSession, Page, Request } from "playwright-core";
+import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
+import type { FromBrowser, SeenLoad } from "#probe-agent/net/browser/messages.ts";
+import {
+  blockingTime,
+  OBSERVE,
+  READ,
+  readObserved,
+  WORLD,
+  type Observed,
+} from "#probe-agent/net/browser/page-script.ts";
+import type { LoadedKind } from "#probe-agent/net/port/browser.ts";
+
+/** Monotonic milliseconds and a wait. */
+export interface Time {
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+type End = Extract<FromBrowser, { readonly kind: "loaded" | "no_document" | "broken" }>;
+
+/** So long must network and processor rest (Lighthouse waits 5.25 s where it throttles for real; a caller waits here). */
+const QUIET_MS = 2000;
+/** Requests that may still be open at rest: streams and long polls never end. */
+const QUIET_REQUESTS = 2;
+/** A page that paints nothing is left at this time after its load event. */
+const NO_PAINT_MS = 5000;
+const LOOK_EVERY_MS = 200;
+/** Requests counted; a page that makes more is counted no further. */
+const MAX_REQUESTS = 5000;
+
+/** Loads the page and watches it until it rests or the time is over. */
+export async function loadPage(browser: OpenBrowser, url: string, budgetMs: number, time: Time): Promise<End> {
+  const { page, devtools } = browser;
+  const until = time.now() + budgetMs;
+  const traffic = watchTraffic(page, time);
+  await devtools.send("Page.enable");
+  await devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: OBSERVE, worldName: WORLD });
+  let response;
+  try {
+    response = await page.goto(url, { waitUntil: "commit", timeout: budgetMs });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    const word = /net::ERR_\w+/.exec(message)?.[0] ?? (/Timeout/.test(message) ? "net::ERR_TIMED_OUT" : null);
+    return word === null
+      ? { kind: "broken", message: message.slice(0, 300) }
+      : { kind: "no_document", error: word, url: traffic.documentUrl() ?? url };
+  }
+  const { seen, quiet } = await untilQuiet(devtools, traffic, until, time);
+  if (seen === null) return { kind: "no_document", error: "net::ERR_TIMED_OUT", url: page.url() };
+  const load: SeenLoad = {
+    finalUrl: seen.url,
+    status: response?.status() ?? null,
+    ttfbMs: rounded(seen.ttfb),
+    fcpMs: rounded(seen.fcp),
+    lcpMs: rounded(seen.lcp),
+    cls: seen.fcp === null ? null : Math.round(seen.cls * 10_000) / 10_000,
+    tbtMs: rounded(blockingTime(seen)),
+    loadMs: rounded(seen.load),
+    loaded: traffic.loaded,
+    failedRequests: traffic.failed(),
+    quiet,
+    browser: `Chromium ${browser.version}`,
+  };
+  return { kind: "loaded", load };
+}
+
+interface Traffic {
+  readonly loaded: Record<LoadedKind, { requests: number; bytes: number }>;
+  failed(): number;
+  inFlight(): number;
+  /** When the last request began or ended. */
+  lastChange(): number;
+  /** Where the main frame was last sent. */
+  documentUrl(): string | null;
+}
+
+const KINDS: Readonly<Record<string, LoadedKind>> = {
+  document: "document",
+  stylesheet: "stylesheet",
+  script: "script",
+  image: "image",
+  font: "font",
+  media: "media",
+  xhr: "fetch",
+  fetch: "fetch",
+};
+
+function watchTraffic(page: Page, time: Time): Traffic {
+  const none = () => ({ requests: 0, bytes: 0 });
+  const loaded = {
+    document: none(),
+    stylesheet: none(),
+    script: none(),
+    image: none(),
+    font: none(),
+    media: none(),
+    fetch: none(),
+    other: none(),
+  };
+  const open = new Set<Request>();
+  let [seen, failed, changed] = [0, 0, time.now()];
+  let documentUrl: string | null = null;
+  const ended = (request: Request): void => {
+    open.delete(request);
+    changed = time.now();
+  };
+  page.on("request", (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) documentUrl = request.url();
+    changed = time.now();
+    seen += 1;
+    if (seen <= MAX_REQUESTS && /^https?:/.test(request.url())) open.add(request);
+  });
+  page.on("requestfailed", (request) => {
+    failed += 1;
+    ended(request);
+  });
+  page.on("requestfinished", (request) => {
+    if (!open.has(request)) return;
+    const entry = loaded[KINDS[request.resourceType()] ?? "other"];
+    entry.requests += 1;
+    void count(request, entry).finally(() => ended(request));
+  });
+  return {
+    loaded,
+    failed: () => failed,
+    inFlight: () => open.size,
+    lastChange: () => changed,
+    documentUrl: () => documentUrl,
+  };
+}
+
+async function count(request: Request, entry: { bytes: number }): Promise<void> {
+  // A page that closes has no sizes any more.
+  const sizes = await request.sizes().catch(() => null);
+  if (sizes !== null) entry.bytes += Math.max(0, sizes.responseHeadersSize) + Math.max(0, sizes.responseBodySize);
+}
+
+async function untilQuiet(
+  devtools: CDPSession,
+  traffic: Traffic,
+  until: number,
+  time: Time,
+): Promise<{ readonly seen: Observed | null; readonly quiet: boolean }> {
+  let seen: Observed | null = null;
+  while (time.now() < until) {
+    await time.sleep(LOOK_EVERY_MS);
+    // A page that computes without end does not answer: the last look counts.
+    const look = await Promise.race([observe(devtools), time.sleep(until - time.now()).then(() => null)]);
+    if (look === null) continue;
+    seen = look;
+    const { now, load, fcp, lastTaskEnd } = seen;
+    const rested = time.now() - traffic.lastChange() >= QUIET_MS && traffic.inFlight() <= QUIET_REQUESTS;
+    const painted = fcp === null ? load !== null && now - load > NO_PAINT_MS : now - fcp >= QUIET_MS;
+    const loaded = load !== null && now - load >= QUIET_MS;
+    if (loaded && painted && rested && now - lastTaskEnd >= QUIET_MS) return { seen, quiet: true };
+  }
+  return { seen, quiet: false };
+}
+
+/** A look at the observers of the present document; null while it is being replaced. */
+async function observe(devtools: CDPSession): Promise<Observed | null> {
+  try {
+    const { frameTree } = await devtools.send("Page.getFrameTree");
+    const world = { frameId: frameTree.frame.id, worldName: WORLD };
+    const { executionContextId } = await devtools.send("Page.createIsolatedWorld", world);
+    const { result } = await devtools.send("Runtime.evaluate", {
+      expression: READ,
+      contextId: executionContextId,
+      returnByValue: true,
+    });
+    return readObserved(result.value);
+  } catch {
+    return null;
+  }
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms);
+}

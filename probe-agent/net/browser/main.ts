@@ -1,0 +1,43 @@
+// One browser for one page, in a process of its own: whatever a page makes of it, the agent can end both.
+import { setTimeout as sleep } from "node:timers/promises";
+import { openBrowser } from "#probe-agent/net/browser/chromium.ts";
+import { loadPage } from "#probe-agent/net/browser/load.ts";
+import { anonymousMemory } from "#probe-agent/net/browser/memory.ts";
+import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
+
+/** What one page may hold in memory; a heavy one has 500 MB. */
+const MAX_MEMORY_BYTES = 1.5 * 1024 ** 3;
+const LOOK_EVERY_MS = 500;
+/** Kept back of the budget for the answer. */
+const RESERVE_MS = 500;
+
+const time = { now: () => performance.now(), sleep: (ms: number) => sleep(Math.max(0, ms)) };
+
+function say(message: FromBrowser): void {
+  if (process.connected) process.send?.(message);
+}
+
+async function run(order: BrowserOrder): Promise<void> {
+  const startedAt = time.now();
+  const browser = await openBrowser(order, process.getuid?.() !== 0);
+  say({ kind: "started", pid: browser.pid });
+  const watch = setInterval(() => {
+    void browser
+      .processes()
+      .then(anonymousMemory)
+      .then((bytes) => (bytes > MAX_MEMORY_BYTES ? say({ kind: "out_of_memory" }) : undefined))
+      .catch(() => undefined);
+  }, LOOK_EVERY_MS);
+  const left = order.budgetMs - RESERVE_MS - (time.now() - startedAt);
+  say(await loadPage(browser, order.url, Math.max(1, left), time));
+  clearInterval(watch);
+  await browser.close();
+}
+
+process.once("message", (order: BrowserOrder) => {
+  run(order)
+    .catch((error: unknown) => say({ kind: "broken", message: String(error).slice(0, 500) }))
+    .finally(() => process.exit(0));
+});
+// The agent is gone: so is this, and playwright ends the browser on the way out.
+process.on("disconnect", () => process.exit(0));

@@ -1,0 +1,32 @@
+import type { BrowserConditions, PageLoad } from "#probe-agent/net/port/browser.ts";
+
+/** What the browser's process is told, once. */
+export interface BrowserOrder {
+  /** Program to run. */
+  readonly executable: string;
+  /** Of its own, empty; removed by whoever made it. */
+  readonly folder: string;
+  /** The gate's. */
+  readonly port: number;
+  readonly url: string;
+  readonly conditions: BrowserConditions;
+  /** Who asks, added to the browser's own User-Agent. */
+  readonly userAgent: string;
+  /** For all of it, milliseconds. */
+  readonly budgetMs: number;
+}
+
+/** What the browser itself can tell of a load. */
+export type SeenLoad = Omit<PageLoad, "refusedConnections" | "cut">;
+
+/**
+ * What the process says. started: the browser runs, its process (and process group) has this number. no_document: the
+ * document did not come, with Chromium's own word for it (net::ERR_...) and where it was looked for last. The other
+ * three are ends too.
+ */
+export type FromBrowser =
+  | { readonly kind: "started"; readonly pid: number }
+  | { readonly kind: "loaded"; readonly load: SeenLoad }
+  | { readonly kind: "no_document"; readonly error: string; readonly url: string }
+  | { readonly kind: "out_of_memory" }
+  | { readonly kind: "broken"; readonly message: string };
