@@ -42,6 +42,7 @@ const ZONES = {
   "dead.example.test": { MX: ["10 gone.example.test."] },
   "private.example.test": { MX: ["10 inside.example.test."] },
   "inside.example.test": { A: ["10.0.0.1"] },
+  "deaf.example.test": { MX: ["10 gone.example.test.", "20 mx2.example.test."] },
   "refused.example.test": { MX: ["10 mx2.example.test."] },
   "1.0.0.127.in-addr.arpa": { PTR: ["mail.example.test."] },
   "mail.example.test": { A: ["127.0.0.1"] },

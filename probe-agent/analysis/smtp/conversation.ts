@@ -3,6 +3,9 @@ import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import type { Phase, SmtpSession } from "#probe-agent/analysis/smtp/session.ts";
 import type { SmtpLoss, SmtpTls } from "#probe-agent/net/port/smtp.ts";
 
+/** Lines kept. */
+export const MAX_TRANSCRIPT = 150;
+
 /** One line of the transcript. */
 export type Spoken = ResultOf<typeof smtpTest>["transcript"][number];
 

@@ -1,5 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
+import { printable } from "#probe-agent/analysis/printable.ts";
 
 type Result = ResultOf<typeof smtpTest>;
 
@@ -24,6 +25,7 @@ const SLOW_BANNER_MS = 10_000;
 const OLD_TLS = new Set(["TLSv1", "TLSv1.1", "SSLv3"]);
 const SOON_DAYS = 14;
 const SUBMISSION = 587;
+const MAX_QUOTED = 200;
 
 /** What is wrong or could be better, the gravest first. */
 export function smtpIssues(
@@ -42,7 +44,9 @@ export function smtpIssues(
 
 function refusals({ banner, ehlo, helo_only: heloOnly, timings_ms: { banner: waited } }: Examined): string[] {
   return [
-    ...(banner !== null && banner.code !== 220 ? [`The server turns clients away: ${banner.code} ${banner.text}`] : []),
+    ...(banner !== null && banner.code !== 220
+      ? [`The server turns clients away: ${banner.code} ${printable(banner.text, MAX_QUOTED)}`]
+      : []),
     ...(heloOnly ? ["EHLO is refused: no extension, not even TLS, can be used."] : []),
     ...(ehlo !== null && ehlo.code !== 250 && !heloOnly ? [`EHLO is refused: ${ehlo.code} ${ehlo.greeting}`] : []),
     ...(waited !== null && waited > SLOW_BANNER_MS
@@ -64,7 +68,7 @@ function startTls(
         ]),
     ...(failure === null ? [] : [`TLS fails: ${failure.message}`]),
     ...(success === false && code !== null && code !== 220
-      ? [`STARTTLS is offered and then refused: ${code} ${text ?? ""}`.trimEnd()]
+      ? [`STARTTLS is offered and then refused: ${code} ${printable(text ?? "", MAX_QUOTED)}`.trimEnd()]
       : []),
     ...(!implicit && offered === false ? ["STARTTLS is not offered: mail comes in unencrypted."] : []),
     ...(auth === true && port !== SUBMISSION ? ["AUTH is offered without TLS: passwords can be read on the way."] : []),

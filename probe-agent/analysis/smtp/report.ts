@@ -7,11 +7,13 @@ import {
   sizeLimit,
   type Capabilities,
 } from "#probe-agent/analysis/smtp/capabilities.ts";
-import type { Conversation } from "#probe-agent/analysis/smtp/conversation.ts";
+import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/smtp/conversation.ts";
 import { smtpIssues } from "#probe-agent/analysis/smtp/issues.ts";
 import type { SmtpReply } from "#probe-agent/analysis/smtp/reply.ts";
 import { serverSoftware } from "#probe-agent/analysis/smtp/software.ts";
 import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/smtp/tls.ts";
+import { leading } from "#probe-agent/analysis/fitting.ts";
+import { printable } from "#probe-agent/analysis/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 
 type Result = ResultOf<typeof smtpTest>;
@@ -32,6 +34,11 @@ export interface SmtpFacts {
   readonly dane: Result["dane"];
   readonly ptr: { readonly hostname: string | null; readonly fcrdns: boolean | null } | null;
 }
+
+/** Octets of JSON the long parts may take; a reply may have 64 KB, of which a result holds several. */
+const TRANSCRIPT_BYTES = 60_000;
+const LINES_BYTES = 16_000;
+const MAX_TEXT = 1_000;
 
 /** Tells what a conversation showed. */
 export function smtpReport({ conversation, connectMs, totalMs, port, trust, dane, ptr }: SmtpFacts): SmtpReport {
@@ -70,7 +77,7 @@ export function smtpReport({ conversation, connectMs, totalMs, port, trust, dane
       ehlo_tls: time(timings.ehlo_secured),
       total: toMicroseconds(totalMs),
     },
-    transcript: [...transcript],
+    transcript: leading(transcript, TRANSCRIPT_BYTES),
   };
   return {
     ...report,
@@ -85,11 +92,11 @@ function welcomed(reply: SmtpReply | undefined): Capabilities | null {
 }
 
 function bannerRow({ code, lines, faults }: SmtpReply): NonNullable<Result["banner"]> {
-  const text = lines.join(" ");
+  const text = printable(lines.join(" "), MAX_TEXT);
   return {
     code,
     text,
-    lines: [...lines],
+    lines: leading(lines, LINES_BYTES),
     hostname: hostNameIn(lines[0] ?? ""),
     esmtp: /\bESMTP\b/i.test(text),
     software: serverSoftware(text),
@@ -105,7 +112,7 @@ function ehloRow(reply: SmtpReply | undefined): Result["ehlo"] {
     code: reply.code,
     greeting,
     hostname: isWelcome ? hostname : null,
-    extensions: isWelcome ? Object.fromEntries(extensions) : {},
+    extensions: isWelcome ? Object.fromEntries(leading([...extensions], LINES_BYTES)) : {},
     faults: [...reply.faults],
   };
 }
@@ -129,7 +136,7 @@ function startTlsRow(
     offered: first === null ? null : first.extensions.has("STARTTLS"),
     success: implicit ? null : outcome === null ? refusal : failure === null,
     code: reply?.code ?? null,
-    text: reply?.lines.join(" ") ?? null,
+    text: reply === undefined ? null : printable(reply.lines.join(" "), MAX_TEXT),
     failure,
     plaintext_after_reply: tls?.plaintext ?? null,
     tls: observation === null ? null : describeSmtpTls(observation, trust),
@@ -158,6 +165,8 @@ function limitationsOf({ loss, transcript }: Conversation, ptr: SmtpFacts["ptr"]
       ? []
       : [`No answer to ${waited} (${loss.loss}): what would have come after it is not known.`]),
     ...(ptr === null ? ["The reverse name was not found out in time."] : []),
-    ...(transcript.length >= 150 ? ["The transcript is cut."] : []),
+    ...(leading(transcript, TRANSCRIPT_BYTES).length < transcript.length || transcript.length >= MAX_TRANSCRIPT
+      ? ["The transcript is cut."]
+      : []),
   ];
 }

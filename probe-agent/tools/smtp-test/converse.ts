@@ -1,5 +1,5 @@
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Conversation, Spoken } from "#probe-agent/analysis/smtp/conversation.ts";
+import { MAX_TRANSCRIPT, type Conversation, type Spoken } from "#probe-agent/analysis/smtp/conversation.ts";
 import {
   advance,
   beginSession,
@@ -16,7 +16,6 @@ const RESERVE_MS = 1_500;
 const ANSWER_MS = 10_000;
 const GOODBYE_MS = 1_000;
 const HANDSHAKE_MS = 10_000;
-const MAX_LINES = 150;
 
 /** Talks to the server until QUIT, the connection's end, or the time's. `servername` null: no SNI. */
 export async function converse(
@@ -28,7 +27,7 @@ export async function converse(
   const transcript: Spoken[] = [];
   const note = (from: Spoken["from"], text: string): void => {
     const line = { at_ms: toMicroseconds(net.monotonic() - startedAt), from, text };
-    if (transcript.length >= MAX_LINES) return;
+    if (transcript.length >= MAX_TRANSCRIPT) return;
     transcript.push(line);
     net.emit({ kind: "line", data: line });
   };

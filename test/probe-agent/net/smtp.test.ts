@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/egress.ts";
 import type { Outcome } from "#shared/outcome.ts";
@@ -61,8 +62,10 @@ describe("the SMTP port", () => {
   });
 
   it("cuts off a server that talks on without end", async () => {
+    let sentBytes = (): number => 0;
     const server = await serve({
       greeting: (socket) => {
+        sentBytes = () => socket.bytesWritten;
         const flood = (): void => void (!socket.destroyed && socket.write("220 a\r\n".repeat(2_000), flood));
         flood();
       },
@@ -76,6 +79,11 @@ describe("the SMTP port", () => {
     }
     expect(answer).toMatchObject({ loss: "too_long" });
     expect(replies).toBeLessThan(60_000);
+    // Nothing is read any more: what the server can still send is what the kernel holds.
+    await sleep(300);
+    const held = sentBytes();
+    await sleep(300);
+    expect(sentBytes()).toBe(held);
     link.close();
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Socket } from "node:net";
 import { EHLO, GREETING, type SmtpScript } from "#test/servers/smtp.ts";
+import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
 
 const world = await startMailWorld();
@@ -152,6 +153,24 @@ describe("servers that speak in their own way", () => {
     });
     expect(result.ehlo?.extensions).toEqual({ AUTH: "LOGIN PLAIN CRAM-MD5", CONSTRUCTOR: "", HELP: "" });
     expect(result.auth_mechanisms).toEqual(["LOGIN", "PLAIN", "CRAM-MD5"]);
+  });
+
+  it("talk as much as they may: the answer stays below its limit", async () => {
+    const long = (code: number): string => {
+      const line = "\u00fc".repeat(640);
+      return `${`${code}-${line}\r\n`.repeat(98)}${code} end\r\n`;
+    };
+    const many = Array.from({ length: 90 }, (_none, index) => `250-X${index} ${"\u00fc".repeat(390)}\r\n`).join("");
+    const ehlo = `250-mail.example.test\r\n${many}250 STARTTLS\r\n`;
+    const { result } = await world.test({
+      greeting: long(220),
+      ehlo: ehlo.replace("X1 ", "STARTTLS "),
+      starttls: long(454),
+    });
+    expect(result.banner?.lines.length).toBeGreaterThan(10);
+    expect(result.starttls.code).toBe(454);
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
+    expect(result.limitations).toContain("The transcript is cut.");
   });
 
   it("offer STARTTLS again under TLS", async () => {

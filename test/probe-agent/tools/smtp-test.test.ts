@@ -169,6 +169,7 @@ describe("where mail goes", () => {
     ["dead.example.test", { stage: "dns", reason: "nxdomain" }],
     ["nowhere.example.test", { stage: "dns", reason: "nxdomain" }],
     ["refused.example.test", { stage: "connect", reason: "refused" }],
+    ["deaf.example.test", { stage: "connect", reason: "refused" }],
   ])("%s fails", async (target, expected) => {
     const { outcome } = await runTool(smtpTest, { target, port: 9 }, world.setting);
     expect(outcome).toMatchObject({ status: "failed", ...expected });

@@ -85,5 +85,6 @@ describe("List-Unsubscribe", () => {
     ],
   ])("%j", (lines, issue) => {
     expect(list(...lines)?.issues).toContain(issue);
+    expect(list(...lines)?.one_click).toBe(false);
   });
 });

@@ -93,6 +93,11 @@ const FORMS: readonly (readonly [name: string, value: string, expected: Partial<
     },
   ],
   [
+    "Exim, a client that says another address than it has",
+    `from [10.0.0.5] ([192.0.2.16] helo=foo) by x.example.net with esmtp id 1; ${DATE}`,
+    { from: "foo", ip: "192.0.2.16" },
+  ],
+  [
     "Sendmail",
     `from a.example (b.example.com [192.0.2.11] (may be forged)) (authenticated bits=0) by c.example (8.15.2/8.15.2) with ESMTPSA id 402 (version=TLSv1.3 cipher=TLS_AES_256_GCM_SHA384 bits=256 verify=NO) for <x@c.example>; ${DATE}`,
     {
