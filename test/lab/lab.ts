@@ -1,4 +1,5 @@
 import { bringUp, type Network } from "#test/lab/driver.ts";
+import { makeAuthority, tlsaOf } from "#test/lab/services/authority.ts";
 import type { Daemon } from "#test/lab/services/daemon.ts";
 import { startNameServers, type NameServers } from "#test/lab/services/name-servers.ts";
 import {
@@ -10,15 +11,18 @@ import {
   type LabControlPlane,
 } from "#test/lab/services/product.ts";
 import { startResolvers, type Resolvers } from "#test/lab/services/resolvers.ts";
+import { makeMailCertificate, startServices } from "#test/lab/services/services.ts";
 import { startWeb, type Web } from "#test/lab/services/web.ts";
 import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
 
-/** The whole lab: the network, its DNS tree with a resolver per region, its web. */
+/** The whole lab: the network, its DNS tree with a resolver per region, its web, its mail and registry services. */
 export interface Lab {
   readonly network: Network;
   readonly names: NameServers;
   readonly resolvers: Resolvers;
   readonly web: Web;
+  /** The servers of the node `svc`. */
+  readonly services: Daemon;
   close(): Promise<void>;
 }
 
@@ -71,12 +75,21 @@ async function bringUpWith<T>(start: (network: Network) => Promise<T>): Promise<
 }
 
 async function startAround(network: Network): Promise<Lab> {
-  const [{ names, resolvers }, web] = await Promise.all([startDns(network), startWeb(network)]);
-  return { network, names, resolvers, web, close: () => network.close() };
+  const authority = await makeAuthority(network.folder);
+  const mail = await makeMailCertificate(network.folder, authority);
+  const [{ names, resolvers }, web, services] = await Promise.all([
+    startDns(network, tlsaOf(mail)),
+    startWeb(network, authority),
+    startServices(network),
+  ]);
+  return { network, names, resolvers, web, services, close: () => network.close() };
 }
 
-async function startDns(network: Network): Promise<{ readonly names: NameServers; readonly resolvers: Resolvers }> {
-  const names = await startNameServers(network);
+async function startDns(
+  network: Network,
+  mailKey: string,
+): Promise<{ readonly names: NameServers; readonly resolvers: Resolvers }> {
+  const names = await startNameServers(network, mailKey);
   return { names, resolvers: await startResolvers(network, names.trustAnchorFile) };
 }
 

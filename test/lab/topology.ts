@@ -46,7 +46,7 @@ export interface Topology {
   readonly lans: Readonly<Record<string, LanSpec>>;
 }
 
-/** Kinds of TLS server, one address each, all in the node `web`; but for the last those of test/servers/tls-variants.ts. */
+/** Kinds of TLS server, one address each, all in the node `web`; up to `reset` those of test/servers/tls-variants.ts. */
 export const TLS_VARIANTS = [
   "good",
   "expired",
@@ -69,6 +69,37 @@ export const TLS_VARIANTS = [
   "hanging",
   "reset",
   "filtered",
+  // Certificates that say where their status can be had, and what is stapled to them.
+  "status-good",
+  "revoked",
+  "revoked-by-list",
+  "staple-good",
+  "staple-revoked",
+  "staple-must",
+  // HTTP/3 by Alt-Svc and HTTPS record.
+  "h3",
+] as const;
+
+/** Servers of the node `svc`, one address each. */
+export const SERVICES = [
+  "smtp-good",
+  "smtp-plain",
+  "smtp-expired",
+  "smtp-busy",
+  "smtp-helo",
+  // Nothing listens there.
+  "smtp-refused",
+  // Drops what comes to port 25.
+  "smtp-filtered",
+  "whois",
+  "whois-registry",
+  "whois-registrar",
+  "rdap",
+  // Nothing listens there.
+  "rdap-dead",
+  "pki",
+  // A name server that answers by the client's network.
+  "geo-ns",
 ] as const;
 
 const router: NodeSpec = { kind: "router" };
@@ -108,7 +139,7 @@ export const LAB: Topology = {
     hub2: host,
     db: host,
     web: { ...host, also: TLS_VARIANTS },
-    svc: host,
+    svc: { ...host, also: SERVICES },
     sentinel: host,
     "dns-root": host,
     "dns-tld": host,

@@ -40,6 +40,7 @@ export interface Query {
   readonly name: string;
   readonly type: string;
   readonly transport: "udp" | "tcp";
+  readonly sourceIp: string;
   readonly sourcePort: number;
   readonly message: Message;
 }

@@ -18,7 +18,7 @@ export interface DnsServerOptions {
   readonly answer?: (name: string, type: string, query: Query) => ZoneAnswer;
   /** Default: recursive (RA, no AA). */
   readonly authoritative?: boolean;
-  /** Loopback address to listen on, default 127.0.0.1. */
+  /** Address to listen on, default 127.0.0.1. */
   readonly host?: string;
   /** Default a free one. */
   readonly port?: number;
@@ -39,14 +39,14 @@ export async function startDnsServer(options: DnsServerOptions = {}): Promise<Dn
   const host = options.host ?? "127.0.0.1";
   const queries: Query[] = [];
   const { tcp, udp } = await listen(host, options.port ?? 0);
-  const strays = createSocket("udp4").bind(0, host);
+  const strays = createSocket(familyOf(host)).bind(0, host);
   const timers = new Set<NodeJS.Timeout>();
 
   const sockets = new Set<Socket>();
 
   /** Logs the query and has `send` called for each reply when its time has come; false for what is no query. */
-  const answer = (bytes: Uint8Array, transport: Query["transport"], port: number, send: Send): boolean => {
-    const query = readQuery(bytes, transport, port);
+  const answer = (bytes: Uint8Array, transport: Query["transport"], from: Sender, send: Send): boolean => {
+    const query = readQuery(bytes, transport, from);
     if (query === null) return false;
     queries.push(query);
     const { delayMs, replies } = writeReplies(options, query, queries);
@@ -59,7 +59,7 @@ export async function startDnsServer(options: DnsServerOptions = {}): Promise<Dn
   };
 
   udp.on("message", (bytes: Buffer, from: RemoteInfo) => {
-    answer(bytes, "udp", from.port, (reply, fromElsewhere) => {
+    answer(bytes, "udp", from, (reply, fromElsewhere) => {
       (fromElsewhere ? strays : udp).send(reply, from.port, from.address);
     });
   });
@@ -67,13 +67,14 @@ export async function startDnsServer(options: DnsServerOptions = {}): Promise<Dn
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
+    const from = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
     const send: Send = (reply) => socket.write(Buffer.concat([Buffer.of(reply.length >>> 8, reply.length), reply]));
     let held = Buffer.alloc(0);
     socket.on("data", (chunk: Buffer) => {
       held = Buffer.concat([held, chunk]);
       while (held.length >= 2 && held.length >= 2 + held.readUInt16BE(0)) {
         const end = 2 + held.readUInt16BE(0);
-        if (!answer(held.subarray(2, end), "tcp", socket.remotePort ?? 0, send)) socket.destroy();
+        if (!answer(held.subarray(2, end), "tcp", from, send)) socket.destroy();
         held = held.subarray(end);
       }
     });
@@ -95,13 +96,18 @@ export async function startDnsServer(options: DnsServerOptions = {}): Promise<Dn
 }
 
 type Send = (reply: Uint8Array, fromElsewhere: boolean) => void;
+type Sender = Pick<RemoteInfo, "address" | "port">;
+
+function familyOf(host: string): "udp4" | "udp6" {
+  return host.includes(":") ? "udp6" : "udp4";
+}
 
 /** The same free port for both transports; UDP may be taken where TCP is free, so it is tried again. */
 async function listen(host: string, port: number): Promise<{ tcp: Server; udp: UdpSocket }> {
   for (let attempt = 0; ; attempt += 1) {
     const tcp = createServer().listen(port, host);
     await once(tcp, "listening");
-    const udp = createSocket("udp4").bind((tcp.address() as AddressInfo).port, host);
+    const udp = createSocket(familyOf(host)).bind((tcp.address() as AddressInfo).port, host);
     try {
       await once(udp, "listening");
       return { tcp, udp };
@@ -112,12 +118,13 @@ async function listen(host: string, port: number): Promise<{ tcp: Server; udp: U
   }
 }
 
-function readQuery(bytes: Uint8Array, transport: Query["transport"], sourcePort: number): Query | null {
+function readQuery(bytes: Uint8Array, transport: Query["transport"], { address, port }: Sender): Query | null {
   try {
     const message = decodeMessage(bytes);
     const [question] = message.questions;
     if (question === undefined) return null;
-    return { name: nameToText(question.name), type: typeName(question.type), transport, sourcePort, message };
+    const { name, type } = question;
+    return { name: nameToText(name), type: typeName(type), transport, sourceIp: address, sourcePort: port, message };
   } catch {
     return null;
   }

@@ -28,11 +28,14 @@ export interface NameServers {
 const AT_ONCE = 4;
 const DEAF = packetFilter("deaf", "input", ["meta l4proto { tcp, udp } th dport 53 drop"]);
 
-/** Signs the zones and starts the root, the TLD, two servers for everything below, a lame one; dns-dead drops all. */
-export async function startNameServers(network: Network): Promise<NameServers> {
+/**
+ * Signs the zones and starts the root, the TLD, two servers for everything below, a lame one; dns-dead drops all.
+ * `mailKey`: SHA-256 of the key of the exchanger that has a TLSA record.
+ */
+export async function startNameServers(network: Network, mailKey: string): Promise<NameServers> {
   const folder = join(network.folder, "dns");
   mkdirSync(folder, { recursive: true });
-  const zones = await signTree(network, folder);
+  const zones = await signTree(network, folder, mailKey);
   const servers = ["dns-root", "dns-tld", "dns-ns1", "dns-ns2", "dns-lame"];
   const [started] = await Promise.all([
     Promise.all(servers.map(async (node) => [node, await startNamed(network, folder, node, zones.files)] as const)),
@@ -55,8 +58,9 @@ interface ZoneFile {
 async function signTree(
   { topology }: Network,
   folder: string,
+  mailKey: string,
 ): Promise<{ readonly files: readonly ZoneFile[]; readonly root: ZoneKey }> {
-  const leaves = leafZones(topology);
+  const leaves = leafZones(topology, mailKey);
   const keyFolder = join(folder, "keys");
   const signed = ["", "test", ...leaves.filter(({ signing }) => signing !== undefined).map(({ name }) => name)];
   const others = leaves.filter(({ ds }) => ds === "another key").map(({ name }) => name);

@@ -55,6 +55,13 @@ const NOTHING = {} as LabAnswer["body"];
 const HTTP_PORT = 8080;
 const GRPC_PORT = 50_051;
 
+/** The outside sources of an agent in the lab. */
+export const SOURCES = {
+  VANTAGE_CYMRU_ZONES: CYMRU_ZONES,
+  VANTAGE_RDAP_BOOTSTRAP_URL: "http://rdap.lab.test/bootstrap",
+  VANTAGE_WHOIS_SERVER: "whois.lab.test",
+} as const;
+
 /** Regions as the product names them, with the place each claims. */
 export const PLACES: Readonly<Record<Region, Place>> = {
   eu: { region: "eu-west", city: "Frankfurt", country: "DE", latlong: "50.11,8.68" },
@@ -170,7 +177,7 @@ export async function startAgent(
       VANTAGE_ALLOW_TARGETS: LAB_RANGES.join(","),
       VANTAGE_ALLOW_NAMES: "test",
       VANTAGE_DNS_SERVERS: addressOf(topology, `resolver-${region}`),
-      VANTAGE_CYMRU_ZONES: CYMRU_ZONES,
+      ...SOURCES,
       VANTAGE_TRUST_ANCHORS: files.trustAnchorFile,
       NODE_EXTRA_CA_CERTS: files.rootFile,
       ...settings,

@@ -1,16 +1,19 @@
 // The web of the lab, run inside its namespace: an HTTP and an HTTPS server with every route of test/servers/http-routes.ts
-// on the node's own addresses, one TLS variant on each of the others. Takes one line of JSON on its standard input (a
-// WebOrder), prints "ready", lives until that input ends.
-import { writeFileSync } from "node:fs";
+// and of site.ts on the node's own addresses, one TLS variant on each of the others. Takes one line of JSON on its
+// standard input (a WebOrder), prints "ready", lives until that input ends.
 import { createInterface } from "node:readline";
 import type { TLSSocket } from "node:tls";
+import { readAuthority } from "#test/lab/services/authority.ts";
+import { answerSite } from "#test/lab/services/site.ts";
+import { isStatusVariant, startStatusVariant } from "#test/lab/services/status-variants.ts";
 import { startHttpServer } from "#test/servers/http.ts";
-import { createPki, type Pki } from "#test/servers/pki.ts";
+import type { Pki } from "#test/servers/pki.ts";
+import { startQuicServer } from "#test/servers/quic.ts";
 import { isTlsVariant, startTlsVariant, TLS_HOST } from "#test/servers/tls-variants.ts";
 
 interface WebOrder {
-  /** Where the trusted root goes, PEM. */
-  readonly rootFile: string;
+  /** Of the authority. */
+  readonly folder: string;
   readonly addresses: readonly string[];
   /** Names of the certificate of the node's own addresses. */
   readonly names: readonly string[];
@@ -24,22 +27,46 @@ interface WebOrder {
 const PAGE = "<!doctype html><html lang=en><title>Lab</title><p>Hello</p></html>\n";
 
 async function serve(order: WebOrder): Promise<void> {
-  const pki = await createPki({ name: "Lab" });
-  writeFileSync(order.rootFile, pki.root.pem);
+  const pki = await readAuthority(order.folder);
   const leaf = await pki.issue({ dns: order.names, ip: order.addresses });
   const identity = { cert: leaf.pem + pki.intermediate.pem, key: leaf.keyPem };
   await Promise.all([
     ...order.addresses.flatMap((host) => [
-      startHttpServer({ host, port: 80 }),
-      startHttpServer({ host, port: 443, tls: identity, h2: true }),
+      startHttpServer({ host, port: 80, handler: answerSite }),
+      startHttpServer({ host, port: 443, tls: identity, h2: true, handler: answerSite }),
     ]),
-    ...order.variants.flatMap(({ name, host: certified, addresses }) => {
-      const kind = name.replaceAll("-", "_");
-      // What is no variant (filtered) still listens: a packet filter before it is what is special.
-      const variant = isTlsVariant(kind) ? kind : "good";
-      return addresses.map((host) =>
-        startTlsVariant(variant, namedFor(pki, certified), { host, port: 443, onConnection: answerOnce }),
-      );
+    ...order.variants.flatMap((variant) => variant.addresses.map((host) => startVariant(pki, order, variant, host))),
+  ]);
+}
+
+function startVariant(
+  pki: Pki,
+  { folder }: WebOrder,
+  { name, host: certified }: WebOrder["variants"][number],
+  host: string,
+): Promise<unknown> {
+  if (name === "h3") return startHttp3(pki, certified, host);
+  if (isStatusVariant(name)) return startStatusVariant(name, pki, folder, { certified, host, answerOnce });
+  const kind = name.replaceAll("-", "_");
+  // What is no variant (filtered) still listens: a packet filter before it is what is special.
+  const variant = isTlsVariant(kind) ? kind : "good";
+  return startTlsVariant(variant, namedFor(pki, certified), { host, port: 443, onConnection: answerOnce });
+}
+
+/** HTTP/2 over TCP that advertises HTTP/3, and the QUIC server it advertises. */
+async function startHttp3(pki: Pki, certified: string, host: string): Promise<void> {
+  const leaf = await pki.issue({ dns: [certified] });
+  await Promise.all([
+    startQuicServer({ host, port: 443 }),
+    startHttpServer({
+      host,
+      port: 443,
+      h2: true,
+      tls: { cert: leaf.pem + pki.intermediate.pem, key: leaf.keyPem },
+      handler: (_request, response) => {
+        response.setHeader("alt-svc", 'h3=":443"; ma=3600');
+        return false;
+      },
     }),
   ]);
 }

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { addressOf, aliases, interfaces } from "#test/lab/addresses.ts";
 import { packetFilter } from "#test/lab/configure.ts";
 import type { Network } from "#test/lab/driver.ts";
+import type { Authority } from "#test/lab/services/authority.ts";
 import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
@@ -13,14 +13,13 @@ export interface Web {
 }
 
 /** Starts the servers of the node `web`; the address named `filtered` answers nothing on port 443. */
-export async function startWeb(network: Network): Promise<Web> {
-  const { topology } = network;
-  const rootFile = join(network.folder, "web-root.pem");
+export async function startWeb(network: Network, { rootFile }: Authority): Promise<Web> {
+  const { topology, folder } = network;
   const own = interfaces(topology).filter(({ node }) => node === "web");
   const order = {
-    rootFile,
+    folder,
     addresses: own.flatMap(({ ip }) => [ip[4], ip[6]]),
-    names: ["web.lab.test", "www.signed.test", "www.nsec3.test", "www.unsigned.test"],
+    names: ["web.lab.test", "www.signed.test", "www.nsec3.test", "www.unsigned.test", "mta-sts.mail.test"],
     variants: aliases(topology)
       .filter(({ node }) => node === "web")
       .map(({ name, ip }) => ({ name, host: `${name}.tls.test`, addresses: [ip[4], ip[6]] })),

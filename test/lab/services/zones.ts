@@ -1,4 +1,5 @@
 import { aliases, addressOf, interfaces } from "#test/lab/addresses.ts";
+import { mailRecords, smtpRecords } from "#test/lab/services/mail-records.ts";
 import { REGIONS, TLS_VARIANTS, type Topology } from "#test/lab/topology.ts";
 
 /** A zone and who serves it. */
@@ -25,6 +26,7 @@ const NS = {
   "dns-ns2": "ns2.test.",
   "dns-lame": "lame-ns.test.",
   "dns-dead": "dead-ns.test.",
+  "geo-ns": "geo-ns.lab.test.",
 };
 const BOTH: readonly ServerName[] = ["dns-ns1", "dns-ns2"];
 
@@ -37,8 +39,11 @@ export const GEO_ANSWERS = { eu: "203.0.113.101", us: "203.0.113.102", ap: "203.
 /** Texts of many.unsigned.test: too many for one datagram. */
 export const MANY_TEXTS = 60;
 
-/** Every zone but the root and `test`, which follow from the delegations. Pure. */
-export function leafZones(topology: Topology): readonly Zone[] {
+/** The zone whose server answers by the network of the client, or of the client subnet that a resolver names. */
+export const GEO_SUBNET_ZONE = "subnet.test";
+
+/** Every zone but the root and `test`, which follow from the delegations. `mailKey`: see mailZones. Pure. */
+export function leafZones(topology: Topology, mailKey: string): readonly Zone[] {
   const www = hostRecords("www", addressOf(topology, "good", 4), addressOf(topology, "good", 6));
   const web = zoneText(["@ MX 10 svc.lab.test.", '@ TXT "v=spf1 -all"', www]);
   const serial = (node: keyof typeof STALE_SERIALS): string => zoneText([www], STALE_SERIALS[node]);
@@ -55,6 +60,9 @@ export function leafZones(topology: Topology): readonly Zone[] {
     { name: "dead.test", text: web, servers: [], delegatedTo: ["dns-dead"] },
     { name: "lab.test", text: zoneText(labRecords(topology)), servers: BOTH },
     { name: "tls.test", text: zoneText(tlsRecords(topology)), servers: BOTH },
+    { name: "mail.test", text: zoneText(mailRecords(topology, mailKey)), servers: BOTH, signing: "nsec" },
+    { name: "smtp.test", text: zoneText(smtpRecords()), servers: BOTH },
+    { name: GEO_SUBNET_ZONE, text: "", servers: [], delegatedTo: ["geo-ns"] },
     { name: "cymru.test", text: zoneText(cymruRecords()), servers: BOTH },
     ...reverseZones(topology),
   ];
@@ -67,7 +75,8 @@ export function geoZone(region: keyof typeof GEO_ANSWERS): string {
 
 /** The zone `test`: its servers' addresses and everything delegated below it, with the DS records given. Pure. */
 export function testZone(topology: Topology, zones: readonly Zone[], ds: ReadonlyMap<string, string>): string {
-  const servers = Object.entries(NS).flatMap(([node, name]) =>
+  const inside = Object.entries(NS).filter(([, name]) => !name.endsWith(".lab.test."));
+  const servers = inside.flatMap(([node, name]) =>
     hostRecords(name, addressOf(topology, node, 4), addressOf(topology, node, 6)),
   );
   const own = hostRecords("ns.test.", addressOf(topology, "dns-tld", 4), addressOf(topology, "dns-tld", 6));
@@ -123,7 +132,10 @@ function labRecords(topology: Topology): string[] {
 }
 
 function tlsRecords(topology: Topology): string[] {
-  return TLS_VARIANTS.map((name) => hostRecords(name, addressOf(topology, name, 4), addressOf(topology, name, 6)));
+  const hosts = TLS_VARIANTS.map((name) =>
+    hostRecords(name, addressOf(topology, name, 4), addressOf(topology, name, 6)),
+  );
+  return [...hosts, 'h3 HTTPS 1 . alpn="h3,h2"'];
 }
 
 /** Zones of the reverse tree that the lab's ranges need, by prefix of the reversed name. */

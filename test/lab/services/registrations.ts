@@ -1,0 +1,156 @@
+import { rdapDomain, rdapRegistrant } from "#test/support/registries.ts";
+
+/** Top-level domains by the service that has their RDAP; all others are known to WHOIS alone. */
+export const RDAP_DOMAINS = { rdap: ["com", "net"], "rdap-dead": ["org"] } as const;
+
+/** Blocks and AS numbers in the lists of RDAP services; the dead one's come last and are smaller. */
+export const RDAP_NUMBERS = {
+  "ipv4.json": { rdap: ["198.18.0.0/15", "198.51.100.0/24"], "rdap-dead": ["203.0.113.0/24"] },
+  "ipv6.json": { rdap: ["2001:db8::/32"], "rdap-dead": ["2001:4800::/32"] },
+  "asn.json": { rdap: ["64500-64510"], "rdap-dead": ["64511-64511"] },
+} as const;
+
+const DATES = [
+  { eventAction: "registration", eventDate: "2020-02-03T04:05:06Z" },
+  { eventAction: "last changed", eventDate: "2026-01-02T03:04:05Z" },
+];
+
+/** What the RDAP service says at a path below its base; null: status 404. Pure. */
+export function rdapAnswer(path: string): Readonly<Record<string, unknown>> | null {
+  const [kind, ...rest] = path.split("/");
+  const subject = decodeURIComponent(rest.join("/"));
+  if (kind === "domain" && subject === "rdap.com") {
+    return rdapDomain({
+      ldhName: "RDAP.COM",
+      events: [...DATES, { eventAction: "expiration", eventDate: "2030-02-03T04:05:06Z" }],
+      entities: [rdapRegistrant("Lab Holders Ltd")],
+    });
+  }
+  if (kind === "ip" && subject.startsWith("198.51.100.")) {
+    return {
+      rdapConformance: ["rdap_level_0"],
+      objectClassName: "ip network",
+      handle: "NET-LAB-WEB",
+      startAddress: "198.51.100.0",
+      endAddress: "198.51.100.255",
+      ipVersion: "v4",
+      cidr0_cidrs: [{ v4prefix: "198.51.100.0", length: 24 }],
+      name: "LAB-WEB",
+      type: "ASSIGNED PA",
+      country: "NL",
+      status: ["active"],
+      events: DATES,
+      entities: [rdapRegistrant("Lab Web Ltd", "NL")],
+    };
+  }
+  if (kind === "autnum" && subject === "64510") {
+    return {
+      rdapConformance: ["rdap_level_0"],
+      objectClassName: "autnum",
+      handle: "AS64510",
+      startAutnum: 64_510,
+      endAutnum: 64_510,
+      name: "LAB-WEB",
+      country: "NL",
+      status: ["active"],
+      events: DATES,
+      entities: [rdapRegistrant("Lab Web Ltd", "NL")],
+    };
+  }
+  return null;
+}
+
+/** Who knows what by WHOIS, by service: its answers by the query as it comes, lower case. */
+export const WHOIS_TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  whois: {
+    "referred.io": refer("IO", "whois-registry.lab.test"),
+    "absent.io": refer("IO", "whois-registry.lab.test"),
+    "limited.io": refer("IO", "whois-registry.lab.test"),
+    "silent.io": refer("IO", "rdap-dead.lab.test"),
+    "circle.io": refer("IO", "whois-registry.lab.test"),
+    // Of services whose RDAP is dead.
+    "dead.org": refer("ORG", "whois-registry.lab.test"),
+    "203.0.113.9": [
+      "% IANA WHOIS server",
+      "refer:        whois-registry.lab.test",
+      "",
+      "inetnum:      203.0.113.0 - 203.0.113.255",
+      "organisation: Lab Registry",
+      "status:       ALLOCATED",
+      "",
+    ].join("\r\n"),
+    as64511: ["refer:        whois-registry.lab.test", "", "as-block:     64511", "status:       ALLOCATED", ""].join(
+      "\r\n",
+    ),
+  },
+  "whois-registry": {
+    "referred.io": thin("REFERRED.IO", "whois-registrar.lab.test"),
+    "dead.org": thick("DEAD.ORG"),
+    "absent.io": "Domain not found.\r\n>>> Last update of WHOIS database: 2026-01-01T00:00:00Z <<<\r\n",
+    "limited.io": "WHOIS LIMIT EXCEEDED - SEE WWW.PIR.ORG/WHOIS FOR DETAILS\r\n",
+    "circle.io": thin("CIRCLE.IO", "whois.lab.test"),
+    "203.0.113.9": [
+      "inetnum:        203.0.113.0 - 203.0.113.255",
+      "netname:        LAB-SERVICES",
+      "descr:          Lab Services",
+      "country:        FR",
+      "status:         ASSIGNED PA",
+      "source:         RIPE",
+      "",
+    ].join("\r\n"),
+    as64511: [
+      "aut-num:        AS64511",
+      "as-name:        LAB-SERVICES",
+      "org-name:       Lab Services Ltd",
+      "status:         ASSIGNED",
+      "source:         RIPE",
+      "",
+    ].join("\r\n"),
+  },
+  "whois-registrar": {
+    "referred.io": thick("REFERRED.IO"),
+  },
+};
+
+/** As IANA refers on. */
+function refer(topLevel: string, server: string): string {
+  return [
+    "% IANA WHOIS server",
+    "",
+    `refer:        ${server}`,
+    "",
+    `domain:       ${topLevel}`,
+    `whois:        ${server}`,
+    "status:       ACTIVE",
+    "source:       IANA",
+    "",
+  ].join("\r\n");
+}
+
+/** A registry that knows no holder (the layout of ICANN's Registration Data Directory). */
+function thin(name: string, registrarServer: string): string {
+  return [
+    `Domain Name: ${name}`,
+    "Registry Domain ID: D1234567-LAB",
+    `Registrar WHOIS Server: ${registrarServer}`,
+    "Registrar URL: http://registrar.example",
+    "Updated Date: 2026-01-02T03:04:05Z",
+    "Creation Date: 2020-02-03T04:05:06Z",
+    "Registry Expiry Date: 2030-02-03T04:05:06Z",
+    "Registrar: Lab Registrar",
+    "Registrar IANA ID: 9999",
+    "Domain Status: clientTransferProhibited https://icann.org/epp#clientTransferProhibited",
+    "Name Server: NS1.TEST",
+    "Name Server: NS2.TEST",
+    "DNSSEC: unsigned",
+    ">>> Last update of WHOIS database: 2026-01-03T00:00:00Z <<<",
+    "",
+  ].join("\r\n");
+}
+
+function thick(name: string): string {
+  return thin(name, "").replace(
+    "Name Server: NS1.TEST",
+    "Registrant Organization: Lab Holders Ltd\r\nRegistrant Country: DE\r\nName Server: NS1.TEST",
+  );
+}
