@@ -14,8 +14,13 @@ export interface Operation {
   readonly query?: TObject;
   readonly body?: TObject;
   readonly errors?: readonly ErrorCode[];
-  readonly security?: "key" | "operator" | "none";
+  /** either: the key in its own header or as Bearer. */
+  readonly security?: "key" | "either" | "operator" | "none";
   readonly status?: 200 | 201 | 202;
+  /** Media type of an answer that is a text and no envelope; `data` is its schema. */
+  readonly plain?: string;
+  /** Another success, with its own status and data. */
+  readonly otherwise?: { readonly status: 200; readonly data: TSchema };
 }
 
 /** The meta of an answer. */
@@ -72,17 +77,23 @@ const KEYED_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Errors before a route's own, by what stands in front of it. */
-const GATE_ERRORS: Readonly<Record<"key" | "operator" | "none", readonly ErrorCode[]>> = {
+const GATE_ERRORS: Readonly<Record<"key" | "either" | "operator" | "none", readonly ErrorCode[]>> = {
   key: KEYED_ERRORS,
+  either: KEYED_ERRORS,
   operator: ["auth_required", "invalid_api_key", "rate_limit_exceeded", "service_unavailable"],
   none: [],
 };
 
-const SECURITY = { key: [{ apiKey: [] }], operator: [{ operatorToken: [] }], none: [] };
+const SECURITY = {
+  key: [{ apiKey: [] }],
+  either: [{ apiKey: [] }, { bearerKey: [] }],
+  operator: [{ operatorToken: [] }],
+  none: [],
+};
 
 /** A route's schema for the docs. Fastify's own validation and serialisation are off: parseParams and the contract decide. */
 export function operation(described: Operation) {
-  const { id, tag, summary, data, query, body, security = "key", status = 200 } = described;
+  const { id, tag, summary, data, query, body, security = "key", status = 200, plain, otherwise } = described;
   const codes = [...GATE_ERRORS[security], ...(described.errors ?? [])];
   return {
     operationId: id,
@@ -92,7 +103,12 @@ export function operation(described: Operation) {
     security: SECURITY[security],
     ...(query === undefined ? {} : { querystring: query }),
     ...(body === undefined ? {} : { body }),
-    response: { [status]: success(data), ...errorResponses(codes) },
+    response: {
+      [status]:
+        plain === undefined ? success(data) : { description: "The answer", content: { [plain]: { schema: data } } },
+      ...(otherwise === undefined ? {} : { [otherwise.status]: success(otherwise.data) }),
+      ...errorResponses(codes),
+    },
   };
 }
 
@@ -105,7 +121,10 @@ export interface PlainOperation extends Pick<Operation, "id" | "tag" | "summary"
 /** The schema of a keyless route without an envelope. */
 export function plainOperation({ id, tag, summary, description, query, errors = [], types }: PlainOperation) {
   const content = Object.fromEntries(types.map((type) => [type, { schema: PLAIN_BODIES[type] ?? {} }]));
-  const limited = ["rate_limit_exceeded", "daily_limit_exceeded"] as const;
+  const failures = byStatus([...LIMITED, ...errors]).map(([status, named]) => [
+    status,
+    { description: named, content },
+  ]);
   return {
     operationId: id,
     tags: [tag],
@@ -113,9 +132,12 @@ export function plainOperation({ id, tag, summary, description, query, errors = 
     ...(description === undefined ? {} : { description }),
     security: SECURITY.none,
     ...(query === undefined ? {} : { querystring: query }),
-    response: { 200: { description: "The answer", content }, ...errorResponses([...limited, ...errors]) },
+    // Errors come in the asked form as well.
+    response: { 200: { description: "The answer", content }, ...Object.fromEntries(failures) },
   };
 }
+
+const LIMITED = ["rate_limit_exceeded", "daily_limit_exceeded"] as const;
 
 const PLAIN_BODIES: Readonly<Record<string, object>> = {
   "text/plain": { type: "string" },
@@ -129,10 +151,13 @@ function success(data: TSchema) {
 
 /** One response for each status, naming the codes that come with it. */
 function errorResponses(codes: readonly ErrorCode[]) {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set(codes))
-    byStatus.set(STATUS_OF_CODE[code], [...(byStatus.get(STATUS_OF_CODE[code]) ?? []), code]);
   return Object.fromEntries(
-    Array.from(byStatus, ([status, named]) => [status, { description: named.join(", "), ...Type.Ref("Error#") }]),
+    byStatus(codes).map(([status, named]) => [status, { description: named, ...Type.Ref("Error#") }]),
   );
+}
+
+/** The codes of each status, as a description names them. */
+function byStatus(codes: readonly ErrorCode[]): (readonly [status: number, named: string])[] {
+  const grouped = Map.groupBy(new Set(codes), (code) => STATUS_OF_CODE[code]);
+  return Array.from(grouped, ([status, named]) => [status, named.join(", ")] as const);
 }

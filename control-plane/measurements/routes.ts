@@ -40,6 +40,7 @@ export function registerMeasurements(
       description: "The key needs the tool's scope. Poll or stream poll_url; it survives restarts of the service.",
       status: 202,
       data: CREATED,
+      otherwise: { status: 200, data: Type.Ref("DryRun#") },
       query: SWITCHES,
       body: CREATE,
       errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],

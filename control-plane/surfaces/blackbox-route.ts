@@ -38,7 +38,9 @@ export function registerBlackbox(server: FastifyInstance, app: CheckContext, gat
       description:
         "An existing blackbox scrape configuration works with this address, the key as Bearer token and a region. " +
         "Metric names are the exporter's own. A target that fails is 200 with probe_success 0.",
-      data: Type.String({ description: "Prometheus text format 0.0.4, not an envelope" }),
+      data: Type.String({ description: "Prometheus text format 0.0.4" }),
+      plain: "text/plain",
+      security: "either",
       query: QUERY,
       errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],
     }),

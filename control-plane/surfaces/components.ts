@@ -1,5 +1,7 @@
+import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
+import { Nullable } from "#shared/tools/fields.ts";
 import { ERROR_ANSWER, META } from "#control-plane/http/operation.ts";
 
 /** Name of a tool's result among the document's components: email-check is EmailCheckResult. */
@@ -13,10 +15,60 @@ export function resultRef(contract: Contract): string {
   return `${resultName(contract)}#`;
 }
 
+/** What a call of v4 may answer with: the tool's own result, or with locations or dry_run another shape (decisions 6). */
+export function callData(contract: Contract) {
+  return Type.Union([Type.Ref(resultRef(contract)), Type.Ref("LocationsAnswer#"), Type.Ref("DryRun#")]);
+}
+
+const LOCATION = Type.Object(
+  {
+    probe_id: Type.String({ description: "Id of the probe" }),
+    region: Type.String({ description: "Its region" }),
+    country: Nullable(Type.String({ description: "Its country, ISO 3166-1 alpha-2" })),
+    city: Nullable(Type.String({ description: "Its city" })),
+    asn: Nullable(Type.Integer({ description: "Number of its network" })),
+    latitude: Nullable(Type.Number({ description: "Degrees, north positive" })),
+    longitude: Nullable(Type.Number({ description: "Degrees, east positive" })),
+  },
+  { $id: "Location", description: "Where a probe stands" },
+);
+
+const LOCATIONS_ANSWER = Type.Object(
+  {
+    locations: Type.Array(
+      Type.Object({
+        location: Type.Ref("Location#"),
+        status: Type.Enum(["ok", "failed"], { description: "Whether the probe has an answer" }),
+        data: Type.Optional(Type.Unknown({ description: "As the tool answers without locations" })),
+        error: Type.Optional(Type.Unknown({ description: "As an error answer of the tool" })),
+        duration_ms: Type.Integer({ description: "Milliseconds" }),
+      }),
+      { description: "One row a place" },
+    ),
+    summary: Type.Object(
+      {
+        total: Type.Integer({ description: "Places asked" }),
+        ok: Type.Integer({ description: "Those with an answer" }),
+        failed: Type.Integer({ description: "Those without" }),
+        consistent: Nullable(
+          Type.Boolean({ description: "All answers agree; null where there is nothing to compare" }),
+        ),
+      },
+      { description: "And the spread (min, median, max) of each of the tool's figures" },
+    ),
+  },
+  { $id: "LocationsAnswer", description: "With locations" },
+);
+
+const DRY_RUN = Type.Object(
+  { locations: Type.Array(Type.Ref("Location#"), { description: "Where it would run" }) },
+  { $id: "DryRun", description: "With dry_run" },
+);
+
 /** Registers what many operations share, so that the document says it once; call before any route. */
 export function addComponents(server: FastifyInstance, contracts: readonly Contract[]): void {
   server.addSchema(META);
-  server.addSchema(ERROR_ANSWER);
+  for (const shared of [ERROR_ANSWER, LOCATION, LOCATIONS_ANSWER, DRY_RUN]) server.addSchema(shared);
   for (const contract of contracts) {
     server.addSchema({ $id: resultName(contract), title: contract.title, ...contract.result });
   }

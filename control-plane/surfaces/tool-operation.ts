@@ -4,7 +4,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { ErrorCode } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import type { Version } from "#control-plane/http/versions.ts";
-import { resultRef } from "#control-plane/surfaces/components.ts";
+import { callData, resultRef } from "#control-plane/surfaces/components.ts";
 import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
 
 /** Errors of a tool's call beyond those of every keyed route. */
@@ -30,7 +30,7 @@ export function toolOperation(contract: Contract, version: Version, method: "GET
       tag: version === "v4" ? "Tools" : "Tools, version 3",
       summary: contract.title,
       description: contract.summary,
-      data: Type.Ref(resultRef(contract)),
+      data: version === "v4" ? callData(contract) : Type.Ref(resultRef(contract)),
       ...(inBody ? { body: params } : { query: params }),
       errors: TOOL_ERRORS,
     }),

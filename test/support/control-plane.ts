@@ -6,6 +6,7 @@ import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
 import { serve } from "#control-plane/serve.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
+import { startDocumentedProxy, type DocumentedProxy } from "#test/support/documented.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
 /** The operator's token of every control plane under test. */
@@ -75,13 +76,16 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   );
   const service = await serve(app, "0.0.0-test");
   const url = `http://127.0.0.1:${service.ports.http}`;
+  // The whole suite again with every answer held to the OpenAPI document (test/peers).
+  const documented = process.env["TEST_THROUGH"] === "prism" ? await startDocumentedProxy(url) : undefined;
   return {
     app,
     databaseUrl: database.url,
     url,
     grpcPort: service.ports.grpc,
-    ...apiOf(url),
+    ...apiOf(url, documented),
     async stop() {
+      documented?.close();
       await service.stop();
       await app.close();
       await database.drop();
@@ -90,10 +94,21 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 }
 
 /** The API of a control plane at this URL, wherever it runs. */
-export function apiOf(url: string): Pick<TestControlPlane, "call" | "operate" | "createKey"> {
-  const call = async (path: string, { key, method, headers, body, signal }: CallOptions = {}): Promise<Answer> => {
-    const response = await fetch(`${url}${path}`, {
-      method: method ?? (body === undefined ? "GET" : "POST"),
+export function apiOf(
+  url: string,
+  documented?: DocumentedProxy,
+): Pick<TestControlPlane, "call" | "operate" | "createKey"> {
+  const call = async (
+    path: string,
+    { key, method: given, headers, body, signal }: CallOptions = {},
+  ): Promise<Answer> => {
+    const method = given ?? (body === undefined ? "GET" : "POST");
+    const hasKey = key !== undefined || headers?.["authorization"] !== undefined;
+    // Streams are no JSON, and broken bodies are the proxy's to refuse, not ours.
+    const isApart = headers?.["accept"]?.includes("event-stream") === true || typeof body === "string";
+    const isHeld = !isApart && documented?.covers({ method, path, hasKey }) === true;
+    const response = await fetch(`${isHeld ? documented.url : url}${path}`, {
+      method,
       headers: {
         ...(key === undefined ? {} : { "x-api-key": key }),
         ...(body === undefined || typeof body === "string" ? {} : { "content-type": "application/json" }),

@@ -1,0 +1,20 @@
+import { defineConfig } from "vitest/config";
+
+// The end-to-end tests once more, their calls of documented paths through `prism proxy --errors`: an answer that is not
+// as the OpenAPI document says becomes an error of the proxy, and the test fails.
+// Vitest reads the default export.
+// oxlint-disable-next-line import/no-default-export
+export default defineConfig({
+  root: new URL("../..", import.meta.url).pathname,
+  test: {
+    include: ["test/e2e/*.test.ts"],
+    // These look at the connection itself, or at many processes that no proxy stands before.
+    exclude: ["test/e2e/*killed*.test.ts", "test/e2e/replicas.test.ts", "test/e2e/lost-agents.test.ts"],
+    env: { TEST_THROUGH: "prism" },
+    globalSetup: ["test/support/database-server.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
