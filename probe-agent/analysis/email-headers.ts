@@ -23,8 +23,8 @@ type Result = ResultOf<typeof emailHeader>;
 /** What headers alone say; the tool adds where from and when. */
 export type HeaderAnalysis = Omit<Result, "source" | "observed_at">;
 
-const MAX_SUBJECT = 2000;
-const MAX_LIST = 4000;
+const MAX_SUBJECT = 1500;
+const MAX_LIST = 1500;
 const MAX_SPF = 20;
 const MAX_PARAMETERS = 30;
 const NO_SPECIALS = { specials: "", literals: false };

@@ -6,19 +6,19 @@ type Result = Omit<ResultOf<typeof emailHeader>, "source" | "observed_at" | "lim
 
 /** Octets of JSON each list may take; together with what is no list they stay below the 256 KB of a result. */
 const SHARES = {
-  hops: 50_000,
-  headers: 40_000,
-  authentication_results: 25_000,
-  dkim_signatures: 20_000,
-  addresses: 20_000,
-  spam_headers: 12_000,
-  anomalies: 12_000,
-  received_spf: 8_000,
+  hops: 40_000,
+  headers: 32_000,
+  authentication_results: 20_000,
+  dkim_signatures: 16_000,
+  addresses: 14_000,
+  spam_headers: 8_000,
+  anomalies: 10_000,
+  received_spf: 6_000,
 } as const satisfies Partial<Record<keyof Result, number>>;
 
-/** Octets of the lists inside `auth` and the ARC chain. */
-const SMALL_SHARE = 6_000;
-const ARC_SHARE = 15_000;
+/** Octets of the lists inside other parts, and of the ARC chain. */
+const SMALL_SHARE = 5_000;
+const ARC_SHARE = 12_000;
 
 /** Cuts lists to their shares; `cut` says of which the end is missing. */
 export function fitLists(result: Result): { readonly result: Result; readonly cut: readonly string[] } {
@@ -29,7 +29,7 @@ export function fitLists(result: Result): { readonly result: Result; readonly cu
       cut.push(`Of ${items.length} entries of ${name} the first ${kept.length} are shown.`);
     return kept;
   };
-  const { auth, arc_chain: arc, alignment } = result;
+  const { auth, arc_chain: arc, alignment, content_type: type, list_unsubscribe: list } = result;
   const fitted: Result = {
     ...result,
     hops: fit("hops", result.hops, SHARES.hops),
@@ -46,6 +46,16 @@ export function fitLists(result: Result): { readonly result: Result; readonly cu
       others: fit("auth.others", auth.others, SMALL_SHARE),
     },
     alignment: { ...alignment, dkim: fit("alignment.dkim", alignment.dkim, SMALL_SHARE) },
+    content_type: type === null ? null : { ...type, parameters: fit("parameters", type.parameters, SMALL_SHARE) },
+    list_unsubscribe:
+      list === null
+        ? null
+        : {
+            ...list,
+            https: fit("https", list.https, SMALL_SHARE),
+            http: fit("http", list.http, SMALL_SHARE),
+            mailto: fit("mailto", list.mailto, SMALL_SHARE),
+          },
     arc_chain: arc === null ? null : { ...arc, sets: fit("arc_chain.sets", arc.sets, ARC_SHARE) },
   };
   return { result: fitted, cut };

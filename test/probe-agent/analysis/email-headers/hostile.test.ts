@@ -109,6 +109,30 @@ describe("256 KB of fields", () => {
     expect(faultsOf(filled(line))).toEqual([]);
   });
 
+  it.each(["\u{1F600}", "\u20AC", '"', "x"])("every field at once, all of %s", (filler) => {
+    const long = filler.repeat(400);
+    const names = "From Sender Reply-To To Cc"
+      .split(" ")
+      .map((name) => `${name}: ${`${long}@${long}.example, `.repeat(4)}`);
+    const blocks = [
+      ...names,
+      `Subject: ${filler.repeat(2000)}`,
+      `Return-Path: <${long}@${long}>`,
+      `Message-ID: <${long}@${long}>`,
+      `Content-Type: ${long}${`; ${long}=${long}`.repeat(3)}`,
+      `List-Unsubscribe: ${`<https://a.example/${long}>, <mailto:${long}>, <http://${long}>, `.repeat(4)}`,
+      `Authentication-Results: ${long}; spf=pass (${long}) smtp.mailfrom=${long}; dmarc=fail (${long}) header.from=${long}; arc=pass (${long}); dkim=pass (${long}) header.d=${long} header.s=${long} header.i=${long}`,
+      `Received-SPF: pass (${long}) client-ip=${long}; envelope-from=${long}; helo=${long}`,
+      `Received: from ${long} (${long}) by ${long} via ${long} with ${long} id ${long} for ${long}; ${long}`,
+      `DKIM-Signature: v=${long}; a=${long}; d=${long}; s=${long}; i=${long}; bh=${long}; b=${long}; h=${long}:${long}`,
+      `ARC-Seal: i=1; cv=${long}; d=${long}; s=${long}; a=${long}`,
+      `ARC-Authentication-Results: i=1; ${long}; ${long}=${long}`,
+      `X-Spam-Status: ${long}`,
+    ].join("\r\n");
+    const rest = `\r\nReceived: from ${long} by ${long} with ${long} id 1 for ${long}`.repeat(30);
+    expect(faultsOf(blocks + rest)).toEqual([]);
+  });
+
   it("a hundred thousand folds", () => {
     expect(faultsOf(`Subject: a${"\n b".repeat(85_000)}`)).toEqual([]);
     expect(faultsOf(`Subject: a${"\n ".repeat(100_000)}`)).toEqual([]);
