@@ -95,6 +95,12 @@ const SECURITY = {
 export function operation(described: Operation) {
   const { id, tag, summary, data, query, body, security = "key", status = 200, plain, otherwise } = described;
   const codes = [...GATE_ERRORS[security], ...(described.errors ?? [])];
+  const response: Record<number, object> = {
+    [status]:
+      plain === undefined ? success(data) : { description: "The answer", content: { [plain]: { schema: data } } },
+    ...(otherwise === undefined ? {} : { [otherwise.status]: success(otherwise.data) }),
+    ...errorResponses(codes),
+  };
   return {
     operationId: id,
     tags: [tag],
@@ -103,12 +109,7 @@ export function operation(described: Operation) {
     security: SECURITY[security],
     ...(query === undefined ? {} : { querystring: query }),
     ...(body === undefined ? {} : { body }),
-    response: {
-      [status]:
-        plain === undefined ? success(data) : { description: "The answer", content: { [plain]: { schema: data } } },
-      ...(otherwise === undefined ? {} : { [otherwise.status]: success(otherwise.data) }),
-      ...errorResponses(codes),
-    },
+    response,
   };
 }
 
