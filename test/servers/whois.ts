@@ -30,7 +30,7 @@ export interface WhoisServer {
 /** Starts a WHOIS server that answers each query as `answer` says; undefined: "No match". */
 export async function startWhoisServer(
   answer: (query: string) => WhoisBehaviour | undefined,
-  options: { readonly host?: string } = {},
+  options: { readonly host?: string; readonly port?: number } = {},
 ): Promise<WhoisServer> {
   const wire: WireServer = await startWireServer((socket, received) => {
     behave(socket, answer(received.replace(/\r\n$/, "")) ?? "No match.\r\n");

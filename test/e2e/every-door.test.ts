@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Value } from "typebox/value";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { comparable, throughEveryDoor } from "#test/support/doors.ts";
+import { closedPort } from "#test/support/health.ts";
+import { startStandInService, type StandInService } from "#test/support/stand-in-service.ts";
+import { TOOL_CALLS } from "#test/support/tool-calls.ts";
+
+/** Characters of the largest result there may be. */
+const MOST = 256 * 1024;
+/** Their points depend on times: on a busy machine one door may see a slow moment. */
+const GRADED_BY_TIME = new Set(["health", "performance"]);
+
+let service: StandInService;
+let key: string;
+
+beforeAll(async () => {
+  service = await startStandInService();
+  key = await service.plane.createKey();
+});
+
+afterAll(() => service?.stop());
+
+it("every tool of the catalogue has its calls", () => {
+  expect(Object.keys(TOOL_CALLS)).toEqual(expect.arrayContaining(CONTRACTS.map(({ name }) => name)));
+});
+
+describe("one call through every door gives the same data, which fits its contract", () => {
+  for (const contract of CONTRACTS) {
+    it(`${contract.name}`, { retry: GRADED_BY_TIME.has(contract.name) ? 2 : 0 }, async () => {
+      const params = TOOL_CALLS[contract.name]?.good(service.world) ?? {};
+      const answers = await throughEveryDoor(service.plane, key, contract, params);
+      const data = Array.from(answers, ([door, told]) => {
+        if (!("data" in told)) throw new Error(`${door}: ${JSON.stringify(told.error)}`);
+        expect(Array.from(Value.Errors(contract.result, told.data)), door).toEqual([]);
+        expect(JSON.stringify(told.data).length, door).toBeLessThanOrEqual(MOST);
+        return [door, comparable(told.data)];
+      });
+      expect(data).toEqual(data.map(([door]) => [door, data[0]?.[1]]));
+      expect(data).toHaveLength(contract.open === undefined ? 3 : 4);
+    });
+  }
+});
+
+describe("what fails, fails through every door with the same words", () => {
+  for (const contract of CONTRACTS) {
+    const dead = TOOL_CALLS[contract.name]?.dead;
+    if (typeof dead !== "function") continue;
+    it(`${contract.name}`, async () => {
+      const port = await closedPort();
+      const params = dead({ url: `https://shop.test:${port}/`, port });
+      const answers = await throughEveryDoor(service.plane, key, contract, params);
+      const errors = Array.from(answers, ([door, told]) => {
+        if (!("error" in told)) throw new Error(`${door}: ${JSON.stringify(told)}`);
+        const { code, stage, source, reason } = told.error;
+        return [door, { code, stage, source, reason }] as const;
+      });
+      expect(errors[0]?.[1]).toMatchObject({ code: "request_failed", source: "target" });
+      expect(errors).toEqual(errors.map(([door]) => [door, errors[0]?.[1]]));
+    });
+  }
+});

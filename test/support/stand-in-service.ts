@@ -1,0 +1,29 @@
+import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startStandIns, type StandIns } from "#test/support/stand-ins.ts";
+
+/** A control plane and a real agent to which the stand-ins are the world; the limits on callers are out of the way. */
+export interface StandInService {
+  readonly plane: TestControlPlane;
+  readonly agent: AgentProcess;
+  readonly world: StandIns;
+  stop(): Promise<void>;
+}
+
+/** Starts it; `settings` are the agent's, beside those of the stand-ins. Call `stop` in afterAll. */
+export async function startStandInService(settings: Readonly<Record<string, string>> = {}): Promise<StandInService> {
+  const config = { openPerMinute: 100_000, openPerDay: 100_000, targetBudget: 100_000 };
+  const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };
+  const [world, plane] = await Promise.all([startStandIns(), startControlPlane({ config, plans })]);
+  const agent = await startAgent(plane, "local", { ...world.settings, ...settings });
+  return {
+    plane,
+    agent,
+    world,
+    async stop() {
+      await agent.stop();
+      await Promise.all([world.close(), plane.stop()]);
+    },
+  };
+}
