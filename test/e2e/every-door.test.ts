@@ -27,7 +27,7 @@ it("every tool of the catalogue has its calls", () => {
 
 describe("one call through every door gives the same data, which fits its contract", () => {
   for (const contract of CONTRACTS) {
-    it(`${contract.name}`, { retry: GRADED_BY_TIME.has(contract.name) ? 2 : 0 }, async () => {
+    it(`of ${contract.name}`, { retry: GRADED_BY_TIME.has(contract.name) ? 2 : 0 }, async () => {
       const params = TOOL_CALLS[contract.name]?.good(service.world) ?? {};
       const answers = await throughEveryDoor(service.plane, key, contract, params);
       const data = Array.from(answers, ([door, told]) => {
@@ -46,7 +46,7 @@ describe("what fails, fails through every door with the same words", () => {
   for (const contract of CONTRACTS) {
     const dead = TOOL_CALLS[contract.name]?.dead;
     if (typeof dead !== "function") continue;
-    it(`${contract.name}`, async () => {
+    it(`of ${contract.name}`, async () => {
       const port = await closedPort();
       const params = dead({ url: `https://shop.test:${port}/`, port });
       const answers = await throughEveryDoor(service.plane, key, contract, params);

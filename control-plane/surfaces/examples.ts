@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A real call of a tool and what it said, long lists and texts cut. */
+export interface Example {
+  readonly params: Readonly<Record<string, string | number | boolean>>;
+  /** As `data` of an answer. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const FOLDER = new URL("examples/", import.meta.url);
+const EXAMPLES = readAll();
+
+/** The example of a tool; null where none was recorded (test/examples/update.ts records them). */
+export function exampleOf(tool: string): Example | null {
+  return EXAMPLES.get(tool) ?? null;
+}
+
+/** Read once, when the process starts: the files belong to the release. */
+function readAll(): ReadonlyMap<string, Example> {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"));
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(new URL(file, FOLDER), "utf8");
+      return [file.slice(0, -".json".length), JSON.parse(text) as Example] as const;
+    }),
+  );
+}
