@@ -3,11 +3,14 @@ import { rdapDomain, rdapRegistrant } from "#test/support/registries.ts";
 /** Top-level domains by the service that has their RDAP; all others are known to WHOIS alone. */
 export const RDAP_DOMAINS = { rdap: ["com", "net"], "rdap-dead": ["org"] } as const;
 
-/** Blocks and AS numbers in the lists of RDAP services; the dead one's come last and are smaller. */
+/** Blocks and AS numbers in the lists of RDAP services; public ones among them, which nothing in the lab has. */
 export const RDAP_NUMBERS = {
-  "ipv4.json": { rdap: ["198.18.0.0/15", "198.51.100.0/24"], "rdap-dead": ["203.0.113.0/24"] },
-  "ipv6.json": { rdap: ["2001:db8::/32"], "rdap-dead": ["2001:4800::/32"] },
-  "asn.json": { rdap: ["64500-64510"], "rdap-dead": ["64511-64511"] },
+  "ipv4.json": {
+    rdap: ["8.0.0.0/8", "198.18.0.0/15", "198.51.100.0/24"],
+    "rdap-dead": ["9.0.0.0/8", "203.0.113.0/24"],
+  },
+  "ipv6.json": { rdap: ["2001:4800::/23", "2001:db8::/32"], "rdap-dead": ["2620::/23"] },
+  "asn.json": { rdap: ["15169-15169", "64500-64510"], "rdap-dead": ["19281-19281", "64511-64511"] },
 } as const;
 
 const DATES = [
@@ -26,38 +29,44 @@ export function rdapAnswer(path: string): Readonly<Record<string, unknown>> | nu
       entities: [rdapRegistrant("Lab Holders Ltd")],
     });
   }
-  if (kind === "ip" && subject.startsWith("198.51.100.")) {
-    return {
-      rdapConformance: ["rdap_level_0"],
-      objectClassName: "ip network",
-      handle: "NET-LAB-WEB",
-      startAddress: "198.51.100.0",
-      endAddress: "198.51.100.255",
-      ipVersion: "v4",
-      cidr0_cidrs: [{ v4prefix: "198.51.100.0", length: 24 }],
-      name: "LAB-WEB",
-      type: "ASSIGNED PA",
-      country: "NL",
-      status: ["active"],
-      events: DATES,
-      entities: [rdapRegistrant("Lab Web Ltd", "NL")],
-    };
-  }
-  if (kind === "autnum" && subject === "64510") {
-    return {
-      rdapConformance: ["rdap_level_0"],
-      objectClassName: "autnum",
-      handle: "AS64510",
-      startAutnum: 64_510,
-      endAutnum: 64_510,
-      name: "LAB-WEB",
-      country: "NL",
-      status: ["active"],
-      events: DATES,
-      entities: [rdapRegistrant("Lab Web Ltd", "NL")],
-    };
-  }
+  if (kind === "ip" && subject.startsWith("198.51.100.")) return network("LAB-WEB", "198.51.100", "NL");
+  if (kind === "ip" && subject.startsWith("8.8.8.")) return network("LAB-PUBLIC", "8.8.8", "US");
+  if (kind === "autnum" && subject === "64510") return autnum("LAB-WEB", 64_510, "NL");
+  if (kind === "autnum" && subject === "15169") return autnum("LAB-PUBLIC", 15_169, "US");
   return null;
+}
+
+function network(name: string, prefix: string, country: string): Readonly<Record<string, unknown>> {
+  return {
+    rdapConformance: ["rdap_level_0"],
+    objectClassName: "ip network",
+    handle: `NET-${name}`,
+    startAddress: `${prefix}.0`,
+    endAddress: `${prefix}.255`,
+    ipVersion: "v4",
+    cidr0_cidrs: [{ v4prefix: `${prefix}.0`, length: 24 }],
+    name,
+    type: "ASSIGNED PA",
+    country,
+    status: ["active"],
+    events: DATES,
+    entities: [rdapRegistrant(`${name} Ltd`, country)],
+  };
+}
+
+function autnum(name: string, number: number, country: string): Readonly<Record<string, unknown>> {
+  return {
+    rdapConformance: ["rdap_level_0"],
+    objectClassName: "autnum",
+    handle: `AS${number}`,
+    startAutnum: number,
+    endAutnum: number,
+    name,
+    country,
+    status: ["active"],
+    events: DATES,
+    entities: [rdapRegistrant(`${name} Ltd`, country)],
+  };
 }
 
 /** Who knows what by WHOIS, by service: its answers by the query as it comes, lower case. */

@@ -174,7 +174,7 @@ export function reverseName(ip: string): string {
   return `${Array.from(nibbles).toReversed().join(".")}.ip6.arpa`;
 }
 
-/** Who announces what (documentation AS numbers, RFC 5398), with the country and name the origin zones tell. */
+/** Who announces what (documentation AS numbers, RFC 5398, but for the last ones), with the country and name the origin zones tell. */
 export const SYSTEMS = [
   { asn: 64500, prefix4: "198.18.0.0/16", prefix6: "2001:db8:18::/48", country: "CH", name: "LAB-CORE" },
   { asn: 64501, prefix4: "198.19.1.0/24", prefix6: "2001:db8:19:1::/64", country: "DE", name: "LAB-EU" },
@@ -182,6 +182,9 @@ export const SYSTEMS = [
   { asn: 64503, prefix4: "198.19.3.0/24", prefix6: "2001:db8:19:3::/64", country: "SG", name: "LAB-AP" },
   { asn: 64510, prefix4: "198.51.100.0/24", prefix6: "2001:db8:51:100::/64", country: "NL", name: "LAB-WEB" },
   { asn: 64511, prefix4: "203.0.113.0/24", prefix6: "2001:db8:203:113::/64", country: "FR", name: "LAB-SERVICES" },
+  // No address of the lab, but what registries and routing say of it can be asked: documentation has no networks.
+  { asn: 15169, prefix4: "8.8.8.0/24", prefix6: "2001:4860::/32", country: "US", name: "LAB-PUBLIC" },
+  { asn: 19281, prefix4: "9.9.9.0/24", prefix6: "2620:fe::/48", country: "US", name: "LAB-UNKNOWN" },
 ] as const;
 
 /** VANTAGE_CYMRU_ZONES of the lab. */

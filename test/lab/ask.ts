@@ -1,0 +1,51 @@
+import { expect } from "vitest";
+import type { Service } from "#test/lab/lab.ts";
+import { PLACES } from "#test/lab/services/product.ts";
+import type { Region } from "#test/lab/topology.ts";
+
+/** What one location answered. */
+export interface Answered<T> {
+  readonly location: { readonly region: string };
+  readonly status: "ok" | "failed";
+  readonly data: T;
+  readonly error: {
+    readonly stage: string;
+    readonly source: string;
+    readonly reason: string;
+    readonly message: string;
+  };
+}
+
+/** Asks the product of the lab by its API, with a key of its own. */
+export interface Asker {
+  /** A tool's answer from one region (default eu), whatever it came to. */
+  ask<T>(tool: string, params: Readonly<Record<string, string | number>>, region?: Region): Promise<Answered<T>>;
+  /** Its result; throws where there is none. */
+  see<T>(tool: string, params: Readonly<Record<string, string | number>>, region?: Region): Promise<T>;
+}
+
+/** Makes a key and an asker with it. */
+export async function createAsker({ plane }: Service): Promise<Asker> {
+  const key = await plane.createKey();
+  const ask: Asker["ask"] = async <T>(
+    tool: string,
+    params: Readonly<Record<string, string | number>>,
+    region: Region = "eu",
+  ) => {
+    const query = new URLSearchParams({ locations: PLACES[region].region });
+    for (const [name, value] of Object.entries(params)) query.set(name, `${value}`);
+    const { text, status, body } = await plane.call(`/api/v4/${tool}?${query.toString()}`, { key, timeoutMs: 40_000 });
+    expect(status, text).toBe(200);
+    const [row] = (body.data as { readonly locations: readonly Answered<T>[] }).locations;
+    if (row === undefined) throw new Error(text);
+    return row;
+  };
+  return {
+    ask,
+    async see<T>(tool: string, params: Readonly<Record<string, string | number>>, region: Region = "eu") {
+      const row = await ask<T>(tool, params, region);
+      if (row.status !== "ok") throw new Error(JSON.stringify(row.error));
+      return row.data;
+    },
+  };
+}
