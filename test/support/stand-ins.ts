@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { recordsOf } from "#test/servers/dnssec/zone.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import type { HttpServer } from "#test/servers/http.ts";
 import { createPki, type Issued } from "#test/servers/pki.ts";
-import { startQuicServer } from "#test/servers/quic.ts";
 import { startSmtpServer } from "#test/servers/smtp.ts";
 import { startWhoisServer } from "#test/servers/whois.ts";
 import { identityOf } from "#test/support/http-engine.ts";
@@ -14,7 +13,8 @@ import { writeMmdb } from "#test/support/mmdb.ts";
 import { startOutside } from "#test/support/stand-ins/outside.ts";
 import { ADDRESS, FREE_PORTS, OLD_ADDRESS, portPart, USUAL_PORTS, type Ports } from "#test/support/stand-ins/places.ts";
 import { whoisText } from "#test/support/stand-ins/registry-data.ts";
-import { plainShop, secureShop, SHOP_NAMES } from "#test/support/stand-ins/shop.ts";
+import { startShop, startShopOverIpv6 } from "#test/support/stand-ins/shop-servers.ts";
+import { SHOP_NAMES } from "#test/support/stand-ins/shop.ts";
 import { growNames, type Names } from "#test/support/stand-ins/zones.ts";
 
 /** Everything outside that the tools ask, on loopback: a shop with its mail and names, registries, archives, resolvers. */
@@ -53,20 +53,21 @@ export async function startStandIns({ usualPorts = false }: { readonly usualPort
   let ports: Ports = wanted;
   const pki = await createPki({ name: "Oak and Lumen Test" });
   const [shopLeaf, mailLeaf] = await Promise.all([
-    pki.issue({ dns: SHOP_NAMES, ip: [ADDRESS.shop] }),
+    pki.issue({ dns: SHOP_NAMES, ip: [ADDRESS.shop, "::1"] }),
     pki.issue({ dns: ["mail.shop.test"] }),
   ]);
-  const web = await keep(
-    startHttpServer({
-      host: ADDRESS.shop,
-      port: wanted.https,
-      tls: identityOf(shopLeaf, pki.intermediate),
-      h2: true,
-      handler: secureShop(() => ports),
-    }),
-  );
-  const [plain, mail, whois, outside] = await Promise.all([
-    keep(startHttpServer({ host: ADDRESS.shop, port: wanted.http, handler: plainShop(() => ports) })),
+  const plan = {
+    host: ADDRESS.shop,
+    http: wanted.http,
+    https: wanted.https,
+    identity: identityOf(shopLeaf, pki.intermediate),
+    shown: () => ports,
+  };
+  const shop = await keep(startShop(plan));
+  const overIpv6 = await startShopOverIpv6(shop, plan);
+  if (overIpv6 !== null) open.push(overIpv6);
+  const { web, plain } = shop;
+  const [mail, whois, outside] = await Promise.all([
     keep(startSmtpServer({ ...MAIL, chain: [mailLeaf, pki.intermediate], host: ADDRESS.mail, port: wanted.smtp })),
     keep(
       startWhoisServer((query) => whoisText(query) ?? { nothing: "closed" }, {
@@ -75,10 +76,10 @@ export async function startStandIns({ usualPorts = false }: { readonly usualPort
       }),
     ),
     keep(startOutside(wanted.http)),
-    keep(startQuicServer({ host: ADDRESS.shop, port: web.port })),
   ]);
   const names = growNames({
     httpsPort: web.port,
+    ipv6: overIpv6 !== null,
     shopKey: spkiDigest(shopLeaf),
     mailKey: spkiDigest(mailLeaf),
     dkimKey: DKIM_KEY.export({ format: "der", type: "spki" }).toString("base64"),

@@ -9,6 +9,8 @@ import { ADDRESS } from "#test/support/stand-ins/places.ts";
 /** What only the servers know and the zones publish. */
 export interface Published {
   readonly httpsPort: number;
+  /** Whether the shop can be reached at ::1 too. */
+  readonly ipv6: boolean;
   /** SHA-256 of the subject public key of each certificate, hexadecimal. */
   readonly shopKey: string;
   readonly mailKey: string;
@@ -82,11 +84,12 @@ function head(apex: string): string {
   ].join("\n");
 }
 
-function shopZone({ httpsPort, shopKey, mailKey, dkimKey }: Published): string {
+function shopZone({ httpsPort, ipv6, shopKey, mailKey, dkimKey }: Published): string {
   const binding = `1 . alpn="h2,h3"${httpsPort === 443 ? "" : ` port=${httpsPort}`}`;
   const prefix = httpsPort === 443 ? "" : `_${httpsPort}._https.`;
   const rows: readonly (readonly [string, string])[] = [
     ["", `A ${ADDRESS.shop}`],
+    ...(ipv6 ? [["", "AAAA ::1"] as const] : []),
     [prefix, `HTTPS ${binding}`],
     ["", "MX 10 mail.shop.test."],
     ["", `TXT ${txt("v=spf1 mx -all")}`],
@@ -112,6 +115,7 @@ function shopZone({ httpsPort, shopKey, mailKey, dkimKey }: Published): string {
 
 const REVERSE = `
 1.0.80.127.in-addr.arpa. 300 IN PTR shop.test.
+1.${"0.".repeat(31)}ip6.arpa. 300 IN PTR shop.test.
 25.0.80.127.in-addr.arpa. 300 IN PTR mail.shop.test.
 8.8.8.8.in-addr.arpa. 300 IN PTR dns.google.
 `;
