@@ -26,8 +26,8 @@ export interface RunDeps {
   readonly onCancel: (id: string, cancel: () => void) => () => void;
 }
 
-/** Checks of one batch at once: an agent has 200 places, and others have batches too. */
-const AT_ONCE = 25;
+/** Checks of one batch at once, as many as curl --parallel has; the hub takes turns between accounts beyond that. */
+const AT_ONCE = 50;
 /** For so long what no probe can be had for is left to another replica, or to a probe that comes back. */
 const GIVE_UP_MS = 30_000;
 

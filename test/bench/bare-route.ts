@@ -1,12 +1,13 @@
-// The baseline: a bare Fastify route, in a process of its own, that sends the bytes of a file as JSON.
+// The baseline: a bare Fastify route, in a process of its own, that sends the bytes of a file, as JSON
+// or as the media type given second.
 import { readFileSync } from "node:fs";
 import fastify from "fastify";
 
-const [, , file = ""] = process.argv;
+const [, , file = "", type = "application/json; charset=utf-8"] = process.argv;
 const body = readFileSync(file, "utf8");
 const server = fastify();
 server.get("/", (_request, reply) => {
-  void reply.type("application/json; charset=utf-8").send(body);
+  void reply.type(type).send(body);
 });
 await server.listen({ port: 0, host: "127.0.0.1" });
 const address = server.server.address();

@@ -1,13 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { startBareRoute } from "#test/bench/bare.ts";
 import { runLoad } from "#test/bench/load.ts";
 import type { Product } from "#test/bench/product.ts";
 import { row, type Row } from "#test/bench/report.ts";
-
-const BARE = fileURLToPath(new URL("bare-route.ts", import.meta.url));
 
 /** Keyed GET /api/v4/tools against a bare Fastify route that sends the same bytes; best of three each, taken in turn. */
 export async function benchCatalogue(product: Product): Promise<Row[]> {
@@ -15,19 +11,17 @@ export async function benchCatalogue(product: Product): Promise<Row[]> {
   const answer = await fetch(`http://127.0.0.1:${product.port}/api/v4/tools`, { headers });
   const file = join(product.folder, "tools.json");
   writeFileSync(file, await answer.text());
-  const bare = spawn(process.execPath, [BARE, file], { stdio: ["ignore", "pipe", "inherit"] });
-  const [chunk] = (await once(bare.stdout, "data")) as [Buffer];
-  const barePort = Number(chunk.toString());
+  const bare = await startBareRoute(file);
   let bareRate = 0;
   let rate = 0;
   for (let round = 0; round < 3; round += 1) {
-    bareRate = Math.max(bareRate, (await runLoad({ port: barePort, path: "/" })).rate);
+    bareRate = Math.max(bareRate, (await runLoad({ port: bare.port, path: "/" })).rate);
     const report = await runLoad({ port: product.port, path: "/api/v4/tools", headers });
     const bad = Object.keys(report.statuses).filter((status) => status !== "200");
     if (bad.length > 0) throw new Error(`GET /api/v4/tools answered ${bad.join(", ")}`);
     rate = Math.max(rate, report.rate);
   }
-  bare.kill();
+  bare.stop();
   return [
     row("bare Fastify route, same bytes", bareRate, "requests/s"),
     row("keyed GET /api/v4/tools", rate, "requests/s"),

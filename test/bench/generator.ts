@@ -7,14 +7,21 @@ const { values } = parseArgs({
   options: {
     port: { type: "string", default: "" },
     path: { type: "string", default: "/" },
+    method: { type: "string", default: "GET" },
     header: { type: "string", multiple: true, default: [] },
+    body: { type: "string", default: "" },
     connections: { type: "string", default: "50" },
     seconds: { type: "string", default: "5" },
   },
 });
-const request = Buffer.from(
-  [`GET ${values.path} HTTP/1.1`, `host: 127.0.0.1:${values.port}`, ...values.header, "", ""].join("\r\n"),
-);
+const length = values.body === "" ? [] : [`content-length: ${Buffer.byteLength(values.body)}`];
+const lines = [
+  `${values.method} ${values.path} HTTP/1.1`,
+  `host: 127.0.0.1:${values.port}`,
+  ...values.header,
+  ...length,
+];
+const request = Buffer.from([...lines, "", values.body].join("\r\n"));
 const latencies: number[] = [];
 const statuses = new Map<string, number>();
 let over = false;

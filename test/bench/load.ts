@@ -8,6 +8,8 @@ const GENERATOR = fileURLToPath(new URL("generator.ts", import.meta.url));
 export interface Load {
   readonly port: number;
   readonly path: string;
+  /** Sent by POST; absent: a GET. */
+  readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections?: number;
   readonly seconds?: number;
@@ -26,6 +28,7 @@ export async function runLoad(load: Load): Promise<LoadReport> {
   const headers = Object.entries(load.headers ?? {}).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
   const options = { port: load.port, path: load.path, connections: load.connections ?? 50, seconds: load.seconds ?? 5 };
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  if (load.body !== undefined) flags.push("--method", "POST", "--body", load.body);
   const { stdout } = await promisify(execFile)(process.execPath, [GENERATOR, ...flags, ...headers]);
   return JSON.parse(stdout) as LoadReport;
 }

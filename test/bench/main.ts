@@ -1,11 +1,15 @@
 // npm run bench: figures of the whole product on loopback, each beside its baseline of the same run. Not a test: it says
 // what it measured and ends with 1 where a bound was missed.
 import { setTimeout as sleep } from "node:timers/promises";
+import { benchBatch } from "#test/bench/batch.ts";
 import { benchCatalogue } from "#test/bench/catalogue.ts";
 import { benchChecks } from "#test/bench/checks.ts";
 import { benchDeadlines } from "#test/bench/deadlines.ts";
 import { benchEchoes } from "#test/bench/echoes.ts";
 import { benchFleet } from "#test/bench/fleet.ts";
+import { benchHealth } from "#test/bench/health.ts";
+import { benchMcp } from "#test/bench/mcp.ts";
+import { benchOpen } from "#test/bench/open.ts";
 import { benchPing } from "#test/bench/ping.ts";
 import { makeFolder, readPssMb, startProduct } from "#test/bench/product.ts";
 import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
@@ -43,6 +47,10 @@ try {
   const catalogue = await benchCatalogue(product);
   say(...catalogue);
   say(...(await benchChecks(product, catalogue[0]?.value ?? 0)));
+  say(...(await benchOpen(product)));
+  say(...(await benchMcp(product)));
+  say(...(await benchBatch(product)));
+  say(...(await benchHealth(product)));
   say(...(await benchPing(product)));
   say(...(await benchDeadlines(product)));
   await product.stop();

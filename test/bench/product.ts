@@ -43,6 +43,8 @@ export async function startProduct(folder: string, key?: string): Promise<Produc
       VANTAGE_AGENT_METRICS_ADDR: "off",
       VANTAGE_PLANS: join(folder, "plans.json"),
       VANTAGE_ALLOW_TARGETS: "127.0.0.0/8",
+      VANTAGE_OPEN_PER_MINUTE: "1000000",
+      VANTAGE_OPEN_PER_DAY: "1000000000",
     },
     stdio: ["ignore", "pipe", "inherit"],
   });

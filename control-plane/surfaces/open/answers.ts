@@ -20,6 +20,8 @@ export interface Answers {
   get(key: string, run: () => Promise<CheckAnswer>): Promise<KeptAnswer>;
   /** The kept answer, if it is at hand. */
   peek(key: string): KeptAnswer | undefined;
+  /** Whether an answer is still to be served. */
+  isFresh(kept: KeptAnswer): boolean;
   /** Whole seconds since an answer was given. */
   age(kept: KeptAnswer): number;
 }
@@ -54,6 +56,7 @@ export function createAnswers(clock: Clock): Answers {
       started.then(forget, forget);
       return started;
     },
+    isFresh: ({ at }) => clock.monotonic() - at < CACHE_SECONDS * 1_000,
     age: ({ at }) => Math.max(0, Math.floor((clock.monotonic() - at) / 1_000)),
   };
 }

@@ -12,7 +12,8 @@ import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
 import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/limits/anonymous.ts";
 import type { Verdict } from "#control-plane/limits/verdict.ts";
 import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
-import { CACHE_SECONDS, createAnswers, type Answers, type KeptAnswer } from "#control-plane/surfaces/open/answers.ts";
+import { CACHE_SECONDS, createAnswers, type KeptAnswer } from "#control-plane/surfaces/open/answers.ts";
+import { createCalls } from "#control-plane/surfaces/open/calls.ts";
 import { describeCatalogue } from "#control-plane/surfaces/open/catalogue.ts";
 import { describeAnswer, FORMATS, openErrors, renderAs, type Format } from "#control-plane/surfaces/open/format.ts";
 import { readOpenRequest } from "#control-plane/surfaces/open/request.ts";
@@ -34,6 +35,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
   const { checks, limits, allowance, baseUrl } = deps;
   const tools = openTools(contracts);
   const answers = createAnswers(checks.clock);
+  const calls = createCalls(answers);
   const config = { renderError: openErrors(baseUrl) };
   const served = new Counter({
     name: "vantage_open_requests_total",
@@ -42,11 +44,15 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
     registers: [deps.registry],
   });
   const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    describeAnswer(reply, "text");
     const nowMs = checks.clock.now().getTime();
     const verdict = limits.take(request.ip);
     setRateHeaders(reply, allowance, verdict, nowMs);
-    done(verdict.denied === null ? undefined : overLimit(verdict, nowMs));
+    if (verdict.denied !== null) return done(overLimit(verdict, nowMs));
+    // The same words as a moment ago need not be read again.
+    const call = calls.find(request.raw.url ?? "");
+    if (call === undefined) return done();
+    call.hits.inc();
+    sendAnswer(reply, call, answers.age(call.kept));
   };
 
   for (const tool of tools) {
@@ -59,7 +65,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
       async handler(request, reply) {
         const { params, format } = readOpenRequest(request, tool);
         const key = keyOf(tool, params);
-        const hit = answers.peek(key) !== undefined;
+        const isHit = answers.peek(key) !== undefined;
         const kept = await answers.get(key, () =>
           runCheck(checks, {
             contract: tool.contract,
@@ -69,8 +75,11 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
             maxLocations: 1,
           }),
         );
-        served.inc({ tool: tool.name, cache: hit ? "hit" : "miss" });
-        return sendAnswer(reply, { tool, params, format, kept, answers, baseUrl });
+        served.inc({ tool: tool.name, cache: isHit ? "hit" : "miss" });
+        const body = bodyOf(kept, tool, params, format, baseUrl);
+        const hits = served.labels({ tool: tool.name, cache: "hit" });
+        calls.keep(request.raw.url ?? "", { kept, format, body, hits });
+        return sendAnswer(reply, { format, body }, answers.age(kept));
       },
     });
   }
@@ -102,16 +111,13 @@ function answerPreflight(_request: FastifyRequest, reply: FastifyReply): Fastify
     .send();
 }
 
-interface Sending {
-  readonly tool: OpenTool;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly format: Format;
-  readonly kept: KeptAnswer;
-  readonly answers: Answers;
-  readonly baseUrl: string;
-}
-
-function sendAnswer(reply: FastifyReply, { tool, params, format, kept, answers, baseUrl }: Sending): FastifyReply {
+function bodyOf(
+  kept: KeptAnswer,
+  tool: OpenTool,
+  params: Readonly<Record<string, unknown>>,
+  format: Format,
+  baseUrl: string,
+): string {
   const answered = refuseUnanswered(underOwnName(kept.answer, tool));
   if (answered.kind !== "single" || answered.outcome.status !== "ok") throw new Error("one location was asked");
   let body = kept.bodies.get(format);
@@ -119,9 +125,17 @@ function sendAnswer(reply: FastifyReply, { tool, params, format, kept, answers, 
     body = renderAs(format, answered.outcome.data, `${baseUrl}${pathOf(tool.name, tool.q, tool.extra, params)}`);
     kept.bodies.set(format, body);
   }
+  return body;
+}
+
+function sendAnswer(
+  reply: FastifyReply,
+  { format, body }: { readonly format: Format; readonly body: string },
+  age: number,
+): FastifyReply {
   return describeAnswer(reply, format)
     .header("cache-control", `public, max-age=${CACHE_SECONDS}`)
-    .header("age", answers.age(kept))
+    .header("age", age)
     .send(body);
 }
 
