@@ -33,6 +33,9 @@ const BOTH: readonly ServerName[] = ["dns-ns1", "dns-ns2"];
 /** Serials of the zone whose second server has fallen behind. */
 export const STALE_SERIALS = { "dns-ns1": 2026010102, "dns-ns2": 2026010101 } as const;
 
+/** What each of them says of changed.stale.test. */
+export const STALE_ANSWERS = { "dns-ns1": "203.0.113.112", "dns-ns2": "203.0.113.111" } as const;
+
 /** What geo.test says to each region. */
 export const GEO_ANSWERS = { eu: "203.0.113.101", us: "203.0.113.102", ap: "203.0.113.103" } as const;
 
@@ -46,15 +49,16 @@ export const GEO_SUBNET_ZONE = "subnet.test";
 export function leafZones(topology: Topology, mailKey: string): readonly Zone[] {
   const www = hostRecords("www", addressOf(topology, "good", 4), addressOf(topology, "good", 6));
   const web = zoneText(["@ MX 10 svc.lab.test.", '@ TXT "v=spf1 -all"', www]);
-  const serial = (node: keyof typeof STALE_SERIALS): string => zoneText([www], STALE_SERIALS[node]);
+  const stale = (node: keyof typeof STALE_SERIALS): string =>
+    zoneText([www, `changed A ${STALE_ANSWERS[node]}`], STALE_SERIALS[node]);
   return [
     { name: "signed.test", text: web, servers: BOTH, signing: "nsec" },
     { name: "nsec3.test", text: web, servers: BOTH, signing: "nsec3" },
     { name: "bogus.test", text: web, servers: BOTH, signing: "nsec", ds: "another key" },
     { name: "expired.test", text: web, servers: BOTH, signing: "expired" },
     { name: "unsigned.test", text: zoneText([web, ...oddRecords()], null), servers: BOTH },
-    { name: "stale.test", text: serial("dns-ns1"), servers: ["dns-ns1"], delegatedTo: BOTH },
-    { name: "stale.test", text: serial("dns-ns2"), servers: ["dns-ns2"], delegatedTo: BOTH },
+    { name: "stale.test", text: stale("dns-ns1"), servers: ["dns-ns1"], delegatedTo: BOTH },
+    { name: "stale.test", text: stale("dns-ns2"), servers: ["dns-ns2"], delegatedTo: BOTH },
     { name: "lame.test", text: web, servers: [], delegatedTo: ["dns-lame"] },
     { name: "half-lame.test", text: web, servers: ["dns-ns1"], delegatedTo: ["dns-ns1", "dns-lame"] },
     { name: "dead.test", text: web, servers: [], delegatedTo: ["dns-dead"] },

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { propagation as contract } from "#shared/tools/propagation.ts";
+import { addressOf } from "#test/lab/addresses.ts";
+import { createAsker, type Asker } from "#test/lab/ask.ts";
+import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
+import { whyNoLab } from "#test/lab/namespaces.ts";
+import { PLACES } from "#test/lab/services/product.ts";
+import { GEO_ANSWERS, GEO_SUBNET_ZONE, STALE_ANSWERS, STALE_SERIALS } from "#test/lab/services/zones.ts";
+import { LAB, REGIONS } from "#test/lab/topology.ts";
+
+const why = whyNoLab();
+if (why !== null) console.warn(why);
+
+type Result = ResultOf<typeof contract>;
+
+/** The list of public resolvers: one in each region, asked over UDP but for the last, and one that nobody hears. */
+const RESOLVERS = [
+  ...REGIONS.map((region) => ({
+    id: region,
+    name: `Resolver ${region}`,
+    location: region,
+    address: addressOf(LAB, `resolver-${region}`),
+    transport: region === "ap" ? "tcp" : "udp",
+  })),
+  { id: "dead", name: "Nobody", location: "anycast", address: addressOf(LAB, "dns-dead"), transport: "udp" },
+];
+const WAY_MS = 6_000;
+const SITE = addressOf(LAB, "good");
+
+interface Row {
+  readonly what: string;
+  readonly domain: string;
+  readonly type?: string;
+  readonly status?: string;
+  /** The same everywhere. */
+  readonly answers: readonly string[];
+  /** Names of the zone's servers. */
+  readonly ns: readonly string[];
+  readonly zone: string;
+  readonly consistent?: boolean;
+  readonly serials?: readonly number[];
+}
+
+const BOTH = ["ns1.test", "ns2.test"];
+
+const ROWS: readonly Row[] = [
+  { what: "a signed zone", domain: "www.signed.test", answers: [SITE], ns: BOTH, zone: "signed.test" },
+  {
+    what: "another type",
+    domain: "mail.test",
+    type: "MX",
+    answers: ["10 mx.mail.test.", "20 smtp-plain.lab.test."],
+    ns: BOTH,
+    zone: "mail.test",
+  },
+  { what: "no such name", domain: "none.signed.test", status: "NXDOMAIN", answers: [], ns: BOTH, zone: "signed.test" },
+  { what: "an alias", domain: "alias.unsigned.test", answers: [SITE], ns: BOTH, zone: "unsigned.test" },
+  {
+    what: "a secondary that lags behind, but not in this record",
+    domain: "www.stale.test",
+    answers: [SITE],
+    ns: BOTH,
+    zone: "stale.test",
+    consistent: false,
+    serials: [STALE_SERIALS["dns-ns1"], STALE_SERIALS["dns-ns2"]],
+  },
+];
+
+describe.skipIf(why !== null)("the propagation tool on the table of zones", () => {
+  let lab: Lab & { readonly service: Service };
+  let asker: Asker;
+  beforeAll(async () => {
+    lab = await startServiceLab({ agentSettings: { VANTAGE_RESOLVERS: JSON.stringify(RESOLVERS) } });
+    asker = await createAsker(lab.service);
+  });
+  afterAll(() => lab?.close());
+
+  function see(domain: string, type = "A"): Promise<Result> {
+    return asker.see<Result>("propagation", { domain, type });
+  }
+
+  /** Rows of the other probes, by their regions. */
+  function elsewhere({ resolvers }: Result, region: "us" | "ap"): Result["resolvers"][number] {
+    const named = `Probe in ${PLACES[region].region}`;
+    const found = resolvers.find(({ kind, name }) => kind === "agent" && name === named);
+    if (found === undefined) throw new Error(`nothing from ${named}`);
+    return found;
+  }
+
+  function listed({ resolvers }: Result, id: string): Result["resolvers"][number] {
+    const found = resolvers.find((row) => row.id === id);
+    if (found === undefined) throw new Error(`nothing of ${id}`);
+    return found;
+  }
+
+  it.concurrent.each(ROWS)("$what: $domain is the same everywhere", async (row) => {
+    const { domain, type, status = "NOERROR", answers, ns, zone, consistent = true, serials = [1, 1] } = row;
+    const seen = await see(domain, type);
+    expect(seen).toMatchObject({ verdict: "propagated", consistent: true, agreement_pct: 100, expected_in_s: null });
+    expect(seen.distinct_answers).toMatchObject([{ answers, status }]);
+    expect(seen.authoritative).toMatchObject({ zone, ns, answers, status, consistent });
+    expect(seen.authoritative?.serials).toEqual(ns.map((name, index) => ({ ns: name, serial: serials[index] })));
+    const heard = [...REGIONS.map((region) => listed(seen, region)), listed(seen, "own")];
+    for (const resolver of [...heard, elsewhere(seen, "us"), elsewhere(seen, "ap")]) {
+      expect(resolver).toMatchObject({ status, answers, verdict: "match", authoritative_match: true, error: null });
+    }
+    expect(heard.map(({ transport }) => transport)).toEqual(["udp", "udp", "tcp", "udp"]);
+    // One that nobody hears is no witness.
+    expect(listed(seen, "dead")).toMatchObject({ status: "TIMEOUT", verdict: "error", error: "timeout", rtt_ms: null });
+  });
+
+  it.concurrent("a zone that answers by client subnet: the differences are meant", async () => {
+    const seen = await see(GEO_SUBNET_ZONE);
+    expect(seen).toMatchObject({ verdict: "geo", authoritative: { answers: [GEO_ANSWERS.eu] } });
+    expect(listed(seen, "eu")).toMatchObject({ answers: [GEO_ANSWERS.eu], verdict: "match" });
+    for (const region of ["us", "ap"] as const) {
+      const answer = [GEO_ANSWERS[region]];
+      expect(listed(seen, region)).toMatchObject({ answers: answer, verdict: "geo", authoritative_match: true });
+      expect(elsewhere(seen, region).answers).toEqual(answer);
+    }
+    expect(seen.distinct_answers).toHaveLength(3);
+  });
+
+  it.concurrent("a zone that answers by who asks: what each region is told, and never that it is the same", async () => {
+    const seen = await see("geo.test");
+    // A cache counts down within the run: an answer of a second ago may be an older one, as far as can be told.
+    expect(["inconsistent", "propagating"]).toContain(seen.verdict);
+    expect(seen.consistent).toBe(false);
+    for (const region of REGIONS) expect(listed(seen, region).answers).toEqual([GEO_ANSWERS[region]]);
+    for (const region of ["us", "ap"] as const) {
+      expect(["differs", "stale"]).toContain(listed(seen, region).verdict);
+      expect(elsewhere(seen, region).answers).toEqual([GEO_ANSWERS[region]]);
+    }
+  });
+
+  it.concurrent("a secondary that lags behind in this record: which server says what, and its serial", async () => {
+    const seen = await see("changed.stale.test");
+    const [fresh, old] = [STALE_ANSWERS["dns-ns1"], STALE_ANSWERS["dns-ns2"]];
+    expect(seen.authoritative).toMatchObject({
+      consistent: false,
+      answers: [old, fresh],
+      servers: [
+        { ns: "ns1.test", answers: [fresh], serial: STALE_SERIALS["dns-ns1"], authoritative: true },
+        { ns: "ns2.test", answers: [old], serial: STALE_SERIALS["dns-ns2"], authoritative: true },
+      ],
+    });
+    for (const { answers } of seen.distinct_answers) expect([[fresh], [old]]).toContainEqual(answers);
+  });
+
+  it.concurrent("a server of the zone that knows nothing of it is called lame", async () => {
+    const seen = await see("www.half-lame.test");
+    expect(seen.authoritative).toMatchObject({ consistent: false, answers: [SITE] });
+    const errors = seen.authoritative?.servers.map(({ error, authoritative }) => [error, authoritative]);
+    expect(errors).toEqual([
+      [null, true],
+      ["lame", false],
+    ]);
+  });
+
+  it.concurrent.each(["www.dead.test", "www.bogus.test"])(
+    "nobody has an answer for %s, and in time",
+    async (domain) => {
+      const before = performance.now();
+      const { status, error } = await asker.ask<Result>("propagation", { domain });
+      expect({ status, ...error }).toMatchObject({ status: "failed", stage: "dns", reason: "no_answer" });
+      expect(performance.now() - before).toBeLessThan(contract.deadlineMs({ domain, type: "A" }) + WAY_MS);
+    },
+  );
+});
