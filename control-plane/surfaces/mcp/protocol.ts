@@ -8,12 +8,13 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Principal } from "#control-plane/keys/principal.ts";
 import { callTool } from "#control-plane/surfaces/mcp/result.ts";
+import { createSameAnswers } from "#control-plane/surfaces/mcp/same-answers.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/tool.ts";
 
 /** One JSON-RPC message as it came by HTTP. */
 export interface McpMessage {
   /** The parsed body. */
-  readonly body: unknown;
+  readonly body: Readonly<Record<string, unknown>>;
   /** Those of the request that the protocol reads (MCP-Protocol-Version, Mcp-Method, ...). */
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
@@ -25,7 +26,7 @@ export interface McpMessage {
 /** The Model Context Protocol over stateless HTTP, in every revision the library speaks. */
 export interface McpProtocol {
   /** The answer to one message; 202 without a body to notifications. */
-  answer(message: McpMessage): Promise<Response>;
+  answer(message: McpMessage): Promise<{ readonly status: number; readonly text: string }>;
   close(): Promise<void>;
 }
 
@@ -84,16 +85,28 @@ export function createProtocol(
     }
   }
 
+  async function ask({ body, headers, url, principal, signal }: McpMessage): Promise<Response> {
+    const request = new Request(url, {
+      method: "POST",
+      headers: { ...headers, accept: "application/json, text/event-stream", "content-type": "application/json" },
+      body: "{}",
+      signal,
+    });
+    const options = { parsedBody: body, authInfo: authInfoOf(principal) };
+    return (await isLegacyRequest(request, body)) ? answerLegacy(request, options) : modern.fetch(request, options);
+  }
+
+  const lists = createSameAnswers();
+
   return {
-    async answer({ body, headers, url, principal, signal }) {
-      const request = new Request(url, {
-        method: "POST",
-        headers: { ...headers, accept: "application/json, text/event-stream", "content-type": "application/json" },
-        body: "{}",
-        signal,
-      });
-      const options = { parsedBody: body, authInfo: authInfoOf(principal) };
-      return (await isLegacyRequest(request, body)) ? answerLegacy(request, options) : modern.fetch(request, options);
+    async answer(message) {
+      const { id, method, ...rest } = message.body;
+      if (method === "tools/list" && (typeof id === "string" || typeof id === "number")) {
+        const wording = JSON.stringify([message.headers, rest]);
+        return lists.get(wording, id, (standIn) => ask({ ...message, body: { ...message.body, id: standIn } }));
+      }
+      const response = await ask(message);
+      return { status: response.status, text: await response.text() };
     },
     close: () => modern.close(),
   };

@@ -73,7 +73,7 @@ async function answer(
   reply.raw.once("close", () => {
     if (!reply.raw.writableEnded) gone.abort();
   });
-  const response = await protocol.answer({
+  const { status, text } = await protocol.answer({
     body,
     headers: Object.fromEntries(
       Object.entries(request.headers).flatMap(([name, value]) =>
@@ -84,8 +84,7 @@ async function answer(
     principal,
     signal: gone.signal,
   });
-  const text = await response.text();
-  reply.code(response.status);
+  reply.code(status);
   if (text === "") return reply.send();
   return reply.type("application/json; charset=utf-8").send(text);
 }

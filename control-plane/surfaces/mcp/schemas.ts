@@ -26,13 +26,29 @@ export function resultSchema({ result }: Contract): JsonSchema {
   return {
     type: "object",
     anyOf: [{ $ref: "#/$defs/result" }, { $ref: "#/$defs/locations" }],
-    $defs: { result: plain(result), locations: MULTI },
+    $defs: { result: lean(plain(result)), locations: MULTI },
   };
 }
 
 /** An object's schema as it is published. */
 export function plainSchema(schema: TObject): JsonSchema {
   return { ...plain(schema), type: "object" };
+}
+
+/**
+ * A result's schema without its words, which make three quarters of it: hosts validate by it and hand every byte of the
+ * list on. What each field means stands in the catalogue and in the API's own document.
+ */
+function lean(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(lean);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries = Object.entries(schema).filter(([name, value]) => name !== "description" || typeof value !== "string");
+  const { anyOf, ...rest } = Object.fromEntries(entries.map(([name, value]) => [name, lean(value)]));
+  if (!Array.isArray(anyOf)) return anyOf === undefined ? rest : { ...rest, anyOf };
+  const [first, second] = anyOf as readonly Record<string, unknown>[];
+  const isNullable = anyOf.length === 2 && second?.["type"] === "null" && typeof first?.["type"] === "string";
+  // An enum would have to name null as well.
+  return isNullable && !("enum" in first) ? { ...rest, ...first, type: [first["type"], "null"] } : { ...rest, anyOf };
 }
 
 function plain(schema: TSchema): Record<string, unknown> {
