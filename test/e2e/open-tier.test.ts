@@ -37,7 +37,7 @@ describe("the open tier", () => {
     const lines = text.trimEnd().split("\n");
     expect(lines).toContain("code: 404");
     expect(lines.every((line) => /^[\w.-]+: |^# source: /.test(line))).toBe(true);
-    expect(lines.at(-1)).toBe(`# source: ${plane.app.config.baseUrl}${headersOf("/status/404")}`);
+    expect(lines.at(-1)).toBe(`# source: ${plane.app.config.baseUrl}/api/open/headers?q=${site.url}/status/404`);
   });
 
   it("gives the same data as JSON at top level and as CSV", async () => {
