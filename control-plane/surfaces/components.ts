@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { ERROR_ANSWER, META } from "#control-plane/http/operation.ts";
+import { exampleOf } from "#control-plane/surfaces/examples.ts";
 
 /** Name of a tool's result among the document's components: email-check is EmailCheckResult. */
 function resultName({ name }: Contract): string {
@@ -70,6 +71,12 @@ export function addComponents(server: FastifyInstance, contracts: readonly Contr
   server.addSchema(META);
   for (const shared of [ERROR_ANSWER, LOCATION, LOCATIONS_ANSWER, DRY_RUN]) server.addSchema(shared);
   for (const contract of contracts) {
-    server.addSchema({ $id: resultName(contract), title: contract.title, ...contract.result });
+    const example = exampleOf(contract.name);
+    server.addSchema({
+      $id: resultName(contract),
+      title: contract.title,
+      ...contract.result,
+      ...(example === null ? {} : { examples: [example.data] }),
+    });
   }
 }

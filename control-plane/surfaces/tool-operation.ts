@@ -5,6 +5,7 @@ import type { ErrorCode } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { callData, resultRef } from "#control-plane/surfaces/components.ts";
+import { exampleOf } from "#control-plane/surfaces/examples.ts";
 import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
 
 /** Errors of a tool's call beyond those of every keyed route. */
@@ -22,7 +23,7 @@ const TOOL_ERRORS: readonly ErrorCode[] = [
 export function toolOperation(contract: Contract, version: Version, method: "GET" | "POST") {
   const { properties } = contract.params;
   const fields = version === "v4" ? { ...properties, ...CALL_PARAMS.properties } : properties;
-  const params = publishParams(Type.Object(fields));
+  const params = publishParams(Type.Object(fields), exampleOf(contract.name)?.params);
   const inBody = method === "POST";
   return {
     ...operation({

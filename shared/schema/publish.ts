@@ -16,13 +16,21 @@ export function publishField(schema: TSchema, switches: "text" | "boolean" = "te
     const { enum: _words, ...flag } = rest;
     return { ...flag, type: "boolean" };
   }
-  if (kind === "flag" && typeof value === "boolean") return { ...rest, default: value ? "1" : "0" };
-  return Array.isArray(value) ? { ...rest, default: value.join(",") } : rest;
+  return value === undefined ? rest : { ...rest, default: asSent(value) };
 }
 
-/** The parameters of a tool as they are published. */
-export function publishParams(params: TObject): TObject {
+/** A value as it is sent where the type on the wire is text. */
+function asSent(value: unknown): unknown {
+  if (typeof value === "boolean") return value ? "1" : "0";
+  return Array.isArray(value) ? value.join(",") : value;
+}
+
+/** The parameters of a tool as they are published, with the values of an example where there are any. */
+export function publishParams(params: TObject, example: Readonly<Record<string, unknown>> = {}): TObject {
   const { properties, ...rest } = params;
-  const published = Object.entries<TSchema>(properties).map(([name, schema]) => [name, publishField(schema)] as const);
+  const published = Object.entries<TSchema>(properties).map(([name, schema]) => {
+    const value = example[name];
+    return [name, { ...publishField(schema), ...(value === undefined ? {} : { examples: [asSent(value)] }) }] as const;
+  });
   return { ...rest, properties: Object.fromEntries(published) } as unknown as TObject;
 }

@@ -8,6 +8,24 @@ let plane: TestControlPlane;
 interface OpenApi {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly examples?: readonly object[] }>> };
+}
+
+interface ToolOperations {
+  readonly get: {
+    readonly parameters: readonly { readonly name: string; readonly example?: unknown; readonly examples?: unknown }[];
+  };
+  readonly post: {
+    readonly requestBody: {
+      readonly content: {
+        readonly "application/json": {
+          readonly schema: {
+            readonly properties: Readonly<Record<string, { readonly examples?: readonly unknown[] }>>;
+          };
+        };
+      };
+    };
+  };
 }
 
 beforeAll(async () => {
@@ -77,6 +95,22 @@ describe("GET /openapi.json", () => {
       "/readyz",
     ];
     expect(Object.keys(api.paths).toSorted()).toEqual([...expected, ...others].toSorted());
+  });
+
+  it("shows of every tool a call and what it said", async () => {
+    const { api } = await document();
+    for (const { name, params } of CONTRACTS) {
+      const { get, post } = api.paths[`/api/v4/${name}`] as unknown as ToolOperations;
+      const body = post.requestBody.content["application/json"].schema.properties;
+      for (const required of params.required ?? []) {
+        const asked = get.parameters.find((parameter) => parameter.name === required);
+        expect(asked?.example ?? asked?.examples, `${name} ${required}`).toBeDefined();
+        expect(body[required]?.examples, `${name} ${required}`).toHaveLength(1);
+      }
+      const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+      const said = api.components.schemas[`${words.join("")}Result`]?.examples?.[0];
+      expect(Object.keys(said ?? {}).length, name).toBeGreaterThan(1);
+    }
   });
 
   it("knows no route of a noun that does not exist yet", async () => {
