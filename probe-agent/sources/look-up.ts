@@ -61,6 +61,8 @@ async function ask(net: Net, name: string, type: string, dnssecOk: boolean): Pro
   if (answer.status !== "NOERROR" && answer.status !== "NXDOMAIN") {
     return { ...nothing("unknown", answer.status), answer };
   }
+  // What was cut and could not be had over TCP is no answer (RFC 2181 section 9).
+  if (answer.flags.tc) return { ...nothing("unknown", "TRUNCATED"), answer };
   const { records, targets, loop } = followCnames(name, type, answer.answers);
   if (loop) return { ...nothing("unknown", "alias loop"), aliases: targets, answer };
   const state = records.length > 0 ? "records" : answer.status === "NXDOMAIN" ? "absent" : "none";

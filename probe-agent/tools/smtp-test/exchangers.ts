@@ -22,8 +22,10 @@ const NONE: Exchangers = { records: [], unknown: null };
 export async function findExchangers(net: Net, target: string): Promise<Outcome<Exchangers>> {
   if (isIP(target) !== 0) return ok(NONE);
   const answer = await net.dns.query({ name: target, type: "MX", timeoutMs: LOOKUP_MS });
-  if (answer.status !== "NOERROR" && answer.status !== "NXDOMAIN") {
-    const unknown = `The MX records could not be looked up (${answer.status}); the host of that name was tested.`;
+  const cut = answer.flags.tc;
+  if (cut || (answer.status !== "NOERROR" && answer.status !== "NXDOMAIN")) {
+    const why = cut ? "TRUNCATED" : answer.status;
+    const unknown = `The MX records could not be looked up (${why}); the host of that name was tested.`;
     return ok({ records: [], unknown });
   }
   const { records } = followCnames(target, "MX", answer.answers);

@@ -167,6 +167,14 @@ describe("a resolver that fails", () => {
     expect(result.limitations.join(" ")).toMatch(/MX x\.test.*TXT _mta-sts\.x\.test/);
   });
 
+  it("by answers cut short that TCP does not give whole makes things unknown (RFC 2181 section 9)", async () => {
+    const zones = { "x.test": { MX: ["10 mail.x.test."] } };
+    const behaviours = { "x.test": { truncate: true, dropOver: "tcp" } } as const;
+    const result = await lookAt("x.test", { zones, behaviours });
+    expect(result).toMatchObject({ status: "TRUNCATED", records: [], null_mx: null, implicit_mx: null, issues: [] });
+    expect(result.limitations.join(" ")).toContain("MX x.test: TRUNCATED");
+  });
+
   it("by silence leaves a result in time", async () => {
     const started = performance.now();
     const zones = { "x.test": { MX: ["10 mail.x.test."] } };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Handler } from "#test/servers/http.ts";
 import { jpeg, png } from "#test/support/images.ts";
@@ -158,8 +159,15 @@ function textFiles(origin: string): Readonly<Record<string, File>> {
 }
 
 const SCRIPT = "text/javascript; charset=utf-8";
-/** Text of a size, so that compression has something to do. */
-const lines = (line: string, bytes: number): string => line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes);
+/** Text of a size that packs about as well as real scripts and style sheets do. */
+function filled(bytes: number, line: (words: string) => string): string {
+  let text = "";
+  for (let count = 0; text.length < bytes; count += 1) {
+    const words = createHash("sha256").update(String(count)).digest("hex");
+    text += line(words.slice(0, 24));
+  }
+  return text.slice(0, bytes);
+}
 const padded = (head: Uint8Array, bytes: number): Buffer => Buffer.concat([head, Buffer.alloc(bytes - head.length, 7)]);
 
 const FILES: Readonly<Record<string, File>> = {
@@ -176,14 +184,14 @@ const FILES: Readonly<Record<string, File>> = {
   "/assets/reading.jpg": { type: "image/jpeg", body: padded(jpeg(400, 400), 28_000) },
   "/wp-content/themes/storefront/style.css": {
     type: "text/css",
-    body: lines(".lamp { color: #321; margin: 1rem }\n", 18_000),
+    body: filled(18_000, (words) => `.lamp-${words} { color: #321; margin: 1rem auto; display: grid }\n`),
   },
   "/wp-includes/js/jquery/jquery.min.js": {
     type: SCRIPT,
-    body: lines("function lamp(on) { return on ? 1 : 0 }\n", 87_000),
+    body: filled(87_000, (words) => `function lamp_${words}(on) { return on ? 1 : 0 }\n`),
   },
   "/wp-content/plugins/woocommerce/assets/js/frontend/add-to-cart.min.js": {
     type: SCRIPT,
-    body: lines("addToCart(4);\n", 3_000),
+    body: filled(3_000, (words) => `addToCart("${words}", 4);\n`),
   },
 };

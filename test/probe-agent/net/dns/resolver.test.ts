@@ -128,6 +128,7 @@ describe("resolve", () => {
     [{ status: "REFUSED" }, "resolver", "refused"],
     [{ status: "NOTIMP" }, "resolver", "servfail"],
     [{ drop: true as const }, "resolver", "timeout"],
+    [{ truncate: true, dropOver: "tcp" as const }, "resolver", "timeout"],
   ])("blames the right side: %j", async (behaviour, source, reason) => {
     const { dns } = await start({ behaviours: { "*": behaviour } }, onlyTest, 700);
     expect(await dns.resolve("both.example.test")).toMatchObject({ status: "failed", stage: "dns", source, reason });
