@@ -8,6 +8,7 @@ import {
   PROGRESS,
   type WorkerAnswer,
   type WorkerJob,
+  type WorkerReady,
   type WorkerStart,
 } from "#probe-agent/net/tech/messages.ts";
 
@@ -27,13 +28,13 @@ function run({ page, budgetMs, skip }: WorkerJob): WorkerAnswer {
     },
   });
   Atomics.store(place, PROGRESS.rule, NO_RULE);
-  return { kind: "done", technologies, unfinished, unusable: rules.unusable };
+  return { technologies, unfinished, unusable: rules.unusable };
 }
 
-function say(answer: WorkerAnswer): void {
+function say(answer: WorkerReady | WorkerAnswer): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(answer);
 }
 
 parentPort?.on("message", (job: WorkerJob) => say(run(job)));
-say({ kind: "ready", names: rules.rules.map(({ name }) => name) });
+say({ names: rules.rules.map(({ name }) => name) });

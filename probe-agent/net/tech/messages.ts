@@ -23,12 +23,14 @@ export interface WorkerJob {
   readonly skip: readonly string[];
 }
 
-/** What a thread says. */
-export type WorkerAnswer =
-  | { readonly kind: "ready"; readonly names: readonly string[] }
-  | {
-      readonly kind: "done";
-      readonly technologies: readonly Technology[];
-      readonly unfinished: number;
-      readonly unusable: number;
-    };
+/** What a thread says when it is ready: the rules' names, in the order `progress` numbers them in. */
+export interface WorkerReady {
+  readonly names: readonly string[];
+}
+
+/** What a thread found on a page. */
+export interface WorkerAnswer {
+  readonly technologies: readonly Technology[];
+  readonly unfinished: number;
+  readonly unusable: number;
+}

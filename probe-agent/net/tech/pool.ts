@@ -2,8 +2,8 @@ import type { Clock } from "#shared/clock.ts";
 import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
 import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import type { TechFound, TechUnknown } from "#probe-agent/net/port/tech.ts";
-import { startThread, type Thread } from "#probe-agent/net/tech/thread.ts";
-import { createTurns } from "#probe-agent/net/turns.ts";
+import { startTechThread } from "#probe-agent/net/tech/thread.ts";
+import { createPool as createThreads } from "#probe-agent/net/workers/pool.ts";
 
 /** What a pool is made of. */
 export interface PoolOptions {
@@ -17,81 +17,39 @@ export interface PoolOptions {
 export type RunPage = (page: TechPage, until: number, signal: AbortSignal) => Promise<TechFound | TechUnknown>;
 
 const HEAP_MB = 512;
-/** Threads at once: one slow page does not hold up the next. */
-const THREADS = 2;
-/** Pages that wait at most: those of a burst, a few milliseconds each; their jobs hold them in memory anyway. */
-const MAX_WAITING = 128;
-/** A thread without work ends after this. */
-const IDLE_MS = 30_000;
 /** A rule that took too long is left alone for so long: a hostile page may have been the reason. */
 const SUSPENDED_MS = 10 * 60_000;
 /** Less than this is not worth a start. */
 const LEAST_MS = 100;
 
-/** Makes a pool of threads; none is started before there is work. */
+/** Makes a pool of threads that hold rules against pages. */
 export function createPool({ rules, clock, heapMb = HEAP_MB }: PoolOptions): RunPage {
-  const turns = createTurns(THREADS);
-  const idle: { readonly thread: Thread; readonly timer: NodeJS.Timeout }[] = [];
+  const threads = createThreads({ start: () => startTechThread(rules, heapMb), clock });
   const suspended = new Map<string, number>();
-  let waiting = 0;
 
   function suspendedNow(): string[] {
     for (const [name, until] of suspended) if (until <= clock.monotonic()) suspended.delete(name);
     return [...suspended.keys()];
   }
 
-  async function takeThread(): Promise<Thread | null> {
-    for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
-      clearTimeout(entry.timer);
-      if (entry.thread.alive()) return entry.thread;
-    }
-    return startThread(rules, heapMb);
-  }
-
-  function putBack(thread: Thread): void {
-    if (!thread.alive()) return;
-    const timer = setTimeout(() => {
-      idle.splice(idle.indexOf(entry), 1);
-      thread.end();
-    }, IDLE_MS).unref();
-    const entry = { thread, timer };
-    idle.push(entry);
-  }
-
-  /** Once for each rule that holds it up, as long as there is time. */
-  async function run(page: TechPage, until: number): Promise<TechFound | TechUnknown> {
-    for (;;) {
-      const thread = await takeThread();
-      if (thread === null) return { ok: false, reason: "broken" };
-      const skip = suspendedNow();
-      const budgetMs = until - clock.monotonic();
-      if (budgetMs < LEAST_MS) {
-        putBack(thread);
-        return { ok: false, reason: "too_slow" };
-      }
-      const end = await thread.run({ page, budgetMs, skip });
-      putBack(thread);
-      if (end.kind === "done") {
-        const { technologies, unfinished, unusable } = end;
-        return { ok: true, technologies, unfinished, unusable, suspended: skip };
-      }
-      if (end.kind !== "stuck") return { ok: false, reason: end.kind };
-      suspended.set(end.rule, clock.monotonic() + SUSPENDED_MS);
-    }
-  }
-
   return async (page, until, signal) => {
-    if (waiting >= MAX_WAITING) return { ok: false, reason: "busy" };
-    const ms = until - clock.monotonic();
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.floor(ms)))]);
-    waiting += 1;
-    const leave = await turns.take(patience);
-    waiting -= 1;
-    if (leave === null) return { ok: false, reason: signal.aborted ? "cancelled" : "busy" };
-    try {
-      return await run(page, until);
-    } finally {
-      leave();
-    }
+    const found = await threads.use<TechFound | TechUnknown>({ until, signal }, async (borrow) => {
+      // Once for each rule that holds it up, as long as there is time.
+      for (;;) {
+        const skip = suspendedNow();
+        const end = await borrow(async (thread) => {
+          const budgetMs = until - clock.monotonic();
+          return budgetMs < LEAST_MS ? TOO_LATE : await thread.run({ page, budgetMs, skip });
+        });
+        if (end === null) return { ok: false, reason: "broken" };
+        if (end.kind === "answered") return { ok: true, ...end.answer, suspended: skip };
+        if (end.kind !== "given_up") return { ok: false, reason: end.kind };
+        if (end.why.kind === "too_slow") return { ok: false, reason: "too_slow" };
+        suspended.set(end.why.rule, clock.monotonic() + SUSPENDED_MS);
+      }
+    });
+    return typeof found === "string" ? { ok: false, reason: found } : found;
   };
 }
+
+const TOO_LATE = { kind: "given_up", why: { kind: "too_slow" } } as const;
