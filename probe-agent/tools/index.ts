@@ -26,6 +26,9 @@ import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { aiCheck } from "#probe-agent/tools/ai-check.ts";
+import { carbon } from "#probe-agent/tools/carbon.ts";
+import { performance } from "#probe-agent/tools/performance.ts";
+import { pagespeed } from "#probe-agent/tools/pagespeed.ts";
 import { asn } from "#probe-agent/tools/asn.ts";
 import { reverseIp } from "#probe-agent/tools/reverse-ip.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
@@ -61,6 +64,9 @@ export const implementations: ReadonlyMap<string, Implementation> = new Map(
     security,
     seoAudit,
     aiCheck,
+    carbon,
+    performance,
+    pagespeed,
     mx,
     dkim,
     emailCheck,

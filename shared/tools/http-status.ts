@@ -1,37 +1,9 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
+import { CachePolicy } from "#shared/tools/http/cache-policy.ts";
 import { count, integer, list, OBSERVED_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
 import { Timing, TimingUs } from "#shared/tools/timing.ts";
-
-const Freshness = record(
-  {
-    fresh_s: count("Seconds from when it was made; 0: at once stale"),
-    from: word(["s-maxage", "max-age", "expires", "heuristic"], "What says so; heuristic: a tenth of its age"),
-  },
-  "How long a copy may be served without asking the origin",
-);
-
-const Cache = record(
-  {
-    cache_control: Nullable(text("Cache-Control as sent, at most 1000 characters")),
-    storable: word(["shared", "private", "none"], "Who may keep a copy: any cache, the browser's alone, or nobody"),
-    always_revalidate: truth("A copy must be checked with the origin each time it is used (no-cache, Vary: *)"),
-    browser: Nullable(Freshness),
-    shared: Nullable(Freshness),
-    age_s: Nullable(count("Seconds it has been in caches on the way (Age)")),
-    etag: Nullable(text("ETag as sent")),
-    last_modified: Nullable(text("Last-Modified, ISO 8601 UTC")),
-    expires: Nullable(text("Expires, ISO 8601 UTC; null where it is absent or no date")),
-    vary: texts("Request headers the answer depends on, lower case"),
-    served_by: list(
-      Type.Object({ header: text("Its name, lower case"), value: text("Its value, at most 1000 characters") }),
-      "What caches and CDNs on the way say of themselves (Cache-Status, CF-Cache-Status, X-Cache)",
-    ),
-    problems: texts("What does not fit the grammar or contradicts itself"),
-  },
-  "What caches may do with the response (RFC 9111)",
-);
 
 const Robots = record(
   {
@@ -83,7 +55,7 @@ export const httpStatus = defineTool({
     content_type: Nullable(text("Content-Type header, at most 300 characters")),
     content_length: Nullable(count("Content-Length as sent, bytes")),
     retry_after_s: Nullable(count("Seconds the server asks to wait (Retry-After), from now; 0 for a date past")),
-    cache: Cache,
+    cache: CachePolicy,
     robots: Robots,
     tls: Nullable(
       record(

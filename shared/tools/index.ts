@@ -27,6 +27,9 @@ import { smtpTest } from "#shared/tools/smtp-test.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { techDetect } from "#shared/tools/tech-detect.ts";
 import { aiCheck } from "#shared/tools/ai-check.ts";
+import { carbon } from "#shared/tools/carbon.ts";
+import { performance } from "#shared/tools/performance.ts";
+import { pagespeed } from "#shared/tools/pagespeed.ts";
 import { asn } from "#shared/tools/asn.ts";
 import { reverseIp } from "#shared/tools/reverse-ip.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
@@ -60,6 +63,9 @@ export const CONTRACTS: readonly Contract[] = [
   security,
   seoAudit,
   aiCheck,
+  carbon,
+  performance,
+  pagespeed,
   mx,
   dkim,
   emailCheck,

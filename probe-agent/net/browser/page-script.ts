@@ -40,7 +40,7 @@ export const READ = `(() => {
   const [navigation] = performance.getEntriesByType("navigation");
   return JSON.stringify({
     ...globalThis.seen,
-    now: performance.now(),
+    now: new Event("look").timeStamp,
     ttfb: navigation === undefined ? null : navigation.responseStart,
     load: navigation === undefined ? null : navigation.loadEventEnd,
     url: location.href,

@@ -1,0 +1,103 @@
+import { co2, type Segments } from "@tgwf/co2";
+import { CARBON_RATINGS } from "#shared/tools/carbon.ts";
+
+/** One of the digital carbon ratings. */
+export type CarbonRating = (typeof CARBON_RATINGS)[number];
+
+/** Grams of CO2 equivalent of one part of the way. */
+export interface CarbonSegment {
+  readonly operational_g: number;
+  readonly embodied_g: number;
+}
+
+/** What one visit emits. */
+export interface CarbonReport {
+  readonly co2e_g_per_visit: number;
+  readonly per_segment: {
+    readonly data_center: CarbonSegment;
+    readonly network: CarbonSegment;
+    readonly device: CarbonSegment;
+  };
+  readonly energy_kwh: { readonly operational: number; readonly embodied: number; readonly total: number };
+  readonly rating: CarbonRating;
+  readonly cleaner_than_pct: number | null;
+}
+
+/** Global average carbon intensity of electricity in the Sustainable Web Design Model v4 (Ember, 2022), g CO2e per kWh. */
+export const GRID_INTENSITY_G_PER_KWH = 494;
+
+/**
+ * The share of pages above each threshold: the ratings stand for percentiles of page weight in the HTTP Archive
+ * (sustainablewebdesign.org/digital-carbon-ratings); F is the heavier half.
+ */
+const CLEANER_THAN: Readonly<Record<CarbonRating, number | null>> = {
+  "A+": 95,
+  A: 90,
+  B: 80,
+  C: 70,
+  D: 60,
+  E: 50,
+  F: null,
+};
+
+const model = new co2({ model: "swd", version: 4, results: "segment", rating: true });
+const NOTHING = {
+  dataCenterOperationalCO2e: 0,
+  networkOperationalCO2e: 0,
+  consumerDeviceOperationalCO2e: 0,
+  dataCenterEmbodiedCO2e: 0,
+  networkEmbodiedCO2e: 0,
+  consumerDeviceEmbodiedCO2e: 0,
+};
+
+/**
+ * Grams of CO2 equivalent of one visit that transfers so many bytes, by the Sustainable Web Design Model v4 with an empty
+ * cache; a green host's data centre emits nothing while it runs. 0 for less than a byte.
+ */
+export function co2PerVisit(bytes: number, green = false): number {
+  const estimate = estimateOf(bytes, green);
+  return estimate === 0 ? 0 : estimate.total;
+}
+
+/** The same with its parts. Energy is emission by intensity, as the model multiplies them. */
+export function carbonReport(bytes: number, green: boolean): CarbonReport {
+  const estimate = estimateOf(bytes, green);
+  const parts = estimate === 0 ? NOTHING : estimate;
+  const operational =
+    parts.dataCenterOperationalCO2e + parts.networkOperationalCO2e + parts.consumerDeviceOperationalCO2e;
+  const embodied = parts.dataCenterEmbodiedCO2e + parts.networkEmbodiedCO2e + parts.consumerDeviceEmbodiedCO2e;
+  const energy = (grams: number): number => significant(grams / GRID_INTENSITY_G_PER_KWH);
+  const rating = estimate === 0 ? "A+" : ratingOf(estimate.rating);
+  return {
+    co2e_g_per_visit: significant(estimate === 0 ? 0 : estimate.total),
+    per_segment: {
+      data_center: segment(green ? 0 : parts.dataCenterOperationalCO2e, parts.dataCenterEmbodiedCO2e),
+      network: segment(parts.networkOperationalCO2e, parts.networkEmbodiedCO2e),
+      device: segment(parts.consumerDeviceOperationalCO2e, parts.consumerDeviceEmbodiedCO2e),
+    },
+    energy_kwh: {
+      operational: energy(operational),
+      embodied: energy(embodied),
+      total: energy(operational + embodied),
+    },
+    rating,
+    cleaner_than_pct: CLEANER_THAN[rating],
+  };
+}
+
+function estimateOf(bytes: number, green: boolean): Segments | 0 {
+  return bytes >= 1 && bytes < Infinity ? model.perVisit(bytes, green) : 0;
+}
+
+function segment(operational: number, embodied: number): CarbonSegment {
+  return { operational_g: significant(operational), embodied_g: significant(embodied) };
+}
+
+function ratingOf(word: string): CarbonRating {
+  return CARBON_RATINGS.find((rating) => rating === word) ?? "F";
+}
+
+/** Six digits that count: more would pretend. */
+function significant(value: number): number {
+  return Number(value.toPrecision(6));
+}

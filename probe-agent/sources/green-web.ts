@@ -1,0 +1,27 @@
+import { readGreenCheck, type GreenCheck } from "#probe-agent/analysis/green-check.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { fetchJson } from "#probe-agent/sources/json.ts";
+import { mayBeTold } from "#probe-agent/sources/outsiders.ts";
+
+/** What is known of a host, or in a few words why nothing is. */
+export type GreenAnswer =
+  | { readonly ok: true; readonly check: GreenCheck }
+  | { readonly ok: false; readonly reason: string };
+
+const MAX_BYTES = 256 * 1024;
+
+/** Asks the Green Web Foundation (or the operator's stand-in) about a host at these addresses. */
+export async function askGreenWeb(
+  net: Net,
+  host: string,
+  addresses: readonly string[],
+  timeoutMs: number,
+): Promise<GreenAnswer> {
+  const { greencheckUrl } = net.services;
+  if (!mayBeTold(greencheckUrl, addresses)) return { ok: false, reason: "the host is not on the public internet" };
+  const url = `${greencheckUrl}/api/v3/greencheck/${encodeURIComponent(host)}`;
+  const answer = await fetchJson(net, { url, trusted: true, maxBytes: MAX_BYTES, timeoutMs });
+  if (!answer.ok) return { ok: false, reason: answer.reason };
+  const check = readGreenCheck(answer.value);
+  return check === null ? { ok: false, reason: "an answer of another form" } : { ok: true, check };
+}

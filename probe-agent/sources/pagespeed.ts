@@ -1,0 +1,48 @@
+import { readInsights, readPageError, type Insights } from "#probe-agent/analysis/pagespeed/insights.ts";
+import type { Strategy } from "#probe-agent/analysis/pagespeed/conditions.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { fetchJson } from "#probe-agent/sources/json.ts";
+
+/** What PageSpeed Insights said: of the page, that it cannot load the page, or in a few words why nothing. */
+export type InsightsOutcome =
+  | { readonly kind: "insights"; readonly insights: Insights }
+  | { readonly kind: "page_failed"; readonly code: string; readonly message: string }
+  | { readonly kind: "unavailable"; readonly reason: string };
+
+const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
+/** Results have 200 KB to 5 MB, pictures of the page included. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Asks PageSpeed Insights v5 about a page. The key goes into the request and nowhere else. */
+export async function askInsights(
+  net: Net,
+  page: { readonly url: string; readonly strategy: Strategy },
+  timeoutMs: number,
+): Promise<InsightsOutcome> {
+  const { psiUrl, psiKey } = net.services;
+  const url = new URL(psiUrl);
+  url.searchParams.set("url", page.url);
+  url.searchParams.set("strategy", page.strategy);
+  url.searchParams.set("locale", "en");
+  for (const category of CATEGORIES) url.searchParams.append("category", category);
+  if (psiKey !== null) url.searchParams.set("key", psiKey);
+  const answer = await fetchJson(net, { url: url.href, trusted: true, maxBytes: MAX_BYTES, timeoutMs });
+  if (answer.ok) {
+    const read = readInsights(answer.value);
+    return read.kind === "unreadable" ? unavailable("an answer of another form") : read;
+  }
+  const { reason, status, body } = answer;
+  const failure = status === null || status === 429 ? null : readPageError(body ?? "");
+  if (failure !== null) return { kind: "page_failed", ...failure };
+  return unavailable(status === 429 ? quota(psiKey) : reason);
+}
+
+function quota(key: string | null): string {
+  return key === null
+    ? "its free quota is used up (status 429); set VANTAGE_PSI_KEY"
+    : "the key's quota is used up (status 429)";
+}
+
+function unavailable(reason: string): InsightsOutcome {
+  return { kind: "unavailable", reason };
+}

@@ -1,0 +1,93 @@
+import { ok } from "#shared/outcome.ts";
+import { carbon as contract } from "#shared/tools/carbon.ts";
+import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
+import { readHtml } from "#probe-agent/analysis/html.ts";
+import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
+import { findResources } from "#probe-agent/analysis/page-resources.ts";
+import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page-resources/measured.ts";
+import type { ResourceType } from "#probe-agent/analysis/page-resources/resource.ts";
+import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
+import { askGreenWeb } from "#probe-agent/sources/green-web.ts";
+import { seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { measureResources } from "#probe-agent/sources/resources.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+/** Kept back for the answer, and the patience with the Green Web Foundation. */
+const RESERVE_MS = 1500;
+const GREEN_MS = 8000;
+
+const KINDS: Readonly<Record<ResourceType, "html" | "css" | "js" | "images" | "fonts" | "other">> = {
+  frame: "html",
+  stylesheet: "css",
+  script: "js",
+  image: "images",
+  font: "fonts",
+  media: "other",
+  other: "other",
+};
+
+const CAVEATS = [
+  "Scripts were not run: what they and style files load in turn is not counted, so real visits weigh more.",
+  "The model takes bytes for a measure of energy, with global averages for equipment and electricity.",
+  "Every visit is taken for a first one: returning visitors have parts of the page in their cache.",
+];
+
+/** Bytes of a page and all it names, and what moving them emits. */
+export const carbon = implement(contract, async (net, { url }) => {
+  const seen = await seePage(net, url);
+  if (seen.status !== "ok") return seen;
+  const { head, snapshot, observedAt } = seen.data;
+  const { final } = snapshot;
+  const links = parseLinkHeader(headerValues(final.headers, "link"));
+  const found = findResources(seen.data.page ?? readHtml(""), head.final_url, links);
+  const { hostname } = new URL(head.final_url);
+  const [measurement, green] = await Promise.all([
+    measureResources(net, found.resources, net.remainingMs() - RESERVE_MS),
+    askGreenWeb(net, hostname, [final.ip], Math.min(GREEN_MS, Math.max(1, net.remainingMs() - RESERVE_MS))),
+  ]);
+  const { measured, unmeasured } = measurement;
+  const own = pageBytes(seen.data);
+  const bytes = { html: own ?? 0, css: 0, js: 0, images: 0, fonts: 0, other: 0 };
+  for (const resource of measured) bytes[KINDS[resource.type]] += resource.bytes ?? 0;
+  const total = Object.values(bytes).reduce((sum, part) => sum + part, 0);
+  const { unknown } = sumBytes([own, ...measured.map((resource) => resource.bytes)]);
+  const check = green.ok ? green.check : null;
+  return ok({
+    ...head,
+    bytes: { ...bytes, total },
+    lazy_bytes: sumBytes(measured.filter(({ lazy }) => lazy).map((resource) => resource.bytes)).bytes,
+    requests: 1 + found.resources.length,
+    unknown_sizes: unknown + unmeasured,
+    ...carbonReport(total, check?.green === true),
+    green_host: {
+      green: check?.green ?? null,
+      hosted_by: check?.hostedBy ?? null,
+      source: "Green Web Foundation",
+      checked: hostname,
+      documents: (check?.documents ?? []).map((document) => ({ ...document })),
+    },
+    model: "swd-v4",
+    grid_intensity: {
+      data_center_g_per_kwh: check?.green === true ? 0 : GRID_INTENSITY_G_PER_KWH,
+      network_g_per_kwh: GRID_INTENSITY_G_PER_KWH,
+      device_g_per_kwh: GRID_INTENSITY_G_PER_KWH,
+      scope: "global average",
+    },
+    caveats: CAVEATS,
+    source: ["page", ...(measured.length > 0 ? ["resources"] : []), ...(green.ok ? ["Green Web Foundation"] : [])],
+    observed_at: observedAt,
+    limitations: [
+      ...seen.data.limitations,
+      ...(green.ok ? [] : [`Whether the host is green is not known (${green.reason}): it is counted as not green.`]),
+      ...(own === null ? ["The page's own size is not known: it was not read to its end."] : []),
+      ...resourceLimitations(measurement, found.truncated),
+    ],
+  });
+});
+
+/** Null where the end was not reached and the head does not tell. */
+function pageBytes({ snapshot: { body, final } }: SeenPage): number | null {
+  if (!body.truncated && body.error === null) return body.transferredBytes;
+  const [length = ""] = headerValues(final.headers, "content-length");
+  return /^\d{1,15}$/.test(length) ? Number(length) : null;
+}

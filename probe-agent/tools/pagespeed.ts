@@ -1,0 +1,111 @@
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
+import { conditionsOf, type Strategy } from "#probe-agent/analysis/pagespeed/conditions.ts";
+import type { Insights } from "#probe-agent/analysis/pagespeed/insights.ts";
+import { plain } from "#probe-agent/analysis/plain.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { mayBeTold } from "#probe-agent/sources/outsiders.ts";
+import { askInsights, type InsightsOutcome } from "#probe-agent/sources/pagespeed.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+import { localResult } from "#probe-agent/tools/pagespeed/local.ts";
+
+type Result = ResultOf<typeof contract>;
+
+/** PageSpeed Insights takes 10 to 40 s; what is left must do for our own browser where there is one. */
+const INSIGHTS_MS = 60_000;
+const RESERVE_MS = 1500;
+const LOCAL_MS = 45_000;
+
+/** PageSpeed Insights first; where it has no answer, a browser of the agent's own. */
+export const pagespeed = implement(contract, async (net, { url: given, strategy }) => {
+  const observedAt = net.now().toISOString();
+  const url = withoutFragment(given);
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const resolved = await net.dns.resolve(host);
+  if (resolved.status !== "ok") return resolved;
+  const addresses = [...resolved.data.allowed, ...resolved.data.blocked].map(({ ip }) => ip);
+  const insights = mayBeTold(net.services.psiUrl, addresses)
+    ? await askInsights(net, { url, strategy }, Math.min(INSIGHTS_MS, Math.max(1, net.remainingMs() - RESERVE_MS)))
+    : ({
+        kind: "unavailable",
+        reason: "the page is not on the public internet, where it could be loaded from",
+      } as const);
+  switch (insights.kind) {
+    case "insights":
+      return ok(fromInsights(insights.insights, given, strategy, observedAt));
+    case "page_failed":
+      return pageFailure(insights);
+    default:
+      return await measureHere(net, url, given, strategy, observedAt, insights.reason);
+  }
+});
+
+/** What cannot be loaded, or only as an error page, is the target's failure. */
+function pageFailure({ code, message }: Extract<InsightsOutcome, { readonly kind: "page_failed" }>): Outcome<never> {
+  const reason = code.toLowerCase();
+  const stage = code === "DNS_FAILURE" ? "dns" : "response";
+  return failed(stage, "target", reason, `PageSpeed Insights could not measure the page: ${code}. ${message}`.trim());
+}
+
+function fromInsights(insights: Insights, url: string, strategy: Strategy, observedAt: string): Result {
+  const { finalUrl, scores, metrics, field, loaded, conditions, fetchedAt, warnings } = insights;
+  return plain({
+    url,
+    final_url: finalUrl ?? url,
+    strategy,
+    scores,
+    metrics,
+    field_data: field,
+    opportunities: insights.opportunities,
+    loaded: loaded === null ? null : { ...loaded, by_kind: [], failed_requests: null },
+    conditions,
+    lighthouse_version: insights.lighthouseVersion,
+    source: "psi" as const,
+    observed_at: fetchedAt ?? observedAt,
+    limitations: [
+      "PageSpeed Insights measures from its own data centres, not from this probe; it may show a result a minute old.",
+      ...(finalUrl === null ? ["Where redirects led is not told."] : []),
+      ...(field.url === null ? ["The Chrome UX Report has too few visits of this page."] : []),
+      ...(field.origin === null ? ["The Chrome UX Report has too few visits of this origin."] : []),
+      ...(Object.values(scores).includes(null) || Object.values(metrics).includes(null)
+        ? ["Some scores or metrics are missing in the answer of PageSpeed Insights."]
+        : []),
+      ...(loaded === null ? ["How much the page loaded is not told."] : []),
+      ...warnings.map((warning) => `Lighthouse warns: ${warning}`),
+    ],
+  });
+}
+
+async function measureHere(
+  net: Net,
+  url: string,
+  given: string,
+  strategy: Strategy,
+  observedAt: string,
+  reason: string,
+): Promise<Outcome<Result>> {
+  if (net.browser === null) {
+    const advice = "set VANTAGE_PSI_KEY or VANTAGE_PSI_URL, or give the agent a Chromium (VANTAGE_CHROMIUM)";
+    const message = `PageSpeed Insights did not answer: ${reason}; the probe has no browser of its own: ${advice}`;
+    return failed("response", "probe", "source_unavailable", message);
+  }
+  const conditions = conditionsOf(strategy);
+  const timeoutMs = Math.min(LOCAL_MS, net.remainingMs() - RESERVE_MS);
+  const loaded = await net.browser.measure({ url, conditions, timeoutMs });
+  if (loaded.status !== "ok") return loaded;
+  const { limitations, ...result } = localResult(loaded.data, strategy, conditions);
+  return ok({
+    ...result,
+    url: given,
+    observed_at: observedAt,
+    limitations: [`PageSpeed Insights did not answer: ${reason}.`, ...limitations],
+  });
+}
+
+/** A fragment is the browser's own business: it is sent to nobody. */
+function withoutFragment(url: string): string {
+  const parsed = new URL(url);
+  parsed.hash = "";
+  return parsed.href;
+}

@@ -1,0 +1,154 @@
+import { ok } from "#shared/outcome.ts";
+import { performance as contract } from "#shared/tools/performance.ts";
+import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
+import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
+import { leading } from "#probe-agent/analysis/fitting.ts";
+import { letterGrade } from "#probe-agent/analysis/grade.ts";
+import { readHtml } from "#probe-agent/analysis/html.ts";
+import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
+import { findResources, type PageResources } from "#probe-agent/analysis/page-resources.ts";
+import {
+  isCompressible,
+  resourceLimitations,
+  WORTH_COMPRESSING_BYTES,
+  type Measurement,
+} from "#probe-agent/analysis/page-resources/measured.ts";
+import { performanceChecks, performanceScore } from "#probe-agent/analysis/performance/checks.ts";
+import { connectionReuse } from "#probe-agent/analysis/performance/connection.ts";
+import type { PerformanceFacts } from "#probe-agent/analysis/performance/facts.ts";
+import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/performance/resources.ts";
+import { plain } from "#probe-agent/analysis/plain.ts";
+import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
+import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import { seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { measureResources } from "#probe-agent/sources/resources.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+import { gatherSamples, middleSample, type TimedLoad } from "#probe-agent/tools/performance/samples.ts";
+
+const RESERVE_MS = 1500;
+const HINTS_BYTES = 12_000;
+const MAX_HINTS = 50;
+const MAX_MISSING = 10;
+/** web.dev: good up to, poor above. */
+const GOOD_TTFB_MS = 800;
+const POOR_TTFB_MS = 1800;
+
+/** The page timed three times, then what it names measured, then all of it judged. */
+export const performance = implement(contract, async (net, { url }) => {
+  const seen = await seePage(net, url);
+  if (seen.status !== "ok") return seen;
+  const { head, snapshot, page, observedAt } = seen.data;
+  const { final, body } = snapshot;
+  const samples = await gatherSamples(net, snapshot);
+  const middle = middleSample(samples);
+  const links = parseLinkHeader(headerValues(final.headers, "link"));
+  const found = findResources(page ?? readHtml(""), head.final_url, links);
+  const measurement = await measureResources(net, found.resources, net.remainingMs() - RESERVE_MS);
+  const resources = resourceReport(found, measurement, body.transferredBytes);
+  const checks = performanceChecks(factsOf(seen.data, middle, found, measurement, resources));
+  const judged = final.code < 400;
+  const score = judged ? performanceScore(checks) : null;
+  return ok({
+    ...head,
+    score,
+    grade: score === null ? null : letterGrade(score),
+    checks,
+    timing: middle.timing,
+    timing_us: middle.timing_us,
+    elapsed_ms: middle.elapsed_ms,
+    samples: samples.map(({ ttfb_ms, navigation_ttfb_ms, elapsed_ms }) => ({
+      ttfb_ms,
+      navigation_ttfb_ms,
+      elapsed_ms,
+    })),
+    navigation_ttfb_ms: middle.navigation_ttfb_ms,
+    ttfb_rating: rate(middle.navigation_ttfb_ms),
+    html: htmlFacts(snapshot),
+    resources,
+    protocol: {
+      http_version: final.httpVersion,
+      tls: final.tls?.protocol ?? null,
+      alt_svc_h3: (parseAltSvc(headerValues(final.headers, "alt-svc"))?.services ?? []).some(
+        ({ alpn }) => alpn === "h3",
+      ),
+    },
+    cache_policy: plain(cacheReport(final.headers, final.code, net.now())),
+    connection_reuse: { ...connectionReuse(final.httpVersion, final.headers) },
+    dom: page === null ? null : { elements: page.document.elements, depth: page.document.depth },
+    images: page === null ? null : { ...found.images },
+    ...hintsOf(found, head.final_url),
+    lab_vitals: null,
+    source: ["page", ...(measurement.measured.length > 0 ? ["resources"] : [])],
+    observed_at: observedAt,
+    limitations: [
+      ...seen.data.limitations,
+      ...(judged ? [] : ["An error page is not scored."]),
+      ...(samples.length < 3 ? [`Timing rests on ${samples.length} of three samples.`] : []),
+      ...resourceLimitations(measurement, found.truncated),
+      "LCP, CLS and INP take a browser, and INP takes visitors: see pagespeed.",
+      "Scripts were not run: what they and style files load in turn is not counted.",
+    ],
+  });
+});
+
+function factsOf(
+  { snapshot, page, contentType }: SeenPage,
+  middle: TimedLoad,
+  found: PageResources,
+  { measured }: Measurement,
+  resources: ReturnType<typeof resourceReport>,
+): PerformanceFacts {
+  const { final, hops, body } = snapshot;
+  const texts = measured.filter(isText);
+  const ownText = isCompressible(contentType) && body.decodedBytes >= WORTH_COMPRESSING_BYTES;
+  const kept = measured.filter(isStatic);
+  return {
+    navigationTtfbMs: middle.navigation_ttfb_ms,
+    ttfbMs: middle.ttfb_ms,
+    redirects: hops.length - 1,
+    httpVersion: final.httpVersion,
+    texts: texts.length + Number(ownText),
+    compressedTexts:
+      texts.filter(({ encoding }) => encoding !== null).length + Number(ownText && body.encoding !== null),
+    totalBytes: resources.total_bytes,
+    unknownSizes: resources.unknown_sizes,
+    renderBlocking: resources.render_blocking_total,
+    cacheable: kept.length,
+    cachedLong: kept.filter(isKept).length,
+    elements: page?.document.elements ?? null,
+    images: page === null ? null : found.images,
+  };
+}
+
+function htmlFacts({ body, final }: PageSnapshot) {
+  const { transferredBytes, decodedBytes } = body;
+  const coded = headerValues(final.headers, "transfer-encoding").some((value) => /chunked/i.test(value));
+  return {
+    transfer_bytes: transferredBytes,
+    decoded_bytes: decodedBytes,
+    encoding: body.encoding,
+    ratio: transferredBytes === 0 ? null : Math.round((100 * decodedBytes) / transferredBytes) / 100,
+    truncated: body.truncated,
+    chunked: final.httpVersion === "2" ? null : coded,
+  };
+}
+
+function hintsOf({ hints, resources }: PageResources, pageUrl: string) {
+  const early = hints.flatMap(({ url, rel, as, from }) =>
+    rel === "preload" || rel === "modulepreload" ? [{ url, as: as?.slice(0, 50) ?? null, from }] : [],
+  );
+  const connections = hints.flatMap(({ url, rel, from }) =>
+    rel === "preconnect" || rel === "dns-prefetch" ? [{ origin: new URL(url).origin, rel, from }] : [],
+  );
+  const hinted = new Set([new URL(pageUrl).origin, ...connections.map(({ origin }) => origin)]);
+  const wanted = resources.filter(({ renderBlocking }) => renderBlocking).map(({ url }) => new URL(url).origin);
+  return {
+    preload: leading(early.slice(0, MAX_HINTS), HINTS_BYTES),
+    preconnect: leading(connections.slice(0, MAX_HINTS), HINTS_BYTES),
+    preconnect_missing: [...new Set(wanted)].filter((origin) => !hinted.has(origin)).slice(0, MAX_MISSING),
+  };
+}
+
+function rate(ms: number): "good" | "needs_improvement" | "poor" {
+  return ms <= GOOD_TTFB_MS ? "good" : ms <= POOR_TTFB_MS ? "needs_improvement" : "poor";
+}
