@@ -28,12 +28,18 @@ const PROGRAMS = [
   ["dig", "bind9-dnsutils"],
   ["unbound", "unbound"],
   ["curl", "curl"],
+  ["openssl", "openssl"],
 ] as const;
 
-/** Why no lab can be built here, in one line; null where it can. */
-export function whyNoLab(): string | null {
+/** Programs that answers are held against, likewise. */
+const PEERS = { openssl: "openssl", sslscan: "sslscan", testssl: "testssl.sh", whois: "whois" } as const;
+
+/** Why no lab can be built here, or not with the peers that a test needs, in one line; null where it can. */
+export function whyNoLab(...peers: readonly (keyof typeof PEERS)[]): string | null {
   if (process.getuid?.() !== 0) return "skipped: the lab needs root (network namespaces)";
-  const missing = PROGRAMS.filter(([program]) => !hasProgram(program)).map(([, name]) => name);
+  const missing = [...PROGRAMS, ...peers.map((peer) => [peer, PEERS[peer]] as const)]
+    .filter(([program]) => !hasProgram(program))
+    .map(([, name]) => name);
   if (missing.length > 0) return `skipped: the lab needs ${missing.join(", ")} (Debian packages)`;
   if (!existsSync("/dev/net/tun")) return "skipped: the lab needs /dev/net/tun";
   return null;

@@ -1,0 +1,57 @@
+import type { Network } from "#test/lab/driver.ts";
+
+/** What `curl` came to. */
+export interface Curled {
+  /** Its exit status (curl(1), EXIT CODES); 0: all went well. */
+  readonly exit: number | null;
+  readonly code: number;
+  readonly redirects: number;
+  readonly finalUrl: string;
+  /** 1.0, 1.1 or 2; 0 without an answer. */
+  readonly httpVersion: string;
+  readonly ip: string;
+  readonly port: number;
+  /** Body octets that came over the wire. */
+  readonly size: number;
+  /** Where the last answer leads, absolute; null for nowhere or where it was followed. */
+  readonly redirectUrl: string | null;
+  /** Fields of the last answer's head in wire order, as sent. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Statuses of every head that came, 1xx among them. */
+  readonly codes: readonly number[];
+}
+
+/** Fetches over IPv4, by default without following redirects. Decodes nothing, keeps nothing. */
+export async function curl(
+  network: Network,
+  node: string,
+  url: string,
+  rootFile: string,
+  options: readonly string[] = [],
+): Promise<Curled> {
+  const line = ["curl", "-4", "-sS", "-g", "--cacert", rootFile, "-o", "/dev/null", "-D", "-", "-w", "\\n%{json}"];
+  const { code, stdout } = await network.run(node, [...line, ...options, url], 20_000);
+  const cut = stdout.lastIndexOf("\n");
+  const told = JSON.parse(stdout.slice(cut + 1)) as Record<string, string | number | null>;
+  const heads = stdout
+    .slice(0, cut)
+    .split("\r\n\r\n")
+    .filter((head) => head.trim() !== "");
+  const [, ...fields] = (heads.at(-1) ?? "").trim().split("\r\n");
+  return {
+    exit: code,
+    code: Number(told["http_code"]),
+    redirects: Number(told["num_redirects"]),
+    finalUrl: String(told["url_effective"]),
+    httpVersion: String(told["http_version"]),
+    ip: String(told["remote_ip"]),
+    port: Number(told["remote_port"]),
+    size: Number(told["size_download"]),
+    redirectUrl: told["redirect_url"] === null ? null : String(told["redirect_url"]),
+    headers: fields.map((field) => {
+      const colon = field.indexOf(":");
+      return [field.slice(0, colon), field.slice(colon + 1).trim()] as const;
+    }),
+    codes: heads.map((head) => Number(/^\s*HTTP\/\S+ (\d+)/.exec(head)?.[1])),
+  };
+}
