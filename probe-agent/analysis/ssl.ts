@@ -1,16 +1,24 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { isSame } from "#probe-agent/analysis/certificate/anchors.ts";
-import { describeCertificate, describeInChain } from "#probe-agent/analysis/certificate/describe.ts";
+import {
+  describeCertificate,
+  describeInChain,
+  type CertificateDescription,
+} from "#probe-agent/analysis/certificate/describe.ts";
 import { signatureName } from "#probe-agent/analysis/certificate/keys.ts";
-import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/certificate/policy.ts";
 import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/ssl/chain.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import { gradeTls } from "#probe-agent/analysis/ssl/grade.ts";
+import { reportNames, type NamesFacts } from "#probe-agent/analysis/ssl/names.ts";
 import { configurationLimits, reportConfiguration, reportHsts } from "#probe-agent/analysis/ssl/report.ts";
+import { reportRevocation, type RevocationFacts } from "#probe-agent/analysis/ssl/revocation.ts";
+import { judgeServer, type ChainTerms, type ServerChain } from "#probe-agent/analysis/ssl/server.ts";
+import { reportTransparency } from "#probe-agent/analysis/ssl/transparency.ts";
 import { sslWarnings } from "#probe-agent/analysis/ssl/warnings.ts";
+import type { DataPort } from "#probe-agent/net/port/data.ts";
 import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;
@@ -22,33 +30,43 @@ export type SslReport = Omit<
 >;
 
 /** What the report is made from. */
-export interface SslFacts {
+export interface SslFacts extends ChainTerms {
   readonly observation: TlsObservation;
+  readonly chain: ServerChain;
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
   /** h2 and http/1.1 as far as offered; null where it could not be told. */
   readonly httpAlpn: readonly string[] | null;
   /** Certificates as sent to a client that takes another kind of key, [] where there are none; null: not told. */
   readonly otherSent: readonly Uint8Array[] | null;
-  readonly host: string;
-  readonly roots: readonly Uint8Array[];
-  readonly now: Date;
+  readonly revocation: RevocationFacts;
+  /** Signed certificate timestamps by the TLS extension; null for none. */
+  readonly timestamps: Uint8Array | null | "unknown";
+  /** Null for an address. */
+  readonly names: NamesFacts | null;
+  readonly ctLogs: DataPort["ctLogs"];
 }
 
-/** Parts of the result nobody looks into yet, each with what is said of it. */
-const NOT_TESTED = ["Revocation was not checked.", "Certificate transparency was not checked."];
-
-/** Judges and describes what a server showed; null where its first certificate cannot be read. */
-export function sslReport(facts: SslFacts): SslReport | null {
+/** Describes what a server showed, with what others say of it. */
+export function sslReport(facts: SslFacts): SslReport {
   const { observation, configuration, hsts, now } = facts;
-  const sent: Sent[] = observation.sent.map(parseCertificate);
-  const [leaf, ...others] = sent;
-  if (!leaf) return null;
-  const verdict = judge(leaf, others, facts);
+  const { sent, leaf, issuer, verdict } = facts.chain;
   const chain = reportChain(sent, verdict.path, now);
   const certificate = describeCertificate(leaf, now);
   const { clientCertificateRequested } = observation;
-  const missingIntermediate = verdict.errors.includes("missing_intermediate");
+  const status = reportRevocation(facts.revocation, observation.ocspStaple !== null);
+  const fromOcsp = facts.revocation.staple?.timestamps ?? null;
+  const transparency = reportTransparency({
+    leaf,
+    issuer,
+    fromTls: facts.timestamps,
+    fromOcsp,
+    logs: facts.ctLogs,
+    now,
+  });
+  const names = reportNames(facts.names, facts.chain, facts);
+  const errors = withRevocation(verdict.errors, status.revoked);
+  const missingIntermediate = errors.includes("missing_intermediate");
   const warnings = sslWarnings({
     leaf,
     sent,
@@ -58,6 +76,9 @@ export function sslReport(facts: SslFacts): SslReport | null {
     hsts,
     mustStaple: certificate.must_staple,
     stapled: observation.ocspStaple !== null,
+    staple: facts.revocation.staple,
+    badTimestamps: transparency.bad,
+    dane: names.fields.dane,
     clientCertificateRequested,
     now,
   });
@@ -69,33 +90,34 @@ export function sslReport(facts: SslFacts): SslReport | null {
     hostnameMatch: verdict.hostname_match,
     errors: verdict.errors,
     md5: verdict.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
-    revocation: null,
+    revocation: status.revoked ? "revoked" : status.revocation.status,
     warnings: warnings.filter(({ severity }) => severity !== "info").length,
   });
   return {
     protocol: observation.protocol,
     cipher: observation.cipher,
     alpn: observation.alpn,
-    certificate,
+    certificate: { ...certificate, scts: transparency.ct.scts },
     chain: chain.rows,
     chain_complete: !missingIntermediate,
     chain_ordered: chain.ordered,
-    chain_trusted: verdict.trusted,
+    chain_trusted: verdict.trusted && !status.revoked,
     contains_root: chain.containsRoot,
     missing_intermediate: missingIntermediate,
     hostname_match: verdict.hostname_match,
-    trusted: verdict.trusted && verdict.hostname_match,
-    trust_error: verdict.errors[0] ?? null,
-    errors: verdict.errors,
+    trusted: errors.length === 0,
+    trust_error: errors[0] ?? null,
+    errors,
     client_certificate_requested: clientCertificateRequested,
     handshake_error: observation.error,
-    ocsp: null,
-    revocation: null,
-    ct: null,
+    ocsp: status.ocsp,
+    revocation: status.revocation,
+    ct: transparency.ct,
+    ...names.fields,
     ...reportConfiguration(configuration),
     http_alpn: facts.httpAlpn === null ? null : [...facts.httpAlpn],
     hsts: reportHsts(hsts),
-    other_certificates: otherCertificates(leaf, facts),
+    other_certificates: otherCertificates(facts),
     grade: grading.grade,
     grade_caps: [...grading.caps],
     score: grading.score,
@@ -107,30 +129,28 @@ export function sslReport(facts: SslFacts): SslReport | null {
       ...certificateLimits(sent, certificate),
       ...configurationLimits(facts),
       ...(grading.grade === null ? ["No grade is given: too little is known of versions and suites."] : []),
-      ...NOT_TESTED,
+      ...status.limitations,
+      ...transparency.limitations,
+      ...names.limitations,
     ],
   };
 }
 
-function judge(
-  leaf: Certificate,
-  others: readonly Sent[],
-  { host, roots, now }: SslFacts,
-): ReturnType<typeof verifyChain> {
-  const intermediates = others.flatMap((certificate) => (certificate ? [certificate.der] : []));
-  return verifyChain({ leaf: leaf.der, intermediates, roots, host, now });
+/** The faults with what was learned of revocation, in their order of gravity. */
+function withRevocation(errors: readonly TrustError[], revoked: boolean): TrustError[] {
+  return TRUST_ERRORS.filter((error) => errors.includes(error) || (error === "revoked" && revoked));
 }
 
 /** The certificate for clients that take other keys, where it is another one. */
-function otherCertificates(own: Certificate, facts: SslFacts): Result["other_certificates"] {
+function otherCertificates(facts: SslFacts): Result["other_certificates"] {
   if (facts.otherSent === null) return null;
-  const [leaf, ...others] = facts.otherSent.map(parseCertificate);
-  if (!leaf || isSame(leaf, own)) return [];
-  const { trusted, hostname_match, errors } = judge(leaf, others, facts);
-  return [{ ...describeInChain(leaf, facts.now), trusted: trusted && hostname_match, errors }];
+  const other = judgeServer(facts.otherSent, facts);
+  if (other === null || isSame(other.leaf, facts.chain.leaf)) return [];
+  const { errors } = other.verdict;
+  return [{ ...describeInChain(other.leaf, facts.now), trusted: errors.length === 0, errors }];
 }
 
-function certificateLimits(sent: readonly Sent[], certificate: Result["certificate"]): string[] {
+function certificateLimits(sent: readonly Sent[], certificate: CertificateDescription): string[] {
   const unreadable = sent.flatMap((one, index) => (one === null ? [index] : []));
   return [
     ...(unreadable.length > 0
@@ -138,6 +158,5 @@ function certificateLimits(sent: readonly Sent[], certificate: Result["certifica
       : []),
     ...(sent.length > MAX_ROWS ? [`Of ${sent.length} certificates sent only the first ${MAX_ROWS} are shown.`] : []),
     ...(certificate.san.length < certificate.san_total ? ["Not all alternative names are shown."] : []),
-    "OCSP was not looked at, in the handshake or at a responder.",
   ];
 }

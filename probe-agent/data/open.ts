@@ -1,6 +1,7 @@
 import type { Config } from "#probe-agent/config.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
 import { openAiBots } from "#probe-agent/data/ai-bots.ts";
+import { openCtLogs } from "#probe-agent/data/ct-logs.ts";
 import { openHstsPreload } from "#probe-agent/data/hsts-preload.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import { openPlaces } from "#probe-agent/data/places.ts";
@@ -23,6 +24,8 @@ export function openData(
   if (!techRules.ok) return techRules;
   const aiBots = openAiBots(files.aiBots);
   if (!aiBots.ok) return aiBots;
+  const ctLogs = openCtLogs(files.ctLogList);
+  if (!ctLogs.ok) return ctLogs;
   const places = openPlaces(files, warn);
   if (!places.ok) return places;
   return {
@@ -34,6 +37,7 @@ export function openData(
       hstsPreload: preload.data.find,
       techRules: techRules.data,
       aiBots: aiBots.data,
+      ctLogs: ctLogs.data,
     },
   };
 }

@@ -6,8 +6,10 @@ import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { HelloAnswer, HelloRequest, TlsObservation, TlsPort, TlsRequest } from "#probe-agent/net/port/tls.ts";
 import { connectTcp } from "#probe-agent/net/tls/connect.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
+import { createHelloReader } from "#probe-agent/net/tls/hello/decode.ts";
 import { encodeHello, HELLO_RANDOM } from "#probe-agent/net/tls/hello/encode.ts";
 import { exchangeHello } from "#probe-agent/net/tls/hello/exchange.ts";
+import { createFlightReader, encodeOwnHello } from "#probe-agent/net/tls/hello/own-keys.ts";
 import { endedEarly, endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { failureReason } from "#probe-agent/net/tls/reasons.ts";
 import { fromPem, trustedRoots } from "#probe-agent/net/tls/roots.ts";
@@ -41,6 +43,7 @@ export function createTls(dependencies: TlsDependencies): (job: JobLimits) => Tl
     return {
       inspect: (request) => inTurn(turns, job, () => inspect(request, job, dependencies)),
       hello: (request) => inTurn(turns, job, () => sayHello(request, job, dependencies)),
+      timestamps: (request) => inTurn(turns, job, () => seeTimestamps(request, job, dependencies)),
       roots: () => given ?? trustedRoots(),
     };
   };
@@ -72,13 +75,31 @@ async function sayHello(
   if ("status" in opened) return opened;
   const { socket, signal } = opened;
   const hello = encodeHello(request, dependencies.random.bytes(HELLO_RANDOM));
-  const { reader, ending, aborted } = await exchangeHello(socket, hello, { flight: request.flight === true, signal });
+  const reader = createHelloReader(request.flight === true);
+  const { ending, aborted } = await exchangeHello(socket, hello, { push: (chunk) => reader.push(chunk), signal });
   const answer = { ...reader.answer(), ending };
   if (answer.serverHello !== null || answer.alert?.fatal === true) return ok(answer);
   if (aborted) return endedEarly("tls", endReason(job, dependencies.clock));
   if (reader.kind() === "nothing" || reader.kind() === "tls") return ok(answer);
   const { reason, message } = failureReason({ error: null, received: reader.start(), fatalAlert: null, ending });
   return failed("tls", "target", reason, message);
+}
+
+async function seeTimestamps(
+  request: HelloRequest,
+  job: JobLimits,
+  { clock, egress, random }: TlsDependencies,
+): Promise<Outcome<Uint8Array | null>> {
+  const opened = await open(request, job, { clock, egress });
+  if ("status" in opened) return opened;
+  const { socket, signal } = opened;
+  const { hello, privateKey } = encodeOwnHello({ ...request, signedTimestamps: true }, random.bytes(HELLO_RANDOM));
+  const reader = createFlightReader(hello, privateKey);
+  const { aborted } = await exchangeHello(socket, hello, { push: (chunk) => reader.push(chunk), signal });
+  const { certificates, timestamps } = reader.flight();
+  if (certificates.length > 0) return ok(timestamps);
+  if (aborted) return endedEarly("tls", endReason(job, clock));
+  return failed("tls", "target", "no_certificate", "The server ended the handshake before its certificates");
 }
 
 async function inTurn<T>(turns: Turns, job: JobLimits, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -104,7 +125,7 @@ interface Opened {
 async function open(
   { ip, port, timeoutMs = DEFAULT_TIMEOUT_MS }: Pick<TlsRequest, "ip" | "port" | "timeoutMs">,
   job: JobLimits,
-  { clock, egress }: TlsDependencies,
+  { clock, egress }: Pick<TlsDependencies, "clock" | "egress">,
 ): Promise<Opened | Failed | Refused> {
   if (!egress.allowsAddress(ip)) return refused;
   const started = clock.monotonic();

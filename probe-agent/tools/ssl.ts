@@ -3,6 +3,7 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/ssl.ts";
+import { judgeServer } from "#probe-agent/analysis/ssl/server.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
@@ -10,6 +11,9 @@ import type { TlsObservation, TlsRequest } from "#probe-agent/net/port/tls.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { HTTP_ALPN } from "#probe-agent/tools/ssl/http.ts";
 import { lookAround } from "#probe-agent/tools/ssl/look.ts";
+import { seeNames } from "#probe-agent/tools/ssl/names.ts";
+import { seeRevocation } from "#probe-agent/tools/ssl/revocation.ts";
+import { seeTimestamps } from "#probe-agent/tools/ssl/timestamps.ts";
 
 type Result = ResultOf<typeof contract>;
 
@@ -20,7 +24,7 @@ const HANDSHAKE_MS = 10_000;
 /** Kept back for what follows the first handshake. */
 const RESERVE_MS = 1500;
 
-/** One handshake for certificate and chain, then ClientHellos for all else, all with the same address. */
+/** One handshake for certificate and chain; then ClientHellos to the same address, and what others say of the certificate. */
 export const ssl = implement(contract, async (net, { host, port }) => {
   const now = net.now();
   const resolved = await net.dns.resolve(host);
@@ -30,9 +34,18 @@ export const ssl = implement(contract, async (net, { host, port }) => {
   if (seen.outcome.status !== "ok") return seen.outcome;
   const observation = seen.outcome.data;
   const { ip, version } = seen.address;
-  const around = await lookAround(net, { host, ip, port, servername }, observation);
-  const report = sslReport({ observation, host, roots: net.tls.roots(), now, ...around });
-  if (!report) return failed("tls", "target", "malformed_certificate", "The server's certificate cannot be read");
+  const terms = { host, roots: net.tls.roots(), now };
+  const chain = judgeServer(observation.sent, terms);
+  if (!chain) return failed("tls", "target", "malformed_certificate", "The server's certificate cannot be read");
+  const target = { host, ip, port, servername };
+  const [around, revocation, timestamps, names] = await Promise.all([
+    lookAround(net, target, observation),
+    seeRevocation(net, chain, observation.ocspStaple, RESERVE_MS),
+    seeTimestamps(net, target, RESERVE_MS),
+    seeNames(net, target, chain, RESERVE_MS),
+  ]);
+  const { ctLogs } = net.data;
+  const report = sslReport({ ...terms, ...around, observation, chain, revocation, timestamps, names, ctLogs });
   return ok({
     host,
     port,

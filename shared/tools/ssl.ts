@@ -4,6 +4,7 @@ import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
 import { integer, list, number, text, texts, truth, word } from "#shared/tools/shapes.ts";
 import { Certificate, ChainRow, OtherCertificate } from "#shared/tools/ssl/certificate.ts";
 import { CONFIGURATION } from "#shared/tools/ssl/configuration.ts";
+import { NAMES } from "#shared/tools/ssl/names.ts";
 import { Ct, Ocsp, Revocation } from "#shared/tools/ssl/status.ts";
 import { hostSeenAt } from "#shared/tools/observations.ts";
 
@@ -15,7 +16,7 @@ const TRUST_ERROR =
 const Warning = Type.Object({
   id: text(
     "expires_soon, chain_expires_soon, long_lifetime, weak_signature, chain_order, root_sent, extra_certificate, " +
-      "no_staple, client_certificate; old_protocol, no_modern_protocol, no_tls1_3; broken_cipher, weak_cipher, " +
+      "no_staple, bad_staple, stale_staple, bad_sct, dane_mismatch, client_certificate; old_protocol, no_modern_protocol, no_tls1_3; broken_cipher, weak_cipher, " +
       "static_key_exchange, no_forward_secrecy, no_aead, weak_dh, weak_group, compression, no_secure_renegotiation, " +
       "no_fallback_scsv, no_hsts, short_hsts",
   ),
@@ -74,7 +75,7 @@ export const ssl = defineTool({
     missing_intermediate: truth("The issuer of the server's certificate was not sent"),
     hostname_match: truth("The host is among the certificate's alternative names"),
     trusted: truth(
-      "A strict client would go on: chain, dates, name, signatures and keys are good; revocation: see there",
+      "A strict client would go on: chain, dates, name, signatures and keys are good, and nothing is known to be revoked",
     ),
     trust_error: Nullable(text(`The gravest reason not to trust, null where trusted: ${TRUST_ERROR}`)),
     errors: texts("All reasons not to trust, the gravest first, same words as trust_error"),
@@ -88,13 +89,14 @@ export const ssl = defineTool({
         { description: "Why the handshake failed after the certificate had come; null where it stood" },
       ),
     ),
-    ocsp: Nullable(Ocsp),
-    revocation: Nullable(Revocation),
+    ocsp: Ocsp,
+    revocation: Revocation,
     ...CONFIGURATION,
     other_certificates: Nullable(
       list(OtherCertificate, "Certificates for clients that take other keys, as RSA beside ECDSA; null: not told"),
     ),
-    ct: Nullable(Ct),
+    ct: Ct,
+    ...NAMES,
     warnings: list(Warning, "What is worth attention though it does not decide trust, the most urgent first"),
     resolve_ms: number("Name look-up, milliseconds; 0 for an address"),
     connect_ms: number("TCP connection, milliseconds"),

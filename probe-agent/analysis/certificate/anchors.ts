@@ -64,6 +64,11 @@ export function entryOf(certificate: Certificate, isAnchor: boolean): Entry {
   };
 }
 
+/** Whether two DER Names are the same name (RFC 5280 section 7.1). */
+export function isSameName(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0 || nameKey(one) === nameKey(other);
+}
+
 /** The same octets. */
 export function isSame(one: Certificate, other: Certificate): boolean {
   return Buffer.compare(one.der, other.der) === 0;

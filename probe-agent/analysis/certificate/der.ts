@@ -14,7 +14,9 @@ export const TAG = {
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
+  null: 0x05,
   oid: 0x06,
+  enumerated: 0x0a,
   utf8String: 0x0c,
   printableString: 0x13,
   teletexString: 0x14,
@@ -77,9 +79,9 @@ export function oidText(contents: Uint8Array): string {
   return [top, first - top * 40n, ...rest].join(".");
 }
 
-/** A small non-negative INTEGER; anything else is malformed. */
-export function smallInteger(value: Der | undefined): number {
-  const { contents } = expectTag(value, TAG.integer);
+/** A small non-negative INTEGER (or ENUMERATED); anything else is malformed. */
+export function smallInteger(value: Der | undefined, tag: number = TAG.integer): number {
+  const { contents } = expectTag(value, tag);
   if (contents.length === 0 || contents.length > 5 || ((contents[0] ?? 0) & 0x80) !== 0)
     throw new MalformedDer("integer");
   return contents.reduce((number, octet) => number * 256 + octet, 0);

@@ -17,8 +17,8 @@ import { isSignedBy, keyFacts, signatureName } from "#probe-agent/analysis/certi
 import { ATTRIBUTE, attributeOf, nameText, readName } from "#probe-agent/analysis/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 
-/** The certificate as the ssl tool shows it. */
-export type CertificateDescription = ResultOf<typeof ssl>["certificate"];
+/** The certificate as the ssl tool shows it, but for the timestamps, which come from elsewhere too. */
+export type CertificateDescription = Omit<ResultOf<typeof ssl>["certificate"], "scts">;
 /** The fields the tool shows of every certificate of a chain. */
 export type ChainDescription = Omit<ResultOf<typeof ssl>["chain"][number], "position" | "role" | "sent">;
 
@@ -52,7 +52,7 @@ export function describeInChain(certificate: Certificate, now: Date): ChainDescr
   const subject = nameOf(certificate.subject);
   return {
     subject: cut(nameText(subject)),
-    issuer: cut(nameText(nameOf(certificate.issuer))),
+    issuer: describeName(certificate.issuer),
     common_name: attribute(subject, ATTRIBUTE.commonName),
     serial: cut(certificate.serial),
     fingerprint_sha256: digest("sha256", certificate.der),
@@ -93,6 +93,11 @@ export function describeCertificate(certificate: Certificate, now: Date): Certif
     crl_urls: urls(() => crlUrls(certificate)),
     ca_issuers: urls(() => accessLocations(certificate, "1.3.6.1.5.5.7.48.2")),
   };
+}
+
+/** RFC 4514 text of a DER Name, cut where very long; empty where it cannot be read. */
+export function describeName(der: Uint8Array): string {
+  return cut(nameText(nameOf(der)));
 }
 
 /** Whole days of validity left, rounded down; negative when expired. */

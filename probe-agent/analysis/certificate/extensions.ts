@@ -127,13 +127,24 @@ export function accessLocations(certificate: Certificate, method: string): strin
 
 /** URIs of the CRL distribution points. */
 export function crlUrls(certificate: Certificate): string[] {
+  return distributionPoints(certificate).flatMap(({ urls }) => urls);
+}
+
+/** URIs of lists by the certificate's own issuer about every reason to revoke: those that alone tell a certificate good. */
+export function completeCrlUrls(certificate: Certificate): string[] {
+  return distributionPoints(certificate).flatMap(({ urls, isComplete }) => (isComplete ? urls : []));
+}
+
+/** CRL distribution points (RFC 5280 section 4.2.1.13): [0] the name, [1] some reasons only, [2] another issuer. */
+function distributionPoints(certificate: Certificate): { urls: string[]; isComplete: boolean }[] {
   const value = certificate.extensions.get(EXTENSION.crlDistributionPoints)?.value;
   if (!value) return [];
-  return sequenceOf(value).flatMap((point) => {
-    const [name] = childrenOf(expectTag(point, TAG.sequence).contents);
-    if (name?.tag !== 0xa0) return [];
-    const full = readDer(name.contents);
-    return full.tag === 0xa0 ? childrenOf(full.contents).flatMap(uriOf) : [];
+  return sequenceOf(value).map((point) => {
+    const fields = childrenOf(expectTag(point, TAG.sequence).contents);
+    const isComplete = !fields.some(({ tag }) => tag === 0x81 || tag === 0xa2);
+    const name = fields.find(({ tag }) => tag === 0xa0);
+    const full = name && readDer(name.contents);
+    return { urls: full?.tag === 0xa0 ? childrenOf(full.contents).flatMap(uriOf) : [], isComplete };
   });
 }
 

@@ -17,6 +17,15 @@ export function matchesHost(certificate: Certificate, host: string): boolean {
   return names.some(({ kind, contents }) => kind === "dns" && matchesPattern(wanted, text(contents)));
 }
 
+/** Whether it is for the DNS name by a wildcard alone. */
+export function isWildcardMatch(certificate: Certificate, host: string): boolean {
+  const wanted = asciiHost(host);
+  if (wanted === null || ipOctets(host)) return false;
+  const patterns = readNames(certificate).flatMap(({ kind, contents }) => (kind === "dns" ? [text(contents)] : []));
+  const matching = patterns.filter((pattern) => matchesPattern(wanted, pattern));
+  return matching.length > 0 && matching.every((pattern) => pattern.startsWith("*."));
+}
+
 /** Octets of an IPv4 or IPv6 literal (brackets allowed), null for anything else. */
 export function ipOctets(host: string): Uint8Array | null {
   const literal = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;

@@ -59,12 +59,12 @@ const WEAK_HASHES = new Set(["1.3.14.3.2.26", "1.2.840.113549.2.5"]);
 const MIN_RSA_BITS = 2048;
 const MIN_EC_BITS = 256;
 /** Above this a verification costs milliseconds; BoringSSL and Go refuse such keys too. */
-const MAX_RSA_BITS = 8192;
+export const MAX_RSA_BITS = 8192;
 
 const keys = new WeakMap<Certificate, KeyObject | "unreadable">();
 
 /** The key object, null where OpenSSL cannot read the key; read once a certificate. */
-function publicKey(certificate: Certificate): KeyObject | null {
+export function publicKey(certificate: Certificate): KeyObject | null {
   const known = keys.get(certificate) ?? readKey(certificate.spki);
   keys.set(certificate, known);
   return known === "unreadable" ? null : known;

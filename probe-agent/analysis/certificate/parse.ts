@@ -28,6 +28,8 @@ export interface Certificate {
   readonly version: number;
   /** Lower-case hexadecimal without leading zero octets; a negative one keeps its two's complement. */
   readonly serial: string;
+  /** The serial number's octets as they stand. */
+  readonly serialNumber: Uint8Array;
   readonly signatureOid: string;
   /** DER of the AlgorithmIdentifier, for its parameters. */
   readonly signatureAlgorithm: Uint8Array;
@@ -78,11 +80,13 @@ function parse(der: Uint8Array): Certificate {
   if (Buffer.compare(signatureAlgorithm, expectTag(outerAlgorithm).whole) !== 0) {
     throw new MalformedDer("the two signature algorithms differ");
   }
+  const serialNumber = expectTag(serial, TAG.integer).contents;
   const [notBefore, notAfter] = childrenOf(expectTag(validity, TAG.sequence).contents);
   return {
     der,
     version,
-    serial: serialText(expectTag(serial, TAG.integer).contents),
+    serial: serialText(serialNumber),
+    serialNumber,
     signatureOid: algorithmOid(signatureAlgorithm),
     signatureAlgorithm,
     issuer: expectTag(issuer, TAG.sequence).whole,
@@ -90,7 +94,7 @@ function parse(der: Uint8Array): Certificate {
     notBefore: timeOf(notBefore),
     notAfter: timeOf(notAfter),
     spki: expectTag(spki, TAG.sequence).whole,
-    extensions: extensionsOf(optional.find(({ tag }) => tag === 0xa3)),
+    extensions: readExtensions(optional.find(({ tag }) => tag === 0xa3)),
   };
 }
 
@@ -100,7 +104,8 @@ export function algorithmOid(algorithm: Uint8Array): string {
   return oidText(expectTag(oid, TAG.oid).contents);
 }
 
-function extensionsOf(wrapped: Der | undefined): ReadonlyMap<string, ExtensionValue> {
+/** Extensions by dotted OID, of a certificate or what else wraps a list of them in an explicit tag; throws MalformedDer. */
+export function readExtensions(wrapped: Der | undefined): ReadonlyMap<string, ExtensionValue> {
   const extensions = new Map<string, ExtensionValue>();
   if (!wrapped) return extensions;
   for (const extension of sequenceOf(wrapped.contents)) {

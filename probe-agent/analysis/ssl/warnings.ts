@@ -2,6 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe.ts";
 import { isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
+import type { OcspVerdict } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { configurationWarnings } from "#probe-agent/analysis/ssl/configuration-warnings.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
@@ -22,6 +23,11 @@ export interface WarningFacts {
   readonly hsts: HstsSeen;
   readonly mustStaple: boolean;
   readonly stapled: boolean;
+  /** Judged; null where nothing was stapled or nobody is known to judge it by. */
+  readonly staple: OcspVerdict | null;
+  /** Signed certificate timestamps that are not what they say. */
+  readonly badTimestamps: number;
+  readonly dane: Result["dane"];
   readonly clientCertificateRequested: boolean;
   readonly now: Date;
 }
@@ -83,15 +89,49 @@ function chainWarnings({ sent, path, chain }: WarningFacts): Warning[] {
   ];
 }
 
-function extras({ mustStaple, stapled, clientCertificateRequested }: WarningFacts): Warning[] {
-  const missing =
-    "The certificate asks for a stapled OCSP response and the server sends none; clients that obey it fail.";
+function extras({ clientCertificateRequested, badTimestamps, dane, ...status }: WarningFacts): Warning[] {
+  const mismatch =
+    dane?.dnssec === "bogus"
+      ? "The TLSA records fail DNSSEC validation; clients that know DANE refuse the server."
+      : "No TLSA record fits the server's certificates; clients that know DANE refuse the server.";
   return [
-    ...(mustStaple && !stapled ? [{ id: "no_staple", severity: "critical" as const, message: missing }] : []),
+    ...stapleWarnings(status),
+    ...(badTimestamps > 0
+      ? [
+          warning(
+            "bad_sct",
+            "Signed certificate timestamps are not their log's for this certificate, or of the future.",
+          ),
+        ]
+      : []),
+    ...(dane?.valid === false ? [warning("dane_mismatch", mismatch)] : []),
     ...(clientCertificateRequested
       ? [info("client_certificate", "The server asks for a client certificate; the check has none to show.")]
       : []),
   ];
+}
+
+/** A staple that is missing, has run out or is good for nothing; graver where the certificate insists on one. */
+function stapleWarnings({
+  mustStaple,
+  stapled,
+  staple,
+}: Pick<WarningFacts, "mustStaple" | "stapled" | "staple">): Warning[] {
+  const severity = mustStaple ? "critical" : "warning";
+  const insists = mustStaple
+    ? "The certificate insists on one: clients that obey it fail."
+    : "Clients pass over it or fail.";
+  if (!stapled) {
+    const message =
+      "The certificate asks for a stapled OCSP response and the server sends none; clients that obey it fail.";
+    return mustStaple ? [{ id: "no_staple", severity, message }] : [];
+  }
+  if (staple === null || (staple.error === null && staple.status !== "unknown")) return [];
+  if (staple.error === "stale") {
+    return [{ id: "stale_staple", severity, message: `The stapled OCSP response has run out. ${insists}` }];
+  }
+  const why = (staple.error ?? "status unknown").replaceAll("_", " ");
+  return [{ id: "bad_staple", severity, message: `The stapled OCSP response is no good (${why}). ${insists}` }];
 }
 
 function warning(id: string, message: string): Warning {

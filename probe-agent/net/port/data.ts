@@ -32,6 +32,18 @@ export interface DataPort {
   readonly techRules: RuleData;
   /** Crawlers of AI services: the operator's list, or the one that is built in. */
   readonly aiBots: readonly AiBot[];
+  /** Certificate transparency logs by id (base64); null: the operator has brought no list of them (VANTAGE_CT_LOG_LIST). */
+  readonly ctLogs: ReadonlyMap<string, CtLog> | null;
+}
+
+/** A log of certificates (RFC 6962). */
+export interface CtLog {
+  readonly name: string;
+  readonly operator: string | null;
+  /** As the list says: usable, readonly, retired, rejected, ...; null where it does not. */
+  readonly state: string | null;
+  /** DER SubjectPublicKeyInfo. */
+  readonly key: Uint8Array;
 }
 
 /** A crawler of an AI service. */

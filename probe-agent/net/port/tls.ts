@@ -54,6 +54,8 @@ export interface ClientHello {
   readonly keyShares?: readonly ShareGroup[];
   readonly signatureAlgorithms?: readonly number[];
   readonly alpn?: readonly string[];
+  /** An empty signed_certificate_timestamp (RFC 6962 section 3.3.1). */
+  readonly signedTimestamps?: boolean;
   /** An empty renegotiation_info (RFC 5746). */
   readonly renegotiationInfo?: boolean;
   /** extended_master_secret, session_ticket, status_request and encrypt_then_mac, as browsers and OpenSSL send them. */
@@ -112,6 +114,12 @@ export interface TlsPort {
    * tls with timeout, plain_text or not_tls.
    */
   hello(request: HelloRequest): Promise<Outcome<HelloAnswer>>;
+  /**
+   * Sends one ClientHello that asks for signed certificate timestamps and reads up to the certificates, over TLS 1.3 with key
+   * shares of its own: the list as sent (RFC 6962 section 3.3), null for none. failed: as `hello`, and where the server
+   * wants another key share or ends the handshake before its certificates.
+   */
+  timestamps(request: HelloRequest): Promise<Outcome<Uint8Array | null>>;
   /** DER of every root this agent trusts: Node's defaults (the bundled ones, NODE_EXTRA_CA_CERTS, the system's if asked). */
   roots(): readonly Uint8Array[];
 }

@@ -1,6 +1,13 @@
 import type { TlsVersion } from "#probe-agent/net/port/tls.ts";
 import { CONTENT, splitMessages, splitRecords, type TlsRecord } from "#probe-agent/net/tls/records.ts";
-import { MESSAGE, readCertificates, readCertificateStatus, readServerHello } from "#probe-agent/net/tls/messages.ts";
+import {
+  MESSAGE,
+  readCertificates,
+  readCertificateStatus,
+  readServerHello,
+  timestampsOf,
+  type ServerHello,
+} from "#probe-agent/net/tls/messages.ts";
 import { createOpener, type Unprotected } from "#probe-agent/net/tls/unprotect.ts";
 
 /** What the server's octets show up to the end of its handshake flight. */
@@ -9,6 +16,8 @@ export interface Flight {
   readonly version: TlsVersion | "SSLv3" | null;
   readonly certificates: readonly Uint8Array[];
   readonly ocspStaple: Uint8Array | null;
+  /** List of signed certificate timestamps (RFC 6962 section 3.3.1); null for none. */
+  readonly timestamps: Uint8Array | null;
   readonly clientCertificateRequested: boolean;
   /** Description of the first fatal alert that could be read, null for none. */
   readonly fatalAlert: number | null;
@@ -29,14 +38,21 @@ const FATAL = 2;
  * `secret` is the server's handshake traffic secret, needed for TLS 1.3, whose flight is encrypted.
  */
 export function readFlight(received: Uint8Array, secret: Uint8Array | null): Flight {
-  const flight = { certificates: [] as readonly Uint8Array[], ocspStaple: null as Uint8Array | null };
   const { clear, rest, fatalAlert } = readClear(received);
   const hello = serverHello(clear);
+  const flight = {
+    certificates: [] as readonly Uint8Array[],
+    ocspStaple: null as Uint8Array | null,
+    timestamps: hello === null ? null : timestampsOf(hello),
+  };
   const tls13 = hello?.version === TLS13;
   const opened = tls13 && secret ? open(rest, createOpener(hello.suite, secret)) : { content: clear, fatalAlert };
   let clientCertificateRequested = false;
   for (const { type, body } of splitMessages(opened.content)) {
-    if (type === MESSAGE.certificate) Object.assign(flight, readCertificates(body, tls13));
+    if (type === MESSAGE.certificate) {
+      const { timestamps, ...list } = readCertificates(body, tls13);
+      Object.assign(flight, list, tls13 ? { timestamps } : {});
+    }
     if (type === MESSAGE.certificateStatus) flight.ocspStaple = readCertificateStatus(body);
     if (type === MESSAGE.certificateRequest) clientCertificateRequested = true;
     if (type === MESSAGE.finished) break;
@@ -87,7 +103,7 @@ function open(
   return { content: Buffer.concat(fragments), fatalAlert };
 }
 
-function serverHello(clear: Uint8Array): { version: number; suite: number } | null {
+function serverHello(clear: Uint8Array): ServerHello | null {
   for (const { type, body } of splitMessages(clear)) {
     if (type !== MESSAGE.serverHello) continue;
     const hello = readServerHello(body);

@@ -28,6 +28,8 @@ export interface ServerHello {
 export interface CertificateList {
   readonly certificates: readonly Uint8Array[];
   readonly ocspStaple: Uint8Array | null;
+  /** List of signed certificate timestamps (RFC 6962 section 3.3.1), which goes with the certificate in TLS 1.3 alone. */
+  readonly timestamps: Uint8Array | null;
 }
 
 /** More certificates than any chain needs; the rest of a longer list is not looked at. */
@@ -35,7 +37,7 @@ export const MAX_CERTIFICATES = 100;
 
 /** SHA-256 of "HelloRetryRequest", the random of such a message (RFC 8446 section 4.1.3). */
 const RETRY_RANDOM = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
-const EXTENSION = { statusRequest: 5, supportedVersions: 43 } as const;
+const EXTENSION = { statusRequest: 5, timestamps: 18, supportedVersions: 43 } as const;
 
 /** Reads a ServerHello (RFC 8446 section 4.1.3, RFC 5246 section 7.4.1.3); null where it is malformed. */
 export function readServerHello(body: Uint8Array): ServerHello | null {
@@ -60,17 +62,25 @@ export function readCertificates(body: Uint8Array, tls13: boolean): CertificateL
   const list = createReader(outer.vector(3) ?? new Uint8Array());
   const certificates: Uint8Array[] = [];
   let ocspStaple: Uint8Array | null = null;
+  let timestamps: Uint8Array | null = null;
   while (list.left() > 0 && certificates.length < MAX_CERTIFICATES) {
     const certificate = list.vector(3);
     if (certificate === undefined) break;
     const extensions = tls13 ? list.vector(2) : undefined;
     if (certificates.length === 0) {
-      const status = readExtensions(extensions).get(EXTENSION.statusRequest);
+      const beside = readExtensions(extensions);
+      const status = beside.get(EXTENSION.statusRequest);
       if (status) ocspStaple = readCertificateStatus(status);
+      timestamps = beside.get(EXTENSION.timestamps) ?? null;
     }
     if (certificate.length > 0) certificates.push(certificate);
   }
-  return { certificates, ocspStaple };
+  return { certificates, ocspStaple, timestamps };
+}
+
+/** List of signed certificate timestamps in a ServerHello, up to TLS 1.2; null for none. */
+export function timestampsOf({ extensions }: ServerHello): Uint8Array | null {
+  return extensions.get(EXTENSION.timestamps) ?? null;
 }
 
 /** The OCSP response of a CertificateStatus (RFC 6066 section 8); null for other kinds and empty ones. */

@@ -57,10 +57,21 @@ function withoutPadding(inner: Uint8Array): Unprotected {
   return { type: inner[end] ?? CONTENT.alert, content: inner.subarray(0, Math.max(end, 0)) };
 }
 
-/** HKDF-Expand-Label with an empty context for outputs no longer than the hash (RFC 8446 section 7.1). */
-function expandLabel(hash: string, secret: Uint8Array, label: string, length: number): Uint8Array {
+/** Hash of a suite; null for one not known here. */
+export function hashOfSuite(suiteNumber: number): "sha256" | "sha384" | null {
+  return SUITES[suiteNumber]?.hash ?? null;
+}
+
+/** HKDF-Expand-Label for outputs no longer than the hash (RFC 8446 section 7.1); the context is empty unless given. */
+export function expandLabel(
+  hash: string,
+  secret: Uint8Array,
+  label: string,
+  length: number,
+  context: Uint8Array = new Uint8Array(),
+): Uint8Array {
   const name = Buffer.from(`tls13 ${label}`, "ascii");
-  const info = Buffer.concat([Buffer.from([0, length, name.length]), name, Buffer.from([0])]);
+  const info = Buffer.concat([Buffer.from([0, length, name.length]), name, Buffer.from([context.length]), context]);
   return createHmac(hash, secret)
     .update(info)
     .update(Buffer.from([1]))

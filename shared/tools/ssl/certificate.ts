@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { count, integer, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import { Scts } from "#shared/tools/ssl/status.ts";
 
 const Key = Type.Object(
   {
@@ -50,7 +51,8 @@ export const Certificate = Type.Object(
     policy_oids: texts("Certificate policy OIDs"),
     ocsp_urls: texts("OCSP responders"),
     crl_urls: texts("Revocation lists"),
-    ca_issuers: texts("Where the issuer's certificate can be fetched"),
+    ca_issuers: texts("Where the issuer's certificate can be fetched; it is not, as many clients do not"),
+    scts: Scts,
   },
   { description: "The server's own certificate: the first one sent" },
 );

@@ -81,8 +81,12 @@ describe("a good server", () => {
       http_alpn: [],
       hsts: null,
       other_certificates: [],
-      revocation: null,
-      ct: null,
+      ocsp: { stapled: false, status: null, responder_url: null, error: null },
+      revocation: { status: "unknown", method: null, crl: null },
+      ct: { count: 0, scts: [], logs: 0, operators: null },
+      dane: { tlsa: [], tlsa_total: 0, valid: null, dnssec: null },
+      caa: [],
+      caa_allows_issuer: true,
       grade: "A+",
       grade_caps: [],
       score: 96,
@@ -193,8 +197,8 @@ describe("warnings", () => {
   it("tell of a missing staple where the certificate wants one", async () => {
     expect(warningIds(await result("must_staple"))).toEqual(["critical:no_staple"]);
     const stapled = await result("stapled");
-    expect(warningIds(stapled)).toEqual([]);
-    expect(stapled.ocsp).toBeNull();
+    expect(warningIds(stapled)).toEqual(["critical:bad_staple"]);
+    expect(stapled.ocsp).toMatchObject({ stapled: true, source: "staple", status: null, error: "malformed" });
   });
 });
 

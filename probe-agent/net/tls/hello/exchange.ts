@@ -1,26 +1,23 @@
 import type { Socket } from "node:net";
 import type { HelloAnswer } from "#probe-agent/net/port/tls.ts";
-import { createHelloReader, type HelloReader } from "#probe-agent/net/tls/hello/decode.ts";
 
-/** What one hello brought; `aborted` where the signal ended the wait. */
+/** How the answer to a hello ended; `aborted` where the signal ended the wait. */
 export interface Exchange {
-  readonly reader: HelloReader;
   readonly ending: HelloAnswer["ending"];
   readonly aborted: boolean;
 }
 
-/** Sends a hello over a connected socket, reads the answer and drops the connection. */
+/** Sends a hello over a connected socket, hands what is answered to `push` until that has enough, drops the connection. */
 export async function exchangeHello(
   socket: Socket,
   hello: Uint8Array,
-  options: { readonly flight: boolean; readonly signal: AbortSignal },
+  options: { readonly push: (chunk: Uint8Array) => boolean; readonly signal: AbortSignal },
 ): Promise<Exchange> {
-  const reader = createHelloReader(options.flight);
-  const { promise, resolve } = Promise.withResolvers<Omit<Exchange, "reader">>();
+  const { promise, resolve } = Promise.withResolvers<Exchange>();
   const abort = (): void => resolve({ ending: "open", aborted: true });
   options.signal.addEventListener("abort", abort, { once: true });
   socket.on("data", (chunk: Buffer) => {
-    if (reader.push(chunk)) resolve({ ending: "open", aborted: false });
+    if (options.push(chunk)) resolve({ ending: "open", aborted: false });
   });
   socket.once("end", () => resolve({ ending: "closed", aborted: false }));
   socket.on("error", () => resolve({ ending: "reset", aborted: false }));
@@ -30,5 +27,5 @@ export async function exchangeHello(
   const ended = await promise;
   options.signal.removeEventListener("abort", abort);
   socket.destroy();
-  return { reader, ...ended };
+  return ended;
 }

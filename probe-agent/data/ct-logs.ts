@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import type { Opened } from "#probe-agent/data/opened.ts";
+import type { CtLog } from "#probe-agent/net/port/data.ts";
+
+const SETTING = "VANTAGE_CT_LOG_LIST";
+/** The lists of browsers have some 100 KB. */
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_TEXT = 200;
+
+/** Logs by id. */
+export type CtLogs = ReadonlyMap<string, CtLog>;
+
+/** Reads a list of logs (log_list.json, version 3) once; null: the operator names none. */
+export function openCtLogs(file: string | null): Opened<CtLogs | null> {
+  if (file === null) return { ok: true, data: null };
+  try {
+    if (statSync(file).size > MAX_BYTES) return fault(`${file}: larger than ${MAX_BYTES / 1024 / 1024} MB`);
+    const logs = parseCtLogs(readFileSync(file, "utf8"));
+    return logs === null ? fault(`${file}: not a log_list.json of version 3`) : { ok: true, data: logs };
+  } catch (error) {
+    return fault(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function fault(words: string): { ok: false; line: string } {
+  return { ok: false, line: `${SETTING}: ${words.replaceAll(/\p{Cc}+/gu, " ").slice(0, 400)}` };
+}
+
+/**
+ * Reads the file's text; null where it is no such list. A log whose id is not the hash of its key (RFC 6962 section 3.2) is
+ * left out.
+ */
+export function parseCtLogs(text: string): CtLogs | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    return null;
+  }
+  const operators = isRecord(parsed) ? parsed["operators"] : undefined;
+  if (!Array.isArray(operators)) return null;
+  const logs = (operators as readonly unknown[]).flatMap((operator) => (isRecord(operator) ? logsOf(operator) : []));
+  return logs.length === 0 ? null : new Map(logs);
+}
+
+/** Logs of RFC 6962 and of the static API stand in two lists of the same rows. */
+function logsOf(operator: Readonly<Record<string, unknown>>): [string, CtLog][] {
+  const rows = [operator["logs"], operator["tiled_logs"]].flatMap((list): unknown[] =>
+    Array.isArray(list) ? list : [],
+  );
+  return rows.flatMap((row): [string, CtLog][] => {
+    if (!isRecord(row)) return [];
+    const { description, key, log_id: id, state } = row;
+    if (typeof key !== "string" || typeof id !== "string") return [];
+    const octets = Buffer.from(key, "base64");
+    if (createHash("sha256").update(octets).digest("base64") !== id) return [];
+    const [word] = isRecord(state) ? Object.keys(state) : [];
+    const name = textOf(description) ?? textOf(row["url"]) ?? textOf(row["submission_url"]) ?? id;
+    return [[id, { name, operator: textOf(operator["name"]), state: textOf(word), key: octets }]];
+  });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_TEXT) : null;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,69 @@
+import { judgeCrl, type CrlVerdict } from "#probe-agent/analysis/certificate/crl/judge.ts";
+import { readCrl, type Crl } from "#probe-agent/analysis/certificate/crl/read.ts";
+import type { StatusSubject } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
+import type { ListAnswer } from "#probe-agent/analysis/certificate/status.ts";
+import type { Fetches } from "#probe-agent/sources/fetches.ts";
+import { within } from "#probe-agent/within.ts";
+
+/** Lists of public authorities that are cut into parts have up to some megabytes each. */
+const MAX_BYTES = 10 * 1024 * 1024;
+const FETCH_MS = 8000;
+/** Lists kept, and their octets together. */
+const KEPT_LISTS = 4;
+const KEPT_BYTES = 20 * 1024 * 1024;
+/** Lists on their way at once over all jobs, which bounds the memory they take. */
+const UNDER_WAY = 4;
+
+type Loaded = { readonly crl: Crl } | { readonly error: string };
+
+/** By URL, the one used last at the end. Only what the authority signed comes in. */
+const kept = new Map<string, Crl>();
+const underWay = new Map<string, Promise<Loaded>>();
+
+/** Looks a certificate up in the list at a URL, which is kept until its next update and fetched once for all who wait. */
+export async function lookUpInList(fetches: Fetches, url: string, subject: StatusSubject): Promise<ListAnswer> {
+  const known = kept.get(url);
+  if (known !== undefined) {
+    const verdict = judgeCrl(known, subject);
+    keep(url, known, verdict);
+    if (verdict.error !== "stale") return { url, verdict, error: null };
+  }
+  const loaded = await load(fetches, url);
+  if ("error" in loaded) return { url, verdict: null, error: loaded.error };
+  const verdict = judgeCrl(loaded.crl, subject);
+  keep(url, loaded.crl, verdict);
+  return { url, verdict, error: null };
+}
+
+async function load(fetches: Fetches, url: string): Promise<Loaded> {
+  const running = underWay.get(url);
+  if (running !== undefined) return within(fetches.patienceMs(FETCH_MS), running, { error: "timeout" });
+  if (underWay.size >= UNDER_WAY) return { error: "busy" };
+  const loading = fetchList(fetches, url);
+  underWay.set(url, loading);
+  try {
+    return await loading;
+  } finally {
+    underWay.delete(url);
+  }
+}
+
+async function fetchList(fetches: Fetches, url: string): Promise<Loaded> {
+  const fetched = await fetches.fetch({ url, method: "GET", maxBodyBytes: MAX_BYTES, timeoutMs: FETCH_MS });
+  if (!fetched.ok) return { error: fetched.error };
+  const crl = readCrl(fetched.octets);
+  return crl === null ? { error: "malformed" } : { crl };
+}
+
+/** Puts a list at the end of the row and lets go of the first ones where they are too many; a bad one is let go of. */
+function keep(url: string, crl: Crl, { authentic, error }: CrlVerdict): void {
+  kept.delete(url);
+  if (!authentic || error === "stale" || error === "not_yet_valid") return;
+  kept.set(url, crl);
+  let octets = kept.values().reduce((sum, { size }) => sum + size, 0);
+  for (const [first, { size }] of kept) {
+    if (kept.size <= KEPT_LISTS && octets <= KEPT_BYTES) break;
+    kept.delete(first);
+    octets -= size;
+  }
+}

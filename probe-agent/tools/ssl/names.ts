@@ -1,0 +1,49 @@
+import { literalFamily } from "#shared/egress/addresses.ts";
+import { certifiedName, climb, type CaaRow } from "#probe-agent/analysis/ssl/caa.ts";
+import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/ssl/names.ts";
+import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import { createLookUp } from "#probe-agent/sources/look-up.ts";
+import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
+import { within } from "#probe-agent/within.ts";
+
+/** For the DNS to answer and be validated. */
+const PATIENCE_MS = 8000;
+const LATE: TlsaAnswer = { status: "unknown", reason: "the TLSA records could not be validated in time", records: [] };
+const LATE_CAA: CaaSeen = { rows: null, why: "no answer in time" };
+
+/** TLSA records of the port and CAA records of the name; neither of an address. */
+export async function seeNames(
+  net: Net,
+  { host, port }: { readonly host: string; readonly port: number },
+  { leaf }: ServerChain,
+  reserveMs: number,
+): Promise<NamesFacts | null> {
+  if (literalFamily(host) !== null) return null;
+  const patience = Math.max(0, Math.min(PATIENCE_MS, net.remainingMs() - reserveMs));
+  const { name, wildcard } = certifiedName(host, leaf);
+  const [tlsa, caa] = await Promise.all([
+    within(patience, lookUpTlsa(net, host, port), LATE),
+    within(patience, seeCaa(net, name), LATE_CAA),
+  ]);
+  return { tlsa, caa, wildcard };
+}
+
+/** The nearest records at or above the name (RFC 8659 section 3); all levels are asked at once. */
+async function seeCaa(net: Net, name: string): Promise<CaaSeen> {
+  const lookUp = createLookUp(net);
+  const levels = climb(name);
+  const found = await Promise.all(levels.map((level) => lookUp(level, "CAA")));
+  for (const [index, { state, status, records }] of found.entries()) {
+    const level = levels[index] ?? name;
+    if (state === "unknown") return { rows: null, why: `${level}: ${status}` };
+    if (state === "records") return { rows: records.map((record) => toRow(level, record)), why: null };
+  }
+  return { rows: [], why: null };
+}
+
+function toRow(name: string, { typed }: DnsRecord): CaaRow {
+  const textOf = (field: string): string => (typeof typed[field] === "string" ? typed[field] : "");
+  return { name, critical: typed["critical"] === true, tag: textOf("tag").toLowerCase(), value: textOf("value") };
+}

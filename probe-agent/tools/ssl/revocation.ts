@@ -1,0 +1,77 @@
+import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
+import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/certificate/extensions.ts";
+import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
+import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
+import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/ssl/revocation.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import { lookUpInList } from "#probe-agent/sources/crl.ts";
+import { createFetches, type Fetches } from "#probe-agent/sources/fetches.ts";
+import { askResponder } from "#probe-agent/sources/ocsp.ts";
+
+/** Fetches for one check, all certificates together. */
+const MAX_FETCHES = 3;
+const OCSP_METHOD = "1.3.6.1.5.5.7.48.1";
+
+/**
+ * Staple, then responder, then list: the first that tells good or revoked is enough. Then the lists of the authorities
+ * above, as far as fetches are left. Nobody is asked about certificates of strangers: whoever made them chose the URLs too.
+ */
+export async function seeRevocation(
+  net: Net,
+  chain: ServerChain,
+  staple: Uint8Array | null,
+  reserveMs: number,
+): Promise<RevocationFacts> {
+  const { leaf: certificate, issuer } = chain;
+  const now = net.now();
+  const nobody = { staple: null, responder: null, list: null, authorities: [] };
+  if (issuer === null) return { ...nobody, notAsked: "the certificate of its issuer is not at hand" };
+  const subject = { certificate, issuer, now };
+  const stapled = staple === null ? null : judgeOcsp(staple, subject);
+  const notAsked = whyNot(chain, now);
+  if (notAsked !== null) return { ...nobody, staple: stapled, notAsked };
+  const fetches = createFetches(net, MAX_FETCHES, reserveMs);
+  const asked = isDecisive(stapled) ? { responder: null, list: null } : await ask(fetches, subject);
+  return { staple: stapled, ...asked, authorities: await askAbove(fetches, chain, now), notAsked: null };
+}
+
+function whyNot({ leaf, anchored }: ServerChain, now: Date): string | null {
+  if (!anchored) return "its chain leads to no trusted root";
+  // RFC 5280 section 3.3: an entry may go once the certificate has expired.
+  return now > leaf.notAfter ? "it has expired, and authorities forget expired certificates" : null;
+}
+
+async function ask(fetches: Fetches, subject: StatusSubject): Promise<Pick<RevocationFacts, "responder" | "list">> {
+  const responderUrl = firstOverHttp(() => accessLocations(subject.certificate, OCSP_METHOD));
+  const responder = responderUrl === null ? null : await askResponder(fetches, responderUrl, subject);
+  if (isDecisive(responder?.verdict ?? null)) return { responder, list: null };
+  const listUrl = firstOverHttp(() => completeCrlUrls(subject.certificate));
+  return { responder, list: listUrl === null ? null : await lookUpInList(fetches, listUrl, subject) };
+}
+
+/** The authorities between the server's certificate and the root. */
+async function askAbove(
+  fetches: Fetches,
+  { verdict: { path } }: ServerChain,
+  now: Date,
+): Promise<readonly AuthorityStatus[]> {
+  const rows: AuthorityStatus[] = [];
+  for (const [index, certificate] of path.entries()) {
+    const issuer = path[index + 1];
+    if (index === 0 || issuer === undefined) continue;
+    const url = firstOverHttp(() => completeCrlUrls(certificate));
+    const list = url === null ? null : await lookUpInList(fetches, url, { certificate, issuer, now });
+    rows.push({ certificate, list });
+  }
+  return rows;
+}
+
+/** Only http: what is signed needs no TLS, whose certificate would have to be checked in its turn (RFC 5280 section 8). */
+function firstOverHttp(read: () => readonly string[]): string | null {
+  try {
+    return read().find((url) => /^http:/i.test(url)) ?? null;
+  } catch (error) {
+    if (error instanceof MalformedDer) return null;
+    throw error;
+  }
+}

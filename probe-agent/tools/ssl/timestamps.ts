@@ -1,0 +1,32 @@
+import { fewSuites, helloOf, VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { ClientHello } from "#probe-agent/net/port/tls.ts";
+import type { ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
+
+const QUESTION_MS = 5000;
+
+/** The timestamps a server sends by the TLS extension, which Node's client never asks for. */
+export async function seeTimestamps(
+  net: Net,
+  { ip, port, servername }: ProbeTarget,
+  reserveMs: number,
+): Promise<Uint8Array | null | "unknown"> {
+  const timeoutMs = Math.min(QUESTION_MS, net.remainingMs() - reserveMs);
+  if (timeoutMs <= 0) return "unknown";
+  const outcome = await net.tls.timestamps({ ...helloOfAll(servername), ip, port, timeoutMs });
+  return outcome.status === "ok" ? outcome.data : "unknown";
+}
+
+/** Groups of our key shares first, and others for servers of old versions; with a better one some would ask for its share. */
+const GROUPS = [0x001d, 0x0017, 0x0018, 0x0019];
+
+/** Every version but SSL 3, in one hello with common suites. */
+function helloOfAll(servername: string | null): ClientHello {
+  const offered = VERSIONS.slice(1).toReversed();
+  const [newest] = offered;
+  if (newest === undefined) throw new Error("there are versions");
+  const suites = [...new Set(offered.flatMap(fewSuites))];
+  const hello = helloOf(newest, servername, suites);
+  const supportedVersions = offered.map(({ wire }) => wire);
+  return { ...hello, supportedVersions, groups: GROUPS, renegotiationInfo: true };
+}
