@@ -1,4 +1,4 @@
-import { getDomain } from "tldts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 
 /**
@@ -7,5 +7,5 @@ import { addressGroup } from "#control-plane/limits/address.ts";
  */
 export function targetKey(host: string): string {
   if (host.includes(":")) return addressGroup(host);
-  return getDomain(host, { allowPrivateDomains: true, validateHostname: false }) ?? host;
+  return registrableDomain(host) ?? host;
 }

@@ -1,12 +1,4 @@
-import { getDomain } from "tldts";
-
-/**
- * The registrable domain of a host by the public suffix list, its private part included, as browsers draw the line
- * between sites; null where it has none (an address, a public suffix).
- */
-export function registrableDomain(host: string): string | null {
-  return getDomain(host.toLowerCase(), { allowPrivateDomains: true });
-}
+import { registrableDomain } from "#shared/registrable-domain.ts";
 
 /** The site of a host: its registrable domain, or the host itself where it has none. */
 export function siteOf(host: string): string {

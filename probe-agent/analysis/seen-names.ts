@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { getDomain } from "tldts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
 
 /** Sources of names, the best first. */
 export const NAME_SOURCES = ["ptr", "observation", "certificate", "provider"] as const;
@@ -54,8 +54,7 @@ export function readName(text: string): string | null {
 
 /** Different registered domains among names (Public Suffix List, private section too: one customer each). */
 export function countRegistrable(domains: readonly string[]): number {
-  const options = { allowPrivateDomains: true, validateHostname: false } as const;
-  return new Set(domains.map((domain) => getDomain(domain.replace(/^\*\./, ""), options) ?? domain)).size;
+  return new Set(domains.map((domain) => registrableDomain(domain.replace(/^\*\./, "")) ?? domain)).size;
 }
 
 function pick(one: string | null, other: string | null, choose: (a: string, b: string) => string): string | null {

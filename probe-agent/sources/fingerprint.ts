@@ -1,9 +1,10 @@
-import { getDomain } from "tldts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
 import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/certificate/names.ts";
 import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
+import { readText } from "#probe-agent/analysis/html.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
@@ -44,7 +45,7 @@ const FAILURES: Readonly<Record<TechUnknown["reason"], string>> = {
 
 /** Gathers what shows the technologies of a page and holds it against the rules. Fails only where the search itself does. */
 export async function fingerprint(net: Net, seen: SeenPage): Promise<Outcome<Fingerprint>> {
-  const { snapshot, page } = seen;
+  const { snapshot, contentType, isHtml } = seen;
   const { hostname, origin } = new URL(snapshot.finalUrl);
   const patience = Math.min(BESIDE_MS, net.remainingMs() / 3);
   const [robots, dns] = await Promise.all([
@@ -56,7 +57,7 @@ export async function fingerprint(net: Net, seen: SeenPage): Promise<Outcome<Fin
     url: snapshot.finalUrl,
     headers: snapshot.final.headers,
     cookies: cookiesOf(seen, net.now()),
-    html: page?.text ?? "",
+    html: isHtml ? readText(snapshot.body.bytes, contentType).text : "",
     robots: robots?.known === true ? robots.text : null,
     dns: dns?.records ?? {},
     certIssuer: issuer,
@@ -96,7 +97,7 @@ type EvidenceRecord = keyof typeof FIELD;
 
 /** MX, NS, SOA and TXT of the registrable domain, CNAME of the host itself. An address has none of them. */
 async function gatherDns(net: Net, hostname: string, timeoutMs: number): Promise<DnsEvidence> {
-  const domain = getDomain(hostname, { allowPrivateDomains: true });
+  const domain = registrableDomain(hostname);
   const records: Record<string, string[]> = {};
   if (domain === null) return { records, complete: true };
   const ask = async (type: EvidenceRecord): Promise<boolean> => {

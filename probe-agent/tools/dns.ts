@@ -1,4 +1,4 @@
-import { getDomain } from "tldts";
+import { registeredDomain } from "#shared/registrable-domain.ts";
 import { ok } from "#shared/outcome.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -56,7 +56,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
   return ok<Result>({
     domain,
     ascii: domain,
-    registrable_domain: getDomain(domain, { allowPrivateDomains: false, validateHostname: false }),
+    registrable_domain: registeredDomain(domain),
     results,
     records: Object.fromEntries(groups) as Result["records"],
     dnssec: verdict,

@@ -1,4 +1,4 @@
-import { getPublicSuffix } from "tldts";
+import { isPublicSuffix } from "#shared/registrable-domain.ts";
 import type { CookieLine } from "#probe-agent/analysis/cookies/attributes.ts";
 import { isIP } from "node:net";
 
@@ -68,11 +68,6 @@ function rejection(
 function hasControlCharacter(line: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   return /[\u0000-\u0008\u000A-\u001F\u007F]/.test(line);
-}
-
-/** By the public suffix list, its private part included, as browsers do. */
-function isPublicSuffix(domain: string): boolean {
-  return getPublicSuffix(domain, { allowPrivateDomains: true, validateHostname: false }) === domain;
 }
 
 /** RFC 6265 section 5.1.3: equal, or a host name that ends in "." and the domain. */

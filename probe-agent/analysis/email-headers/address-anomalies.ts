@@ -1,11 +1,7 @@
+import { registrableDomain } from "#shared/registrable-domain.ts";
 import { anomaly, when, type Anomaly, type Examined } from "#probe-agent/analysis/email-headers/anomaly.ts";
 import { domainOf } from "#probe-agent/analysis/email-headers/auth-summary.ts";
-import {
-  disguiseOf,
-  INVISIBLE,
-  registrableDomain,
-  type Disguise,
-} from "#probe-agent/analysis/email-headers/domains.ts";
+import { disguiseOf, INVISIBLE, type Disguise } from "#probe-agent/analysis/email-headers/domains.ts";
 
 /** Names as they are written, by the word of `field`. */
 const NAMES: Readonly<Record<string, string>> = {

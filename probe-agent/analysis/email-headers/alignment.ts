@@ -1,6 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
-import { alignmentOf, registrableDomain } from "#probe-agent/analysis/email-headers/domains.ts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
+import { alignmentOf } from "#probe-agent/analysis/email-headers/domains.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 type Alignment = Result["alignment"];

@@ -6,7 +6,7 @@ import {
   type AuthenticationResults,
   type MethodResult,
 } from "#probe-agent/analysis/email-headers/authentication-results.ts";
-import { registrableDomain } from "#probe-agent/analysis/email-headers/domains.ts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { readReceived } from "#probe-agent/analysis/email-headers/received.ts";
 import type { ReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";

@@ -1,13 +1,5 @@
 import { domainToUnicode } from "node:url";
-import { getDomain } from "tldts";
-
-/**
- * The registrable domain, lower case, by the public suffix list with its private part: customers of one host are
- * strangers to each other. Null for a public suffix, an address or what is no name.
- */
-export function registrableDomain(domain: string | null): string | null {
-  return domain === null || domain.length > 253 ? null : getDomain(domain, { allowPrivateDomains: true });
-}
+import { registrableDomain } from "#shared/registrable-domain.ts";
 
 /** How two domains agree as DMARC asks (RFC 7489 section 3.1); null where one of them is not known. */
 export function alignmentOf(one: string | null, other: string | null): { strict: boolean; relaxed: boolean } | null {

@@ -1,4 +1,4 @@
-import { getDomain } from "tldts";
+import { registeredDomain } from "#shared/registrable-domain.ts";
 import type { ScriptTag } from "#probe-agent/analysis/html/page.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/security/outcome.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
@@ -63,5 +63,8 @@ function judge(script: ScriptTag, page: URL): JudgedScript[] {
 function sameSite(src: string, page: URL): boolean {
   if (!URL.canParse(src)) return false;
   const host = new URL(src).hostname;
-  return host === page.hostname || (getDomain(host) !== null && getDomain(host) === getDomain(page.hostname));
+  return (
+    host === page.hostname ||
+    (registeredDomain(host) !== null && registeredDomain(host) === registeredDomain(page.hostname))
+  );
 }

@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { registrableDomain } from "#probe-agent/analysis/same-site.ts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
 import type { PreloadEvidence } from "#probe-agent/analysis/security/preload.ts";
 import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
