@@ -28,10 +28,16 @@ export function isHtml(contentType: string | null, body: Uint8Array): boolean {
 
 /** Decodes and parses a page; `contentType` is the header's value. Any bytes give a page. */
 export function readPage(body: Uint8Array, contentType: string | null): Page {
+  const { text, charset } = readText(body, contentType);
+  const page = readHtml(text, charset);
+  return { ...page, truncated: page.truncated || body.byteLength > MAX_HTML_BYTES };
+}
+
+/** Decodes a page without parsing it. */
+export function readText(body: Uint8Array, contentType: string | null): Pick<Page, "text" | "charset"> {
   const bytes = body.subarray(0, MAX_HTML_BYTES);
   const charset = pageCharset(bytes, contentType);
-  const page = readHtml(decodePage(bytes, charset), charset);
-  return { ...page, truncated: page.truncated || body.byteLength > MAX_HTML_BYTES };
+  return { text: decodePage(bytes, charset), charset };
 }
 
 /** Parses a page that is text already. */

@@ -2,6 +2,7 @@ import type { Element } from "domhandler";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
+import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
 import { isSameSite } from "#probe-agent/analysis/same-site.ts";
 import { trackerOf, type TrackerCategory } from "#probe-agent/analysis/trackers/hosts.ts";
 
@@ -51,6 +52,12 @@ export function findTrackers(page: Page, pageHost: string): FoundTracker[] {
     for (const host of hostsIn(textOf(element, MAX_SCRIPT))) note(found, host, "script", pageHost);
   }
   return [...found.values()].slice(0, MAX_TRACKERS);
+}
+
+/** The trackers of a page as it was read; none in an answer that is no HTML, null where the HTML was left out. */
+export function trackersReport({ page, url, unread }: ReadPage): FoundTracker[] | null {
+  if (page === null) return unread ? null : [];
+  return findTrackers(page, new URL(url).hostname);
 }
 
 function addressesOf(element: Element): string {

@@ -1,5 +1,6 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
+import { createAnalyses } from "#probe-agent/net/analyses.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
@@ -48,6 +49,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const traceFor = createTrace({ host, egress, clock });
   const whoisFor = createWhois({ clock, egress });
   const smtpFor = createSmtp({ clock, egress });
+  const analysesFor = createAnalyses({ clock });
   const techFor = createTech({ clock, rules: deps.data.techRules });
   const browserFor = deps.browser === undefined ? null : createBrowser({ ...deps.browser, clock, egress, userAgent });
   return (limits, emit) => {
@@ -68,6 +70,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       quic: quicFor(limits),
       whois: whoisFor(limits, dns),
       smtp: smtpFor(limits),
+      analyses: analysesFor(limits),
       tech: techFor(limits),
       browser: browserFor?.(limits, dns) ?? null,
       services,

@@ -1,3 +1,4 @@
+import type { AnalysesPort } from "#probe-agent/net/port/analyses.ts";
 import type { BrowserPort } from "#probe-agent/net/port/browser.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
 import type { DnsPort, TrustAnchor } from "#probe-agent/net/port/dns.ts";
@@ -34,6 +35,7 @@ export interface Net {
   readonly quic: QuicPort;
   readonly whois: WhoisPort;
   readonly smtp: SmtpPort;
+  readonly analyses: AnalysesPort;
   readonly tech: TechPort;
   /** Null where the agent has no browser (capability browser). */
   readonly browser: BrowserPort | null;

@@ -1,25 +1,41 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
+import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/analyses.ts";
 import { isHtml, readPage, type Page } from "#probe-agent/analysis/html.ts";
+import type { PageInput, RawPage } from "#probe-agent/analysis/pages/reading.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import { analyse, isTooComplex } from "#probe-agent/sources/analyse.ts";
 
-/** A page fetched once and parsed once; every analyser of pages works on this. */
+/** A page fetched once; what it says is read by one of the analyses of pages. */
 export interface SeenPage {
   readonly snapshot: PageSnapshot;
   /** Value of Content-Type, null without one. */
   readonly contentType: string | null;
-  /** Null where the answer is no HTML. */
+  readonly isHtml: boolean;
+  /** TRANSITION */
   readonly page: Page | null;
+  /** TRANSITION */
+  readonly limitations: readonly string[];
   /** What every result that looked at a page begins with. */
   readonly head: { readonly url: string; readonly final_url: string; readonly status: number };
   /** When the fetch began, ISO 8601 UTC. */
   readonly observedAt: string;
+}
+
+/** What an analysis gives of a page. */
+export interface PageReading<Report> {
+  readonly report: Report;
   /** Why parts of a result may be missing, one sentence each. */
   readonly limitations: readonly string[];
 }
 
-/** Fetches a page, redirects followed, and parses it where it is HTML. */
+/** What an analysis of pages finds. */
+export type PageReportOf<Name extends PageAnalysisName> = ReportOf<Name>["report"];
+/** What it has to know beside the page. */
+export type PageFactsOf<Name extends PageAnalysisName> = InputOf<Name>["facts"];
+
+/** Fetches a page, redirects followed. */
 export async function seePage(
   net: Net,
   url: string,
@@ -27,31 +43,80 @@ export async function seePage(
 ): Promise<Outcome<SeenPage>> {
   const observedAt = net.now().toISOString();
   const fetched = await net.http.fetch({ method: "GET", follow: true, ...request, url });
-  return fetched.status === "ok" ? ok(readSnapshot(fetched.data, observedAt)) : fetched;
+  return fetched.status === "ok" ? ok(describeSnapshot(fetched.data, observedAt)) : fetched;
 }
 
 /** A snapshot as analysers take it. */
-export function readSnapshot(snapshot: PageSnapshot, observedAt: string): SeenPage {
+export function describeSnapshot(snapshot: PageSnapshot, observedAt: string): SeenPage {
   const { final, body, url, finalUrl } = snapshot;
   const contentType = joinedHeader(final.headers, "content-type");
-  const page = isHtml(contentType, body.bytes) ? readPage(body.bytes, contentType) : null;
+  let read: Page | null | undefined;
   return {
     snapshot,
     contentType,
-    page,
+    isHtml: isHtml(contentType, body.bytes),
+    get page() {
+      return (read ??= this.isHtml ? readPage(body.bytes, contentType) : null);
+    },
+    get limitations() {
+      return limitationsOf(this, this.page?.truncated === true);
+    },
     head: { url, final_url: finalUrl, status: final.code },
     observedAt,
-    limitations: limitationsOf(snapshot, page, contentType),
   };
 }
 
-function limitationsOf({ final, body, stopped }: PageSnapshot, page: Page | null, contentType: string | null) {
+/** TRANSITION */
+export const readSnapshot = describeSnapshot;
+
+/** Reads a page by an analysis. Fails where that takes too much: page_too_complex is the page's fault, busy the probe's. */
+export async function readSeen<Name extends PageAnalysisName>(
+  net: Net,
+  seen: SeenPage,
+  name: Name,
+  facts: PageFactsOf<Name>,
+): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
+  const analysed = await analyse(net, name, inputOf(seen, seen.snapshot.body.bytes, facts) as InputOf<Name>);
+  if (analysed.status !== "ok") return analysed;
+  const { report, truncated } = analysed.data;
+  return ok({ report, limitations: limitationsOf(seen, truncated) });
+}
+
+/**
+ * As readSeen, for tools that have something to say of any answer: of a page that is too complex it is what remains
+ * without its HTML, as of an answer that has none.
+ */
+export async function readWhatCan<Name extends PageAnalysisName>(
+  net: Net,
+  seen: SeenPage,
+  name: Name,
+  facts: PageFactsOf<Name>,
+): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
+  const read = await readSeen(net, seen, name, facts);
+  if (!isTooComplex(read)) return read;
+  const analysed = await analyse(net, name, inputOf(seen, null, facts) as InputOf<Name>);
+  if (analysed.status !== "ok") return analysed;
+  return ok({ report: analysed.data.report, limitations: [...limitationsOf(seen), UNREAD] });
+}
+
+/** Said where the HTML of a page is left out. */
+export const UNREAD = "The page takes too much to analyse: what its HTML says is not known.";
+
+function inputOf<Facts>({ snapshot, contentType }: SeenPage, body: Uint8Array | null, facts: Facts): PageInput<Facts> {
+  const { finalUrl, final } = snapshot;
+  const raw: RawPage = { url: finalUrl, status: final.code, headers: final.headers, contentType, body };
+  return { raw, facts };
+}
+
+/** What keeps an answer from being a whole page, one sentence each. `truncated`: the page has more than is looked at. */
+export function limitationsOf({ snapshot, contentType, isHtml: html }: SeenPage, truncated = false): string[] {
+  const { final, body, stopped } = snapshot;
   const { code } = final;
   return [
     ...(stopped === null ? [] : [`The last response redirects on, which was not followed: ${stopped}.`]),
     ...(code >= 400 ? [`The page answered with status ${code}: what was looked at may be an error page.`] : []),
-    ...(page === null ? [`The answer is no HTML (${contentType ?? "without a Content-Type"}).`] : []),
-    ...(page?.truncated === true || body.truncated ? ["The page is larger than what is looked at."] : []),
+    ...(html ? [] : [`The answer is no HTML (${contentType ?? "without a Content-Type"}).`]),
+    ...(truncated || body.truncated ? ["The page is larger than what is looked at."] : []),
     ...(body.error === null ? [] : [`The body could not be read to its end: ${body.error}.`]),
   ];
 }

@@ -1,12 +1,12 @@
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { cms as contract } from "#shared/tools/cms.ts";
-import { listAssets, type Asset } from "#probe-agent/analysis/cms/assets.ts";
+import type { Asset } from "#probe-agent/analysis/cms/assets.ts";
 import { chooseSystems, isHeadless } from "#probe-agent/analysis/cms/choose.ts";
-import { findParts, shopifyTheme, type SystemPart } from "#probe-agent/analysis/cms/parts.ts";
+import { findParts, type SystemPart } from "#probe-agent/analysis/cms/parts.ts";
 import { cpeWithVersion, type Technology } from "#probe-agent/analysis/tech/technology.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
 import { confirmSystem, type Confirmed } from "#probe-agent/tools/cms/confirm.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -23,16 +23,17 @@ const MAX_PLUGINS = 100;
 export const cms = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url, { timeoutMs: PAGE_MS });
   if (seen.status !== "ok") return seen;
-  const { head, page, observedAt, limitations } = seen.data;
-  const found = await fingerprint(net, seen.data);
+  const { head, observedAt } = seen.data;
+  const [read, found] = await Promise.all([readWhatCan(net, seen.data, "cms", {}), fingerprint(net, seen.data)]);
   if (found.status !== "ok") return found;
+  if (read.status !== "ok") return read;
+  const { assets, shopifyTheme } = read.data.report;
   const { systems, pageBuilders, ecommerce, hosting, frontEnd } = chooseSystems(found.data.technologies);
-  const assets = page === null ? [] : listAssets(page, head.final_url);
   const [best, ...others] = systems;
   const confirmed = best === undefined ? null : await confirmSystem(net, best, assets, head.final_url);
   const system = confirmed !== null && confirmed.system.confidence >= ENOUGH ? confirmed.system : null;
   const parts = system === null ? { theme: null, plugins: [] } : findParts(system.slug, assets, system.version);
-  const theme = system?.slug === "shopify" ? shopifyTheme(page?.text ?? "") : parts.theme;
+  const theme = system?.slug === "shopify" ? shopifyTheme : parts.theme;
   const rest = system === null ? systems : others;
   return ok({
     ...head,
@@ -53,7 +54,7 @@ export const cms = implement(contract, async (net, { url }) => {
     latest_version: null,
     source: ["page", ...found.data.sources, ...(confirmed?.confirmed === true ? ["well_known_files"] : [])],
     observed_at: observedAt,
-    limitations: [...limitations, ...found.data.limitations, ...sentences(system, confirmed)],
+    limitations: [...read.data.limitations, ...found.data.limitations, ...sentences(system, confirmed)],
   });
 });
 

@@ -2,8 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie.ts";
 import { reportCookies, type SeenCookie } from "#probe-agent/analysis/cookies/report.ts";
 import { leading, leadingText } from "#probe-agent/analysis/fitting.ts";
-import { findTrackers } from "#probe-agent/analysis/trackers.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Octets of JSON for the list of cookies, and for one text of theirs. */
@@ -15,7 +14,9 @@ export const cookie = implement(contract, async (net, { url }) => {
   const now = net.now();
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
-  const { head, page, snapshot, observedAt, limitations } = seen.data;
+  const read = await readWhatCan(net, seen.data, "trackers", {});
+  if (read.status !== "ok") return read;
+  const { head, snapshot, observedAt } = seen.data;
   const { cookies, graded, grade, score } = reportCookies(snapshot.hops, snapshot.finalUrl, now);
   const shown = leading(cookies.map(row), COOKIES_BYTES);
   const number = (test: (one: SeenCookie) => boolean): number => cookies.filter(test).length;
@@ -35,12 +36,12 @@ export const cookie = implement(contract, async (net, { url }) => {
       trackers: number((one) => one.purpose === "analytics" || one.purpose === "ads"),
     },
     cookies: shown,
-    trackers_in_html: page === null ? [] : findTrackers(page, new URL(snapshot.finalUrl).hostname),
+    trackers_in_html: read.data.report,
     source: ["page"],
     observed_at: observedAt,
     limitations: [
       "No script was run: cookies that scripts set, and what they load, are not seen.",
-      ...limitations,
+      ...read.data.limitations,
       ...(shown.length < cookies.length
         ? [`Only the first ${shown.length} of ${cookies.length} cookies are listed.`]
         : []),

@@ -1,16 +1,10 @@
 import { ok } from "#shared/outcome.ts";
 import { ogPreview as contract } from "#shared/tools/og-preview.ts";
-import { documentBase } from "#probe-agent/analysis/html/address.ts";
-import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
-import { readFallback } from "#probe-agent/analysis/social/fallback.ts";
-import { readGraph } from "#probe-agent/analysis/social/graph.ts";
 import { previews } from "#probe-agent/analysis/social/preview.ts";
 import { missingRequired, socialWarnings } from "#probe-agent/analysis/social/warnings.ts";
-import { readXCard } from "#probe-agent/analysis/social/x-card.ts";
 import { excerpt } from "#probe-agent/analysis/structured/excerpt.ts";
-import { readSocialTags } from "#probe-agent/analysis/structured/open-graph.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { checkImage } from "#probe-agent/tools/og-preview/image-check.ts";
 import { within } from "#probe-agent/within.ts";
@@ -25,13 +19,13 @@ const GRAPH_BUDGET = 25_000;
 export const ogPreview = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
-  const { head, observedAt, limitations } = seen.data;
-  const page = seen.data.page ?? readHtml("");
-  const read = readPage(page, head.final_url);
-  const image = read.reading.graph.image.find((one) => one.url !== null)?.url ?? null;
+  const read = await readSeen(net, seen.data, "og-preview", {});
+  if (read.status !== "ok") return read;
+  const { head, observedAt } = seen.data;
+  const { tags, reading, card, fallback } = read.data.report;
+  const image = reading.graph.image.find((one) => one.url !== null)?.url ?? null;
   const { check, late } = await look(net, image);
   const checked = check === null ? null : { ...check, reachable: check.status === 200 };
-  const { tags, reading, card, fallback } = read;
   const og = excerpt(reading.graph, GRAPH_BUDGET);
   return ok({
     ...head,
@@ -45,7 +39,7 @@ export const ogPreview = implement(contract, async (net, { url }) => {
     source: ["page", ...(check === null ? [] : ["image"])],
     observed_at: observedAt,
     limitations: [
-      ...limitations,
+      ...read.data.limitations,
       ...(og.cut ? ["Long texts and lists of the Open Graph object are shortened."] : []),
       ...(late ? ["The image did not come in time."] : []),
       ...(check !== null && check.status === 200 && check.bytes === null
@@ -55,13 +49,6 @@ export const ogPreview = implement(contract, async (net, { url }) => {
     ],
   });
 });
-
-function readPage(page: Page, url: string) {
-  const base = documentBase(page.facts.baseHref, url);
-  const tags = readSocialTags(page);
-  const reading = readGraph(tags.properties, base);
-  return { tags, reading, card: readXCard(tags.twitter, reading.graph, base), fallback: readFallback(page, base) };
-}
 
 async function look(net: Net, url: string | null) {
   if (url === null) return { check: null, late: false };

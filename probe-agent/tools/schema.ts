@@ -1,16 +1,16 @@
 import { ok } from "#shared/outcome.ts";
 import { schema as contract } from "#shared/tools/schema.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
-import { structuredReport } from "#probe-agent/analysis/structured/report.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Structured data of one page; an answer that is no HTML has none. */
 export const schema = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
-  const { page, head, observedAt, limitations } = seen.data;
-  const report = structuredReport(page ?? readHtml(""), head.final_url);
+  const read = await readSeen(net, seen.data, "schema", {});
+  if (read.status !== "ok") return read;
+  const { head, observedAt } = seen.data;
+  const { report, limitations } = read.data;
   return ok({
     ...head,
     ...report,

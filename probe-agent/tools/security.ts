@@ -2,16 +2,22 @@ import { ok } from "#shared/outcome.ts";
 import { security as contract } from "#shared/tools/security.ts";
 import { leadingText } from "#probe-agent/analysis/fitting.ts";
 import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
-import { ALGORITHM_VERSION, gradeSecurity, isGradable } from "#probe-agent/analysis/security-headers.ts";
-import { GUIDE } from "#probe-agent/analysis/security/guides.ts";
+import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-headers.ts";
 import { parseHsts } from "#probe-agent/analysis/security/hsts.ts";
 import { headerInventory } from "#probe-agent/analysis/security/inventory.ts";
 import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/security/preload.ts";
-import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
-import { readSnapshot, seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { isTooComplex } from "#probe-agent/sources/analyse.ts";
+import {
+  describeSnapshot,
+  limitationsOf,
+  readSeen,
+  seePage,
+  UNREAD,
+  type SeenPage,
+} from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { WebPorts } from "#probe-agent/tools/health.ts";
@@ -45,29 +51,29 @@ export function securityOn(
     ]);
     const host = new URL(finalUrl).hostname;
     const preloaded = net.data.hstsPreload(host);
-    const snapshot: SecuritySnapshot = {
-      url: finalUrl,
-      status: final.code,
+    const beside = {
       https: finalUrl.startsWith("https:") || secure !== null,
       verified: isVerified(page),
-      headers: final.headers,
-      html: seen.page?.text ?? "",
       redirects: http.known && http.open ? http.route : [],
       cors,
       hsts_preloaded: preloaded,
     };
     const inventory = headerInventory(final.headers);
     const gradable = isGradable(final.code);
+    const facts = { now, snapshot: beside, redirectionKnown: http.known };
+    const read = gradable ? await readSeen(net, seen, "security", facts) : null;
+    if (read !== null && read.status !== "ok" && !isTooComplex(read)) return read;
+    const graded = read?.status === "ok" ? read.data : null;
     const preload = evidence === null ? { eligible: null, faults: [] } : judgePreload(evidence);
     return ok({
       url,
       final_url: finalUrl,
       status: final.code,
-      ...(gradable ? graded(snapshot, seen, now, http.known) : NOT_GRADED),
+      ...(graded?.report ?? NOT_GRADED),
       algorithm_version: ALGORITHM_VERSION,
       headers: { present: inventory.present, missing: inventory.missing, raw: inventory.raw },
       hsts: {
-        ...hstsOf(snapshot),
+        ...hstsOf(finalUrl, final.headers),
         preloaded: net.data.hasHstsPreload ? preloaded !== null : null,
         preloaded_include_subdomains: preloaded?.include_subdomains ?? null,
         preload_domain: evidence?.domain ?? null,
@@ -86,7 +92,8 @@ export function securityOn(
           : ["This probe has no HSTS preload list: an entry there would earn 5 points."]),
         ...(evidence === null ? ["Whether the domain may enter the preload list could not be told."] : []),
         ...(inventory.cut ? ["Not all headers are listed."] : []),
-        ...seen.limitations,
+        ...(read === null || graded !== null ? [] : [`${UNREAD} There is no grade without it.`]),
+        ...(graded?.limitations ?? limitationsOf(seen)),
       ],
     });
   });
@@ -103,38 +110,13 @@ async function securePage(net: Net, { snapshot }: SeenPage, ports: WebPorts): Pr
   url.port = String(ports.https);
   const observedAt = net.now().toISOString();
   const fetched = await net.http.fetch({ url: url.href, method: "GET", follow: true, timeoutMs: HTTPS_MS });
-  return fetched.status === "ok" ? readSnapshot(fetched.data, observedAt) : null;
+  return fetched.status === "ok" ? describeSnapshot(fetched.data, observedAt) : null;
 }
 
 const NOT_GRADED = { score: null, raw_score: null, grade: null, mdn: null, tests: [], duplicate_directives: [] };
 
-function graded(snapshot: SecuritySnapshot, { page }: SeenPage, now: Date, redirectionKnown: boolean) {
-  const parsed = page ?? readHtml("");
-  const found = gradeSecurity(snapshot, { now, page: parsed });
-  const published = gradeSecurity(snapshot, { now, page: parsed, compat: "mdn" });
-  return {
-    score: found.score,
-    raw_score: found.raw_score,
-    grade: found.grade,
-    mdn: { raw_score: published.raw_score, grade: published.grade },
-    tests: found.tests
-      .filter((test) => redirectionKnown || test.name !== "redirection")
-      .map((test) => ({
-        name: test.name,
-        pass: test.pass,
-        result: test.result,
-        score_modifier: test.score_modifier,
-        expectation: GUIDE[test.name]?.expectation ?? "",
-        value: test.value === null ? null : leadingText(test.value, VALUE_BYTES),
-        recommendation: test.recommendation,
-        link: GUIDE[test.name]?.link ?? "",
-      })),
-    duplicate_directives: found.duplicate_directives.slice(0, 50).map((name) => name.slice(0, 200).toWellFormed()),
-  };
-}
-
 /** Over http the header is void (RFC 6797 section 8.1). */
-function hstsOf({ url, headers }: SecuritySnapshot) {
+function hstsOf(url: string, headers: readonly HeaderPair[]) {
   const [value] = url.startsWith("https:") ? headerValues(headers, "strict-transport-security") : [];
   if (value === undefined) return { value: null, max_age_s: null, include_subdomains: false, preload: false };
   const { maxAge, includeSubDomains, preload } = parseHsts(value);

@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { techDetect as contract } from "#shared/tools/tech-detect.ts";
 import { reportTechnologies } from "#probe-agent/analysis/tech/report.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import { limitationsOf, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** For the page itself, so that there is time left to look at it. */
@@ -12,7 +12,7 @@ const PAGE_MS = 18_000;
 export const techDetect = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url, { timeoutMs: PAGE_MS });
   if (seen.status !== "ok") return seen;
-  const { head, observedAt, limitations } = seen.data;
+  const { head, observedAt } = seen.data;
   const found = await fingerprint(net, seen.data);
   if (found.status !== "ok") return found;
   const { technologies, count, categories, limitations: cut } = reportTechnologies(found.data.technologies);
@@ -25,6 +25,6 @@ export const techDetect = implement(contract, async (net, { url }) => {
     rules: { technologies: net.data.techRules.technologies.length, unusable: found.data.unusable },
     source: ["page", ...found.data.sources],
     observed_at: observedAt,
-    limitations: [...limitations, ...cut, ...found.data.limitations],
+    limitations: [...limitationsOf(seen.data), ...cut, ...found.data.limitations],
   });
 });

@@ -126,7 +126,7 @@ export const cookie = defineTool({
     note: Nullable(text("Set where there is nothing to grade")),
     summary: Summary,
     cookies: list(Cookie, "In the order they were set"),
-    trackers_in_html: list(Tracker, "By host, in document order"),
+    trackers_in_html: Nullable(list(Tracker, "By host, in document order; null where the HTML could not be analysed")),
     ...OBSERVED_FIELDS,
   }),
   across: {

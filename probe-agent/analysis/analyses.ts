@@ -1,0 +1,35 @@
+import { readHtml } from "#probe-agent/analysis/html.ts";
+import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
+import { cspReport } from "#probe-agent/analysis/csp/report.ts";
+import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
+import { onPage, type RawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { securityReport } from "#probe-agent/analysis/security/report.ts";
+import { readSocial } from "#probe-agent/analysis/social/reading.ts";
+import { structuredReport } from "#probe-agent/analysis/structured/report.ts";
+import { trackersReport } from "#probe-agent/analysis/trackers.ts";
+
+/**
+ * The analyses of what strangers send that may take long, by name: pure functions of one plain value to another. A
+ * thread of the agent knows them by this table, so neither functions nor instances of classes go in or come out.
+ */
+export const ANALYSES = {
+  schema: onPage(({ page, url }) => structuredReport(page ?? readHtml(""), url)),
+  "og-preview": onPage(({ page, url }) => readSocial(page ?? readHtml(""), url)),
+  "mixed-content": onPage(mixedContentReport),
+  csp: onPage(cspReport),
+  security: onPage(securityReport),
+  trackers: onPage(trackersReport),
+  cms: onPage(cmsReport),
+};
+
+/** Name of an analysis. */
+export type AnalysisName = keyof typeof ANALYSES;
+/** What it works on. */
+export type InputOf<Name extends AnalysisName> = Parameters<(typeof ANALYSES)[Name]>[0];
+/** What it gives. */
+export type ReportOf<Name extends AnalysisName> = ReturnType<(typeof ANALYSES)[Name]>;
+
+/** Names of the analyses of pages. */
+export type PageAnalysisName = {
+  [Name in AnalysisName]: InputOf<Name> extends { readonly raw: RawPage } ? Name : never;
+}[AnalysisName];

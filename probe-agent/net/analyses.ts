@@ -1,0 +1,80 @@
+import type { Clock } from "#shared/clock.ts";
+import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { AnalysisAnswer, AnalysisOrder } from "#probe-agent/net/analyses/messages.ts";
+import { isHeavy } from "#probe-agent/net/analyses/weight.ts";
+import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { Analysed, AnalysesPort } from "#probe-agent/net/port/analyses.ts";
+import { createPool } from "#probe-agent/net/workers/pool.ts";
+import { cancelled } from "#probe-agent/net/workers/cancelled.ts";
+import { LOOK_MS, startThread, type Thread } from "#probe-agent/net/workers/thread.ts";
+
+/** What analyses are made with. */
+export interface AnalysesOptions {
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Megabytes of each thread's heap; default: what a page of 5 MB and 300,000 elements needs, twice. */
+  readonly heapMb?: number;
+  /** The threads' program; tests have another. */
+  readonly entry?: URL;
+}
+
+const HEAP_MB = 512;
+/** The longest an analysis may be at work, milliseconds: twice what the worst page of 5 MB takes. */
+const ANALYSIS_MS = 5000;
+/** Kept back of a job's time for its answer. */
+const RESERVE_MS = 500;
+/** Octets analysed at once: 20 ms at the worst, less than a thread costs. */
+const LIGHT_BYTES = 48 * 1024;
+/** A thread that ends for no reason of its own gets the order once more. */
+const ATTEMPTS = 2;
+
+type AnalysisThread = Thread<string, AnalysisAnswer>;
+
+const ENTRY = new URL("analyses/main.ts", import.meta.url);
+
+/** Makes the one pool of an agent; each job's port ends with its job. */
+export function createAnalyses({
+  clock,
+  heapMb = HEAP_MB,
+  entry = ENTRY,
+}: AnalysesOptions): (limits: JobLimits) => AnalysesPort {
+  const threads = createPool<AnalysisThread>({ start: () => startThread({ entry, heapMb }), clock });
+
+  async function analyse(order: AnalysisOrder, ms: number, until: number, signal: AbortSignal) {
+    return await threads.use<Analysed<unknown>>({ until, signal }, async (borrow) => {
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+        const end = await borrow((thread) =>
+          thread.run({ order, look: createWatch(Math.min(ms, until - clock.monotonic())) }),
+        );
+        if (end === null || end.kind === "broken") continue;
+        if (end.kind === "answered") return reportOf(end.answer);
+        return { ok: false, reason: end.kind === "given_up" ? end.why : end.kind };
+      }
+      return { ok: false, reason: "broken" };
+    });
+  }
+
+  return ({ signal, deadline }) => ({
+    async run<Name extends AnalysisName>(name: Name, input: InputOf<Name>, ms = ANALYSIS_MS) {
+      type Report = ReportOf<Name>;
+      if (!isHeavy(input, LIGHT_BYTES)) return { ok: true, report: ANALYSES[name](input as never) as Report };
+      const until = deadline - RESERVE_MS;
+      const analysed = await Promise.race([analyse({ name, input }, ms, until, signal), cancelled(signal)]);
+      return typeof analysed === "string" ? { ok: false, reason: analysed } : (analysed as Analysed<Report>);
+    },
+  });
+}
+
+/** What was thrown there is thrown here: a bug, which the job's log tells of. */
+function reportOf(answer: AnalysisAnswer): Analysed<unknown> {
+  if (!answer.ok) throw answer.error;
+  return answer;
+}
+
+/** Counts looks, not the clock: a process that was stopped for a while blames no page for it. */
+function createWatch(ms: number): () => "too_slow" | null {
+  let looks = 0;
+  return () => {
+    looks += 1;
+    return looks * LOOK_MS >= ms ? "too_slow" : null;
+  };
+}

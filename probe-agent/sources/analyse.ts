@@ -1,0 +1,28 @@
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { Unanalysed } from "#probe-agent/net/port/analyses.ts";
+
+const TOO_COMPLEX = "page_too_complex";
+const FAILURES: Readonly<Record<Unanalysed["reason"], Outcome<never>>> = {
+  too_slow: failed("response", "target", TOO_COMPLEX, "what was received takes too long to analyse"),
+  out_of_memory: failed("response", "target", TOO_COMPLEX, "what was received takes too much memory to analyse"),
+  busy: failed("response", "probe", "busy", "the probe is analysing too much at once"),
+  cancelled: failed("response", "probe", "cancelled", "the check ended first"),
+  broken: failed("response", "probe", "broken", "the probe's analysis did not come up"),
+};
+
+/** Analyses what a stranger sent. Fails where that takes too much: page_too_complex is the sender's, all else the probe's. */
+export async function analyse<Name extends AnalysisName>(
+  net: Net,
+  name: Name,
+  input: InputOf<Name>,
+): Promise<Outcome<ReportOf<Name>>> {
+  const analysed = await net.analyses.run(name, input);
+  return analysed.ok ? ok(analysed.report) : FAILURES[analysed.reason];
+}
+
+/** Whether an outcome is the failure of a page that takes too much time or memory. */
+export function isTooComplex(outcome: Outcome<unknown>): boolean {
+  return outcome.status === "failed" && outcome.reason === TOO_COMPLEX;
+}
