@@ -1,9 +1,14 @@
 import { readHtml } from "#probe-agent/analysis/html.ts";
+import { aiPage } from "#probe-agent/analysis/ai/page.ts";
 import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
 import { cspReport } from "#probe-agent/analysis/csp/report.ts";
+import { healthReport } from "#probe-agent/analysis/health/report.ts";
 import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/robots/rules.ts";
 import { securityReport } from "#probe-agent/analysis/security/report.ts";
+import { readSeoPage } from "#probe-agent/analysis/seo/audit.ts";
+import { auditSeo } from "#probe-agent/analysis/seo/score.ts";
 import { readSocial } from "#probe-agent/analysis/social/reading.ts";
 import { structuredReport } from "#probe-agent/analysis/structured/report.ts";
 import { trackersReport } from "#probe-agent/analysis/trackers.ts";
@@ -20,6 +25,13 @@ export const ANALYSES = {
   security: onPage(securityReport),
   trackers: onPage(trackersReport),
   cms: onPage(cmsReport),
+  health: onPage(healthReport),
+  "seo-page": onPage(readSeoPage),
+  "seo-audit": auditSeo,
+  "ai-page": onPage(aiPage),
+  "ai-robots": robotsForAi,
+  robots: robotsReport,
+  sitemaps: namedSitemaps,
 };
 
 /** Name of an analysis. */

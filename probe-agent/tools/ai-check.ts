@@ -1,43 +1,28 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
 import { parseLlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
-import {
-  crawlerWords,
-  feedsOf,
-  hasDescription,
-  markdownLink,
-  tdmReserved,
-} from "#probe-agent/analysis/ai/page-words.ts";
+import { tdmReserved } from "#probe-agent/analysis/ai/page-words.ts";
 import { scoreAi } from "#probe-agent/analysis/ai/score.ts";
-import { semanticHtml, type SemanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
-import { visibleText } from "#probe-agent/analysis/html/text.ts";
-import { countWords } from "#probe-agent/analysis/html/words.ts";
-import { locateData } from "#probe-agent/analysis/html-metadata.ts";
-import { testBots } from "#probe-agent/analysis/robots/report.ts";
-import { contentSignals, contentUsage } from "#probe-agent/analysis/robots/signals.ts";
-import { readEntities } from "#probe-agent/analysis/structured/entity.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import type { SemanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
+import type { testBots } from "#probe-agent/analysis/robots/report.ts";
+import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";
 import { tryOnSite } from "#probe-agent/sources/site.ts";
 import { gatherFiles, type SiteFiles } from "#probe-agent/tools/ai-check/gather.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-const MAX_TYPES = 50;
 const MAX_SITEMAPS = 20;
 
 /** The site's first page, what stands beside it, and the score of both. */
 export const aiCheck = implement(contract, async (net, { domain }) => {
   const seen = await tryOnSite(domain, (url) => seePage(net, url));
   if (seen.status !== "ok") return seen;
-  const { page, head, snapshot, observedAt, limitations } = seen.data;
+  const read = await readSeen(net, seen.data, "ai-page", {});
+  if (read.status !== "ok") return read;
+  const { head, observedAt } = seen.data;
+  const { meta, content } = read.data.report;
   const files = await gatherFiles(net, head.final_url);
-  const { file: robots, status: robotsStatus, readable } = files.robots;
-  const bots = testBots(robots, net.data.aiBots);
-  const signals = contentSignals(robots);
-  const usage = contentUsage(robots);
-  const meta = crawlerWords(page, snapshot.final.headers);
-  const content = page === null ? null : readContent(page, head.final_url);
+  const { status: robotsStatus, readable, bots, signals, usage } = files.robots;
   const llms = llmsOf(files.llms);
   const sitemaps = sitemapsOf(files);
   const tdmrep = { ...fileOf(files.tdmrep), reserved: textOf(files.tdmrep, tdmReserved) };
@@ -49,7 +34,7 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
     llmsTxt: files.llms.known ? llms.exists && llms.valid : null,
     sitemap: sitemaps.found || files.sitemap.known ? sitemaps.found : null,
     semanticMarks: content === null ? null : marksOf(content.semantic),
-    description: page === null ? null : hasDescription(page),
+    description: content?.hasDescription ?? null,
     preferenceStated: readable === null ? null : states(signals, usage, tdmrep.reserved),
     noBlanketBan: !(meta.noai || meta.nosnippet),
   });
@@ -74,28 +59,13 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
     text_ratio: content?.text.ratio ?? null,
     sitemap: sitemaps,
     semantic_html: content?.semantic ?? null,
-    feeds: page === null ? [] : feedsOf(page, head.final_url),
-    md_alternate: { negotiated: files.negotiated, linked: page === null ? null : markdownLink(page, head.final_url) },
+    feeds: content?.feeds ?? [],
+    md_alternate: { negotiated: files.negotiated, linked: content?.markdownLink ?? null },
     source: ["page", "robots.txt", "well-known files"],
     observed_at: observedAt,
-    limitations: [...limitations, ...unknownFiles(files)],
+    limitations: [...read.data.limitations, ...unknownFiles(files)],
   });
 });
-
-function readContent(page: Page, url: string) {
-  const { text } = visibleText(page.document.root);
-  const entities = readEntities(locateData(page, url));
-  const types = [...new Set(entities.top.flatMap(({ entity }) => entity.types))];
-  return {
-    bytes: Buffer.byteLength(text),
-    text: {
-      words: countWords(text).words,
-      ratio: Math.round((1000 * text.length) / Math.max(1, page.text.length)) / 1000,
-    },
-    types: { found: types.length > 0, types: types.slice(0, MAX_TYPES).map((type) => type.slice(0, 200)) },
-    semantic: semanticHtml(page),
-  };
-}
 
 /** Those that train are the owner's policy; those that search and answer bring visitors. */
 function welcomeShare({ bots }: ReturnType<typeof testBots>): number | null {
@@ -137,7 +107,7 @@ function llmsOf(file: SiteFile): AiCheckResult["llms_txt"] {
 }
 
 function sitemapsOf({ robots, sitemap }: SiteFiles): AiCheckResult["sitemap"] {
-  const named = robots.file.sitemaps.slice(0, MAX_SITEMAPS).map(({ url }) => url.slice(0, 2_048));
+  const named = robots.sitemaps.slice(0, MAX_SITEMAPS).map((url) => url.slice(0, 2_048));
   const isThere = sitemap.known && /<(?:\w+:)?(?:urlset|sitemapindex)\b/.test((sitemap.text ?? "").slice(0, 2_000));
   const urls = named.length === 0 && isThere ? [sitemap.url] : named;
   return { found: urls.length > 0, urls };

@@ -1,13 +1,11 @@
 import { ok } from "#shared/outcome.ts";
 import { health as contract } from "#shared/tools/health.ts";
-import { isHtml, readPage } from "#probe-agent/analysis/html.ts";
 import { medianMs } from "#probe-agent/analysis/health/performance.ts";
-import { scoreHealth } from "#probe-agent/analysis/health/score.ts";
-import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
-import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { HttpBody, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 import { gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
@@ -33,20 +31,21 @@ export function healthOn(
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
   return implement(contract, async (net, { url }) => {
     const now = net.now();
-    const fetched = await net.http.fetch({ url, method: "GET", follow: true });
-    if (fetched.status !== "ok") return fetched;
-    const page = fetched.data;
-    const snapshot = await gather(net, page, now, ports);
-    const result = scoreHealth(snapshot);
+    const seen = await seePage(net, url);
+    if (seen.status !== "ok") return seen;
+    const { snapshot: page } = seen.data;
+    const facts = await gather(net, page, now, ports);
+    const read = await readWhatCan(net, seen.data, "health", facts);
+    if (read.status !== "ok") return read;
     return ok({
       url: page.url,
       final_url: page.finalUrl,
-      ...result,
-      ttfb_ms: medianMs(snapshot.ttfbSamplesMs),
-      ttfb_samples_ms: [...snapshot.ttfbSamplesMs],
-      total_ms: snapshot.totalMs,
+      ...read.data.report,
+      ttfb_ms: medianMs(facts.ttfbSamplesMs),
+      ttfb_samples_ms: [...facts.ttfbSamplesMs],
+      total_ms: facts.totalMs,
       observed_at: now.toISOString(),
-      limitations: limitationsOf(snapshot, page),
+      limitations: [...unknownsOf(facts), ...read.data.limitations],
     });
   });
 }
@@ -54,7 +53,7 @@ export function healthOn(
 /** Website health on the usual ports. */
 export const health = healthOn({ http: 80, https: 443 });
 
-async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts): Promise<HealthSnapshot> {
+async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts): Promise<HealthFacts> {
   const budget = Math.min(PART_MS, net.remainingMs() - RESERVE_MS);
   const part = <T>(what: string, work: Promise<T>): Promise<T | Unknown> =>
     within<T | Unknown>(budget, work, unknown(`${what} took too long.`));
@@ -79,31 +78,22 @@ function tlsTarget({ final }: PageSnapshot, host: string, ports: WebPorts): TlsT
   return { host, port: seen ? final.port : ports.https, ip: final.ip, seen };
 }
 
-function pageFacts(page: PageSnapshot) {
-  const { final, body } = page;
-  const type = joinedHeader(final.headers, "content-type");
+function pageFacts({ url, final, hops, elapsedUs, body }: PageSnapshot) {
   return {
-    url: page.url,
-    finalUrl: page.finalUrl,
-    status: final.code,
+    url,
     httpVersion: final.httpVersion,
-    headers: final.headers,
-    redirects: page.hops.length - 1,
-    totalMs: Math.round(page.elapsedUs / 1000),
-    body,
-    page: isHtml(type, body.bytes) ? readPage(body.bytes, type) : null,
+    redirects: hops.length - 1,
+    totalMs: Math.round(elapsedUs / 1000),
+    body: bodyFacts(body),
   };
 }
 
-function limitationsOf(snapshot: HealthSnapshot, page: PageSnapshot): string[] {
-  const { tls, http, robots, securityTxt, ipv6 } = snapshot;
+/** Without the octets themselves. */
+function bodyFacts({ transferredBytes, decodedBytes, encoding, error, truncated }: HttpBody): HealthFacts["body"] {
+  return { transferredBytes, decodedBytes, encoding, error, truncated };
+}
+
+function unknownsOf({ tls, http, robots, securityTxt, ipv6 }: HealthFacts): string[] {
   const suites = tls.known && tls.offered ? [tls.suites] : [];
-  const unknowns = [tls, ...suites, http, robots, securityTxt, ipv6].flatMap((facts) =>
-    facts.known ? [] : [facts.why],
-  );
-  return [
-    ...unknowns,
-    ...(page.stopped === null ? [] : [`The last response redirects on, which was not followed: ${page.stopped}.`]),
-    ...(snapshot.page?.truncated === true ? ["The page is larger than what is looked at."] : []),
-  ];
+  return [tls, ...suites, http, robots, securityTxt, ipv6].flatMap((facts) => (facts.known ? [] : [facts.why]));
 }

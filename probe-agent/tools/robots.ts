@@ -1,15 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
-import { isHtml } from "#probe-agent/analysis/html.ts";
-import {
-  availabilityOf,
-  effectiveFile,
-  reportFile,
-  testAgents,
-  testBots,
-  type Availability,
-} from "#probe-agent/analysis/robots/report.ts";
-import type { RobotsFile } from "#probe-agent/analysis/robots/parse.ts";
+import type { ReportOf } from "#probe-agent/analysis/analyses.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchRobots, type RobotsAnswer } from "#probe-agent/sources/robots-file.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -23,22 +15,23 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
   if (tested === undefined || !/^https?:/.test(tested)) {
     return { status: "invalid", field: "test_url", message: "must be an http(s) URL or a path of the site" };
   }
-  const availability = availabilityOf(answer.status);
-  const file = effectiveFile(answer.bytes, availability);
-  const report = reportFile(file);
+  const { status, contentType, bytes } = answer;
+  const analysed = await analyse(net, "robots", { status, contentType, bytes, bots: net.data.aiBots, tested });
+  if (analysed.status !== "ok") return analysed;
+  const report = analysed.data;
   const otherHost = new URL(tested).host !== new URL(answer.origin).host;
   return ok({
     domain,
     fetched_url: answer.url,
-    status: answer.status,
-    availability,
-    content_type: answer.contentType,
-    size_bytes: answer.bytes.byteLength,
+    status,
+    availability: report.availability,
+    content_type: contentType,
+    size_bytes: bytes.byteLength,
     truncated: answer.truncated,
     ...report.fields,
-    test: { url: tested, user_agents: testAgents(file, tested, net.data.aiBots) },
-    ai_bots: testBots(file, net.data.aiBots),
-    issues: issuesOf(answer, file, availability),
+    test: { url: tested, user_agents: report.agents },
+    ai_bots: report.bots,
+    issues: issuesOf(answer, report),
     source: ["robots.txt"],
     observed_at: observedAt,
     limitations: [
@@ -48,10 +41,10 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
   });
 });
 
-function issuesOf(answer: RobotsAnswer, file: RobotsFile, availability: Availability): string[] {
-  const { status, contentType, bytes, truncated } = answer;
+function issuesOf(answer: RobotsAnswer, report: ReportOf<"robots">): string[] {
+  const { status, contentType, truncated } = answer;
+  const { availability, html, errors, lenient } = report;
   const isText = /^text\/plain\b/i.test(contentType ?? "");
-  const html = availability === "parsed" && (isHtml(contentType, bytes) || isHtml(null, bytes));
   return [
     ...(status === 429 ? ["Crawlers are turned away with 429; Google takes that for a ban on everything."] : []),
     ...(availability === "disallow_all" ? ["Crawlers take a failing robots.txt for a ban on everything."] : []),
@@ -60,10 +53,8 @@ function issuesOf(answer: RobotsAnswer, file: RobotsFile, availability: Availabi
       ? ["It is not served as text/plain (RFC 9309 section 2.3)."]
       : []),
     ...(truncated ? ["It is larger than 500 KiB; crawlers may ignore what is beyond."] : []),
-    ...(file.errors.length > 0 ? [`${file.errors.length} lines are no rules.`] : []),
-    ...(file.lenientLines.length > 0
-      ? [`${file.lenientLines.length} lines are understood by lenient crawlers only.`]
-      : []),
+    ...(errors > 0 ? [`${errors} lines are no rules.`] : []),
+    ...(lenient > 0 ? [`${lenient} lines are understood by lenient crawlers only.`] : []),
     ...(new URL(answer.url).host === new URL(answer.origin).host ? [] : ["It is fetched from another host."]),
   ];
 }

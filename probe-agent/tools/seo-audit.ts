@@ -1,22 +1,27 @@
 import { ok } from "#shared/outcome.ts";
 import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
-import { readFacts, type SeoFacts } from "#probe-agent/analysis/seo/audit.ts";
-import { scoreSeo } from "#probe-agent/analysis/seo/score.ts";
-import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import type { SeoFacts } from "#probe-agent/analysis/seo/audit.ts";
+import type { SeoBeside } from "#probe-agent/analysis/seo/snapshot.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
+import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { gatherSeo } from "#probe-agent/tools/seo-audit/gather.ts";
 
-/** The page, what stands beside it, then the audit of both. */
+/** The page is read, then what stands beside it, then both are judged. */
 export const seoAudit = implement(contract, async (net, { url }) => {
   const now = net.now();
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
-  const snapshot = await gatherSeo(net, seen.data, now);
-  const facts = readFacts(snapshot);
+  const read = await readSeen(net, seen.data, "seo-page", { now });
+  if (read.status !== "ok") return read;
+  const { report: page, limitations } = read.data;
+  const beside = await gatherSeo(net, page.url, page.favicon !== null && page.favicon.declared === null);
+  const audited = await analyse(net, "seo-audit", { page, beside });
+  if (audited.status !== "ok") return audited;
+  const { facts, score } = audited.data;
   return ok({
     ...seen.data.head,
-    ...scoreSeo(facts),
+    ...score,
     title: facts.title,
     meta_description: facts.meta_description === null ? null : textAndLength(facts.meta_description),
     headings: facts.headings === null ? null : headingsOf(facts.headings),
@@ -39,11 +44,11 @@ export const seoAudit = implement(contract, async (net, { url }) => {
     url_hygiene: facts.url_hygiene,
     source: [
       "page",
-      ...(snapshot.robots.known ? ["robots.txt"] : []),
-      ...(snapshot.sitemap.tried.known ? ["sitemap"] : []),
+      ...(beside.robots.known ? ["robots.txt"] : []),
+      ...(beside.sitemap.tried.known ? ["sitemap"] : []),
     ],
     observed_at: seen.data.observedAt,
-    limitations: [...seen.data.limitations, ...limitationsOf(snapshot, facts)],
+    limitations: [...limitations, ...limitationsOf(beside, facts)],
   });
 });
 
@@ -60,7 +65,7 @@ function groupOf({ total, x_default: xDefault, self_reference: selfReference, is
   return { total, x_default: xDefault, self_reference: selfReference, issues };
 }
 
-function limitationsOf({ robots, sitemap, page }: SeoSnapshot, facts: SeoFacts): string[] {
+function limitationsOf({ robots, sitemap }: SeoBeside, facts: SeoFacts): string[] {
   const cut = [
     facts.headings !== null &&
       facts.headings.counts.reduce((sum, count) => sum + count, 0) > facts.headings.texts.length,
@@ -75,6 +80,6 @@ function limitationsOf({ robots, sitemap, page }: SeoSnapshot, facts: SeoFacts):
     ...(cut.includes(true) ? ["Long lists are cut; their totals are not."] : []),
     ...(facts.wordsComplete ? [] : ["The text is too long to be counted whole: there are more words."]),
     ...(facts.title?.px === null ? ["The width of the title cannot be estimated for its script."] : []),
-    ...(page === null ? [] : ["Scripts were not run: what they add or change is not seen."]),
+    ...(facts.isHtml ? ["Scripts were not run: what they add or change is not seen."] : []),
   ];
 }

@@ -1,5 +1,6 @@
 import { createEgress, type Egress } from "#shared/egress.ts";
 import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
+import { createAnalyses } from "#probe-agent/net/analyses.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
@@ -31,7 +32,9 @@ export function dnsPort(
   return dns(options.limits ?? jobLimits());
 }
 
-/** A Net of the ports given; touching another one throws. `events` collects what the tool emits. */
+const analysesFor = createAnalyses({ clock: systemClock });
+
+/** A Net of the ports given, with analyses, which reach nothing; touching another one throws. `events` collects what the tool emits. */
 export function netOf(
   ports: Partial<Net>,
   limits: JobLimits = jobLimits(),
@@ -46,6 +49,7 @@ export function netOf(
     random: (count: number) => systemRandom.bytes(count),
     emit: (event: ProgressEvent) => events.push(event),
     trustAnchors: IANA_ANCHORS,
+    analyses: analysesFor(limits),
     ...ports,
   };
   return new Proxy(base, {

@@ -30,5 +30,8 @@ export function notApplicable(detail: string): Finding {
   return { score: null, value: null, detail };
 }
 
+/** What a page would have to be read for, where its HTML was left out. */
+export const UNREAD = notApplicable("The page takes too much to analyse.");
+
 /** All checks in their order. */
 export const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];

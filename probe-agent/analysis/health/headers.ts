@@ -1,6 +1,6 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { classifyCsp, type CspClassification, type CspResult } from "#probe-agent/analysis/csp/observatory.ts";
-import { scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import { scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/security/header-tests.ts";
@@ -59,8 +59,9 @@ const CSP_POINTS: Readonly<Record<CspResult, readonly [points: number, detail: s
   "csp-not-implemented": [0, "No policy was sent: injected scripts run unhindered."],
 };
 
-function cspFinding({ headers, page }: HealthSnapshot, policy: CspClassification): Finding {
+function cspFinding({ headers, page, unread }: HealthSnapshot, policy: CspClassification): Finding {
   const sent = headerValues(headers, "content-security-policy");
+  if (unread === true && sent.length === 0) return UNREAD;
   const meta = page === null ? [] : metaPragmas(page.facts, "content-security-policy");
   const [points, detail] = CSP_POINTS[policy.result];
   const value = [...sent, ...meta].join(", ") || null;
@@ -129,9 +130,10 @@ function nosniffFinding({ headers }: HealthSnapshot): Finding {
   return scored(0, value, value === null ? "Browsers may guess types." : "The value is not nosniff.");
 }
 
-function referrerFinding({ headers, page }: HealthSnapshot): Finding {
+function referrerFinding({ headers, page, unread }: HealthSnapshot): Finding {
   const meta = page === null ? null : metaContent(page.facts, "referrer");
   const sent = [...headerValues(headers, "referrer-policy"), ...(meta === null ? [] : [meta])];
+  if (unread === true && sent.length === 0) return UNREAD;
   if (sent.length === 0) return scored(1, null, "The browser's default applies.");
   const policy = effectiveReferrerPolicy(sent);
   const value = sent.join(", ");

@@ -1,6 +1,6 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { fileFindings } from "#probe-agent/analysis/health/files.ts";
-import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import { notApplicable, scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
 import { HSTS_HALF_YEAR, hstsMaxAge } from "#probe-agent/analysis/health/headers.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { encodingOf } from "#probe-agent/analysis/html/charset.ts";
@@ -28,8 +28,8 @@ type PracticeCheck = Extract<
 
 /** The checks of the category Best Practices. */
 export function practiceFindings(snapshot: HealthSnapshot): Record<PracticeCheck, Finding> {
-  const { page } = snapshot;
-  const noHtml = notApplicable("The body is no HTML.");
+  const { page, unread = false } = snapshot;
+  const noHtml = unread ? UNREAD : notApplicable("The body is no HTML.");
   return {
     status: statusFinding(snapshot.status),
     mixed_content: page === null ? noHtml : mixedFinding(snapshot, page),

@@ -71,8 +71,10 @@ export interface HealthSnapshot {
     /** Reading stopped at a limit of ours. */
     readonly truncated: boolean;
   };
-  /** Null where the body is no HTML. */
+  /** Null where the body is no HTML, or was left out. */
   readonly page: Page | null;
+  /** The body was left out: what it says is not known. */
+  readonly unread?: boolean;
   readonly tls: TlsFacts | Unknown;
   readonly http: HttpFacts;
   /** Browsers never ask the host over http://: it is in their HSTS preload list, as far as the probe has one. */

@@ -59,10 +59,11 @@ export function parseRobots(file: string | Uint8Array): RobotsFile {
       } else if (line.key === "allow" || line.key === "disallow") {
         open?.rules.push(readRule(line, line.key));
       } else if (line.key === "sitemap") {
-        keep(sitemaps, { url: text(line.value), line: line.line });
+        if (sitemaps.length < MAX_LISTED) sitemaps.push({ url: text(line.value), line: line.line });
       } else {
         if (open !== null && line.name.toLowerCase() === "crawl-delay") open.crawlDelaySeconds = seconds(line.value);
-        keep(unknown, { key: text(line.name), value: text(line.value), line: line.line });
+        if (unknown.length >= MAX_LISTED) return;
+        unknown.push({ key: text(line.name), value: text(line.value), line: line.line });
       }
     },
   });

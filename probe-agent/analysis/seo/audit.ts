@@ -4,6 +4,7 @@ import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
+import type { Page } from "#probe-agent/analysis/html.ts";
 import { isLanguageTag } from "#probe-agent/analysis/language-tag.ts";
 import { readContent } from "#probe-agent/analysis/seo/content.ts";
 import { judgeCanonical } from "#probe-agent/analysis/seo/canonical.ts";
@@ -11,7 +12,7 @@ import { headerDirectives, metaDirectives } from "#probe-agent/analysis/seo/dire
 import { judgeHreflang } from "#probe-agent/analysis/seo/hreflang.ts";
 import { judgeIndexable } from "#probe-agent/analysis/seo/indexable.ts";
 import { readReferences } from "#probe-agent/analysis/seo/references.ts";
-import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";
+import type { SeoBeside, SeoSnapshot, SeoSource } from "#probe-agent/analysis/seo/snapshot.ts";
 import { titleWidthPx } from "#probe-agent/analysis/seo/title-width.ts";
 import { judgeUrl } from "#probe-agent/analysis/seo/url-hygiene.ts";
 import { readGraph } from "#probe-agent/analysis/social/graph.ts";
@@ -22,35 +23,54 @@ import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/structured/open-graph.ts";
 
 /** Everything an audit knows of a page; the checks judge it. */
-export type SeoFacts = ReturnType<typeof readFacts>;
+export type SeoFacts = ReturnType<typeof joinFacts>;
+/** What the page alone says. */
+export type SeoPage = ReturnType<typeof readSeoPage>;
 
 const MAX_TEXT = 2000;
 const EMPTY_PAGE = { headings: null, images: null, links: null, word_count: null, text_html_ratio: null } as const;
 
 /** Reads a snapshot. What a page without HTML cannot have is null. */
-export function readFacts(snapshot: SeoSnapshot) {
-  const { page, headers, url, now } = snapshot;
+export function readFacts(snapshot: SeoSnapshot): SeoFacts {
+  return joinFacts(readSeoPage(snapshot, snapshot), snapshot);
+}
+
+/** Reads the page alone. */
+export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: { readonly now: Date }) {
   const references = readReferences(page, headers, url);
-  const robotsMeta = page === null ? [] : metaDirectives(page.facts, now);
-  const xRobotsTag = headerDirectives(headers, now);
   return {
     isHtml: page !== null,
     url,
-    status: snapshot.status,
-    robots: snapshot.robots,
+    status,
     title: textFacts(page?.facts.title ?? null, titleWidthPx),
     meta_description: textFacts(page === null ? null : metaContent(page.facts, "description"), null),
-    ...bodyFacts(snapshot),
+    ...bodyFacts(page, url),
     canonical: judgeCanonical(references.head, references.bodyCanonicals, url),
     hreflang: judgeHreflang(references.head, url),
-    robots_meta: robotsMeta,
-    x_robots_tag: xRobotsTag,
-    indexable: judgeIndexable(snapshot, robotsMeta, xRobotsTag),
+    robots_meta: page === null ? [] : metaDirectives(page.facts, now),
+    x_robots_tag: headerDirectives(headers, now),
     lang: langFacts(page?.facts.lang ?? null),
     viewport: viewportFacts(page === null ? null : metaContent(page.facts, "viewport")),
-    sitemap: sitemapFacts(snapshot),
-    ...metadataFacts(snapshot),
+    ...metadataFacts(page, url),
     url_hygiene: judgeUrl(url),
+  };
+}
+
+/** Puts what stands beside a page to what it says itself. */
+export function joinFacts({ favicon, ...page }: SeoPage, beside: SeoBeside) {
+  const { url } = page;
+  return {
+    ...page,
+    robots: beside.robots,
+    indexable: judgeIndexable({ ...page, robots: beside.robots }, page.robots_meta, page.x_robots_tag),
+    sitemap: sitemapFacts(beside),
+    favicon:
+      favicon === null
+        ? null
+        : {
+            url: favicon.declared ?? (beside.defaultIcon === true ? new URL("/favicon.ico", url).href : null),
+            declared: favicon.declared !== null,
+          },
   };
 }
 
@@ -60,7 +80,7 @@ function textFacts(text: string | null, width: ((text: string) => number | null)
   return { text: shown, length: Array.from(shown).length, px: width === null ? null : width(shown) };
 }
 
-function bodyFacts({ page, url }: SeoSnapshot) {
+function bodyFacts(page: Page | null, url: string) {
   if (page === null) return { ...EMPTY_PAGE, wordsComplete: true };
   const { text, truncated } = visibleText(page.document.root);
   const { words, complete } = countWords(text);
@@ -84,7 +104,7 @@ function viewportFacts(content: string | null) {
   return { content: storable(content, 500), device_width: deviceWidth, zoom_blocked: zoomBlocked };
 }
 
-function sitemapFacts({ sitemap: { named, tried } }: SeoSnapshot) {
+function sitemapFacts({ sitemap: { named, tried } }: SeoBeside) {
   return {
     found: tried.known ? tried.status === 200 && tried.looksLikeOne : null,
     source: named.length > 0 ? ("robots_txt" as const) : ("default" as const),
@@ -93,7 +113,7 @@ function sitemapFacts({ sitemap: { named, tried } }: SeoSnapshot) {
   };
 }
 
-function metadataFacts({ page, url, defaultIcon }: SeoSnapshot) {
+function metadataFacts(page: Page | null, url: string) {
   if (page === null) return { structured_data: null, og: null, favicon: null };
   const base = documentBase(page.facts.baseHref, url);
   const data = locateData(page, url);
@@ -101,7 +121,6 @@ function metadataFacts({ page, url, defaultIcon }: SeoSnapshot) {
   const types = new Set(
     readEntities(data).top.flatMap(({ entity }) => entity.types.map((type) => storable(type, 200))),
   );
-  const declared = faviconOf(page.facts, base);
   return {
     structured_data: {
       json_ld: data.json_ld.length,
@@ -116,9 +135,6 @@ function metadataFacts({ page, url, defaultIcon }: SeoSnapshot) {
       image: reading.graph.image[0]?.url ?? null,
       missing_required: missingRequired(reading),
     },
-    favicon: {
-      url: declared ?? (defaultIcon === true ? new URL("/favicon.ico", url).href : null),
-      declared: declared !== null,
-    },
+    favicon: { declared: faviconOf(page.facts, base) },
   };
 }

@@ -2,7 +2,7 @@ import { matchRobots } from "#probe-agent/analysis/robots/match.ts";
 import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
 import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
 import { indexBan, type CrawlerDirectives } from "#probe-agent/analysis/seo/directives.ts";
-import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";
+import type { SeoBeside, SeoSource } from "#probe-agent/analysis/seo/snapshot.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 
 /** Something that keeps a page out of an index. */
@@ -24,19 +24,21 @@ export interface Indexable {
 /** "*" stands for a crawler nobody has rules for. */
 const CRAWLERS = ["*", "Googlebot", "Bingbot"] as const;
 
+type Where = Pick<SeoSource, "url" | "status"> & Pick<SeoBeside, "robots">;
+
 /** Joins what status, robots.txt, robots meta elements and X-Robots-Tag say. */
 export function judgeIndexable(
-  snapshot: SeoSnapshot,
+  where: Where,
   meta: readonly CrawlerDirectives[],
   header: readonly CrawlerDirectives[],
 ): Indexable {
   const everywhere: IndexBan[] = [
-    ...(snapshot.status >= 400 ? [ban("http_status", "*", `status ${snapshot.status}`)] : []),
+    ...(where.status >= 400 ? [ban("http_status", "*", `status ${where.status}`)] : []),
     ...bans(meta, "meta_robots"),
     ...bans(header, "x_robots_tag"),
   ];
   const verdicts = CRAWLERS.map((crawler) => {
-    const robots = robotsBan(snapshot, crawler);
+    const robots = robotsBan(where, crawler);
     const own = everywhere.filter(({ user_agent: agent }) => agent === "*" || agent === crawler.toLowerCase());
     const all = robots === null || robots === "unknown" ? own : [robots, ...own];
     return { crawler, all, indexable: all.length > 0 ? false : robots === "unknown" ? null : true };
@@ -69,7 +71,7 @@ function bans(list: readonly CrawlerDirectives[], source: IndexBan["source"]): I
 }
 
 /** RFC 9309 section 2.3.1: 4xx means everything is allowed, 5xx that nothing is. */
-function robotsBan({ robots, url }: SeoSnapshot, crawler: string): IndexBan | "unknown" | null {
+function robotsBan({ robots, url }: Where, crawler: string): IndexBan | "unknown" | null {
   if (!robots.known) return "unknown";
   if (robots.status >= 500) return ban("robots_txt", "*", `robots.txt answers with status ${robots.status}`);
   if (robots.text === null) return null;

@@ -1,6 +1,7 @@
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
-import type { SeoFacts } from "#probe-agent/analysis/seo/audit.ts";
+import { joinFacts, type SeoFacts, type SeoPage } from "#probe-agent/analysis/seo/audit.ts";
 import { SEO_CHECKS, type SeoFinding } from "#probe-agent/analysis/seo/checks.ts";
+import type { SeoBeside } from "#probe-agent/analysis/seo/snapshot.ts";
 
 /** A check as it is published. */
 export interface JudgedCheck {
@@ -26,6 +27,15 @@ const PARTS = { lighthouse: 80, extra: 20 } as const;
 /** Scores what was read. Checks that do not apply leave the denominator of their part; an empty part leaves the score. */
 export function scoreSeo(facts: SeoFacts): SeoScore {
   return scoreFindings(SEO_CHECKS.map((check) => check.judge(facts)));
+}
+
+/** The audit of a page that is read, and of what stands beside it. */
+export function auditSeo({ page, beside }: { readonly page: SeoPage; readonly beside: SeoBeside }): {
+  readonly facts: SeoFacts;
+  readonly score: SeoScore;
+} {
+  const facts = joinFacts(page, beside);
+  return { facts, score: scoreSeo(facts) };
 }
 
 /** Scores findings, one for each check in their order. */

@@ -15,17 +15,25 @@ export interface SitemapSearch {
     | Unknown;
 }
 
-/** All that an audit is made from. Pure data: the same snapshot always gives the same audit. */
-export interface SeoSnapshot {
+/** The page of an audit. */
+export interface SeoSource {
   /** Where the page was in the end. */
   readonly url: string;
   readonly status: number;
   readonly headers: readonly HeaderPair[];
   /** Null where the answer is no HTML. */
   readonly page: Page | null;
-  readonly now: Date;
+}
+
+/** What stands beside it. */
+export interface SeoBeside {
   readonly robots: RobotsTxt;
   readonly sitemap: SitemapSearch;
   /** Whether /favicon.ico is there; null where it was not looked for or could not be told. */
   readonly defaultIcon: boolean | null;
+}
+
+/** All that an audit is made from. Pure data: the same snapshot always gives the same audit. */
+export interface SeoSnapshot extends SeoSource, SeoBeside {
+  readonly now: Date;
 }

@@ -1,7 +1,8 @@
-import { parseRobots, type RobotsFile } from "#probe-agent/analysis/robots/parse.ts";
-import { availabilityOf, effectiveFile } from "#probe-agent/analysis/robots/report.ts";
+import type { ReportOf } from "#probe-agent/analysis/analyses.ts";
+import { robotsForAi } from "#probe-agent/analysis/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchRobotsOf } from "#probe-agent/sources/robots-file.ts";
 import { fetchSiteFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
 import { within } from "#probe-agent/within.ts";
@@ -15,13 +16,12 @@ const SMALL_BYTES = 64 * 1024;
 /** Well-known places of descriptions of agent endpoints. */
 const ENDPOINTS = ["/.well-known/mcp.json", "/.well-known/mcp/server-card.json", "/.well-known/agent-card.json"];
 
-/** robots.txt as crawlers take it. */
-export interface SiteRobots {
+/** robots.txt as AI services take it. */
+export type SiteRobots = Omit<ReportOf<"ai-robots">, "readable"> & {
   /** null: it could not be asked for. */
   readonly status: number | null;
-  readonly file: RobotsFile;
   readonly readable: boolean | null;
-}
+};
 
 /** What stands beside the page. */
 export interface SiteFiles {
@@ -44,7 +44,7 @@ export async function gatherFiles(net: Net, pageUrl: string): Promise<SiteFiles>
   const file = (path: string, bytes: number): Promise<SiteFile> =>
     within<SiteFile>(budget(), fetchSiteFile(net, origin, path, bytes), unknown(`${path} took too long.`));
   const [robots, llms, llmsFull, aiTxt, tdmrep, sitemap, negotiated, ...endpoints] = await Promise.all([
-    within(budget(), askRobots(net, origin), UNKNOWN_ROBOTS),
+    within(budget(), askRobots(net, origin), noRobots(net)),
     file("/llms.txt", LLMS_BYTES),
     file("/llms-full.txt", LLMS_BYTES),
     file("/ai.txt", SMALL_BYTES),
@@ -66,16 +66,17 @@ export async function gatherFiles(net: Net, pageUrl: string): Promise<SiteFiles>
   };
 }
 
-const UNKNOWN_ROBOTS: SiteRobots = { status: null, file: parseRobots(""), readable: null };
+function noRobots(net: Net): SiteRobots {
+  const nothing = robotsForAi({ status: 404, contentType: null, bytes: new Uint8Array(), bots: net.data.aiBots });
+  return { ...nothing, status: null, readable: null };
+}
 
 async function askRobots(net: Net, origin: string): Promise<SiteRobots> {
   const fetched = await fetchRobotsOf(net, origin);
-  if (fetched.status !== "ok") return UNKNOWN_ROBOTS;
-  const { status, bytes } = fetched.data;
-  const availability = availabilityOf(status);
-  const file = effectiveFile(bytes, availability);
-  const isRules = file.groups.length > 0 || file.errors.length === 0;
-  return { status, file, readable: availability !== "disallow_all" && isRules };
+  if (fetched.status !== "ok") return noRobots(net);
+  const { status, contentType, bytes } = fetched.data;
+  const analysed = await analyse(net, "ai-robots", { status, contentType, bytes, bots: net.data.aiBots });
+  return analysed.status === "ok" ? { ...analysed.data, status } : noRobots(net);
 }
 
 async function askMarkdown(net: Net, url: string): Promise<boolean | null> {

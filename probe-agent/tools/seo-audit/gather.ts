@@ -1,9 +1,7 @@
-import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
-import { faviconOf } from "#probe-agent/analysis/social/icons.ts";
-import type { RobotsTxt, SeoSnapshot, SitemapSearch } from "#probe-agent/analysis/seo/snapshot.ts";
+import type { RobotsTxt, SeoBeside, SitemapSearch } from "#probe-agent/analysis/seo/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { SeenPage } from "#probe-agent/sources/page.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchSiteFile, fetchSmallFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
 import { within } from "#probe-agent/within.ts";
 
@@ -14,35 +12,27 @@ const ROBOTS_BYTES = 512 * 1024;
 const SITEMAP_BYTES = 64 * 1024;
 const MAX_NAMED = 100;
 
-/** Looks at what stands beside a page: robots.txt, then the sitemap it names, and the icon at its usual place. */
-export async function gatherSeo(net: Net, seen: SeenPage, now: Date): Promise<SeoSnapshot> {
-  const { snapshot, page, head } = seen;
-  const url = head.final_url;
+/** Looks at what stands beside a page: robots.txt, then the sitemap it names, and the icon at its usual place if wanted. */
+export async function gatherSeo(net: Net, url: string, wantsIcon: boolean): Promise<SeoBeside> {
   const { origin } = new URL(url);
   const file = (name: string, work: () => Promise<SiteFile>): Promise<SiteFile> =>
     within(Math.min(FILE_MS, net.remainingMs() - RESERVE_MS), work(), unknown(`${name} took too long.`));
-  const hasIcon = page !== null && faviconOf(page.facts, url) !== null;
-  const icon =
-    page === null || hasIcon ? null : file("/favicon.ico", () => fetchSiteFile(net, origin, "/favicon.ico", 1024));
+  const icon = wantsIcon ? file("/favicon.ico", () => fetchSiteFile(net, origin, "/favicon.ico", 1024)) : null;
   const robots: RobotsTxt = await file("/robots.txt", () => fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES));
-  const named = robots.known && robots.text !== null ? sitemapsOf(robots.text) : [];
+  const named = robots.known && robots.text !== null ? await namedSitemaps(net, robots.text) : [];
   const target = named[0] ?? `${origin}/sitemap.xml`;
   const sitemap = await file("The sitemap", () => fetchSmallFile(net, target, "The sitemap", SITEMAP_BYTES));
   const foundIcon = await icon;
   return {
-    url,
-    status: head.status,
-    headers: snapshot.final.headers,
-    page,
-    now,
     robots,
     sitemap: { named, tried: triedOf(target, sitemap) },
     defaultIcon: foundIcon?.known === true ? foundIcon.status === 200 && !foundIcon.html : null,
   };
 }
 
-function sitemapsOf(robots: string): string[] {
-  const urls = parseRobots(robots).sitemaps.map(({ url }) => url);
+async function namedSitemaps(net: Net, robots: string): Promise<string[]> {
+  const named = await analyse(net, "sitemaps", robots);
+  const urls = named.status === "ok" ? named.data : [];
   return urls.filter((url) => URL.canParse(url) && /^https?:/i.test(url)).slice(0, MAX_NAMED);
 }
 

@@ -1,0 +1,53 @@
+import { isHtml } from "#probe-agent/analysis/html.ts";
+import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
+import {
+  availabilityOf,
+  effectiveFile,
+  reportFile,
+  testAgents,
+  testBots,
+} from "#probe-agent/analysis/robots/report.ts";
+import { contentSignals, contentUsage } from "#probe-agent/analysis/robots/signals.ts";
+import type { AiBot } from "#probe-agent/net/port/data.ts";
+
+/** A robots.txt as it came. */
+export interface RobotsInput {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly bytes: Uint8Array;
+  readonly bots: readonly AiBot[];
+}
+
+/** All that is told of a robots.txt; `tested` is the URL the crawlers are held against. */
+export function robotsReport({ status, contentType, bytes, bots, tested }: RobotsInput & { readonly tested: string }) {
+  const availability = availabilityOf(status);
+  const file = effectiveFile(bytes, availability);
+  return {
+    availability,
+    ...reportFile(file),
+    agents: testAgents(file, tested, bots),
+    bots: testBots(file, bots),
+    html: availability === "parsed" && (isHtml(contentType, bytes) || isHtml(null, bytes)),
+    errors: file.errors.length,
+    lenient: file.lenientLines.length,
+  };
+}
+
+/** What a robots.txt says to AI services. */
+export function robotsForAi({ status, bytes, bots }: RobotsInput) {
+  const availability = availabilityOf(status);
+  const file = effectiveFile(bytes, availability);
+  const isRules = file.groups.length > 0 || file.errors.length === 0;
+  return {
+    readable: availability !== "disallow_all" && isRules,
+    bots: testBots(file, bots),
+    signals: contentSignals(file),
+    usage: contentUsage(file),
+    sitemaps: file.sitemaps.map(({ url }) => url),
+  };
+}
+
+/** Addresses of the sitemaps a robots.txt names. */
+export function namedSitemaps(robots: string): string[] {
+  return parseRobots(robots).sitemaps.map(({ url }) => url);
+}
