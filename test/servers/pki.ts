@@ -121,5 +121,5 @@ async function rehashed(key: webcrypto.CryptoKey, hash: string): Promise<webcryp
 
 async function privatePem(keys: KeyPair): Promise<string> {
   const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
-  return `-----BEGIN PRIVATE KEY-----\n${pkcs8.replace(/.{64}/g, "$&\n")}\n-----END PRIVATE KEY-----\n`;
+  return `-----BEGIN PRIVATE KEY-----\n${pkcs8.replace(/.{64}(?=.)/g, "$&\n")}\n-----END PRIVATE KEY-----\n`;
 }

@@ -94,6 +94,12 @@ export function bitString(value: Der | undefined): Uint8Array {
   return contents.subarray(1);
 }
 
+/** The octets of a BIT STRING that holds whole ones, as signatures do; anything else is malformed. */
+export function wholeOctets(value: Der | undefined): Uint8Array {
+  if (value?.contents[0] !== 0) throw new MalformedDer("bit string");
+  return bitString(value);
+}
+
 /** UTCTime or GeneralizedTime in the only forms RFC 5280 section 4.1.2.5 allows. */
 export function timeOf(value: Der | undefined): Date {
   const { tag, contents } = expectTag(value);

@@ -1,11 +1,11 @@
 import {
-  bitString,
   childrenOf,
   expectTag,
   MalformedDer,
   sequenceOf,
   TAG,
   timeOf,
+  wholeOctets,
   type Der,
 } from "#probe-agent/analysis/certificate/der.ts";
 import { readExtensions, type ExtensionValue } from "#probe-agent/analysis/certificate/parse.ts";
@@ -63,7 +63,7 @@ function read(octets: Uint8Array): Crl {
   return {
     algorithm: outer,
     signed: signed.whole,
-    signature: bitString(signature),
+    signature: wholeOctets(signature),
     issuer: expectTag(issuer, TAG.sequence).whole,
     thisUpdate: timeOf(thisUpdate),
     nextUpdate: next,

@@ -1,5 +1,4 @@
 import {
-  bitString,
   childrenOf,
   expectTag,
   MalformedDer,
@@ -9,6 +8,7 @@ import {
   smallInteger,
   TAG,
   timeOf,
+  wholeOctets,
   type Der,
 } from "#probe-agent/analysis/certificate/der.ts";
 import { readCertId, type CertId } from "#probe-agent/analysis/certificate/ocsp/cert-id.ts";
@@ -112,7 +112,7 @@ function readBasic(octets: Uint8Array): BasicResponse {
   return {
     algorithm: expectTag(algorithm, TAG.sequence).whole,
     signed: signed.whole,
-    signature: bitString(signature),
+    signature: wholeOctets(signature),
     responderName: tag === 0xa1 ? readDer(contents, TAG.sequence).whole : null,
     responderKeyHash: tag === 0xa2 ? readDer(contents, TAG.octetString).contents : null,
     producedAt: timeOf(producedAt),
