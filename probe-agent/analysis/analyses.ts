@@ -2,9 +2,11 @@ import { readHtml } from "#probe-agent/analysis/html.ts";
 import { aiPage } from "#probe-agent/analysis/ai/page.ts";
 import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
 import { cspReport } from "#probe-agent/analysis/csp/report.ts";
+import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-headers.ts";
 import { healthReport } from "#probe-agent/analysis/health/report.ts";
 import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { readLanding } from "#probe-agent/analysis/redirects/landing.ts";
 import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/robots/rules.ts";
 import { securityReport } from "#probe-agent/analysis/security/report.ts";
 import { readSeoPage } from "#probe-agent/analysis/seo/audit.ts";
@@ -32,6 +34,9 @@ export const ANALYSES = {
   "ai-robots": robotsForAi,
   robots: robotsReport,
   sitemaps: namedSitemaps,
+  landing: onPage(readLanding),
+  "email-addresses": hopAddresses,
+  "email-header": analyseHeadersPlaced,
 };
 
 /** Name of an analysis. */

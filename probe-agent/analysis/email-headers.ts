@@ -23,6 +23,13 @@ type Result = ResultOf<typeof emailHeader>;
 /** What headers alone say; the tool adds where from and when. */
 export type HeaderAnalysis = Omit<Result, "source" | "observed_at">;
 
+/** Headers, and what the operator's databases know of their addresses. */
+export interface PlacedHeaders {
+  readonly headers: string;
+  readonly now: Date;
+  readonly places: ReadonlyMap<string, ReturnType<Locate>>;
+}
+
 const MAX_SUBJECT = 1500;
 const MAX_LIST = 1500;
 const MAX_SPF = 20;
@@ -107,6 +114,23 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
       ...fitted.cut,
     ],
   };
+}
+
+/** The same as plain data; `places` are those of the addresses that `hopAddresses` gives. */
+export function analyseHeadersPlaced({ headers, now, places }: PlacedHeaders): HeaderAnalysis {
+  return analyseHeaders(headers, now, (ip) => places.get(ip) ?? null);
+}
+
+/** The public addresses of hops whose places `analyseHeaders` asks for. */
+export function hopAddresses(headers: string): string[] {
+  const { fields } = readHeaderBlock(headers.slice(0, MAX_HEADERS_BYTES));
+  const received = fields.filter(({ key }) => key === "received").map(({ value }) => value);
+  const addresses = new Set<string>();
+  traceHops(received, null, (ip) => {
+    addresses.add(ip);
+    return null;
+  });
+  return [...addresses];
 }
 
 function isUnplaced(hops: Result["hops"]): boolean {

@@ -1,25 +1,21 @@
 import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
-import { documentBase } from "#probe-agent/analysis/html/address.ts";
-import { walkElements } from "#probe-agent/analysis/html/document.ts";
-import { attribute, metaPragmas } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
-import { parseRefresh, type Refresh } from "#probe-agent/analysis/refresh.ts";
 import {
   FOLLOWED_DELAY_S,
   type ChainEnd,
-  type FoundRefresh,
   type RedirectChain,
   type RedirectStep,
 } from "#probe-agent/analysis/redirects/chain.ts";
-import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import { webUrl, withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
+import type { Landing, LandingRefresh } from "#probe-agent/analysis/redirects/landing.ts";
+import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
 import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import { seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { readWhatCan, seePage, type PageReading, type SeenPage } from "#probe-agent/sources/page.ts";
 
 /** A chain, and the page it ended at. */
 export interface FollowedChain extends RedirectChain {
   readonly last: SeenPage;
+  /** What that page says of itself. */
+  readonly landing: PageReading<Landing>;
 }
 
 /** How to follow. */
@@ -62,21 +58,25 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
   if (first.status !== "ok") return first;
   let last = first.data;
   for (;;) {
+    const read = await readWhatCan(net, last, "landing", {});
+    if (read.status !== "ok") return read;
+    const landing = read.data;
     const { stopped, hops } = last.snapshot;
     const end = (why: ChainEnd | null, failure: Failed | null = null): Outcome<FollowedChain> =>
-      ok({ steps, last, stopped: why, failure, elapsedUs });
+      ok({ steps, last, landing, stopped: why, failure, elapsedUs });
     if (stopped !== null) return end(stopped);
     for (const { url } of hops) seen.add(withoutFragment(new URL(url)));
 
-    const refresh = findRefresh(last);
+    const { refresh } = landing.report;
     if (refresh === null) return end(null);
-    const { bare: _bare, ...noted } = refresh;
+    const { bare, ...noted } = refresh;
+    const target = refresh.target === null ? null : new URL(refresh.target);
     const step = steps.pop();
-    if (step !== undefined) steps.push({ ...step, refresh: noted });
-    if (!leadsOn(refresh, last)) return end(null);
-    if (seen.has(withoutFragment(refresh.target))) return end("loop");
+    if (step !== undefined) steps.push({ ...step, refresh: { ...noted, target } });
+    if (target === null || bare || !leadsOn(refresh, last)) return end(null);
+    if (seen.has(withoutFragment(target))) return end("loop");
     if (steps.length > request.maxRedirects) return end("too_many_redirects");
-    const next = await follow(refresh.target.href);
+    const next = await follow(target.href);
     if (next.status !== "ok") {
       return next.status === "failed" ? end("refresh_failed", next) : end("refresh_refused");
     }
@@ -98,50 +98,9 @@ function limitsOf(net: Net, { maxRedirects, userAgent }: ChainRequest, used: num
  * A bare reload is no redirect. One within noscript is for others than browsers with scripts, but it is all that a
  * shortener has for whoever runs none.
  */
-function leadsOn(found: Found, { snapshot }: SeenPage): found is Found & { readonly target: URL } {
-  if (found.target === null || found.bare || found.delaySeconds > FOLLOWED_DELAY_S) return false;
-  return found.kind !== "noscript" || shortenerOf(new URL(snapshot.finalUrl).hostname) !== null;
-}
-
-interface Found extends FoundRefresh {
-  /** It names no address. */
-  readonly bare: boolean;
-}
-
-/** The refresh that counts: the header's before the page's first (WHATWG HTML), then one within noscript. */
-function findRefresh({ snapshot, page }: SeenPage): Found | null {
-  const { finalUrl: pageUrl, final } = snapshot;
-  const base = documentBase(page?.facts.baseHref ?? null, pageUrl);
-  const found = (kind: Found["kind"], values: readonly string[], from: string): Found | null => {
-    const refresh = values.map(parseRefresh).find((one): one is Refresh => one !== null);
-    if (refresh === undefined) return null;
-    const target = webUrl(refresh.url ?? pageUrl, from);
-    const reloads = target !== null && withoutFragment(target) === withoutFragment(new URL(pageUrl));
-    return { kind, delaySeconds: refresh.delaySeconds, target, reloads, bare: refresh.url === null };
-  };
-  return (
-    found("refresh_header", headerValues(final.headers, "refresh"), pageUrl) ??
-    (page === null ? null : found("meta", metaPragmas(page.facts, "refresh"), base)) ??
-    (page === null ? null : found("noscript", noscriptRefreshes(page), base))
-  );
-}
-
-/** Elements within noscript looked at. */
-const MAX_NOSCRIPT = 50;
-
-function noscriptRefreshes({ document }: Page): string[] {
-  const contents: string[] = [];
-  let looked = 0;
-  for (const noscript of walkElements(document.root)) {
-    if (noscript.name !== "noscript") continue;
-    for (const element of walkElements(noscript)) {
-      looked += 1;
-      if (looked > MAX_NOSCRIPT) return contents;
-      const isRefresh = element.name === "meta" && attribute(element, "http-equiv")?.toLowerCase() === "refresh";
-      if (isRefresh) contents.push(attribute(element, "content") ?? "");
-    }
-  }
-  return contents;
+function leadsOn({ kind, delaySeconds }: LandingRefresh, { snapshot }: SeenPage): boolean {
+  if (delaySeconds > FOLLOWED_DELAY_S) return false;
+  return kind !== "noscript" || shortenerOf(new URL(snapshot.finalUrl).hostname) !== null;
 }
 
 /** Media type of the last response in lower case, null without one. */
@@ -151,12 +110,12 @@ export function mediaType({ contentType }: SeenPage): string | null {
 }
 
 /** What a chain leaves open, one sentence each. */
-export function chainLimitations({ last, stopped, failure }: FollowedChain): string[] {
+export function chainLimitations({ last, landing, stopped, failure }: FollowedChain): string[] {
   return [
     ...(stopped === "refresh_failed" ? [`The page sends on to where nothing answers: ${failure?.message}.`] : []),
     ...(stopped === "refresh_refused" ? ["The page sends on to an address that may not be contacted."] : []),
     ...(stopped === "loop" && last.snapshot.stopped === null ? ["The pages send on to each other in a circle."] : []),
-    ...last.limitations,
+    ...landing.limitations,
     "Scripts are not run: a redirect by script is not seen.",
   ];
 }

@@ -26,6 +26,8 @@ export interface SeenPage {
 /** What an analysis gives of a page. */
 export interface PageReading<Report> {
   readonly report: Report;
+  /** The HTML of the page was left out (readWhatCan). */
+  readonly unread: boolean;
   /** Why parts of a result may be missing, one sentence each. */
   readonly limitations: readonly string[];
 }
@@ -79,7 +81,7 @@ export async function readSeen<Name extends PageAnalysisName>(
   const analysed = await analyse(net, name, inputOf(seen, seen.snapshot.body.bytes, facts) as InputOf<Name>);
   if (analysed.status !== "ok") return analysed;
   const { report, truncated } = analysed.data;
-  return ok({ report, limitations: limitationsOf(seen, truncated) });
+  return ok({ report, unread: false, limitations: limitationsOf(seen, truncated) });
 }
 
 /**
@@ -96,7 +98,7 @@ export async function readWhatCan<Name extends PageAnalysisName>(
   if (!isTooComplex(read)) return read;
   const analysed = await analyse(net, name, inputOf(seen, null, facts) as InputOf<Name>);
   if (analysed.status !== "ok") return analysed;
-  return ok({ report: analysed.data.report, limitations: [...limitationsOf(seen), UNREAD] });
+  return ok({ report: analysed.data.report, unread: true, limitations: [...limitationsOf(seen), UNREAD] });
 }
 
 /** Said where the HTML of a page is left out. */

@@ -1,24 +1,25 @@
 import { ok } from "#shared/outcome.ts";
 import { emailHeader as contract, MAX_HEADERS_BYTES } from "#shared/tools/email-header.ts";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
 import type { Locate } from "#probe-agent/analysis/email-headers/hops.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Explains raw headers; nothing is reached, nobody outside is asked. */
-export const emailHeader = implement(contract, (net, { headers }) => {
+export const emailHeader = implement(contract, async (net, { headers }) => {
   const now = net.now();
   if (Buffer.byteLength(headers) > MAX_HEADERS_BYTES) {
-    return Promise.resolve({
-      status: "invalid",
-      field: "headers",
-      message: `must have at most ${MAX_HEADERS_BYTES} octets`,
-    });
+    return { status: "invalid", field: "headers", message: `must have at most ${MAX_HEADERS_BYTES} octets` };
   }
-  const analysis = analyseHeaders(headers, now, locateBy(net.data));
-  const isPlaced = analysis.hops.some(({ ip_geo: place }) => place !== null);
+  const addresses = await analyse(net, "email-addresses", headers);
+  if (addresses.status !== "ok") return addresses;
+  const locate = locateBy(net.data);
+  const places = new Map(addresses.data.map((ip) => [ip, locate(ip)]));
+  const analysed = await analyse(net, "email-header", { headers, now, places });
+  if (analysed.status !== "ok") return analysed;
+  const isPlaced = analysed.data.hops.some(({ ip_geo: place }) => place !== null);
   const source = ["headers", ...(isPlaced ? ["geo"] : [])];
-  return Promise.resolve(ok({ ...analysis, source, observed_at: now.toISOString() }));
+  return ok({ ...analysed.data, source, observed_at: now.toISOString() });
 });
 
 /** The operator's databases of places and networks. */

@@ -3,6 +3,7 @@ import { redirects as contract } from "#shared/tools/redirects.ts";
 import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/redirects/chain.ts";
 import { redirectReport } from "#probe-agent/analysis/redirects.ts";
 import { followChain } from "#probe-agent/sources/chain.ts";
+import { UNREAD } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Redirect chain: followed once, then read. */
@@ -31,6 +32,7 @@ export const redirects = implement(contract, async (net, { url, max, ua }) => {
       ...(body.error === null && !body.truncated
         ? []
         : ["The last page was not read to its end: a refresh further down is not seen."]),
+      ...(chain.landing.unread ? [UNREAD] : []),
       "Scripts are not run: a redirect by script is not seen.",
     ],
   });

@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
-import { readCanonical, type Canonical } from "#probe-agent/analysis/url/canonical.ts";
+import type { Canonical } from "#probe-agent/analysis/url/canonical.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/url/tracking-params.ts";
 import {
   chainLimitations,
@@ -21,9 +21,9 @@ export const resolveUrl = implement(contract, async (net, { url }) => {
 });
 
 function report(input: string, chain: FollowedChain): Result {
-  const { steps, last, stopped } = chain;
+  const { steps, last, landing, stopped } = chain;
   const { final, finalUrl } = last.snapshot;
-  const canonical = readCanonical(final.headers, last.page, finalUrl);
+  const { canonical } = landing.report;
   const end = new URL(finalUrl);
   return {
     input,

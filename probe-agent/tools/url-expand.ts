@@ -31,7 +31,7 @@ export const urlExpand = implement(contract, async (net, { url }) => {
 });
 
 function report(url: string, chain: FollowedChain): Result {
-  const { steps, last, stopped } = chain;
+  const { steps, last, landing, stopped } = chain;
   const { finalUrl } = last.snapshot;
   const urls = steps.map(({ hop }) => new URL(hop.url));
   const [first = new URL(finalUrl)] = urls;
@@ -56,7 +56,7 @@ function report(url: string, chain: FollowedChain): Result {
     count: steps.length - 1,
     status: last.head.status,
     content_type: mediaType(last),
-    title: last.page?.facts.title?.slice(0, MAX_TITLE).toWellFormed() ?? null,
+    title: landing.report.title?.slice(0, MAX_TITLE).toWellFormed() ?? null,
     clean_url: cleanUrl(end),
     tracking_params: trackingParams(end).map((param) => ({ ...param })),
     safe: {
