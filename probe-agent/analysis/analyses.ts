@@ -5,6 +5,7 @@ import { cspReport } from "#probe-agent/analysis/csp/report.ts";
 import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-headers.ts";
 import { healthReport } from "#probe-agent/analysis/health/report.ts";
 import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
+import { pageResources } from "#probe-agent/analysis/page-resources/report.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/pages/reading.ts";
 import { readLanding } from "#probe-agent/analysis/redirects/landing.ts";
 import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/robots/rules.ts";
@@ -34,6 +35,7 @@ export const ANALYSES = {
   "ai-robots": robotsForAi,
   robots: robotsReport,
   sitemaps: namedSitemaps,
+  resources: onPage(pageResources),
   landing: onPage(readLanding),
   "email-addresses": hopAddresses,
   "email-header": analyseHeadersPlaced,

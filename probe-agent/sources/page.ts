@@ -1,6 +1,6 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/analyses.ts";
-import { isHtml, readPage, type Page } from "#probe-agent/analysis/html.ts";
+import { isHtml } from "#probe-agent/analysis/html.ts";
 import type { PageInput, RawPage } from "#probe-agent/analysis/pages/reading.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
@@ -13,10 +13,6 @@ export interface SeenPage {
   /** Value of Content-Type, null without one. */
   readonly contentType: string | null;
   readonly isHtml: boolean;
-  /** TRANSITION */
-  readonly page: Page | null;
-  /** TRANSITION */
-  readonly limitations: readonly string[];
   /** What every result that looked at a page begins with. */
   readonly head: { readonly url: string; readonly final_url: string; readonly status: number };
   /** When the fetch began, ISO 8601 UTC. */
@@ -52,24 +48,14 @@ export async function seePage(
 export function describeSnapshot(snapshot: PageSnapshot, observedAt: string): SeenPage {
   const { final, body, url, finalUrl } = snapshot;
   const contentType = joinedHeader(final.headers, "content-type");
-  let read: Page | null | undefined;
   return {
     snapshot,
     contentType,
     isHtml: isHtml(contentType, body.bytes),
-    get page() {
-      return (read ??= this.isHtml ? readPage(body.bytes, contentType) : null);
-    },
-    get limitations() {
-      return limitationsOf(this, this.page?.truncated === true);
-    },
     head: { url, final_url: finalUrl, status: final.code },
     observedAt,
   };
 }
-
-/** TRANSITION */
-export const readSnapshot = describeSnapshot;
 
 /** Reads a page by an analysis. Fails where that takes too much: page_too_complex is the page's fault, busy the probe's. */
 export async function readSeen<Name extends PageAnalysisName>(

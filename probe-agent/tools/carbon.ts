@@ -1,14 +1,11 @@
 import { ok } from "#shared/outcome.ts";
 import { carbon as contract } from "#shared/tools/carbon.ts";
 import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
-import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
-import { findResources } from "#probe-agent/analysis/page-resources.ts";
 import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page-resources/measured.ts";
 import type { ResourceType } from "#probe-agent/analysis/page-resources/resource.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import { askGreenWeb } from "#probe-agent/sources/green-web.ts";
-import { seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { readSeen, seePage, type SeenPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -36,10 +33,11 @@ const CAVEATS = [
 export const carbon = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
+  const read = await readSeen(net, seen.data, "resources", {});
+  if (read.status !== "ok") return read;
   const { head, snapshot, observedAt } = seen.data;
   const { final } = snapshot;
-  const links = parseLinkHeader(headerValues(final.headers, "link"));
-  const found = findResources(seen.data.page ?? readHtml(""), head.final_url, links);
+  const { found } = read.data.report;
   const { hostname } = new URL(head.final_url);
   const [measurement, green] = await Promise.all([
     measureResources(net, found.resources, net.remainingMs() - RESERVE_MS),
@@ -77,7 +75,7 @@ export const carbon = implement(contract, async (net, { url }) => {
     source: ["page", ...(measured.length > 0 ? ["resources"] : []), ...(green.ok ? ["Green Web Foundation"] : [])],
     observed_at: observedAt,
     limitations: [
-      ...seen.data.limitations,
+      ...read.data.limitations,
       ...(green.ok ? [] : [`Whether the host is green is not known (${green.reason}): it is counted as not green.`]),
       ...(own === null ? ["The page's own size is not known: it was not read to its end."] : []),
       ...resourceLimitations(measurement, found.truncated),

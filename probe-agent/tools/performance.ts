@@ -4,9 +4,7 @@ import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
 import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
 import { leading } from "#probe-agent/analysis/fitting.ts";
 import { letterGrade } from "#probe-agent/analysis/grade.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
-import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
-import { findResources, type PageResources } from "#probe-agent/analysis/page-resources.ts";
+import type { PageResources } from "#probe-agent/analysis/page-resources.ts";
 import {
   isCompressible,
   resourceLimitations,
@@ -20,7 +18,7 @@ import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/
 import { plain } from "#probe-agent/analysis/plain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
-import { seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { readSeen, seePage, type PageReportOf, type SeenPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { gatherSamples, middleSample, type TimedLoad } from "#probe-agent/tools/performance/samples.ts";
@@ -37,15 +35,16 @@ const POOR_TTFB_MS = 1800;
 export const performance = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
-  const { head, snapshot, page, observedAt } = seen.data;
+  const { head, snapshot, observedAt } = seen.data;
   const { final, body } = snapshot;
   const samples = await gatherSamples(net, snapshot);
   const middle = middleSample(samples);
-  const links = parseLinkHeader(headerValues(final.headers, "link"));
-  const found = findResources(page ?? readHtml(""), head.final_url, links);
+  const read = await readSeen(net, seen.data, "resources", {});
+  if (read.status !== "ok") return read;
+  const { found, dom } = read.data.report;
   const measurement = await measureResources(net, found.resources, net.remainingMs() - RESERVE_MS);
   const resources = resourceReport(found, measurement, body.transferredBytes);
-  const checks = performanceChecks(factsOf(seen.data, middle, found, measurement, resources));
+  const checks = performanceChecks(factsOf(seen.data, middle, read.data.report, measurement, resources));
   const judged = final.code < 400;
   const score = judged ? performanceScore(checks) : null;
   return ok({
@@ -74,14 +73,14 @@ export const performance = implement(contract, async (net, { url }) => {
     },
     cache_policy: plain(cacheReport(final.headers, final.code, net.now())),
     connection_reuse: { ...connectionReuse(final.httpVersion, final.headers) },
-    dom: page === null ? null : { elements: page.document.elements, depth: page.document.depth },
-    images: page === null ? null : { ...found.images },
+    dom,
+    images: dom === null ? null : { ...found.images },
     ...hintsOf(found, head.final_url),
     lab_vitals: null,
     source: ["page", ...(measurement.measured.length > 0 ? ["resources"] : [])],
     observed_at: observedAt,
     limitations: [
-      ...seen.data.limitations,
+      ...read.data.limitations,
       ...(judged ? [] : ["An error page is not scored."]),
       ...(samples.length < 3 ? [`Timing rests on ${samples.length} of three samples.`] : []),
       ...resourceLimitations(measurement, found.truncated),
@@ -92,9 +91,9 @@ export const performance = implement(contract, async (net, { url }) => {
 });
 
 function factsOf(
-  { snapshot, page, contentType }: SeenPage,
+  { snapshot, contentType }: SeenPage,
   middle: TimedLoad,
-  found: PageResources,
+  { found, dom }: PageReportOf<"resources">,
   { measured }: Measurement,
   resources: ReturnType<typeof resourceReport>,
 ): PerformanceFacts {
@@ -115,8 +114,8 @@ function factsOf(
     renderBlocking: resources.render_blocking_total,
     cacheable: kept.length,
     cachedLong: kept.filter(isKept).length,
-    elements: page?.document.elements ?? null,
-    images: page === null ? null : found.images,
+    elements: dom?.elements ?? null,
+    images: dom === null ? null : found.images,
   };
 }
 
