@@ -21,7 +21,7 @@ export interface Curled {
   readonly codes: readonly number[];
 }
 
-/** Fetches over IPv4, by default without following redirects. Decodes nothing, keeps nothing. */
+/** Fetches over IPv4, by default without following redirects, a connection per request. Decodes and keeps nothing. */
 export async function curl(
   network: Network,
   node: string,
@@ -30,14 +30,16 @@ export async function curl(
   options: readonly string[] = [],
 ): Promise<Curled> {
   const line = ["curl", "-4", "-sS", "-g", "--cacert", rootFile, "-o", "/dev/null", "-D", "-", "-w", "\\n%{json}"];
-  const { code, stdout } = await network.run(node, [...line, ...options, url], 20_000);
+  const { code, stdout } = await network.run(node, [...line, "-H", "Connection: close", ...options, url], 20_000);
   const cut = stdout.lastIndexOf("\n");
   const told = JSON.parse(stdout.slice(cut + 1)) as Record<string, string | number | null>;
-  const heads = stdout
+  // Trailers come as a block of their own.
+  const blocks = stdout
     .slice(0, cut)
     .split("\r\n\r\n")
-    .filter((head) => head.trim() !== "");
-  const [, ...fields] = (heads.at(-1) ?? "").trim().split("\r\n");
+    .map((block) => block.trim());
+  const heads = blocks.filter((block) => block.startsWith("HTTP/"));
+  const [, ...fields] = (heads.at(-1) ?? "").split("\r\n");
   return {
     exit: code,
     code: Number(told["http_code"]),
@@ -52,6 +54,6 @@ export async function curl(
       const colon = field.indexOf(":");
       return [field.slice(0, colon), field.slice(colon + 1).trim()] as const;
     }),
-    codes: heads.map((head) => Number(/^\s*HTTP\/\S+ (\d+)/.exec(head)?.[1])),
+    codes: heads.map((head) => Number(/^HTTP\/\S+ (\d+)/.exec(head)?.[1])),
   };
 }

@@ -21,16 +21,18 @@ export interface SClientTarget {
   readonly ip: string;
   readonly name: string;
   readonly rootFile: string;
+  /** Default 443. */
+  readonly port?: number;
 }
 
 /** Handshake by OpenSSL with a strict verification of chain, dates, name, signatures and keys (security level 2). */
 export async function sClient(
   network: Network,
   node: string,
-  { ip, name, rootFile }: SClientTarget,
+  { ip, name, rootFile, port = 443 }: SClientTarget,
   options: readonly string[] = [],
 ): Promise<SClient> {
-  const where = ["-connect", ip.includes(":") ? `[${ip}]:443` : `${ip}:443`, "-servername", name];
+  const where = ["-connect", ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`, "-servername", name];
   const trust = ["-CAfile", rootFile, "-no-CApath", "-no-CAstore", "-auth_level", "2"];
   const strict = ["-verify_hostname", name, "-verify_return_error"];
   const more = ["-showcerts", "-alpn", "h2,http/1.1", ...options];

@@ -43,7 +43,8 @@ async function run({ id, tool, params }: Job): Promise<void> {
   if (found === undefined) throw new Error(`no tool ${tool}`);
   const parsed = parseParams(found.contract.params, params, { from: "json", unknown: "refuse" });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
-  const net = createJobNet(jobLimits(found.contract.deadlineMs(parsed.value)), () => undefined);
+  const timeoutMs = found.contract.deadlineMs(parsed.value);
+  const net = createJobNet(jobLimits(timeoutMs, AbortSignal.timeout(timeoutMs)), () => undefined);
   const outcome = await found.run(net, parsed.value);
   process.stdout.write(`${JSON.stringify({ id, outcome })}\n`);
 }
