@@ -19,29 +19,39 @@ export async function throughEveryDoor(
   const { name, open } = contract;
   const doors: Record<string, () => Promise<Told>> = {
     "GET /api/v4": async () => toldBy(await plane.call(`/api/v4/${name}?${query(params)}`, { key })),
-    "POST /api/v4": async () => toldBy(await plane.call(`/api/v4/${name}`, { key, body: params })),
-    "POST /mcp": async () => {
-      const answer = await plane.call("/mcp", {
-        headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
-        body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: mcpName(name), arguments: params } },
-      });
-      return toldByAgentEndpoint(answer);
-    },
+    "POST /api/v4": () => throughRest(plane, key, name, params),
+    "POST /mcp": () => throughAgentEndpoint(plane, key, name, params),
   };
   if (open !== undefined) {
     const { q, extra = [], name: openName = name } = open;
-    const more: Call = Object.fromEntries(
-      extra.flatMap((field) => (params[field] === undefined ? [] : [[field, params[field]]])),
-    );
+    const more = extra.flatMap((field) => (params[field] === undefined ? [] : [[field, params[field]] as const]));
+    const asked = query({ q: params[q] ?? "", ...Object.fromEntries(more), format: "json" });
     doors["GET /api/open"] = async () => {
-      const answer = await plane.call(
-        `/api/open/${openName}?${query({ q: params[q] ?? "", ...more, format: "json" })}`,
-      );
+      const answer = await plane.call(`/api/open/${openName}?${asked}`);
       return answer.status === 200 ? { data: answer.body } : toldBy(answer);
     };
   }
   const told = Object.entries(doors).map(async ([door, ask]) => [door, await ask()] as const);
   return new Map(await Promise.all(told));
+}
+
+/** One call with a JSON body. */
+export async function throughRest(plane: TestControlPlane, key: string, tool: string, params: Call): Promise<Told> {
+  return toldBy(await plane.call(`/api/v4/${tool}`, { key, body: params }));
+}
+
+/** The same as an agent calls it. */
+export async function throughAgentEndpoint(
+  plane: TestControlPlane,
+  key: string,
+  tool: string,
+  params: Call,
+): Promise<Told> {
+  const answer = await plane.call("/mcp", {
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: mcpName(tool), arguments: params } },
+  });
+  return toldByAgentEndpoint(answer);
 }
 
 function query(params: Call): string {

@@ -1,0 +1,179 @@
+import { existsSync, readFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Value } from "typebox/value";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header.ts";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { throughAgentEndpoint, throughRest, type Told } from "#test/support/doors.ts";
+import { HOSTILE_NAMES, HOSTILE_PAGES, startHostileWorld, type HostileWorld } from "#test/support/hostile-world.ts";
+import type { Call } from "#test/support/tool-calls.ts";
+
+/** What the agent's process may ever have held: it grows to 1.1 GB over the first large pages, and then no more. */
+const MOST_MEMORY_MB = 1_600;
+
+let plane: TestControlPlane;
+let agent: AgentProcess;
+let world: HostileWorld;
+let key: string;
+
+beforeAll(async () => {
+  const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };
+  [world, plane] = await Promise.all([startHostileWorld(), startControlPlane({ plans })]);
+  agent = await startAgent(plane, "local", world.settings);
+  key = await plane.createKey();
+});
+
+afterAll(async () => {
+  await agent?.stop();
+  await Promise.all([world?.close(), plane?.stop()]);
+});
+
+/** One call by REST and one by the agent endpoint, at once: within the tool's deadline, and what is data fits its contract. */
+async function ask(tool: string, params: Call): Promise<readonly Told[]> {
+  const contract = CONTRACTS.find(({ name }) => name === tool);
+  if (contract === undefined) throw new Error(`there is no ${tool}`);
+  const both = async (): Promise<readonly Told[]> => {
+    const startedAt = performance.now();
+    const told = await Promise.all([
+      throughRest(plane, key, tool, params),
+      throughAgentEndpoint(plane, key, tool, params),
+    ]);
+    const deadlineMs = contract.deadlineMs({ timeout: 15, count: 4, ...params });
+    expect(performance.now() - startedAt).toBeLessThan(deadlineMs + 2_000);
+    return told;
+  };
+  let told = await both();
+  // A machine at its limit may keep an agent from its beat for 4 s: it is given up, and comes back.
+  if (told.some((one) => "error" in one && one.error["code"] === "probe_unavailable")) {
+    await expect.poll(() => good(), { timeout: 20_000 }).toMatchObject({ data: { code: 200 } });
+    told = await both();
+  }
+  for (const one of told) if ("data" in one) expect(Array.from(Value.Errors(contract.result, one.data))).toEqual([]);
+  return told;
+}
+
+/** A call that nothing is wrong with. */
+function good(): Promise<Told> {
+  return throughRest(plane, key, "check", { url: `${world.site.url}/` });
+}
+
+/** The agent is well: it answers the next call, and has not grown beyond bounds. */
+async function isWell(): Promise<void> {
+  const after = await good();
+  const status = `/proc/${agent.child.pid}/status`;
+  const peakKb = existsSync(status) ? /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1] : "0";
+  if ("data" in after && Number(peakKb) / 1024 < MOST_MEMORY_MB) return;
+  throw new Error(
+    `after this (${agent.log().slice(-1500)}): ${JSON.stringify(after).slice(0, 200)}, peak ${peakKb} kB`,
+  );
+}
+
+/** What both say who refuse a call for this field. */
+function refusalFor(field: string): readonly object[] {
+  const error = { code: "missing_parameter", field };
+  return [{ error }, { error }];
+}
+
+/** What both say to a call that a failing target ends. */
+function failure(error: object): readonly object[] {
+  return [{ error: { code: "request_failed", ...error } }, { error: { code: "request_failed", ...error } }];
+}
+
+afterEach(isWell);
+
+describe("a page made to hurt", { timeout: 120_000 }, () => {
+  // A browser has bounds of its own, with tests of their own.
+  const readers = CONTRACTS.filter(
+    ({ name, target }) => target?.kind === "url" && target.connects && name !== "pagespeed",
+  ).map(({ name }) => name);
+  const thorough = ["health", "schema", "mixed-content", "tech-detect", "og-preview", "seo-audit"];
+
+  it.each(HOSTILE_PAGES)("is read within bounds: %s", async (path) => {
+    for (const tool of path === "/huge" ? readers : thorough) {
+      for (const one of await ask(tool, { url: `${world.site.url}${path}` })) {
+        // Expressions of the operator's that would not end are stopped with their page.
+        const isStopped = "error" in one && ["tech-detect", "cms"].includes(tool) && one.error["reason"] === "too_slow";
+        expect("data" in one || isStopped, `${tool}: ${JSON.stringify(one)}`).toBe(true);
+      }
+    }
+  });
+
+  it("with expressions that would not end is told without them", async () => {
+    const detected = await ask("tech-detect", { url: `${world.site.url}/bomb` });
+    for (const one of detected) {
+      const { technologies, limitations } = (one as { data: { technologies: object[]; limitations: string[] } }).data;
+      expect(technologies).toMatchObject([{ name: "Quiet" }]);
+      expect(limitations.join(" ")).toMatch(/rules that took too long.*Bomb/i);
+    }
+  });
+
+  it("has a header of 100 KB: the answer says so", async () => {
+    const overflow = failure({ stage: "response", source: "target", reason: "headers_overflow" });
+    for (const tool of ["csp", "security", "check"])
+      expect(await ask(tool, { url: `${world.site.url}/large-header` })).toMatchObject(overflow);
+  });
+
+  it("has a robots.txt of 5 MB, of which 500 KiB count", async () => {
+    const told = await ask("robots", { domain: world.site.url, test_url: `${world.site.url}/abcdef` });
+    expect(told).toMatchObject([{ data: { truncated: true } }, { data: { truncated: true } }]);
+  });
+});
+
+/** Names of which the DNS does say something, if nothing of use. */
+const TOLD = new Set(["aliases.hostile.test", "truncated.hostile.test"]);
+
+describe.concurrent("names whose answers are none", () => {
+  it.each(HOSTILE_NAMES)("%s", async (name) => {
+    const unknown = failure({ stage: "dns" });
+    const silence = failure({ stage: "dns", source: "resolver" });
+    const both = (data: object): readonly object[] => [{ data }, { data }];
+    const domain = { domain: name };
+    const asked: readonly (readonly [string, Call, readonly object[]])[] = [
+      ["dns", domain, both({ domain: name, records: { A: [], MX: [] } })],
+      ["mx", domain, both({ records: [], null_mx: null })],
+      ["dkim", { ...domain, selector: "a" }, both({ record: null, valid: null })],
+      ["email-check", domain, both({ grade: null, spf: { record: null, valid: null } })],
+      ["check", { url: `http://${name}:${world.site.port}/` }, unknown],
+      ["robots", domain, unknown],
+      ["ping", { host: name }, unknown],
+      ["asn", { query: name }, unknown],
+      ["smtp-test", { target: name }, unknown],
+      ["propagation", domain, TOLD.has(name) ? both({ ascii: name }) : silence],
+    ];
+    await Promise.all(
+      asked.map(async ([tool, params, expected]) => expect(await ask(tool, params), tool).toMatchObject(expected)),
+    );
+  });
+});
+
+describe("text that is more than text", () => {
+  it("is no WHOIS host, and nothing is asked", async () => {
+    const before = world.whois.queries().length;
+    for (const host of ["shop.test\r\nhelp", "shop.test\n", "-V x shop.test", "shop.test\u0000", "a/../b", ""])
+      expect(await ask("whois", { host })).toMatchObject(refusalFor("host"));
+    expect(world.whois.queries()).toHaveLength(before);
+  });
+
+  it("is no DKIM selector", async () => {
+    for (const selector of ["../../etc/passwd", "a/b", "a\r\nb", "a b", "%2e%2e", ".", "a..b", "x".repeat(300)])
+      expect(await ask("dkim", { domain: "shop.test", selector }), selector).toMatchObject(refusalFor("selector"));
+  });
+
+  it("is no mail header beyond 256 KB, and nothing at all beyond 1 MB", async () => {
+    const over = { headers: `Subject: ${"x".repeat(300 * 1024)}` };
+    expect(await ask("email-header", over)).toMatchObject(refusalFor("headers"));
+    const most = "Received: from a by b; Mon, 1 Jan 2024 00:00:00 +0000\r\n".repeat(MAX_HEADERS_BYTES / 57);
+    for (const one of await ask("email-header", { headers: most })) expect("data" in one).toBe(true);
+    const body = { headers: "x".repeat(5 * 1024 * 1024) };
+    expect((await plane.call("/api/v4/email-header", { key, body })).status).toBe(413);
+    const call = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "check_email_header", arguments: body },
+    };
+    expect((await plane.call("/mcp", { headers: { authorization: `Bearer ${key}` }, body: call })).status).toBe(413);
+  });
+});
