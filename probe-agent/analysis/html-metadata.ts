@@ -31,11 +31,12 @@ export function structuredData(html: string, url: string): StructuredData {
 }
 
 /** The structured data of a page that is parsed already. */
-export function locateData({ document, facts }: Page, url: string): LocatedData {
+export function locateData({ document, facts, text }: Page, url: string): LocatedData {
   const base = documentBase(facts.baseHref, url);
+  const size = { characters: text.length, elements: document.elements };
   const jsonLd = readJsonLd(document.root);
-  const microdata = readMicrodata(document.root, base);
-  const rdfa = readRdfa(document.root, base);
+  const microdata = readMicrodata(document.root, base, size);
+  const rdfa = readRdfa(document.root, base, size);
   const errors = [...jsonLd.errors, ...microdata.errors, ...rdfa.errors];
   return {
     json_ld: jsonLd.items,

@@ -31,6 +31,20 @@ export interface Found<T> {
   readonly errors: readonly StructuredError[];
 }
 
+/** How large a page is: what may be spent on reading it grows with it. */
+export interface PageSize {
+  readonly characters: number;
+  readonly elements: number;
+}
+
+/**
+ * Characters of text read of a page, at most 8 million. Texts of properties within properties are read again and again:
+ * sixteen times over is more than any honest page asks for.
+ */
+export function textBudget({ characters }: PageSize): number {
+  return Math.min(8_000_000, 100_000 + 16 * characters);
+}
+
 /** Characters kept of one text value. */
 export const MAX_VALUE_LENGTH = 1_000_000;
 

@@ -1,22 +1,29 @@
 import { isTag, type Document, type Element } from "domhandler";
 import { resolveUrl } from "#probe-agent/analysis/html/address.ts";
-import { rawTextOf, walkElements } from "#probe-agent/analysis/html/document.ts";
+import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import {
   MAX_VALUE_LENGTH,
+  textBudget,
   wordsOf,
   writtenAttribute,
   type Found,
   type Located,
+  type PageSize,
   type StructuredError,
   type StructuredItem,
   type StructuredValue,
 } from "#probe-agent/analysis/structured/item.ts";
 
-/** Element visits, items, characters of text and nesting spent on a page: itemref can ask for any amount of each. */
+/**
+ * Element visits, items and nesting spent on a page: itemref can ask for any amount of each. Visits and items grow with
+ * the page, so that a small one takes no longer than its size lets expect.
+ */
 const MAX_VISITS = 600_000;
 const MAX_ITEMS = 20_000;
-const TEXT_BUDGET = 8_000_000;
+const LEAST = 1000;
+const VISITS_PER_ELEMENT = 16;
+const ITEMS_PER_ELEMENT = 4;
 const MAX_NESTING = 64;
 const MAX_ERRORS = 200;
 
@@ -36,8 +43,8 @@ const ADDRESSES = new Map([
 ]);
 
 /** The top-level microdata items of a page, by the algorithms of the HTML standard. `base` as documentBase gives it. */
-export function readMicrodata(root: Document, base: string): Found<StructuredItem> {
-  return new MicrodataReader(root, base).read();
+export function readMicrodata(root: Document, base: string, size: PageSize): Found<StructuredItem> {
+  return new MicrodataReader(root, base, size).read();
 }
 
 class MicrodataReader {
@@ -48,11 +55,16 @@ class MicrodataReader {
   #ids: Map<string, Element> | null = null;
   #visits = 0;
   #items = 0;
-  readonly #text = { left: TEXT_BUDGET };
+  readonly #maxVisits: number;
+  readonly #maxItems: number;
+  readonly #text: TextBudget;
 
-  constructor(root: Document, base: string) {
+  constructor(root: Document, base: string, size: PageSize) {
     this.#root = root;
     this.#base = base;
+    this.#maxVisits = Math.min(MAX_VISITS, LEAST + VISITS_PER_ELEMENT * size.elements);
+    this.#maxItems = Math.min(MAX_ITEMS, LEAST + ITEMS_PER_ELEMENT * size.elements);
+    this.#text = { left: textBudget(size) };
   }
 
   read(): Found<StructuredItem> {
@@ -90,10 +102,10 @@ class MicrodataReader {
     const found: Element[] = [];
     const seen = new Set<Element>([item]);
     const referenced = wordsOf(item, "itemref").flatMap((id) => this.#byId(id, item));
-    const pending = this.#visits > MAX_VISITS ? [] : [...referenced.toReversed(), ...childrenOf(item)];
+    const pending = this.#visits > this.#maxVisits ? [] : [...referenced.toReversed(), ...childrenOf(item)];
     for (let element = pending.pop(); element !== undefined; element = pending.pop()) {
       this.#visits += 1;
-      if (this.#visits > MAX_VISITS) {
+      if (this.#visits > this.#maxVisits) {
         this.#exceed("elements", item);
         break;
       }
@@ -121,7 +133,7 @@ class MicrodataReader {
         this.#error("an item that includes itself", element);
         return null;
       }
-      if (memory.length >= MAX_NESTING || this.#items >= MAX_ITEMS) {
+      if (memory.length >= MAX_NESTING || this.#items >= this.#maxItems) {
         this.#exceed("items", element);
         return null;
       }

@@ -1,13 +1,15 @@
 import { isTag, type Document, type Element } from "domhandler";
 import { resolveUrl } from "#probe-agent/analysis/html/address.ts";
-import { rawTextOf, walkElements } from "#probe-agent/analysis/html/document.ts";
+import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import {
   MAX_VALUE_LENGTH,
+  textBudget,
   wordsOf,
   writtenAttribute,
   type Found,
   type Located,
+  type PageSize,
   type StructuredError,
   type StructuredItem,
   type StructuredValue,
@@ -34,7 +36,6 @@ interface Context {
   readonly subject: () => Subject;
 }
 
-const TEXT_BUDGET = 8_000_000;
 const MAX_SUBJECTS = 20_000;
 const MAX_ERRORS = 200;
 const NOTHING: Found<StructuredItem> = { items: [], errors: [] };
@@ -44,8 +45,8 @@ const NOTHING: Found<StructuredItem> = { items: [], errors: [] };
  * `datatype` of RDFa 1.1 Core, by its processing sequence (section 7.5) without rel and rev. A thing that begins at a
  * property is that property's value; any other mention of it is its address, so that nothing can contain itself.
  */
-export function readRdfa(root: Document, base: string): Found<StructuredItem> {
-  return new RdfaReader(base).read(root);
+export function readRdfa(root: Document, base: string, size: PageSize): Found<StructuredItem> {
+  return new RdfaReader(base, size).read(root);
 }
 
 class RdfaReader {
@@ -54,10 +55,11 @@ class RdfaReader {
   readonly #byAddress = new Map<string, Subject>();
   readonly #all: Subject[] = [];
   readonly #top: Located<StructuredItem>[] = [];
-  readonly #text = { left: TEXT_BUDGET };
+  readonly #text: TextBudget;
 
-  constructor(base: string) {
+  constructor(base: string, size: PageSize) {
     this.#base = base;
+    this.#text = { left: textBudget(size) };
   }
 
   read(root: Document): Found<StructuredItem> {
