@@ -97,22 +97,25 @@ describe.skipIf(why !== null)("mail and registries, beside the programs that peo
     expect(ours.starttls).toMatchObject({ success: null, tls: null });
   });
 
-  it.concurrent.each(TRAILS)("whois and whois(1): what the servers say of $host, to the letter", async ({ host, servers }) => {
-    const ours = await toolbox.see<ResultOf<typeof whoisContract>>("whois", { host });
-    const texts = await Promise.all(
-      servers.map(async (server) => {
-        const line = ["whois", "-h", addressOf(LAB, server), host];
-        return (await lab.network.run("probe-eu", line)).stdout;
-      }),
-    );
-    expect(ours.source).toBe("whois");
-    const all = lines(ours.raw ?? "");
-    for (const text of texts) {
-      const theirs = lines(text);
-      expect(theirs.length).toBeGreaterThan(0);
-      expect(all.join("\n")).toContain(theirs.join("\n"));
-    }
-  });
+  it.concurrent.each(TRAILS)(
+    "whois and whois(1): what the servers say of $host, to the letter",
+    async ({ host, servers }) => {
+      const ours = await toolbox.see<ResultOf<typeof whoisContract>>("whois", { host });
+      const texts = await Promise.all(
+        servers.map(async (server) => {
+          const line = ["whois", "-h", addressOf(LAB, server), host];
+          return (await lab.network.run("probe-eu", line)).stdout;
+        }),
+      );
+      expect(ours.source).toBe("whois");
+      const all = lines(ours.raw ?? "");
+      for (const text of texts) {
+        const theirs = lines(text);
+        expect(theirs.length).toBeGreaterThan(0);
+        expect(all.join("\n")).toContain(theirs.join("\n"));
+      }
+    },
+  );
 
   it("mx and dig: exchangers, their order and addresses, policies", async () => {
     const ours = await toolbox.see<ResultOf<typeof mxContract>>("mx", { domain: "mail.test" });

@@ -15,7 +15,43 @@ export interface Row {
   readonly versions?: readonly (keyof Ssl["protocols"])[];
   readonly cipher?: string;
   readonly alpn?: string;
+  /** Suites it accepts by version, OpenSSL's names; default those of an ECDSA key. */
+  readonly suites?: Readonly<Record<string, readonly string[]>>;
+  /** Groups it accepts; default all that OpenSSL offers. */
+  readonly groups?: readonly string[];
+  /** Default A, of which a good server's missing HSTS is the cap. */
+  readonly grade?: NonNullable<Ssl["grade"]>;
 }
+
+const TLS13 = ["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
+/** ALL:!aNULL at security level 0, with an ECDSA and with an RSA key. */
+const ECDSA = `AES256-GCM-SHA384 CHACHA20-POLY1305 AES256-CCM ARIA256-GCM-SHA384 AES128-GCM-SHA256 AES128-CCM
+  ARIA128-GCM-SHA256 AES256-CCM8 AES128-CCM8 AES256-SHA384 CAMELLIA256-SHA384 AES128-SHA256 CAMELLIA128-SHA256 AES256-SHA
+  AES128-SHA`
+  .split(/\s+/)
+  .map((suite) => `ECDHE-ECDSA-${suite}`);
+const ECDHE_RSA =
+  `RSA-AES256-GCM-SHA384 RSA-CHACHA20-POLY1305 ARIA256-GCM-SHA384 RSA-AES128-GCM-SHA256 ARIA128-GCM-SHA256
+  RSA-AES256-SHA384 RSA-CAMELLIA256-SHA384 RSA-AES128-SHA256 RSA-CAMELLIA128-SHA256 RSA-AES256-SHA RSA-AES128-SHA`
+    .split(/\s+/)
+    .map((suite) => `ECDHE-${suite}`);
+const STATIC_RSA = `AES256-GCM-SHA384 AES256-CCM ARIA256-GCM-SHA384 AES128-GCM-SHA256 AES128-CCM ARIA128-GCM-SHA256
+  AES256-CCM8 AES128-CCM8 AES256-SHA256 CAMELLIA256-SHA256 AES128-SHA256 CAMELLIA128-SHA256 AES256-SHA CAMELLIA256-SHA
+  AES128-SHA CAMELLIA128-SHA`.split(/\s+/);
+/** Node's default with weak keys allowed (test/servers/http.ts), with an ECDSA key. */
+const DEFAULT_ECDSA =
+  "AES256-GCM-SHA384 CHACHA20-POLY1305 AES128-GCM-SHA256 AES256-SHA384 AES128-SHA256 AES256-SHA AES128-SHA"
+    .split(" ")
+    .map((suite) => `ECDHE-ECDSA-${suite}`);
+
+/** What most rows accept. */
+export const USUAL = {
+  suites: { "TLSv1.3": TLS13, "TLSv1.2": ECDSA },
+  groups: ["X25519", "P-256", "X448", "P-384", "P-521", "ffdhe2048", "ffdhe3072", "X25519MLKEM768"],
+} as const satisfies Pick<Row, "suites" | "groups">;
+
+/** Before TLS 1.3 an ECDSA key binds the client to its own curve (RFC 8422 section 5.1.1). */
+const OLD_GROUPS = ["X25519", "P-256"];
 
 /** What the ssl tool says of a good server. */
 export const GOOD = {
@@ -40,25 +76,28 @@ function untrusted(word: string): Partial<Ssl> {
 /** Every server of the table that shows a certificate without asking for the client's. */
 export const ROWS: readonly Row[] = [
   { variant: "good", code: 0, ssl: {} },
-  { variant: "expired", code: 10, ssl: untrusted("expired") },
-  { variant: "not-yet-valid", code: 9, ssl: untrusted("not_yet_valid") },
+  { variant: "expired", code: 10, ssl: untrusted("expired"), grade: "T" },
+  { variant: "not-yet-valid", code: 9, ssl: untrusted("not_yet_valid"), grade: "T" },
   { variant: "expiring-soon", code: 0, ssl: {}, warnings: ["expires_soon"] },
   {
     variant: "wrong-host",
     code: 62,
     ssl: { trusted: false, hostname_match: false, trust_error: "hostname_mismatch", errors: ["hostname_mismatch"] },
+    grade: "M",
   },
-  { variant: "self-signed", code: 18, ssl: untrusted("self_signed") },
+  { variant: "self-signed", code: 18, ssl: untrusted("self_signed"), grade: "T" },
   {
     variant: "untrusted-root",
     code: 19,
     ssl: { ...untrusted("untrusted_root"), contains_root: true },
+    grade: "T",
     warnings: ["root_sent"],
   },
   {
     variant: "missing-intermediate",
     code: 20,
     ssl: { ...untrusted("missing_intermediate"), missing_intermediate: true, chain_complete: false },
+    grade: "T",
   },
   {
     variant: "wrong-order",
@@ -66,11 +105,18 @@ export const ROWS: readonly Row[] = [
     ssl: { chain_ordered: false, contains_root: true },
     warnings: ["chain_order", "root_sent"],
   },
-  { variant: "rsa1024", code: 66, ssl: untrusted("weak_key"), warnings: ["static_key_exchange"] },
-  { variant: "sha1", code: 68, ssl: untrusted("weak_signature"), warnings: ["weak_signature"] },
+  {
+    variant: "rsa1024",
+    code: 66,
+    ssl: untrusted("weak_key"),
+    warnings: ["static_key_exchange"],
+    suites: { "TLSv1.3": TLS13, "TLSv1.2": [...ECDHE_RSA, ...STATIC_RSA] },
+    grade: "T",
+  },
+  { variant: "sha1", code: 68, ssl: untrusted("weak_signature"), warnings: ["weak_signature"], grade: "T" },
   // OpenSSL does not hold a server to its promise to staple; we say so without distrust.
   { variant: "must-staple", code: 0, ssl: {}, warnings: ["no_staple"] },
-  { variant: "tls13-only", code: 0, ssl: {}, versions: ["tls1_3"] },
+  { variant: "tls13-only", code: 0, ssl: {}, versions: ["tls1_3"], suites: { "TLSv1.3": TLS13 } },
   {
     variant: "tls10-only",
     code: 0,
@@ -79,6 +125,9 @@ export const ROWS: readonly Row[] = [
     protocol: "TLSv1",
     versions: ["tls1_0"],
     cipher: "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    suites: { TLSv1: ["ECDHE-ECDSA-AES256-SHA", "ECDHE-ECDSA-AES128-SHA"] },
+    groups: OLD_GROUPS,
+    grade: "C",
   },
   {
     variant: "cbc-only",
@@ -88,6 +137,13 @@ export const ROWS: readonly Row[] = [
     protocol: "TLSv1.2",
     versions: ["tls1_2"],
     cipher: "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+    suites: { "TLSv1.2": ["ECDHE-ECDSA-AES128-SHA256"] },
+    groups: OLD_GROUPS,
+    grade: "B",
   },
   { variant: "http1-only", code: 0, ssl: {}, alpn: "http/1.1" },
+  { variant: "status-good", code: 0, ssl: {} },
+  { variant: "staple-good", code: 0, ssl: {} },
+  { variant: "staple-must", code: 0, ssl: {} },
+  { variant: "h3", code: 0, ssl: {}, alpn: "h2", suites: { "TLSv1.3": TLS13, "TLSv1.2": DEFAULT_ECDSA } },
 ];

@@ -9,7 +9,7 @@ import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { sClient, type SClient } from "#test/lab/s-client.ts";
 import { PLACES } from "#test/lab/services/product.ts";
-import { GOOD, ROWS } from "#test/lab/tls-rows.ts";
+import { GOOD, ROWS, USUAL } from "#test/lab/tls-rows.ts";
 import { LAB } from "#test/lab/topology.ts";
 
 const OPENSSL = "/usr/bin/openssl";
@@ -77,6 +77,16 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     expect({ protocol: data.protocol, cipher: data.cipher, alpn: data.alpn }).toEqual({ protocol, cipher, alpn });
     const offered = VERSIONS.map(([version]) => version).filter((version) => data.protocols[version] === true);
     expect(offered).toEqual(row.versions ?? ["tls1_2", "tls1_3"]);
+    // The order of suites is held against other programs' in differential-tls.test.ts.
+    const suites = Map.groupBy(data.ciphers ?? [], (suite) => suite.protocol);
+    const names = [...suites].map(([version, all]) => [
+      version,
+      all.map((suite) => suite.openssl_name ?? "").toSorted(),
+    ]);
+    const expected = Object.entries(row.suites ?? USUAL.suites).map(([version, all]) => [version, all.toSorted()]);
+    expect(names).toEqual(expected);
+    expect((data.groups ?? []).map(({ name }) => name).toSorted()).toEqual((row.groups ?? USUAL.groups).toSorted());
+    expect(data.grade).toBe(row.grade ?? "A");
 
     // Security level 0 for the handshake alone: the verification keeps its own.
     const theirs = await openssl(variant, protocol === "TLSv1" ? ["-tls1", ...ANY_CIPHER] : []);

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { cookie as cookieContract } from "#shared/tools/cookie.ts";
+import type { cors as corsContract } from "#shared/tools/cors.ts";
+import type { csp as cspContract } from "#shared/tools/csp.ts";
+import type { httpStatus as statusContract } from "#shared/tools/http-status.ts";
+import type { mixedContent as mixedContract } from "#shared/tools/mixed-content.ts";
+import type { protocol as protocolContract } from "#shared/tools/protocol.ts";
+import type { redirects as redirectsContract } from "#shared/tools/redirects.ts";
+import type { resolveUrl as resolveContract } from "#shared/tools/resolve-url.ts";
+import type { security as securityContract } from "#shared/tools/security.ts";
+import { addressOf } from "#test/lab/addresses.ts";
+import { createAsker, type Asker } from "#test/lab/ask.ts";
+import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
+import { whyNoLab } from "#test/lab/namespaces.ts";
+import { expectedRtt } from "#test/lab/paths.ts";
+import { PLACES } from "#test/lab/services/product.ts";
+import { LAB } from "#test/lab/topology.ts";
+
+const why = whyNoLab();
+if (why !== null) console.warn(why);
+
+type Redirects = ResultOf<typeof redirectsContract>;
+type Protocol = ResultOf<typeof protocolContract>;
+
+const HTTP = "http://web.lab.test";
+const HTTPS = "https://web.lab.test";
+
+/** A chain: the URLs it passes, and what is wrong with it. */
+interface Chain {
+  readonly what: string;
+  readonly url: string;
+  readonly max?: number;
+  readonly hops: readonly (readonly [url: string, code: number, type: Redirects["hops"][number]["type"]])[];
+  readonly issues: readonly string[];
+  readonly facts: Partial<Redirects>;
+}
+
+const CHAINS: readonly Chain[] = [
+  {
+    what: "three hops",
+    url: `${HTTPS}/redirect/3?code=301`,
+    hops: [
+      [`${HTTPS}/redirect/3?code=301`, 301, "http"],
+      [`${HTTPS}/redirect/2?code=301`, 301, "http"],
+      [`${HTTPS}/redirect/1?code=301`, 301, "http"],
+      [`${HTTPS}/`, 200, "none"],
+    ],
+    issues: [],
+    facts: { count: 3, final_code: 200, loop: false, truncated: false },
+  },
+  {
+    what: "a chain longer than asked for",
+    url: `${HTTPS}/redirect/3?code=301`,
+    max: 1,
+    hops: [
+      [`${HTTPS}/redirect/3?code=301`, 301, "http"],
+      [`${HTTPS}/redirect/2?code=301`, 301, "http"],
+    ],
+    issues: ["too_many_redirects"],
+    facts: { count: 1, truncated: true },
+  },
+  {
+    what: "a loop of two",
+    url: `${HTTPS}/ping`,
+    hops: [
+      [`${HTTPS}/ping`, 302, "http"],
+      [`${HTTPS}/pong`, 302, "http"],
+    ],
+    issues: ["loop"],
+    facts: { count: 1, loop: true },
+  },
+  {
+    what: "https to http",
+    url: `${HTTPS}/to?url=${HTTP}/`,
+    hops: [
+      [`${HTTPS}/to?url=${HTTP}/`, 302, "http"],
+      [`${HTTP}/`, 200, "none"],
+    ],
+    issues: ["downgrade", "ends_at_http"],
+    facts: { downgrade: true, https_upgrade: false },
+  },
+  {
+    what: "http to https and to another site",
+    url: `${HTTP}/to?code=301&url=https://h3.tls.test/`,
+    hops: [
+      [`${HTTP}/to?code=301&url=https://h3.tls.test/`, 301, "http"],
+      ["https://h3.tls.test/", 200, "none"],
+    ],
+    issues: [],
+    facts: { https_upgrade: true, cross_domain: [{ hop: 1, from: "lab.test", to: "tls.test" }] },
+  },
+  {
+    what: "a Refresh header",
+    url: `${HTTPS}/site/refresh`,
+    hops: [
+      [`${HTTPS}/site/refresh`, 200, "refresh_header"],
+      [`${HTTPS}/site/secure`, 200, "none"],
+    ],
+    issues: ["refresh"],
+    facts: { count: 1 },
+  },
+  {
+    what: "a meta element",
+    url: `${HTTPS}/site/meta`,
+    hops: [
+      [`${HTTPS}/site/meta`, 200, "meta"],
+      [`${HTTPS}/site/secure`, 200, "none"],
+    ],
+    issues: ["refresh"],
+    facts: { count: 1 },
+  },
+];
+
+interface Speaker {
+  readonly url: string;
+  readonly versions: Partial<Protocol>;
+  readonly h3: Partial<Protocol["h3"]>;
+}
+
+const NO_H3 = { advertised_alt_svc: false, advertised_https_rr: false, quic_reachable: false } as const;
+
+const SPEAKERS: readonly Speaker[] = [
+  {
+    url: "https://h3.tls.test/",
+    versions: { negotiated: "h2", h2: true, http1_1: true, http1_0: true, without_alpn: "http/1.1" },
+    h3: {
+      advertised_alt_svc: true,
+      advertised_https_rr: true,
+      quic_reachable: true,
+      quic_versions: ["0x00000001", "0x6b3343cf"],
+    },
+  },
+  { url: `${HTTPS}/`, versions: { negotiated: "h2", h2: true, http1_1: true }, h3: NO_H3 },
+  {
+    url: "https://http1-only.tls.test/",
+    versions: { negotiated: "http/1.1", h2: false, http1_1: true, alpn_selected: "http/1.1" },
+    h3: NO_H3,
+  },
+  {
+    url: `${HTTP}/`,
+    versions: { negotiated: "http/1.1", h2: false, h2c_upgrade: false, h2c_prior_knowledge: false, tls: null },
+    h3: { ...NO_H3, quic_reachable: "unknown", probes: [] },
+  },
+];
+
+describe.skipIf(why !== null)("the tools that look at a site, on the lab's web", () => {
+  let lab: Lab & { readonly service: Service };
+  let asker: Asker;
+  beforeAll(async () => {
+    lab = await startServiceLab({ regions: ["eu"] });
+    asker = await createAsker(lab.service);
+  });
+  afterAll(() => lab?.close());
+
+  it.each(CHAINS)("redirects: $what", async ({ url, max, hops, issues, facts }) => {
+    const seen = await asker.see<Redirects>("redirects", { url, ...(max === undefined ? {} : { max }) });
+    expect(seen.hops.map((hop) => [hop.url, hop.code, hop.type])).toEqual(hops);
+    expect(seen.issues.filter(({ severity }) => severity !== "info").map(({ code }) => code)).toEqual(issues);
+    expect(seen).toMatchObject(facts);
+    // Each hop opens a connection: two trips at least, as the table of links has them.
+    expect(seen.total_ms).toBeGreaterThanOrEqual(Math.floor(2 * hops.length * expectedRtt(LAB, "probe-eu", "web").min));
+  });
+
+  it.each([`${HTTP}/to?url=http://127.0.0.1/`, `${HTTP}/to?url=http://169.254.169.254/`])(
+    "redirects and check go no further at %s",
+    async (url) => {
+      const key = await lab.service.plane.createKey();
+      for (const tool of ["redirects", "check"]) {
+        const query = new URLSearchParams({ url, locations: PLACES.eu.region });
+        const { status, body } = await lab.service.plane.call(`/api/v4/${tool}?${query.toString()}`, { key });
+        expect({ status, error: body.error as unknown }).toMatchObject({
+          status: 400,
+          error: { code: "target_not_allowed" },
+        });
+      }
+    },
+  );
+
+  it.each([
+    { code: 204, ok: true, class: "success", registered: true },
+    { code: 301, ok: false, class: "redirection", registered: true },
+    { code: 418, ok: false, class: "client_error", registered: true },
+    { code: 429, ok: false, class: "client_error", registered: true },
+    { code: 503, ok: false, class: "server_error", registered: true },
+    { code: 599, ok: false, class: "server_error", registered: false },
+    { code: 999, ok: false, class: "invalid", registered: false },
+  ])("http-status: $code", async (row) => {
+    const seen = await asker.see<ResultOf<typeof statusContract>>("http-status", { url: `${HTTP}/status/${row.code}` });
+    expect(seen).toMatchObject({ ...row, http_version: "1.1", ip: addressOf(LAB, "web"), tls: null });
+  });
+
+  it("http-status: hints before the answer, and what caches may do with it", async () => {
+    const see = (path: string) => asker.see<ResultOf<typeof statusContract>>("http-status", { url: HTTP + path });
+    expect(await see("/hints/2")).toMatchObject({ code: 200, informational: [103, 103] });
+    expect((await see("/site/cached")).cache).toMatchObject({
+      storable: "shared",
+      browser: { fresh_s: 600, from: "max-age" },
+      etag: '"one"',
+      vary: ["accept-encoding"],
+      problems: [],
+    });
+  });
+
+  it.each(SPEAKERS)("protocol: $url", async ({ url, versions, h3 }) => {
+    const seen = await asker.see<Protocol>("protocol", { url });
+    expect(seen).toMatchObject(versions);
+    expect(seen.h3).toMatchObject(h3);
+    for (const { ip, rtt_ms: rtt } of seen.h3.probes.filter(({ reachable }) => reachable === true)) {
+      expect(rtt, ip ?? "").toBeGreaterThanOrEqual(expectedRtt(LAB, "probe-eu", "web").min);
+    }
+    expect(seen.h3.probes.length).toBe(url.startsWith("https:") ? 2 : 0);
+  });
+
+  it("resolve-url: without what only tracks, at the end of the chain", async () => {
+    const url = `${HTTP}/to?url=${encodeURIComponent(`${HTTPS}/site/secure?utm_source=lab&id=7`)}`;
+    expect(await asker.see<ResultOf<typeof resolveContract>>("resolve-url", { url })).toMatchObject({
+      final_url: `${HTTPS}/site/secure?utm_source=lab&id=7`,
+      clean_url: `${HTTPS}/site/secure?id=7`,
+      chain_length: 1,
+      status: 404,
+    });
+  });
+
+  it("security and csp: a site that sends every header, and one that sends none", async () => {
+    const grade = (url: string) => asker.see<ResultOf<typeof securityContract>>("security", { url });
+    const [good, bare] = await Promise.all([grade(`${HTTPS}/site/secure`), grade(`${HTTPS}/`)]);
+    // The site answers over http as well, without leading to https.
+    expect(good.tests.filter(({ pass }) => !pass).map(({ name }) => name)).toEqual(["redirection"]);
+    expect(good.hsts).toMatchObject({ max_age_s: 63_072_000, include_subdomains: true, preload: true });
+    expect(bare.raw_score).toBeLessThan(50);
+    expect(bare.headers.present).toEqual([]);
+    const policy = await asker.see<ResultOf<typeof cspContract>>("csp", { url: `${HTTPS}/site/secure` });
+    expect(policy.effective).toMatchObject({ script_src: ["'self'"], object_src: [], base_uri: [] });
+  });
+
+  it("cors: any origin let in with credentials is critical", async () => {
+    const seen = await asker.see<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/cors` });
+    expect(seen).toMatchObject({ risk: "critical", credentialed_request_allowed: true, vary_origin: true });
+    expect(seen.findings.map(({ id }) => id)).toContain("reflects_any_origin");
+    const shut = await asker.see<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/secure` });
+    expect(shut).toMatchObject({ risk: "none", simple_request_allowed: false });
+  });
+
+  it("mixed-content and cookie: what a page loads in the clear, and cookies good and bad", async () => {
+    const mixed = await asker.see<ResultOf<typeof mixedContract>>("mixed-content", { url: `${HTTPS}/site/mixed` });
+    expect(mixed).toMatchObject({ https: true, verdict: "active", counts: { active: 1, passive: 1, forms: 0 } });
+    const jar = await asker.see<ResultOf<typeof cookieContract>>("cookie", { url: `${HTTPS}/site/cookies` });
+    expect(jar.cookies.map(({ name }) => name).toSorted()).toEqual(["__Host-session", "tracker"]);
+  });
+});
