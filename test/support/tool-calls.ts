@@ -10,6 +10,8 @@ export type Call = Readonly<Record<string, string | number | boolean>>;
 export interface ToolCall {
   /** A call that shows the tool at its best. */
   readonly good: (world: StandIns) => Call;
+  /** Without raw sockets the good call fails, by the probe's own fault. */
+  readonly needsRawSockets?: true;
   /** In documents, where another call shows more than all doors have. */
   readonly shown?: (world: StandIns) => Call;
   /** A call whose target, or without which the tool is nothing, fails; a sentence where no target can fail it. */
@@ -118,5 +120,5 @@ export const TOOL_CALLS: Readonly<Record<string, ToolCall>> = {
     good: () => ({ ip: ADDRESS.shop }),
     dead: "an address that no source knows has no names, which is the result",
   },
-  traceroute: { good: () => ({ host: "shop.test" }), dead: () => ({ host: NOWHERE }) },
+  traceroute: { good: () => ({ host: "shop.test" }), needsRawSockets: true, dead: () => ({ host: NOWHERE }) },
 };
