@@ -169,7 +169,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
       for (const tool of ["redirects", "check"]) {
         const query = new URLSearchParams({ url, locations: PLACES.eu.region });
         const { status, body } = await lab.service.plane.call(`/api/v4/${tool}?${query.toString()}`, { key });
-        expect({ status, error: body.error as unknown }).toMatchObject({
+        expect({ status, error: body.error }).toMatchObject({
           status: 400,
           error: { code: "target_not_allowed" },
         });

@@ -1,5 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
+import type { StatusMethod } from "#test/lab/openssl-status.ts";
 
 type Ssl = ResultOf<typeof ssl>;
 
@@ -146,4 +147,21 @@ export const ROWS: readonly Row[] = [
   { variant: "staple-good", code: 0, ssl: {} },
   { variant: "staple-must", code: 0, ssl: {} },
   { variant: "h3", code: 0, ssl: {}, alpn: "h2", suites: { "TLSv1.3": TLS13, "TLSv1.2": DEFAULT_ECDSA } },
+];
+
+/** A server whose certificate's status can be had, and what it is. */
+export interface StatusRow {
+  readonly variant: string;
+  readonly method: StatusMethod;
+  readonly status: "good" | "revoked";
+}
+
+/** Every server of the table that names a responder or a list, by where its status is found. */
+export const STATUS_ROWS: readonly StatusRow[] = [
+  { variant: "status-good", method: "ocsp", status: "good" },
+  { variant: "revoked", method: "ocsp", status: "revoked" },
+  { variant: "revoked-by-list", method: "crl", status: "revoked" },
+  { variant: "staple-good", method: "staple", status: "good" },
+  { variant: "staple-must", method: "staple", status: "good" },
+  { variant: "staple-revoked", method: "staple", status: "revoked" },
 ];

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { getCiphers } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -8,12 +7,14 @@ import { addressOf } from "#test/lab/addresses.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { sClient, type SClient } from "#test/lab/s-client.ts";
+import { opensslStatus } from "#test/lab/openssl-status.ts";
+import { REVOCATION, STATUS_URLS } from "#test/lab/services/authority.ts";
 import { PLACES } from "#test/lab/services/product.ts";
-import { GOOD, ROWS, USUAL } from "#test/lab/tls-rows.ts";
+import { GOOD, ROWS, STATUS_ROWS, USUAL } from "#test/lab/tls-rows.ts";
 import { LAB } from "#test/lab/topology.ts";
+import { DAY_MS } from "#test/servers/pki.ts";
 
-const OPENSSL = "/usr/bin/openssl";
-const why = whyNoLab() ?? (existsSync(OPENSSL) ? null : "skipped: the comparison needs openssl (Debian package)");
+const why = whyNoLab("openssl");
 if (why !== null) console.warn(why);
 
 type Ssl = ResultOf<typeof sslContract>;
@@ -110,6 +111,42 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
       expect(data.protocols).toEqual({ ssl3: false, ...Object.fromEntries(theirs) });
     },
   );
+
+  it("ssl: a responder out of reach leaves the status unknown, and the certificate trusted", async () => {
+    await lab.network.cut("probe-eu", "svc");
+    const { data } = await ask<Ssl>("ssl?host=revoked.tls.test").finally(() => lab.network.heal("probe-eu", "svc"));
+    expect(data).toMatchObject({ ...GOOD, revocation: { status: "unknown", method: null }, grade: "A" });
+    expect(data.limitations.join(" ")).toContain("Whether the certificate is revoked could not be told");
+  });
+
+  it.each(STATUS_ROWS)("ssl and OpenSSL: $variant is $status by $method", async ({ variant, method, status }) => {
+    const { data } = await ask<Ssl>(`ssl?host=${variant}.tls.test`);
+    const isRevoked = status === "revoked";
+    const { daysAgo } = REVOCATION;
+    expect(data).toMatchObject({
+      trusted: !isRevoked,
+      chain_trusted: !isRevoked,
+      trust_error: isRevoked ? "revoked" : null,
+      errors: isRevoked ? ["revoked"] : [],
+      grade: isRevoked ? "T" : "A",
+      ocsp: {
+        stapled: method === "staple",
+        source: { staple: "staple", ocsp: "responder", crl: null }[method],
+        status: method === "crl" ? null : status,
+        signature_valid: method === "crl" ? null : true,
+        responder_url: method === "ocsp" ? STATUS_URLS.ocsp : null,
+      },
+      revocation: { status, method, reason: isRevoked ? "key_compromise" : null },
+    });
+    const { revoked_at: at, crl } = data.revocation ?? {};
+    const days = isRevoked ? (Date.now() - Date.parse(at ?? "")) / DAY_MS : null;
+    expect(days === null ? null : Math.floor(days)).toBe(isRevoked ? daysAgo : null);
+    expect(crl?.url ?? null).toBe(method === "crl" ? STATUS_URLS.crl : null);
+    const session = await openssl(variant, ["-status"]);
+    // OpenSSL looks at no list by itself, and hands a staple on unread.
+    expect(session.verifyCode).toBe(0);
+    expect(await opensslStatus(lab.network, "probe-eu", session, method)).toBe(status);
+  });
 
   it("ssl: the certificate of a server that demands the client's, and why its handshake failed", async () => {
     const { status, data } = await ask<Ssl>("ssl?host=client-certificate.tls.test");
