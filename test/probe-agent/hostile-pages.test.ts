@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
+
+const PAGE_BYTES = 5 * 1024 * 1024;
+const TOOLS = ["schema", "seo-audit", "health", "mixed-content", "ai-check", "og-preview"];
+const KINDS = ["tags", "nesting", "attributes", "itemrefs", "json-ld", "text", "styles", "links"] as const;
+
+let plane: TestControlPlane;
+let agent: AgentProcess;
+let key: string;
+const sites = new Map<string, HttpServer>();
+
+beforeAll(async () => {
+  plane = await startControlPlane({ config: { targetBudget: 10_000 } });
+  key = await plane.createKey();
+  agent = await startAgent(plane, "eu-west", {
+    VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0",
+    VANTAGE_DNS_SERVERS: "127.0.0.1:9",
+  });
+  for (const kind of KINDS) {
+    const page = Buffer.from(HOSTILE_PAGES[kind]?.(PAGE_BYTES) ?? "");
+    const server = await startHttpServer({
+      handler(_request, response, { path }) {
+        response.writeHead(path === "/" ? 200 : 404, { "content-type": "text/html" });
+        response.end(path === "/" ? page : "");
+        return true;
+      },
+    });
+    sites.set(kind, server);
+  }
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await plane.stop();
+  for (const server of sites.values()) await server.close();
+});
+
+/** The agent's own figures. */
+async function figure(name: string): Promise<number> {
+  const port = /"metrics":(\d+)/.exec(agent.log())?.[1];
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}
+
+it("pages made to hold an agent up hold up neither its beats nor its other jobs, nor fill its memory", async () => {
+  const answered: Answer[] = [];
+  const heavy = TOOLS.flatMap((tool) =>
+    KINDS.map(async (kind) => {
+      const url = `${sites.get(kind)?.url}/`;
+      const query = tool === "ai-check" ? `domain=${encodeURIComponent(url)}` : `url=${encodeURIComponent(url)}`;
+      answered.push(await plane.call(`/api/v4/${tool}?${query}`, { key }));
+    }),
+  );
+  const port = sites.get("text")?.port ?? 0;
+  const light: number[] = [];
+  let worstLag = 0;
+  let mostMemory = 0;
+  const everything = Promise.all(heavy).then(() => "done");
+  for (let over = ""; over === ""; over = await Promise.race([everything, sleep(200, "")])) {
+    const calls = [
+      plane.call(`/api/v4/http-status?url=http://127.0.0.1:${port}/light-${light.length}`, { key }),
+      plane.call(`/api/v4/ping?host=127.0.0.1&protocol=tcp&port=${port}&count=${1 + (light.length % 3)}`, { key }),
+    ];
+    for (const { status } of await Promise.all(calls)) light.push(status);
+    worstLag = Math.max(worstLag, await figure("vantage_agent_loop_lag_seconds"));
+    mostMemory = Math.max(mostMemory, await figure("vantage_agent_process_resident_memory_bytes"));
+  }
+
+  expect(new Set(light)).toEqual(new Set([200]));
+  expect(light.length).toBeGreaterThan(6);
+  expect(worstLag).toBeLessThan(1);
+  expect(mostMemory).toBeLessThan(2 * 2 ** 30);
+  expect(agent.log().match(/"attached"/g)).toHaveLength(1);
+  // What is too much for its threads an agent says; it never leaves a check to the deadline, or to another agent.
+  expect(answered.filter(({ status }) => status !== 200 && status !== 502).map(({ text }) => text)).toEqual([]);
+}, 240_000);

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { ANALYSES, type AnalysisName } from "#probe-agent/analysis/analyses.ts";
+import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
+import { createAnalyses, type AnalysesOptions } from "#probe-agent/net/analyses.ts";
+import { isHeavy } from "#probe-agent/net/analyses/weight.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
+import { jobLimits } from "#test/support/net.ts";
+import type { ThreadOrder } from "#test/support/thread-program.ts";
+import { PERFECT } from "#test/probe-agent/analysis/health/snapshots.ts";
+
+const NOW = new Date("2026-11-21T12:00:00Z");
+const BOTS = [{ name: "GPTBot", operator: "OpenAI", purpose: "train" as const }];
+const PROGRAM = new URL("../../support/thread-program.ts", import.meta.url);
+
+function analyses(options: Omit<AnalysesOptions, "clock"> = {}, limits = jobLimits(30_000)) {
+  return createAnalyses({ clock: systemClock, ...options })(limits);
+}
+
+function page(html: string, facts: object = {}) {
+  const headers = [["content-type", "text/html"]] as const;
+  const raw = {
+    url: "https://a.example/",
+    status: 200,
+    headers,
+    contentType: "text/html",
+    body: new TextEncoder().encode(html),
+  };
+  return { raw, facts };
+}
+
+const SITE = `<!doctype html><html lang=en><head><title>Shop</title><meta name=description content="A shop">
+<link rel=canonical href=/><link rel=icon href=/i.png><link rel=stylesheet href=/wp-content/themes/x/style.css?ver=1.2>
+<meta property=og:title content=Shop><meta property=og:image content=/a.png><meta name=twitter:card content=summary>
+<meta http-equiv=refresh content="9;url=/b"><meta http-equiv=content-security-policy content="script-src 'self'">
+<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","name":"x","offers":{"price":1}}</script>
+<script src=https://www.google-analytics.com/ga.js></script></head><body><h1>Shop</h1><img src=http://a.example/x>
+<div itemscope itemtype=https://schema.org/Person><b itemprop=name>A</b></div><a href=/b>click here</a></body></html>`;
+
+const { finalUrl: _finalUrl, status: _status, headers: _headers, page: _page, ...healthFacts } = PERFECT;
+const SECURITY = {
+  now: NOW,
+  snapshot: { https: true, verified: true, redirects: [], cors: null, hsts_preloaded: null },
+  redirectionKnown: true,
+};
+const ROBOTS = {
+  status: 200,
+  contentType: "text/plain",
+  bytes: new TextEncoder().encode("user-agent: *\ndisallow: /a*b\n"),
+  bots: BOTS,
+};
+const BESIDE = {
+  robots: { known: true as const, status: 200, text: "user-agent: *\ndisallow: /x\n" },
+  sitemap: { named: [], tried: { known: false as const, why: "x" } },
+  defaultIcon: null,
+};
+
+/** An ordinary input for each analysis. */
+const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
+  schema: page(SITE),
+  "og-preview": page(SITE),
+  "mixed-content": page(SITE),
+  csp: page(SITE),
+  security: page(SITE, SECURITY),
+  trackers: page(SITE),
+  cms: page(SITE),
+  health: page(SITE, healthFacts satisfies HealthFacts),
+  "seo-page": page(SITE, { now: NOW }),
+  "seo-audit": { page: ANALYSES["seo-page"](page(SITE, { now: NOW }) as never).report, beside: BESIDE },
+  "ai-page": page(SITE),
+  "ai-robots": ROBOTS,
+  robots: { ...ROBOTS, tested: "https://a.example/aab" },
+  sitemaps: "sitemap: https://a.example/s.xml\n",
+  resources: page(SITE),
+  landing: page(SITE),
+  "email-addresses": "Received: from a (b [192.0.2.1]) by c; Mon, 1 Jan 2024 00:00:00 +0000\r\n",
+  "email-header": { headers: "From: a@b.example\r\n", now: NOW, places: new Map() },
+};
+const NAMES = Object.keys(ANALYSES) as AnalysisName[];
+
+/** The same input, too large for the main thread. */
+function heavy(name: AnalysisName): unknown {
+  return { ...(INPUTS[name] as object), padding: new Uint8Array(100_000) };
+}
+
+/** Has a thread do as it is told in the place of an analysis. */
+function have(order: ThreadOrder, limits = jobLimits(30_000)) {
+  return analyses({ entry: PROGRAM }, limits).run("schema", { ...order, padding: new Uint8Array(100_000) } as never);
+}
+
+describe("analyses", () => {
+  it.each(NAMES)("%s takes plain data and gives plain data", (name) => {
+    const input = INPUTS[name];
+    const report = ANALYSES[name](input as never);
+    expect(structuredClone(input)).toEqual(input);
+    expect(structuredClone(report)).toEqual(report);
+  });
+
+  it("give in a thread what they give at once", async () => {
+    const port = analyses();
+    for (const name of NAMES.filter((one) => typeof INPUTS[one] === "object")) {
+      const threaded = await port.run(name, heavy(name) as never);
+      expect(threaded, name).toEqual({ ok: true, report: ANALYSES[name](INPUTS[name] as never) });
+    }
+  });
+
+  it("of what is small need no thread", async () => {
+    const port = analyses({ entry: new URL("no-such-program.ts", PROGRAM) });
+    expect(await port.run("schema", page(SITE) as never)).toMatchObject({ ok: true });
+    expect(await port.run("schema", heavy("schema") as never)).toEqual({ ok: false, reason: "broken" });
+  });
+
+  it("of a page that takes too long end in time, and the next one is read", async () => {
+    const port = analyses();
+    const started = systemClock.monotonic();
+    const bomb = page(HOSTILE_PAGES["itemrefs"]?.(5 * 1024 * 1024) ?? "");
+    expect(await port.run("schema", bomb as never, 200)).toEqual({ ok: false, reason: "too_slow" });
+    expect(systemClock.monotonic() - started).toBeLessThan(8000);
+    expect(await port.run("schema", heavy("schema") as never)).toMatchObject({ ok: true });
+  });
+
+  it("of a page that takes too much memory end their thread alone", async () => {
+    const port = analyses({ heapMb: 48 });
+    const tags = page(HOSTILE_PAGES["tags"]?.(5 * 1024 * 1024) ?? "");
+    expect(await port.run("schema", tags as never)).toEqual({ ok: false, reason: "out_of_memory" });
+    expect(await port.run("schema", heavy("schema") as never)).toMatchObject({ ok: true });
+  });
+
+  it("end with their job, whatever their thread does", async () => {
+    const abort = new AbortController();
+    const limits = jobLimits(30_000, abort.signal);
+    setTimeout(() => abort.abort(), 100);
+    expect(await have({ do: "spin" }, limits)).toEqual({ ok: false, reason: "cancelled" });
+  });
+
+  it("whose thread ends by itself are begun once more, and not a third time", async () => {
+    const left = (count: number) => {
+      const shared = new SharedArrayBuffer(4);
+      new Int32Array(shared)[0] = count;
+      return shared;
+    };
+    expect(await have({ do: "leave-while", left: left(1) })).toEqual({ ok: true, report: "stayed" });
+    expect(await have({ do: "leave-while", left: left(2) })).toEqual({ ok: false, reason: "broken" });
+  });
+
+  it("that break are a bug of ours and thrown here as they were there", async () => {
+    const answer = { ok: false, error: new TypeError("a bug") };
+    await expect(have({ do: "echo", value: answer })).rejects.toThrow(new TypeError("a bug"));
+  });
+
+  it.each(Object.keys(HOSTILE_PAGES))("of a page of 5 MB of %s come to an end in a thread", async (kind) => {
+    const input = page(HOSTILE_PAGES[kind]?.(5 * 1024 * 1024) ?? "");
+    const port = analyses();
+    for (const name of ["schema", "trackers", "landing"] as const) {
+      expect(await port.run(name, input as never, 20_000)).toMatchObject({ ok: true });
+    }
+  });
+});
+
+describe("what is heavy", () => {
+  it("is told by octets and characters, wherever they stand", () => {
+    expect(isHeavy({ a: ["x".repeat(1000)] }, 1000)).toBe(true);
+    expect(isHeavy({ a: ["x".repeat(900)] }, 1000)).toBe(false);
+    expect(isHeavy({ a: { b: new Uint8Array(1001) } }, 1000)).toBe(true);
+    expect(
+      isHeavy(
+        Array.from({ length: 100 }, () => 1),
+        1000,
+      ),
+    ).toBe(true);
+    expect(isHeavy(null, 1000)).toBe(false);
+  });
+});
