@@ -6,7 +6,7 @@ import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
 import { openGate, type Gate } from "#probe-agent/net/browser/gate.ts";
-import { runBrowser } from "#probe-agent/net/browser/run.ts";
+import { runBrowser, type RunEnd } from "#probe-agent/net/browser/run.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/net/port/browser.ts";
 import type { DnsPort } from "#probe-agent/net/port/dns.ts";
@@ -38,60 +38,56 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
   const turns = createTurns(AT_ONCE);
   let waiting = 0;
 
-  async function load(
-    request: LoadRequest,
-    limits: JobLimits,
-    dns: DnsPort,
-    until: number,
-  ): Promise<Outcome<PageLoad>> {
+  /** `leave` is called when the browser is gone, which may be a moment after the answer. */
+  async function load(request: LoadRequest, job: Job, until: number, leave: () => void): Promise<Outcome<PageLoad>> {
+    const { limits, dns } = job;
     const gate = await openGate({ egress, dns, clock, limits });
     const folder = await mkdtemp(join(tmpdir(), "vantage-browser-"));
-    try {
-      const budgetMs = until - clock.monotonic() - RESERVE_MS;
-      const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
-      const { executable, userAgent } = options;
-      const { url, conditions } = request;
-      const order = { executable, folder, port: gate.port, url, conditions, userAgent, budgetMs };
-      return readEnd(await runBrowser(order, signal), gate, url, options.log);
-    } finally {
-      gate.close();
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-    }
+    const budgetMs = until - clock.monotonic() - RESERVE_MS;
+    const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
+    const { executable, userAgent } = options;
+    const { url, conditions } = request;
+    const run = runBrowser({ executable, folder, port: gate.port, url, conditions, userAgent, budgetMs }, signal);
+    const cleared = run.gone.then(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    void cleared.catch((error: unknown) => options.log(`browser: ${String(error)}`)).finally(leave);
+    const end = await run.end;
+    gate.close();
+    return readEnd(end, gate, url, options.log);
   }
 
   return (limits, dns) => ({
     async measure(request) {
       const check = egress.checkUrl(request.url);
-      if (!check.ok)
-        return check.code === "target_not_allowed"
-          ? refused
-          : { status: "invalid", field: "url", message: "not an http or https URL" };
+      if (!check.ok) return check.code === "target_not_allowed" ? refused : INVALID;
       const until = Math.min(limits.deadline, clock.monotonic() + request.timeoutMs);
-      const patience = Math.max(0, Math.floor(until - clock.monotonic() - LEAST_MS));
-      if (waiting >= MAX_WAITING) return busy();
+      const patience = Math.floor(until - clock.monotonic() - LEAST_MS);
+      if (waiting >= MAX_WAITING || patience < 0) return busy();
       waiting += 1;
       const leave = await turns.take(AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]));
       waiting -= 1;
       if (leave === null) return busy();
       try {
-        return await load({ ...request, url: check.url.href }, limits, dns, until);
-      } finally {
+        return await load({ ...request, url: check.url.href }, { limits, dns }, until, leave);
+      } catch (error) {
         leave();
+        throw error;
       }
     },
   });
+}
+
+const INVALID = { status: "invalid", field: "url", message: "not an http or https URL" } as const;
+
+interface Job {
+  readonly limits: JobLimits;
+  readonly dns: DnsPort;
 }
 
 function busy(): Outcome<never> {
   return failed("request", "probe", "browser_busy", "the probe's browser had other pages to load first");
 }
 
-function readEnd(
-  end: Awaited<ReturnType<typeof runBrowser>>,
-  gate: Gate,
-  url: string,
-  log: (line: string) => void,
-): Outcome<PageLoad> {
+function readEnd(end: RunEnd, gate: Gate, url: string, log: (line: string) => void): Outcome<PageLoad> {
   switch (end.kind) {
     case "loaded":
       return ok({ ...end.load, refusedConnections: gate.refusals(), cut: gate.cut() });
@@ -99,6 +95,8 @@ function readEnd(
       return documentFailure(end.error, end.url, gate);
     case "timeout":
       return documentFailure("net::ERR_TIMED_OUT", url, gate);
+    case "crashed":
+      return failed("response", "target", "page_crashed", "the page made its browser process crash");
     case "out_of_memory":
       return failed("response", "target", "browser_memory", "the page takes too much memory to load");
     default: {

@@ -8,7 +8,7 @@ import type { Contract, ResultOf } from "#shared/tools/define.ts";
 import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readConfig } from "#probe-agent/config.ts";
-import { createNet } from "#probe-agent/net/create.ts";
+import { createNet, type NetDeps } from "#probe-agent/net/create.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { ProgressEvent, Services } from "#probe-agent/net/port.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
@@ -34,6 +34,8 @@ export interface ToolSetting {
   readonly timeoutMs?: number;
   /** For ICMP and traces; default a machine that may open no raw socket. */
   readonly icmpHost?: IcmpHost;
+  /** A browser to run; default none. */
+  readonly browser?: NetDeps["browser"];
   /** What the control plane adds (contract.input). */
   readonly input?: JobInput;
 }
@@ -87,6 +89,7 @@ export async function runTool<P extends TProperties, R extends TProperties>(
     data: { ...builtInData(), ...setting.data },
     trustAnchors: IANA_ANCHORS,
     ...(setting.roots === undefined ? {} : { roots: setting.roots }),
+    ...(setting.browser === undefined ? {} : { browser: setting.browser }),
   });
   const limits = {
     signal: AbortSignal.timeout(timeoutMs),

@@ -14,6 +14,9 @@ export function browserFlags(port: number): string[] {
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--media-router=0",
+    // What Chromium asks Google for by itself; the two that no flag turns off go where it never connects (a blocked port).
+    "--component-updater=url-source=http://127.0.0.1:9/",
+    "--gaia-url=http://127.0.0.1:9/",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-domain-reliability",

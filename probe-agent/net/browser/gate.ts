@@ -87,9 +87,9 @@ export async function openGate(options: GateOptions): Promise<Gate> {
   };
 
   async function connect({ host, port }: Destination): Promise<Outcome<Socket>> {
-    const check = egress.checkUrl(`http://${urlHost(host)}:${port}/`);
-    if (!check.ok) return refused;
-    const resolved = await lookUp(check.url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, ""));
+    const named = egress.checkHost(host, { connects: true });
+    if (!named.ok || !egress.checkUrl(`http://${urlHost(named.host)}:${port}/`).ok) return refused;
+    const resolved = await lookUp(named.host);
     if (resolved.status !== "ok") return resolved;
     const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(bounds.patienceMs)]);
     const deadline = Math.min(limits.deadline, clock.monotonic() + bounds.patienceMs);

@@ -1,4 +1,4 @@
-import type { CDPSession, Page, Request } from "playwright-core";
+import type { CDPSession, Request } from "playwright-core";
 import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
 import type { FromBrowser, SeenLoad } from "#probe-agent/net/browser/messages.ts";
 import {
@@ -17,7 +17,7 @@ export interface Time {
   sleep(ms: number): Promise<void>;
 }
 
-type End = Extract<FromBrowser, { readonly kind: "loaded" | "no_document" | "broken" }>;
+type End = Extract<FromBrowser, { readonly kind: "loaded" | "no_document" | "crashed" | "broken" }>;
 
 /** So long must network and processor rest (Lighthouse waits 5.25 s where it throttles for real; a caller waits here). */
 const QUIET_MS = 2000;
@@ -33,24 +33,36 @@ const MAX_REQUESTS = 5000;
 export async function loadPage(browser: OpenBrowser, url: string, budgetMs: number, time: Time): Promise<End> {
   const { page, devtools } = browser;
   const until = time.now() + budgetMs;
-  const traffic = watchTraffic(page, time);
+  const traffic = watchTraffic(browser, time);
   await devtools.send("Page.enable");
   await devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: OBSERVE, worldName: WORLD });
-  let response;
+  let crashed = false;
+  const crash = new Promise<null>((resolve) => {
+    page.once("crash", () => {
+      crashed = true;
+      resolve(null);
+    });
+  });
   try {
-    response = await page.goto(url, { waitUntil: "commit", timeout: budgetMs });
+    await page.goto(url, { waitUntil: "commit", timeout: budgetMs });
   } catch (error) {
+    if (crashed) return { kind: "crashed" };
     const message = error instanceof Error ? error.message : "";
     const word = /net::ERR_\w+/.exec(message)?.[0] ?? (/Timeout/.test(message) ? "net::ERR_TIMED_OUT" : null);
     return word === null
       ? { kind: "broken", message: message.slice(0, 300) }
       : { kind: "no_document", error: word, url: traffic.documentUrl() ?? url };
   }
-  const { seen, quiet } = await untilQuiet(devtools, traffic, until, time);
+  const watched = { look: () => Promise.race([observe(devtools), crash]), over: () => crashed };
+  const { seen, quiet } = await untilQuiet(watched, traffic, until, time);
+  if (crashed) return { kind: "crashed" };
   if (seen === null) return { kind: "no_document", error: "net::ERR_TIMED_OUT", url: page.url() };
+  // Its scripts went on to a place that could not be had: what stands there is Chromium's own page.
+  if (!/^https?:/.test(seen.url))
+    return { kind: "no_document", error: "net::ERR_ABORTED", url: traffic.documentUrl() ?? url };
   const load: SeenLoad = {
     finalUrl: seen.url,
-    status: response?.status() ?? null,
+    status: traffic.status(),
     ttfbMs: rounded(seen.ttfb),
     fcpMs: rounded(seen.fcp),
     lcpMs: rounded(seen.lcp),
@@ -69,8 +81,10 @@ interface Traffic {
   readonly loaded: Record<LoadedKind, { requests: number; bytes: number }>;
   failed(): number;
   inFlight(): number;
-  /** When the last request began or ended. */
+  /** When something last came or went. */
   lastChange(): number;
+  /** HTTP status of the newest document. */
+  status(): number | null;
   /** Where the main frame was last sent. */
   documentUrl(): string | null;
 }
@@ -86,7 +100,7 @@ const KINDS: Readonly<Record<string, LoadedKind>> = {
   fetch: "fetch",
 };
 
-function watchTraffic(page: Page, time: Time): Traffic {
+function watchTraffic({ page, devtools }: OpenBrowser, time: Time): Traffic {
   const none = () => ({ requests: 0, bytes: 0 });
   const loaded = {
     document: none(),
@@ -101,12 +115,22 @@ function watchTraffic(page: Page, time: Time): Traffic {
   const open = new Set<Request>();
   let [seen, failed, changed] = [0, 0, time.now()];
   let documentUrl: string | null = null;
+  let status: number | null = null;
   const ended = (request: Request): void => {
     open.delete(request);
     changed = time.now();
   };
+  const isDocument = (request: Request): boolean =>
+    request.isNavigationRequest() && request.frame() === page.mainFrame();
+  // A long answer is no rest, a silent stream is.
+  devtools.on("Network.dataReceived", () => {
+    changed = time.now();
+  });
+  page.on("response", (response) => {
+    if (isDocument(response.request())) status = response.status();
+  });
   page.on("request", (request) => {
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) documentUrl = request.url();
+    if (isDocument(request)) documentUrl = request.url();
     changed = time.now();
     seen += 1;
     if (seen <= MAX_REQUESTS && /^https?:/.test(request.url())) open.add(request);
@@ -126,6 +150,7 @@ function watchTraffic(page: Page, time: Time): Traffic {
     failed: () => failed,
     inFlight: () => open.size,
     lastChange: () => changed,
+    status: () => status,
     documentUrl: () => documentUrl,
   };
 }
@@ -137,16 +162,16 @@ async function count(request: Request, entry: { bytes: number }): Promise<void> 
 }
 
 async function untilQuiet(
-  devtools: CDPSession,
+  page: { look(): Promise<Observed | null>; over(): boolean },
   traffic: Traffic,
   until: number,
   time: Time,
 ): Promise<{ readonly seen: Observed | null; readonly quiet: boolean }> {
   let seen: Observed | null = null;
-  while (time.now() < until) {
+  while (time.now() < until && !page.over()) {
     await time.sleep(LOOK_EVERY_MS);
     // A page that computes without end does not answer: the last look counts.
-    const look = await Promise.race([observe(devtools), time.sleep(until - time.now()).then(() => null)]);
+    const look = await Promise.race([page.look(), time.sleep(until - time.now()).then(() => null)]);
     if (look === null) continue;
     seen = look;
     const { now, load, fcp, lastTaskEnd } = seen;

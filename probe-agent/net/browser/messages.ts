@@ -21,12 +21,13 @@ export type SeenLoad = Omit<PageLoad, "refusedConnections" | "cut">;
 
 /**
  * What the process says. started: the browser runs, its process (and process group) has this number. no_document: the
- * document did not come, with Chromium's own word for it (net::ERR_...) and where it was looked for last. The other
- * three are ends too.
+ * document did not come, with Chromium's own word for it (net::ERR_...) and where it was looked for last. crashed:
+ * the page took its renderer down. The others are ends too.
  */
 export type FromBrowser =
   | { readonly kind: "started"; readonly pid: number }
   | { readonly kind: "loaded"; readonly load: SeenLoad }
   | { readonly kind: "no_document"; readonly error: string; readonly url: string }
+  | { readonly kind: "crashed" }
   | { readonly kind: "out_of_memory" }
   | { readonly kind: "broken"; readonly message: string };

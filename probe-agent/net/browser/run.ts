@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
 
@@ -9,10 +8,20 @@ export type RunEnd = Exclude<FromBrowser, { readonly kind: "started" }> | { read
 const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
 /** Time for an orderly end once the answer is there; after it, and on an abort at once, everything is killed. */
 const CLOSING_MS = 1500;
+/** For the process to take note of the browser's death. */
+const TAKING_NOTE_MS = 300;
 const HEAP_MB = 256;
 
-/** Runs one browser in a process of its own. When this resolves, process and browser are gone. */
-export async function runBrowser(order: BrowserOrder, signal: AbortSignal): Promise<RunEnd> {
+/** A browser at work in a process of its own. */
+export interface Run {
+  /** Resolves with the answer, or at once when the signal aborts. */
+  readonly end: Promise<RunEnd>;
+  /** Resolves a moment after `end`, when process and browser are gone. */
+  readonly gone: Promise<void>;
+}
+
+/** Starts a browser for one page. */
+export function runBrowser(order: BrowserOrder, signal: AbortSignal): Run {
   const child = fork(ENTRY, [], {
     // Nothing of the agent's environment: no token, no key, no setting.
     env: { TMPDIR: order.folder },
@@ -20,32 +29,36 @@ export async function runBrowser(order: BrowserOrder, signal: AbortSignal): Prom
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   let browser: number | null = null;
-  const exited = once(child, "exit").catch(() => undefined);
-  const end = await new Promise<RunEnd>((resolve) => {
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve()).once("error", () => resolve());
+  });
+  const end = new Promise<RunEnd>((resolve) => {
     child.on("message", (message: FromBrowser) => {
       if (message.kind === "started") browser = message.pid;
       else resolve(message);
     });
-    child.once("error", () => resolve({ kind: "lost" }));
-    child.once("exit", () => resolve({ kind: "lost" }));
+    void exited.then(() => resolve({ kind: "lost" }));
     const abort = (): void => resolve({ kind: "timeout" });
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
     child.send(order, () => undefined);
   });
-  const orderly = end.kind === "loaded" || end.kind === "no_document";
-  const timer = setTimeout(() => kill(child, browser), orderly ? CLOSING_MS : 0);
-  if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) await exited;
-  clearTimeout(timer);
-  if (browser !== null) killGroup(browser);
-  return end;
+  return { end, gone: end.then((how) => clear(how)) };
+
+  async function clear({ kind }: RunEnd): Promise<void> {
+    const orderly = kind === "loaded" || kind === "no_document" || kind === "crashed";
+    const timer = setTimeout(() => kill(child, browser), orderly ? CLOSING_MS : 0);
+    await exited;
+    clearTimeout(timer);
+    if (browser !== null) killGroup(browser);
+  }
 }
 
 function kill(child: ChildProcess, browser: number | null): void {
   // The browser first: its process is there to take note of its death.
   if (browser !== null) killGroup(browser);
   if (child.connected) child.disconnect();
-  setTimeout(() => child.kill("SIGKILL"), 300);
+  setTimeout(() => child.kill("SIGKILL"), TAKING_NOTE_MS);
 }
 
 function killGroup(leader: number): void {

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+// What needs Chromium. One file at a time: browsers measure each other where they run together.
+// Vitest reads the default export.
+// oxlint-disable-next-line import/no-default-export
+export default defineConfig({
+  root: new URL("../..", import.meta.url).pathname,
+  test: {
+    include: ["test/browser/**/*.test.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
+});
