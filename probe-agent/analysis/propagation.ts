@@ -23,6 +23,11 @@ const MOST_TEXT = 1_024;
 /** Data without regard to letter case (RFC 4343): names, not texts. */
 const CASELESS = new Set(["A", "AAAA", "CNAME", "NS", "MX", "PTR", "SOA", "SRV"]);
 
+/** An answer that was cut and could not be had whole over TCP is none (RFC 2181 section 9). */
+export function wholeAnswer(answer: DnsAnswer): DnsAnswer {
+  return answer.flags.tc ? { ...answer, status: "TIMEOUT", answers: [], unreachable: "truncated" } : answer;
+}
+
 /** Reads what a resolver, or a server, said to a question. */
 export function heardOf(name: string, type: string, { status, answers }: Pick<DnsAnswer, "status" | "answers">): Heard {
   const chain = followCnames(name, type, answers);

@@ -33,6 +33,6 @@ export async function askCymruAs(net: Net, asn: number): Promise<AsRecord | null
 async function askTexts(net: Net, name: string): Promise<readonly string[] | null> {
   const answer = await net.dns.query({ name, type: "TXT", timeoutMs: QUESTION_MS });
   if (answer.status === "NXDOMAIN") return [];
-  if (answer.status !== "NOERROR") return null;
+  if (answer.status !== "NOERROR" || answer.flags.tc) return null;
   return answer.answers.map(({ typed }) => typed["text"]).filter((text) => typeof text === "string");
 }

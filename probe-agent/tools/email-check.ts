@@ -106,7 +106,7 @@ async function gather(net: Net, lookUp: LookUp, domain: string, port: number) {
     mtaSts,
     tlsRpt,
     bimi,
-    dane: summariseDane(records, mxSecure),
+    dane: summariseDane(routed.routing, mxSecure),
     exists: state === "unknown" ? null : state !== "absent",
   };
 }

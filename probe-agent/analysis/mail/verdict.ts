@@ -30,6 +30,8 @@ export interface MailScore {
   readonly grade: LetterGrade | null;
 }
 
+/** Of what the DNS did not say. */
+const UNKNOWN = "Not known: the DNS gave no answer.";
 const ORDER: readonly Policy[] = ["none", "quarantine", "reject"];
 
 /** Points by tools.md 4.7: SPF 30, DMARC 40, DKIM 15, MX and TLS 15; what does not apply leaves the denominator. */
@@ -79,7 +81,9 @@ function spfChecks({ spf }: MailFacts): MailCheck[] {
         ? "There is no SPF record."
         : everyone
           ? "Every sender passes."
-          : `Other senders: ${all ?? "nothing said"}.`,
+          : known
+            ? `Other senders: ${all ?? "nothing said"}.`
+            : UNKNOWN,
     ),
     line(
       "spf_lookups",
@@ -93,6 +97,7 @@ function spfChecks({ spf }: MailFacts): MailCheck[] {
 
 function dmarcChecks({ dmarc, dmarcUncertain, policies }: MailFacts): MailCheck[] {
   const unknown = dmarcUncertain;
+  const say = (detail: string): string => (unknown ? UNKNOWN : detail);
   const effective = dmarc.policy_effective;
   const points: Readonly<Record<Policy, number>> = { none: 4, quarantine: 14, reject: 20 };
   const belowOk =
@@ -107,28 +112,28 @@ function dmarcChecks({ dmarc, dmarcUncertain, policies }: MailFacts): MailCheck[
       "DMARC",
       10,
       unknown ? null : effective !== null,
-      effective === null ? "No DMARC record applies." : `A record applies, at ${dmarc.found_at ?? "nowhere"}.`,
+      say(effective === null ? "No DMARC record applies." : `A record applies, at ${dmarc.found_at ?? "nowhere"}.`),
     ),
     line(
       "dmarc_policy",
       "DMARC",
       20,
       unknown ? null : effective === null ? 0 : points[effective],
-      `Policy in effect: ${effective ?? "none at all"}.`,
+      say(`Policy in effect: ${effective ?? "none at all"}.`),
     ),
     line(
       "dmarc_subdomains",
       "DMARC",
       5,
       unknown ? null : effective !== null && belowOk,
-      belowOk ? "Subdomains are protected as the domain is." : "Subdomains are less protected.",
+      say(belowOk ? "Subdomains are protected as the domain is." : "Subdomains are less protected."),
     ),
     line(
       "dmarc_reports",
       "DMARC",
       5,
       unknown ? null : effective !== null && reports,
-      reports ? "Reports go out." : "Nobody gets reports.",
+      say(reports ? "Reports go out." : "Nobody gets reports."),
     ),
   ];
 }
@@ -136,7 +141,9 @@ function dmarcChecks({ dmarc, dmarcUncertain, policies }: MailFacts): MailCheck[
 function dkimChecks({ selectors }: MailFacts): MailCheck[] {
   const strong = selectors.some(({ valid, key }) => valid && (key?.type === "ed25519" || (key?.bits ?? 0) >= 2048));
   const detail =
-    selectors.length === 0 ? "No well-known selector has a key; others may." : `${selectors.length} keys found.`;
+    selectors.length === 0
+      ? "No key was found under well-known selectors; others may exist."
+      : `${selectors.length} keys found.`;
   return [line("dkim_key", "DKIM", 15, selectors.length === 0 ? null : strong, detail)];
 }
 
@@ -152,31 +159,39 @@ function transportChecks({ mx, mtaSts, tlsRpt, dane }: MailFacts): MailCheck[] {
     .filter((fcrdns) => fcrdns !== null);
   const nameless = hosts.some(({ addresses }) => addresses.some(({ ptr, fcrdns }) => ptr !== null && fcrdns === false));
   const reverse = names.length === 0 ? null : !nameless && names.every(Boolean);
+  const say = (isKnown: boolean, detail: string): string =>
+    mx.null_mx === null ? UNKNOWN : !applies ? "The domain takes no mail." : isKnown ? detail : UNKNOWN;
   return [
     line(
       "transport",
       "MX/TLS",
       8,
       applies ? protectedWay : null,
-      enforced ? "MTA-STS is enforced." : `DANE: ${dane.status}; MTA-STS: ${mtaSts.mode ?? "none"}.`,
+      say(
+        protectedWay !== null,
+        enforced ? "MTA-STS is enforced." : `DANE: ${dane.status}; MTA-STS: ${mtaSts.mode ?? "none"}.`,
+      ),
     ),
     line(
       "tls_rpt",
       "MX/TLS",
       2,
       applies ? tlsRpt.valid : null,
-      tlsRpt.valid === true ? "Reports on TLS are asked for." : "No reports on TLS.",
+      say(tlsRpt.valid !== null, tlsRpt.valid === true ? "Reports on TLS are asked for." : "No reports on TLS."),
     ),
     line(
       "reverse_names",
       "MX/TLS",
       5,
       applies ? reverse : null,
-      reverse === null
-        ? "No reverse name is known."
-        : reverse
-          ? "All mail hosts have reverse names that lead back."
-          : "A mail host's reverse name does not lead back.",
+      say(
+        true,
+        reverse === null
+          ? "No reverse name is known."
+          : reverse
+            ? "All mail hosts have reverse names that lead back."
+            : "A mail host's reverse name does not lead back.",
+      ),
     ),
   ];
 }

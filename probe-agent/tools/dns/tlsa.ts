@@ -25,6 +25,8 @@ export async function lookUpTlsa(net: Net, host: string, port: number): Promise<
   const answer = await askSigned(net, name, "TLSA");
   if (answer.status === "NXDOMAIN") return none("absent", null);
   if (answer.status !== "NOERROR") return none("unknown", `the TLSA records could not be looked up (${answer.status})`);
+  // What was cut and could not be had over TCP is no answer (RFC 2181 section 9).
+  if (answer.flags.tc) return none("unknown", "the TLSA records could not be looked up (TRUNCATED)");
   const { records } = followCnames(name, "TLSA", answer.answers);
   if (records.length === 0) return none("absent", null);
   const verdict = await validateAnswer(net, name, "TLSA", answer);

@@ -26,10 +26,14 @@ export async function lookAtBimi(
 }
 
 /** DANE over all hosts: it protects only where every host has it and the MX records are signed (RFC 7672 section 2.2.1). */
-export function summariseDane(records: RoutingResult["records"], mxSecure: boolean | null): Result["dane"] {
+export function summariseDane(
+  { records, null_mx: nullMx }: Pick<RoutingResult, "records" | "null_mx">,
+  mxSecure: boolean | null,
+): Result["dane"] {
   const hosts = records.filter(({ host }) => host !== ".");
   const secure = hosts.filter(({ dane }) => dane.status === "secure" && dane.records.some(({ usable }) => usable));
-  const unsure = hosts.some(({ dane }) => dane.status === "unknown") || (secure.length > 0 && mxSecure === null);
+  const unsure =
+    nullMx === null || hosts.some(({ dane }) => dane.status === "unknown") || (secure.length > 0 && mxSecure === null);
   const all = hosts.length > 0 && secure.length === hosts.length;
   const status = unsure ? "unknown" : secure.length === 0 || mxSecure === false ? "none" : all ? "all" : "some";
   return { status, hosts_secure: secure.length, hosts_total: hosts.length, mx_secure: mxSecure };

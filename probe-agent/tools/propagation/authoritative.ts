@@ -1,5 +1,5 @@
 import type { PropagationResult } from "#shared/tools/propagation.ts";
-import { heardOf, joinServers, type Heard } from "#probe-agent/analysis/propagation.ts";
+import { heardOf, joinServers, wholeAnswer, type Heard } from "#probe-agent/analysis/propagation.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
@@ -134,13 +134,13 @@ async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<
   return { server, address, alias: heard.cname_chain.at(-1) ?? null };
 }
 
-function ask(
+async function ask(
   net: Net,
   server: string,
   { name, type }: Pick<ZoneQuestion, "name" | "type">,
   clientIp?: string,
 ): Promise<DnsAnswer> {
-  return net.dns.query({
+  const answer = await net.dns.query({
     name,
     type,
     server,
@@ -148,6 +148,7 @@ function ask(
     timeoutMs: QUESTION_MS,
     ...(clientIp === undefined ? {} : { clientSubnet: clientIp }),
   });
+  return wholeAnswer(answer);
 }
 
 function silent(ns: string, error: string): Server {

@@ -3,7 +3,7 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import { splitHostPort } from "#shared/host-port.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/vantages.ts";
-import { comparable, heardOf, isAnswer, type HeardRow } from "#probe-agent/analysis/propagation.ts";
+import { comparable, heardOf, isAnswer, wholeAnswer, type HeardRow } from "#probe-agent/analysis/propagation.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer, DnsQuestion } from "#probe-agent/net/port/dns.ts";
@@ -74,7 +74,7 @@ async function reach(net: Net, { address, transport }: ResolverEntry): Promise<O
 async function askOne(net: Net, name: string, type: string, { base, how }: Asking): Promise<HeardRow> {
   const way = await how();
   if (way.status !== "ok") return unreached(base, way.status === "failed" ? way.reason : "target_not_allowed");
-  const answer = await net.dns.query({ ...way.data, name, type, timeoutMs: QUESTION_MS });
+  const answer = wholeAnswer(await net.dns.query({ ...way.data, name, type, timeoutMs: QUESTION_MS }));
   return { ...base, ...heardOf(name, type, answer), ...wayOf(answer), error: errorOf(answer) } as HeardRow;
 }
 

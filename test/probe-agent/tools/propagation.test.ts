@@ -165,6 +165,7 @@ describe("propagation", () => {
   it("counts other probes' answers, and resolvers that do not answer against nobody", async () => {
     const silent = await start({ behaviours: { "*": { drop: true } } });
     const refusing = await start({ behaviours: { "*": { status: "REFUSED" } } });
+    const cutting = await start({ zones: NOW, behaviours: { "*": { truncate: true, dropOver: "tcp" } } });
     const vantage = (region: string, data: string, ttl: number) => ({
       region,
       country: "DE",
@@ -174,9 +175,11 @@ describe("propagation", () => {
       rtt_ms: 3,
     });
     const input = { vantages: [vantage("eu", "192.0.2.1", 10), vantage("us", "198.51.100.9", 10)] };
-    const result = await ask({ resolvers: [silent, refusing], input });
-    expect(verdicts(result)).toEqual(["r0 error", "r1 error", "own match", "agent-eu match", "agent-us-1 stale"]);
-    expect(result.resolvers.slice(0, 2).map(({ error }) => error)).toEqual(["timeout", "refused"]);
+    const result = await ask({ resolvers: [silent, refusing, cutting], input });
+    const [r0, r1, r2, ...others] = verdicts(result);
+    expect([r0, r1, r2]).toEqual(["r0 error", "r1 error", "r2 error"]);
+    expect(others).toEqual(["own match", "agent-eu match", "agent-us-1 stale"]);
+    expect(result.resolvers.slice(0, 3).map(({ error }) => error)).toEqual(["timeout", "refused", "truncated"]);
     expect(result.agreement_pct).toBe(66.7);
   });
 
