@@ -16,22 +16,34 @@ const UNDER_WAY = 4;
 
 type Loaded = { readonly crl: Crl } | { readonly error: string };
 
+/** Authorities publish anew before the next update they promise, at the latest when something is revoked. */
+const KEPT_MS = 3_600_000;
+
+interface Kept {
+  readonly crl: Crl;
+  /** When it was fetched. */
+  readonly since: Date;
+}
+
 /** By URL, the one used last at the end. Only what the authority signed comes in. */
-const kept = new Map<string, Crl>();
+const kept = new Map<string, Kept>();
 const underWay = new Map<string, Promise<Loaded>>();
 
-/** Looks a certificate up in the list at a URL, which is kept until its next update and fetched once for all who wait. */
+/**
+ * Looks a certificate up in the list at a URL, which is kept for an hour, though not past its next update, and is fetched
+ * once for all who wait.
+ */
 export async function lookUpInList(fetches: Fetches, url: string, subject: StatusSubject): Promise<ListAnswer> {
   const known = kept.get(url);
-  if (known !== undefined) {
-    const verdict = judgeCrl(known, subject);
+  if (known !== undefined && isFresh(known, subject.now)) {
+    const verdict = judgeCrl(known.crl, subject);
     keep(url, known, verdict);
     if (verdict.error !== "stale") return { url, verdict, error: null };
   }
   const loaded = await load(fetches, url);
   if ("error" in loaded) return { url, verdict: null, error: loaded.error };
   const verdict = judgeCrl(loaded.crl, subject);
-  keep(url, loaded.crl, verdict);
+  keep(url, { crl: loaded.crl, since: subject.now }, verdict);
   return { url, verdict, error: null };
 }
 
@@ -55,15 +67,20 @@ async function fetchList(fetches: Fetches, url: string): Promise<Loaded> {
   return crl === null ? { error: "malformed" } : { crl };
 }
 
+function isFresh({ since }: Kept, now: Date): boolean {
+  const age = now.getTime() - since.getTime();
+  return age >= 0 && age < KEPT_MS;
+}
+
 /** Puts a list at the end of the row and lets go of the first ones where they are too many; a bad one is let go of. */
-function keep(url: string, crl: Crl, { authentic, error }: CrlVerdict): void {
+function keep(url: string, list: Kept, { authentic, error }: CrlVerdict): void {
   kept.delete(url);
   if (!authentic || error === "stale" || error === "not_yet_valid") return;
-  kept.set(url, crl);
-  let octets = kept.values().reduce((sum, { size }) => sum + size, 0);
-  for (const [first, { size }] of kept) {
+  kept.set(url, list);
+  let octets = kept.values().reduce((sum, { crl }) => sum + crl.size, 0);
+  for (const [first, { crl }] of kept) {
     if (kept.size <= KEPT_LISTS && octets <= KEPT_BYTES) break;
     kept.delete(first);
-    octets -= size;
+    octets -= crl.size;
   }
 }

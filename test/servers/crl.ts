@@ -91,11 +91,11 @@ export function crlPem(list: Uint8Array): string {
   return `-----BEGIN X509 CRL-----\n${lines}\n-----END X509 CRL-----\n`;
 }
 
-/** So many entries with serial numbers of 16 octets that no test certificate has. */
+/** So many entries of 34 octets, with serial numbers that no test certificate has. */
 export function manyEntries(count: number): Uint8Array {
-  const serialNumber = Buffer.alloc(16, 0x11);
-  const entry = Buffer.from(crlEntry({ serialNumber, reason: 4 }));
-  const at = entry.indexOf(serialNumber) + 12;
+  const serialNumber = Buffer.alloc(15, 0x11);
+  const entry = Buffer.from(crlEntry({ serialNumber }));
+  const at = entry.indexOf(serialNumber) + 11;
   const all = Buffer.alloc(count * entry.length);
   for (let index = 0; index < count; index += 1) {
     entry.writeUInt32BE(index, at);

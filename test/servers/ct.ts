@@ -129,3 +129,14 @@ function prefixed(size: 2 | 3, value: Uint8Array): Buffer {
   length.writeUIntBE(value.length, 0, size);
   return Buffer.concat([length, value]);
 }
+
+/**
+ * A list as `openssl s_server -serverinfo` sends it by the TLS extension (RFC 6962 section 3.3.1): in the ServerHello before
+ * TLS 1.3, with the certificate in TLS 1.3.
+ */
+export function serverInfo(list: Uint8Array): string {
+  // SSL_EXT_CLIENT_HELLO, SSL_EXT_TLS1_2_SERVER_HELLO, SSL_EXT_TLS1_3_CERTIFICATE.
+  const octets = Buffer.concat([Uint8Array.of(0, 0, 0x11, 0x80), Uint8Array.of(0, 18), prefixed(2, list)]);
+  const lines = octets.toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n");
+  return `-----BEGIN SERVERINFOV2 FOR SCT-----\n${lines}\n-----END SERVERINFOV2 FOR SCT-----\n`;
+}

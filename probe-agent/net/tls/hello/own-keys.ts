@@ -30,8 +30,9 @@ const PKCS8 = Buffer.from("302e020100300506032b656e04220420", "hex");
 const SPKI = Buffer.from("302a300506032b656e032100", "hex");
 const RECORD_HEADER = 5;
 const SHARE_OFFSET = 64;
-/** Octets read of one flight, and how often it is looked through as it comes in. */
+/** Octets and records read of one flight, and how often it is looked through as it comes in. */
 const MAX_OCTETS = 131_072;
+const MAX_RECORDS = 500;
 const MAX_LOOKS = 100;
 
 /** Encodes a hello; the last 32 octets of `random` become the private key instead of a share nobody knows the key of. */
@@ -49,16 +50,19 @@ export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): Fl
   let secret: Uint8Array | null = null;
   let flight = readFlight(received, null);
   let read = 0;
+  let records = 0;
   let looks = 0;
   return {
     flight: () => flight,
     push(chunk) {
       received = Buffer.concat([received, chunk]);
       if (received.length > MAX_OCTETS) return true;
-      const whole = wholeRecords(received, read);
-      if (whole === read) return false;
-      read = whole;
+      const fresh = wholeRecords(received.subarray(read));
+      if (fresh.count === 0) return false;
+      read += fresh.octets;
+      records += fresh.count;
       looks += 1;
+      if (records > MAX_RECORDS) return true;
       const first = firstHello(received);
       if (first?.hello.version === TLS13 && secret === null) {
         secret = first.hello.retry ? null : handshakeSecret(hello.subarray(RECORD_HEADER), first, privateKey);
@@ -70,11 +74,15 @@ export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): Fl
   };
 }
 
-/** Where the last whole record ends; those up to `from` have been seen. */
-function wholeRecords(received: Uint8Array, from: number): number {
-  let end = from;
-  for (const { fragment } of splitRecords(received.subarray(from))) end += RECORD_HEADER + fragment.length;
-  return end;
+/** How many whole records there are, and their octets. */
+function wholeRecords(received: Uint8Array): { readonly count: number; readonly octets: number } {
+  let count = 0;
+  let octets = 0;
+  for (const { fragment } of splitRecords(received)) {
+    count += 1;
+    octets += RECORD_HEADER + fragment.length;
+  }
+  return { count, octets };
 }
 
 interface FirstHello {

@@ -1,0 +1,216 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { certificateList } from "#test/servers/crl.ts";
+import { ocspError, ocspResponse, type OcspOptions, type SingleOptions } from "#test/servers/ocsp.ts";
+import { createPki, daysFromNow, type Issued } from "#test/servers/pki.ts";
+import { startStatusLab, type SslResult } from "#test/support/ssl-status.ts";
+
+const lab = await startStatusLab();
+afterAll(() => lab.close());
+const issuer = lab.pki.intermediate;
+const AT = new Date("2026-02-03T04:05:06Z");
+const REVOKED = { status: { at: AT, reason: 1 } } as const;
+const TRUSTED = { trusted: true, chain_trusted: true, trust_error: null, errors: [] };
+
+function response(certificate: Issued, single: Partial<SingleOptions> = {}, options: Partial<OcspOptions> = {}) {
+  return ocspResponse({ signer: issuer, singles: [{ certificate, issuer, ...single }], ...options });
+}
+
+function warnings(result: SslResult): string[] {
+  return result.warnings.map(({ id, severity }) => `${severity}:${id}`);
+}
+
+let count = 0;
+/** A path nobody has used: lists are kept by URL. */
+function path(kind: string): string {
+  count += 1;
+  return `/${kind}/${count}`;
+}
+
+describe("a staple", () => {
+  it("that can be relied upon settles it, and nobody else is asked", async () => {
+    const leaf = await lab.issue({
+      ocspUrls: [lab.say("/ocsp", 500)],
+      crlUrls: [lab.say("/crl", 500)],
+      mustStaple: true,
+    });
+    const result = await lab.check(leaf, { staple: response(leaf) });
+    expect(result).toMatchObject({ ...TRUSTED, revocation: { status: "good", method: "staple", crl: null } });
+    expect(result.ocsp).toMatchObject({
+      stapled: true,
+      source: "staple",
+      status: "good",
+      responder_url: null,
+      signature_valid: true,
+      error: null,
+    });
+    expect(Date.parse(result.ocsp.next_update ?? "")).toBeGreaterThan(Date.now());
+    expect(lab.asked()).toEqual([]);
+    expect(warnings(result)).toEqual([]);
+    expect(result.limitations.join(" ")).not.toMatch(/certificate is revoked/);
+  });
+
+  it("that says revoked makes the server untrusted and caps the grade", async () => {
+    const leaf = await lab.issue();
+    const result = await lab.check(leaf, { staple: response(leaf, REVOKED) });
+    expect(result).toMatchObject({
+      trusted: false,
+      chain_trusted: false,
+      hostname_match: true,
+      trust_error: "revoked",
+      errors: ["revoked"],
+      revocation: { status: "revoked", method: "staple", reason: "key_compromise", revoked_at: AT.toISOString() },
+      grade: "T",
+      grade_caps: [{ grade: "T", reason: "The certificate is revoked." }],
+    });
+  });
+
+  it("comes before the name and behind the dates in the order of gravity", async () => {
+    const leaf = await lab.issue();
+    const wrong = await lab.check(leaf, { staple: response(leaf, REVOKED), host: "other.example" });
+    expect(wrong).toMatchObject({ trust_error: "revoked", errors: ["revoked", "hostname_mismatch"] });
+    const old = await lab.issue({ notBefore: daysFromNow(-20), notAfter: daysFromNow(-1) });
+    const expired = await lab.check(old, { staple: response(old, REVOKED) });
+    expect(expired).toMatchObject({ trust_error: "expired", errors: ["expired", "revoked"] });
+  });
+
+  it.each([
+    ["has run out", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, {}, "stale_staple", "stale"],
+    ["is signed by somebody else", {}, { signer: lab.pki.root }, "bad_staple", "unauthorized_signer"],
+  ])("that %s is told, and the responder asked", async (_what, single, options, id, error) => {
+    const at = path("ocsp");
+    const leaf = await lab.issue({ ocspUrls: [lab.say(at, 500)] });
+    lab.say(at, response(leaf));
+    const result = await lab.check(leaf, { staple: response(leaf, single, options) });
+    expect(result).toMatchObject({ ...TRUSTED, revocation: { status: "good", method: "ocsp" } });
+    expect(result.ocsp).toMatchObject({ stapled: true, source: "responder", status: "good", error: null });
+    expect(warnings(result)).toEqual([`warning:${id}`]);
+    lab.say(at, 500);
+    const alone = await lab.check(leaf, { staple: response(leaf, single, options) });
+    expect(alone.ocsp).toMatchObject({ source: "staple", status: "good", error });
+    expect(alone.revocation).toMatchObject({ status: "unknown", method: null });
+  });
+
+  it("that is foreign, unknown or missing is graver where the certificate insists on one", async () => {
+    const leaf = await lab.issue({ mustStaple: true });
+    const other = await lab.issue();
+    expect(warnings(await lab.check(leaf, { staple: response(other) }))).toEqual(["critical:bad_staple"]);
+    expect(warnings(await lab.check(other, { staple: response(other, { status: "unknown" }) }))).toEqual([
+      "warning:bad_staple",
+    ]);
+    const stale = response(leaf, { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) });
+    expect(warnings(await lab.check(leaf, { staple: stale }))).toEqual(["critical:stale_staple"]);
+    expect(warnings(await lab.check(leaf))).toEqual(["critical:no_staple"]);
+  });
+});
+
+describe("the responder", () => {
+  async function asked(saying: (leaf: Issued) => Parameters<typeof lab.say>[1]): Promise<SslResult> {
+    const at = path("ocsp");
+    const leaf = await lab.issue({ ocspUrls: ["ldap://x.test/", lab.say(at, 500)] });
+    lab.say(at, saying(leaf));
+    return await lab.check(leaf);
+  }
+
+  it("is asked by POST where nothing is stapled", async () => {
+    const result = await asked((leaf) => response(leaf));
+    expect(lab.asked()).toEqual([expect.stringMatching(/^POST \/ocsp\/\d+$/)]);
+    expect(result).toMatchObject({ ...TRUSTED, ocsp: { stapled: false, source: "responder", status: "good" } });
+    expect(result.ocsp.responder_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/ocsp\//);
+    expect(result.revocation).toMatchObject({ status: "good", method: "ocsp", reason: null, revoked_at: null });
+  });
+
+  it("says revoked", async () => {
+    const result = await asked((leaf) => response(leaf, REVOKED));
+    expect(result).toMatchObject({
+      trust_error: "revoked",
+      grade: "T",
+      revocation: { status: "revoked", method: "ocsp", reason: "key_compromise", revoked_at: AT.toISOString() },
+    });
+  });
+
+  it("is asked by GET where it takes no POST (RFC 6960 appendix A.1)", async () => {
+    const result = await asked((leaf) => (method) => (method === "GET" ? response(leaf) : 405));
+    expect(result.revocation).toMatchObject({ status: "good", method: "ocsp" });
+    expect(lab.asked()).toEqual([
+      expect.stringMatching(/^POST /),
+      expect.stringMatching(/^GET \/ocsp\/\d+\/MF?.{40,}/),
+    ]);
+  });
+
+  it("is asked by SHA-256 where it refuses SHA-1", async () => {
+    const sha256 = "608648016503040201";
+    const result = await asked(
+      (leaf) => (_method, body) =>
+        Buffer.from(body).toString("hex").includes(sha256) ? response(leaf, { hash: "sha256" }) : ocspError(6),
+    );
+    expect(result.revocation).toMatchObject({ status: "good", method: "ocsp" });
+    expect(lab.asked()).toHaveLength(2);
+  });
+
+  it.each([
+    ["garbage", () => Buffer.alloc(3000, 0xa7), "malformed"],
+    ["a page", () => Buffer.from("<!doctype html><title>x</title>"), "malformed"],
+    ["more than 64 KB", () => Buffer.alloc(70_000), "too_large"],
+    ["try later", () => ocspError(3), "try_later"],
+    [
+      "an old answer",
+      (leaf: Issued) => response(leaf, { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }),
+      "stale",
+    ],
+    ["a redirect to a private address", () => ({ redirect: "http://10.0.0.1/ocsp" }), "target_not_allowed"],
+    ["nothing", () => 404, "http_404"],
+  ] as const)("that answers with %s leaves it unknown, and trust as it was", async (_what, saying, error) => {
+    const result = await asked((leaf) => saying(leaf));
+    expect(result).toMatchObject({ ...TRUSTED, revocation: { status: "unknown", method: null } });
+    expect(result.ocsp).toMatchObject({ error });
+    expect(result.limitations.join(" ")).toContain(`its OCSP responder: ${error}`);
+  });
+
+  it("that never answers is not waited for longer than four seconds, and the list still asked", async () => {
+    const at = path("crl");
+    const leaf = await lab.issue({
+      ocspUrls: [lab.say("/silent", "silence")],
+      crlUrls: [lab.say(at, certificateList({ issuer }))],
+    });
+    const started = performance.now();
+    const result = await lab.check(leaf);
+    expect(performance.now() - started).toBeLessThan(12_000);
+    expect(result.ocsp).toMatchObject({ source: null, status: null, error: "timeout" });
+    expect(result.revocation).toMatchObject({ status: "good", method: "crl" });
+  });
+
+  it("at a private address is never contacted", async () => {
+    const result = await lab.check(await lab.issue({ ocspUrls: ["http://192.168.1.1/ocsp"] }));
+    expect(result.ocsp).toMatchObject({ responder_url: "http://192.168.1.1/ocsp", error: "target_not_allowed" });
+  });
+});
+
+describe("nobody is asked", () => {
+  it("about a chain that leads to no trusted root: its maker chose the URLs", async () => {
+    const stranger = await createPki({ name: "Stranger" });
+    const urls = { ocspUrls: [lab.say(path("ocsp"), 500)], crlUrls: [lab.say(path("crl"), 500)] };
+    const leaf = await stranger.issue({ dns: ["tls.example"], ...urls });
+    const result = await lab.check(leaf, { chain: [stranger.intermediate] });
+    expect(result).toMatchObject({ trust_error: "untrusted_root", revocation: { status: "unknown" } });
+    expect(lab.asked()).toEqual([]);
+    expect(result.limitations.join(" ")).toMatch(/its chain leads to no trusted root/);
+  });
+
+  it("about one that has expired, or whose issuer was not sent", async () => {
+    const urls = { ocspUrls: [lab.say(path("ocsp"), 500)], crlUrls: [lab.say(path("crl"), 500)] };
+    const expired = await lab.issue({ ...urls, notBefore: daysFromNow(-9), notAfter: daysFromNow(-1) });
+    expect((await lab.check(expired)).limitations.join(" ")).toMatch(/authorities forget expired certificates/);
+    expect(lab.asked()).toEqual([]);
+    const alone = await lab.check(await lab.issue(urls), { chain: [] });
+    expect(alone.limitations.join(" ")).toMatch(/the certificate of its issuer is not at hand/);
+    expect(lab.asked()).toEqual([]);
+  });
+
+  it("over https or ldap, or where the certificate names nobody", async () => {
+    const leaf = await lab.issue({ ocspUrls: ["https://127.0.0.1:9/"], crlUrls: ["ldap://127.0.0.1/x"] });
+    const result = await lab.check(leaf);
+    expect(result.revocation).toMatchObject({ status: "unknown", crl: null });
+    expect(result.certificate.ocsp_urls).toEqual(["https://127.0.0.1:9/"]);
+    expect((await lab.check(await lab.issue())).limitations.join(" ")).toMatch(/names no OCSP responder/);
+  });
+});
