@@ -23,6 +23,16 @@ export async function openToolbox({ network, names, web }: Lab): Promise<Toolbox
     VANTAGE_ALLOW_NAMES: "test",
     VANTAGE_DNS_SERVERS: resolver,
     ...SOURCES,
+    // The built-in ones are out of reach, which takes its time to find out.
+    VANTAGE_RESOLVERS: JSON.stringify([
+      {
+        id: "us",
+        name: "Resolver us",
+        location: "us",
+        address: addressOf(network.topology, "resolver-us"),
+        transport: "udp",
+      },
+    ]),
     VANTAGE_TRUST_ANCHORS: names.trustAnchorFile,
     NODE_EXTRA_CA_CERTS: web.rootFile,
   });
