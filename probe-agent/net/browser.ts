@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
@@ -42,14 +39,12 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
   async function load(request: LoadRequest, job: Job, until: number, leave: () => void): Promise<Outcome<PageLoad>> {
     const { limits, dns } = job;
     const gate = await openGate({ egress, dns, clock, limits });
-    const folder = await mkdtemp(join(tmpdir(), "vantage-browser-"));
     const budgetMs = until - clock.monotonic() - RESERVE_MS;
     const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
     const { executable, userAgent } = options;
     const { url, conditions } = request;
-    const run = runBrowser({ executable, folder, port: gate.port, url, conditions, userAgent, budgetMs }, signal);
-    const cleared = run.gone.then(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-    void cleared.catch((error: unknown) => options.log(`browser: ${String(error)}`)).finally(leave);
+    const run = await runBrowser({ executable, port: gate.port, url, conditions, userAgent, budgetMs }, signal);
+    void run.gone.catch((error: unknown) => options.log(`browser: ${String(error)}`)).finally(leave);
     const end = await run.end;
     gate.close();
     return readEnd(end, gate, url, options.log);

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from "vitest";
+import { afterAll, afterEach, expect, it } from "vitest";
 import { openGate } from "#probe-agent/net/browser/gate.ts";
 import { runBrowser } from "#probe-agent/net/browser/run.ts";
 import { conditionsOf } from "#probe-agent/analysis/pagespeed/conditions.ts";
@@ -11,13 +11,15 @@ import { closedPort } from "#test/support/health.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
 import { resultOf } from "#test/support/tool.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 const open: HttpServer[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+afterAll(async () => {
+  // The last browser's end, which this process would not wait for.
+  await leftovers();
 });
 
 async function serve(handler: Handler, more: Parameters<typeof startHttpServer>[0] = {}): Promise<HttpServer> {
@@ -199,13 +201,11 @@ describeBrowser("the browser itself", () => {
     const { url, port } = await page(TEXT);
     const limits = jobLimits(30_000);
     const gate = await openGate({ egress: loopbackEgress, dns: dnsPort([], { limits }), clock: systemClock, limits });
-    const folder = mkdtempSync(join(tmpdir(), "vantage-browser-"));
-    const order = { executable: CHROMIUM ?? "", folder, port: gate.port, url, userAgent: "x", budgetMs: 25_000 };
-    const run = runBrowser({ ...order, conditions: conditionsOf("desktop") }, limits.signal);
+    const order = { executable: CHROMIUM ?? "", port: gate.port, url, userAgent: "x", budgetMs: 25_000 };
+    const run = await runBrowser({ ...order, conditions: conditionsOf("desktop") }, limits.signal);
     const end = await run.end;
     await run.gone;
     gate.close();
-    rmSync(folder, { recursive: true, force: true });
     expect(end.kind).toBe("loaded");
     expect(gate.asked()).toEqual([`127.0.0.1:${port}`]);
   });

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createEgress, type Egress } from "#shared/egress.ts";
 import type { PageLoad } from "#probe-agent/net/port/browser.ts";
-import { agentBrowser, describeBrowser, loadOf } from "#test/browser/chromium.ts";
+import { agentBrowser, describeBrowser, leftovers, loadOf } from "#test/browser/chromium.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { makeRecord } from "#test/servers/dns-zones.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -68,6 +68,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   udp.close();
+  await leftovers();
   await Promise.all([site.close(), sentinel.close(), dns.close()]);
 });
 beforeEach(() => {

@@ -1,4 +1,8 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
 
@@ -16,12 +20,14 @@ const HEAP_MB = 256;
 export interface Run {
   /** Resolves with the answer, or at once when the signal aborts. */
   readonly end: Promise<RunEnd>;
-  /** Resolves a moment after `end`, when process and browser are gone. */
+  /** Resolves a moment after `end`, when process, browser and its folder are gone; rejects where the folder stays. */
   readonly gone: Promise<void>;
 }
 
-/** Starts a browser for one page. */
-export function runBrowser(order: BrowserOrder, signal: AbortSignal): Run {
+/** Starts a browser for one page; what it writes goes into a folder of its own. */
+export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: AbortSignal): Promise<Run> {
+  const folder = await mkdtemp(join(tmpdir(), "vantage-browser-"));
+  const order: BrowserOrder = { ...given, folder };
   const child = fork(ENTRY, [], {
     // Nothing of the agent's environment: no token, no key, no setting.
     env: { TMPDIR: order.folder },
@@ -43,7 +49,14 @@ export function runBrowser(order: BrowserOrder, signal: AbortSignal): Run {
     else signal.addEventListener("abort", abort, { once: true });
     child.send(order, () => undefined);
   });
-  return { end, gone: end.then((how) => clear(how)) };
+  // Where this process ends first, nobody else clears up.
+  const atExit = (): void => {
+    if (browser !== null) killGroup(browser);
+    child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", atExit);
+  return { end, gone: end.then((how) => clear(how)).finally(() => process.off("exit", atExit)) };
 
   async function clear({ kind }: RunEnd): Promise<void> {
     const orderly = kind === "loaded" || kind === "no_document" || kind === "crashed";
@@ -51,6 +64,7 @@ export function runBrowser(order: BrowserOrder, signal: AbortSignal): Run {
     await exited;
     clearTimeout(timer);
     if (browser !== null) killGroup(browser);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
