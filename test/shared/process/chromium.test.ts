@@ -1,0 +1,34 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { findChromium, searchPathOf } from "#shared/process/chromium.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "vantage-test-"));
+const [empty, full] = [join(folder, "empty"), join(folder, "full")];
+mkdirSync(empty);
+mkdirSync(full);
+for (const name of ["google-chrome", "chromium"]) {
+  writeFileSync(join(full, name), "#!/bin/sh\n");
+  chmodSync(join(full, name), 0o755);
+}
+writeFileSync(join(empty, "chromium"), "no program");
+mkdirSync(join(empty, "chrome"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it("a browser is the first of the usual names on the path that may be run", () => {
+  expect(findChromium(null, [empty, full])).toBe(join(full, "chromium"));
+  expect(findChromium(null, [empty])).toBeNull();
+  expect(findChromium(null, [])).toBeNull();
+});
+
+it("a browser that is named is that one or none", () => {
+  expect(findChromium(join(full, "google-chrome"), [])).toBe(join(full, "google-chrome"));
+  expect(findChromium("/nowhere/chromium", [full])).toBeNull();
+  expect(findChromium(full, [full])).toBeNull();
+});
+
+it("a path is its absolute directories", () => {
+  expect(searchPathOf("/usr/bin:relative::/bin")).toEqual(["/usr/bin", "/bin"]);
+  expect(searchPathOf(undefined)).toEqual([]);
+});
