@@ -99,9 +99,6 @@ async function main(config: Config): Promise<void> {
   const egress = createEgress(config.allow, optOut.optOut);
   const chromium = findChromium(config.chromium, searchPathOf(process.env["PATH"]));
   if (chromium === null && config.chromium !== null) log.warn(`VANTAGE_CHROMIUM ${config.chromium} cannot be run`);
-  if (chromium !== null && process.getuid?.() === 0) {
-    log.warn("Chromium runs without its sandbox, as root must run it: run the agent as another user");
-  }
   const dnsServers = (config.dnsServers ?? []).map(formatAddress);
   const createJobNet = createNet({
     clock,
@@ -118,6 +115,9 @@ async function main(config: Config): Promise<void> {
   const entered = await opening;
   if (!entered.ok) fail(entered.line);
   const { membership } = entered;
+  if (chromium !== null && process.getuid?.() === 0) {
+    log.warn("Chromium runs without its sandbox, as root must run it: run the agent as another user");
+  }
   const hello = buildHello(config, version, { raw, ipv6: hasGlobalIpv6(), browser: chromium !== null });
   const loopLagMs = startLoopLag();
   const dnsFor = createDns({ servers: dnsServers, egress, clock, random });

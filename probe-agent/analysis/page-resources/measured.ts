@@ -53,8 +53,8 @@ export function resourceLimitations({ measured, unmeasured }: Measurement, trunc
   return [
     ...(truncated ? ["The page names more resources than are looked at."] : []),
     ...(unmeasured > 0
-      ? [`${unmeasured} resources were not measured: at most ${MAX_MEASURED} are, and while there is time.`]
+      ? [`Resources not measured: ${unmeasured}. At most ${MAX_MEASURED} are, and while there is time.`]
       : []),
-    ...(unknown > 0 ? [`The size of ${unknown} resources is not known: they failed or do not tell it.`] : []),
+    ...(unknown > 0 ? [`Resources of unknown size, because they failed or do not tell it: ${unknown}.`] : []),
   ];
 }

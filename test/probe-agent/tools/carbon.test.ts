@@ -109,7 +109,7 @@ describe("a page and what it names", () => {
     open.push(server);
     const result = await weigh(server.url);
     expect(result).toMatchObject({ requests: 91, unknown_sizes: 30, bytes: { images: 600 } });
-    expect(result.limitations.join()).toContain("30 resources were not measured");
+    expect(result.limitations.join()).toContain("Resources not measured: 30.");
     expect(server.requests).toHaveLength(61);
   });
 
@@ -119,7 +119,7 @@ describe("a page and what it names", () => {
     });
     const result = await weigh(url);
     expect(result).toMatchObject({ unknown_sizes: 3, bytes: { images: 0, js: 0 } });
-    expect(result.limitations.join()).toContain("The size of 3 resources is not known");
+    expect(result.limitations.join()).toContain("Resources of unknown size, because they failed or do not tell it: 3.");
   });
 
   it("answers in time where resources hang", async () => {
