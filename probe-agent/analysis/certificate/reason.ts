@@ -15,9 +15,6 @@ const REASONS: readonly (string | undefined)[] = [
   "aa_compromise",
 ];
 
-/** Every word there is for a reason of revocation. */
-export const REASON_WORDS = REASONS.filter((word) => word !== undefined);
-
 /** The word for a CRLReason; a number nobody has given a meaning counts as unspecified. Throws MalformedDer. */
 export function reasonOf(value: Der): string {
   return REASONS[smallInteger(value, TAG.enumerated)] ?? "unspecified";

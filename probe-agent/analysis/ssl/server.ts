@@ -1,5 +1,4 @@
 import { verifyChain, type ChainVerdict } from "#probe-agent/analysis/certificate.ts";
-import { isSignedBy } from "#probe-agent/analysis/certificate/keys.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import type { TrustError } from "#probe-agent/analysis/certificate/policy.ts";
 import type { Sent } from "#probe-agent/analysis/ssl/chain.ts";
@@ -38,12 +37,11 @@ export function judgeServer(ders: readonly Uint8Array[], { host, roots, now }: C
   if (!leaf) return null;
   const intermediates = others.flatMap((certificate) => (certificate ? [certificate.der] : []));
   const verdict = verifyChain({ leaf: leaf.der, intermediates, roots, host, now });
-  const stranger = others.find((other) => other !== null && isSignedBy(leaf, other));
   return {
     sent,
     leaf,
     verdict,
-    issuer: verdict.path[1] ?? stranger ?? null,
+    issuer: verdict.path[1] ?? null,
     anchored: !verdict.errors.some((error) => LOOSE.has(error)),
   };
 }

@@ -50,6 +50,7 @@ describe("a list that can be relied upon (RFC 5280 section 6.3.3)", () => {
       error: null,
     });
     expect(about({ entries: [own] })).toMatchObject({ status: "revoked", reason: null });
+    expect(about({ entries: [{ ...own, reason: 8 }] })).toMatchObject({ status: "good", reason: null });
   });
 
   it("compares whole serial numbers: neither their ends nor their values without sign", () => {

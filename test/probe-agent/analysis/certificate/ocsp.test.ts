@@ -131,6 +131,8 @@ describe("who may sign (RFC 6960 section 4.2.2.2)", () => {
     expect(await delegate({ issuer: namesake.intermediate })).toBe("unauthorized_signer");
     expect(await delegate({ key: "rsa1024" })).toBe("unauthorized_signer");
     expect(await delegate({ issuer: null })).toBe("unauthorized_signer");
+    expect(await delegate({ hash: "SHA-1" })).toBe("unauthorized_signer");
+    expect(await delegate({ issuer: { ...issuer, name: "CN=Same key, another name" } })).toBe("unauthorized_signer");
   });
 
   it("nobody whose certificate does not come along", () => {
@@ -175,6 +177,11 @@ describe("a response that cannot be relied upon", () => {
     const twin: Issued = await pki.issue({ dns: ["leaf.test"], serial: "00ff01", issuer: pki.root });
     expect(about({ certificate: responder })).toMatchObject({ status: null, error: "other_certificate" });
     expect(about({ certificate: twin, issuer: pki.root })).toMatchObject({ status: null, error: "other_certificate" });
+    const namesake = (await createPki()).intermediate;
+    expect(about({ issuer: namesake })).toMatchObject({ status: null, error: "other_certificate" });
+    const renamed = { ...issuer, name: "CN=Same key, another name" };
+    const elsewhere = await pki.issue({ dns: ["leaf.test"], serial: "00ff01", issuer: renamed });
+    expect(about({ certificate: elsewhere })).toMatchObject({ status: null, error: "other_certificate" });
   });
 
   it.each([

@@ -155,6 +155,14 @@ describe("timestamps beside a certificate", () => {
     expect(report({ fromTls: list }).bad).toBe(3);
   });
 
+  it("that name another hash or kind of key than SHA-256 and the log's are bad (section 2.1.4)", () => {
+    const sound = Buffer.from(timestampOf(first, entry, AT));
+    const hash = Buffer.from(sound).fill(5, 43, 44);
+    const scheme = Buffer.from(sound).fill(1, 44, 45);
+    const { ct } = report({ fromTls: timestampList([sound, hash, scheme]) });
+    expect(ct.scts.slice(3).map((sct) => sct.signature_valid)).toEqual([true, false, false]);
+  });
+
   it("from the future are bad though their signature holds (section 5.2)", () => {
     const list = timestampList([timestampOf(first, entry, daysFromNow(2))]);
     const { ct, bad } = report({ fromTls: list });

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { lookUpInList } from "#probe-agent/sources/crl.ts";
+import type { Fetched, Fetches } from "#probe-agent/sources/fetches.ts";
+import { certificateList, manyEntries } from "#test/servers/crl.ts";
+import { createPki } from "#test/servers/pki.ts";
+import { parsed } from "#test/servers/signing.ts";
+
+const pki = await createPki();
+const leaf = await pki.issue({ dns: ["leaf.test"] });
+const subject = { certificate: parsed(leaf), issuer: parsed(pki.intermediate), now: new Date() };
+const SMALL: Fetched = { ok: true, octets: certificateList({ issuer: pki.intermediate }) };
+
+/** Fetches that go as the test says, each noted. */
+function fetching(answer: (url: string) => Fetched | Promise<Fetched>, patience = 5000) {
+  const urls: string[] = [];
+  const fetches: Fetches = {
+    patienceMs: (wait) => Math.min(wait, patience),
+    fetch({ url }) {
+      urls.push(url);
+      return Promise.resolve(answer(url));
+    },
+  };
+  return { fetches, urls };
+}
+
+/** Where a list lies that no other test asks for. */
+const place = (() => {
+  let count = 0;
+  return () => `http://lists.test/${(count += 1)}`;
+})();
+
+describe("revocation lists", () => {
+  it("are on their way four at a time, over all jobs", async () => {
+    const gate = Promise.withResolvers<Fetched>();
+    const { fetches, urls } = fetching(() => gate.promise);
+    const first = Array.from({ length: 4 }, place).map((url) => lookUpInList(fetches, url, subject));
+    expect(await lookUpInList(fetches, place(), subject)).toMatchObject({ verdict: null, error: "busy" });
+    gate.resolve(SMALL);
+    const answers = await Promise.all(first);
+    expect(answers.map(({ verdict }) => verdict?.status)).toEqual(["good", "good", "good", "good"]);
+    expect(urls).toHaveLength(4);
+    expect(await lookUpInList(fetches, place(), subject)).toMatchObject({ verdict: { status: "good" } });
+  });
+
+  it("are waited for by others no longer than their own job lasts, whatever becomes of the first one", async () => {
+    const gate = Promise.withResolvers<Fetched>();
+    const url = place();
+    const first = lookUpInList(fetching(() => gate.promise).fetches, url, subject);
+    const hasty = fetching(() => SMALL, 10);
+    expect(await lookUpInList(hasty.fetches, url, subject)).toMatchObject({ verdict: null, error: "timeout" });
+    expect(hasty.urls).toEqual([]);
+    gate.resolve({ ok: false, error: "reset" });
+    expect(await first).toMatchObject({ verdict: null, error: "reset" });
+    expect(await lookUpInList(hasty.fetches, url, subject)).toMatchObject({ verdict: { status: "good" } });
+  });
+
+  it("are kept four at most: the one used longest ago goes", async () => {
+    const { fetches, urls } = fetching(() => SMALL);
+    const [a, b, c, d, e] = Array.from({ length: 5 }, place) as [string, string, string, string, string];
+    for (const url of [a, b, c, d, a, e]) await lookUpInList(fetches, url, subject);
+    expect(urls).toEqual([a, b, c, d, e]);
+    await lookUpInList(fetches, a, subject);
+    expect(urls).toHaveLength(5);
+    await lookUpInList(fetches, b, subject);
+    expect(urls).toHaveLength(6);
+  });
+
+  it("are kept up to twenty megabytes together", async () => {
+    const rawEntries = manyEntries(260_000);
+    const big: Fetched = { ok: true, octets: certificateList({ issuer: pki.intermediate, rawEntries }) };
+    const { fetches, urls } = fetching(() => big);
+    const [a, b, c] = Array.from({ length: 3 }, place) as [string, string, string];
+    for (const url of [a, b, c, c, b]) await lookUpInList(fetches, url, subject);
+    expect(urls).toEqual([a, b, c]);
+    await lookUpInList(fetches, a, subject);
+    expect(urls).toHaveLength(4);
+  });
+});
