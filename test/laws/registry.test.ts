@@ -133,6 +133,11 @@ describe("the registry", () => {
     }
   });
 
+  it("has the thirty-seven published tools and no other", () => {
+    expect(Object.keys(PUBLISHED)).toHaveLength(37);
+    expect(CONTRACTS.map(({ name }) => name).toSorted()).toEqual(Object.keys(PUBLISHED).toSorted());
+  });
+
   it("ties each implementation to the catalogue's own contract", () => {
     for (const contract of CONTRACTS) expect(implementations.get(contract.name)?.contract).toBe(contract);
   });
