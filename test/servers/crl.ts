@@ -87,7 +87,9 @@ export function deltaIndicator(base: number): Uint8Array {
 
 /** A list as PEM. */
 export function crlPem(list: Uint8Array): string {
-  const lines = Buffer.from(list).toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n");
+  const lines = Buffer.from(list)
+    .toString("base64")
+    .replaceAll(/.{64}(?=.)/g, "$&\n");
   return `-----BEGIN X509 CRL-----\n${lines}\n-----END X509 CRL-----\n`;
 }
 

@@ -156,10 +156,10 @@ describe("timestamps beside a certificate", () => {
   });
 
   it("that name another hash or kind of key than SHA-256 and the log's are bad (section 2.1.4)", () => {
-    const sound = Buffer.from(timestampOf(first, entry, AT));
-    const hash = Buffer.from(sound).fill(5, 43, 44);
-    const scheme = Buffer.from(sound).fill(1, 44, 45);
-    const { ct } = report({ fromTls: timestampList([sound, hash, scheme]) });
+    const usual = Buffer.from(timestampOf(first, entry, AT));
+    const hash = Buffer.from(usual).fill(5, 43, 44);
+    const scheme = Buffer.from(usual).fill(1, 44, 45);
+    const { ct } = report({ fromTls: timestampList([usual, hash, scheme]) });
     expect(ct.scts.slice(3).map((sct) => sct.signature_valid)).toEqual([true, false, false]);
   });
 
