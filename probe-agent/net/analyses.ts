@@ -18,15 +18,19 @@ export interface AnalysesOptions {
 }
 
 const HEAP_MB = 512;
-/** The longest an analysis may be at work, milliseconds: twice what the worst page of 5 MB takes. */
-const ANALYSIS_MS = 5000;
+/**
+ * The longest an analysis may be at work, milliseconds: what the worst page of 5 MB takes (2.5 s), and as much again and
+ * more, since its thread gives way to all others.
+ */
+const ANALYSIS_MS = 8000;
 /** Kept back of a job's time for its answer. */
-const RESERVE_MS = 500;
+const RESERVE_MS = 1000;
 /** Octets analysed at once: 5 to 10 ms of tags, 25 ms of the densest JSON-LD; what most pages have, or twice that. */
 const LIGHT_BYTES = 64 * 1024;
 /** A thread that ends for no reason of its own gets the order once more. */
 const ATTEMPTS = 2;
 
+type Late = "busy" | "too_slow";
 type AnalysisThread = Thread<string, AnalysisAnswer>;
 
 const ENTRY = new URL("analyses/main.ts", import.meta.url);
@@ -42,9 +46,11 @@ export function createAnalyses({
   async function analyse(order: AnalysisOrder, ms: number, until: number, signal: AbortSignal) {
     return await threads.use<Analysed<unknown>>({ until, signal }, async (borrow) => {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-        const end = await borrow((thread) =>
-          thread.run({ order, look: createWatch(Math.min(ms, until - clock.monotonic())) }),
-        );
+        const end = await borrow((thread) => {
+          const left = until - clock.monotonic();
+          // What has less than its time because others were first is not to blame for it.
+          return thread.run({ order, look: createWatch<Late>(Math.min(ms, left), left < ms ? "busy" : "too_slow") });
+        });
         if (end === null || end.kind === "broken") continue;
         if (end.kind === "answered") return reportOf(end.answer);
         return { ok: false, reason: end.kind === "given_up" ? end.why : end.kind };
@@ -71,10 +77,10 @@ function reportOf(answer: AnalysisAnswer): Analysed<unknown> {
 }
 
 /** Counts looks, not the clock: a process that was stopped for a while blames no page for it. */
-function createWatch(ms: number): () => "too_slow" | null {
+function createWatch<Why>(ms: number, why: Why): () => Why | null {
   let looks = 0;
   return () => {
     looks += 1;
-    return looks * LOOK_MS >= ms ? "too_slow" : null;
+    return looks * LOOK_MS >= ms ? why : null;
   };
 }

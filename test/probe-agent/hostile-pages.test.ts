@@ -9,6 +9,9 @@ const PAGE_BYTES = 5 * 1024 * 1024;
 const TOOLS = ["schema", "seo-audit", "health", "mixed-content", "ai-check", "og-preview"];
 const KINDS = ["tags", "nesting", "attributes", "itemrefs", "json-ld", "text", "styles", "links"] as const;
 
+const ROBOTS = `user-agent: *\n${"allow:*a\n".repeat(60_000)}`;
+const MAIL = "Received: from a (".padEnd(250_000, "(");
+
 let plane: TestControlPlane;
 let agent: AgentProcess;
 let key: string;
@@ -25,8 +28,10 @@ beforeAll(async () => {
     const page = Buffer.from(HOSTILE_PAGES[kind]?.(PAGE_BYTES) ?? "");
     const server = await startHttpServer({
       handler(_request, response, { path }) {
-        response.writeHead(path === "/" ? 200 : 404, { "content-type": "text/html" });
-        response.end(path === "/" ? page : "");
+        const isRobots = path === "/robots.txt";
+        const type = isRobots ? "text/plain" : "text/html";
+        response.writeHead(path === "/" || isRobots ? 200 : 404, { "content-type": type });
+        response.end(path === "/" ? page : isRobots ? ROBOTS : "");
         return true;
       },
     });
@@ -52,10 +57,17 @@ it("pages made to hold an agent up hold up neither its beats nor its other jobs,
   const heavy = TOOLS.flatMap((tool) =>
     KINDS.map(async (kind) => {
       const url = `${sites.get(kind)?.url}/`;
-      const query = tool === "ai-check" ? `domain=${encodeURIComponent(url)}` : `url=${encodeURIComponent(url)}`;
+      const query =
+        tool === "ai-check" || tool === "robots"
+          ? `domain=${encodeURIComponent(url)}`
+          : `url=${encodeURIComponent(url)}`;
       answered.push(await plane.call(`/api/v4/${tool}?${query}`, { key }));
     }),
   );
+  for (let n = 0; n < 2; n += 1) {
+    const body = { headers: `${MAIL}${n}` };
+    heavy.push(plane.call("/api/v4/email-header", { key, body }).then((answer) => void answered.push(answer)));
+  }
   const port = sites.get("text")?.port ?? 0;
   const light: number[] = [];
   let worstLag = 0;

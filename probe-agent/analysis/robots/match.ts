@@ -1,4 +1,4 @@
-import type { RobotsFile, RobotsRule } from "#probe-agent/analysis/robots/parse.ts";
+import type { RobotsFile, RobotsGroup, RobotsRule } from "#probe-agent/analysis/robots/parse.ts";
 
 /** Who may fetch a path and by which rule. */
 export interface RobotsVerdict {
@@ -16,34 +16,50 @@ const WILDCARD_BUDGET = 200_000_000;
 
 /** Applies the rules of all groups that name one of the agents, or of the "*" groups where none does. */
 export function matchRobots(file: RobotsFile, agents: readonly string[], path: string): RobotsVerdict {
-  // Neither the empty agent nor "*" names anyone: both go by the groups for everyone.
-  const named = agents.filter((agent) => agent !== "" && agent !== "*");
-  const wanted = new Set(named.map((agent) => agent.toLowerCase()));
-  const specific: RobotsRule[] = [];
-  const global: RobotsRule[] = [];
-  let namesAgent = false;
-  let namesEveryone = false;
+  return createMatcher(file, path)(agents);
+}
+
+/** As matchRobots, for many agents and one path: those whom the same groups apply to are decided on once. */
+export function createMatcher(file: RobotsFile, path: string): (agents: readonly string[]) => RobotsVerdict {
+  const named = new Map<string, Set<RobotsGroup>>();
   for (const group of file.groups) {
-    if (group.userAgents.some(({ token }) => wanted.has(token.toLowerCase()))) {
-      namesAgent = true;
-      for (const rule of group.rules) specific.push(rule);
-    } else if (group.userAgents.some(({ token }) => token === "*")) {
-      namesEveryone = true;
-      for (const rule of group.rules) global.push(rule);
+    for (const { token } of group.userAgents) {
+      const key = token.toLowerCase();
+      const groups = named.get(key);
+      if (groups === undefined) named.set(key, new Set([group]));
+      else groups.add(group);
     }
   }
-  if (namesAgent) return { ...decide(specific, path), group: "specific" };
-  return { ...decide(global, path), group: namesEveryone ? "global" : "none" };
+  const places = new Map(file.groups.map((group, place) => [group, place]));
+  const placeOf = (group: RobotsGroup): number => places.get(group) ?? 0;
+  const decided = new Map<string, ReturnType<typeof decide>>();
+  const decideBy = (groups: ReadonlySet<RobotsGroup>): ReturnType<typeof decide> => {
+    const inOrder = [...groups].toSorted((one, other) => placeOf(one) - placeOf(other));
+    const key = inOrder.map(placeOf).join(" ");
+    const verdict = decided.get(key) ?? decide(inOrder, path);
+    decided.set(key, verdict);
+    return verdict;
+  };
+  const everyone = named.get("*");
+  let forEveryone: RobotsVerdict | undefined;
+  return (agents) => {
+    // Neither the empty agent nor "*" names anyone: both go by the groups for everyone.
+    const wanted = agents.filter((agent) => agent !== "" && agent !== "*").map((agent) => agent.toLowerCase());
+    const groups = new Set(wanted.flatMap((agent) => [...(named.get(agent) ?? [])]));
+    if (groups.size > 0) return { ...decideBy(groups), group: "specific" };
+    if (everyone === undefined) return { allowed: true, rule: null, group: "none" };
+    return (forEveryone ??= { ...decideBy(everyone), group: "global" });
+  };
 }
 
 /** The longest matching pattern wins, Allow on a tie; empty patterns say nothing (RFC 9309 2.2.2). */
-function decide(rules: readonly RobotsRule[], path: string): { allowed: boolean; rule: RobotsRule | null } {
+function decide(groups: readonly RobotsGroup[], path: string): { allowed: boolean; rule: RobotsRule | null } {
   let allow: RobotsRule | null = null;
   let disallow: RobotsRule | null = null;
   let allowLength = 0;
   let disallowLength = 0;
   let budget = WILDCARD_BUDGET;
-  for (const rule of rules) {
+  for (const rule of rulesOf(groups)) {
     const best = rule.type === "allow" ? allowLength : disallowLength;
     if (rule.pattern.length <= best) continue;
     if (rule.offset > MUST_READ_OCTETS && rule.pattern.includes("*")) {
@@ -61,6 +77,10 @@ function decide(rules: readonly RobotsRule[], path: string): { allowed: boolean;
     }
   }
   return disallowLength > allowLength ? { allowed: false, rule: disallow } : { allowed: true, rule: allow };
+}
+
+function* rulesOf(groups: readonly RobotsGroup[]): Generator<RobotsRule> {
+  for (const { rules } of groups) yield* rules;
 }
 
 /** Google's extension: an allowed ".../index.htm(l)" also allows the directory itself, and only that. */

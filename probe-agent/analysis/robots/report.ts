@@ -1,6 +1,6 @@
 import type { RobotsResult } from "#shared/tools/robots.ts";
 import { leading } from "#probe-agent/analysis/fitting.ts";
-import { matchRobots } from "#probe-agent/analysis/robots/match.ts";
+import { createMatcher } from "#probe-agent/analysis/robots/match.ts";
 import { parseRobots, type RobotsFile, type RobotsRule } from "#probe-agent/analysis/robots/parse.ts";
 import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
 import { contentSignals, contentUsage } from "#probe-agent/analysis/robots/signals.ts";
@@ -69,18 +69,19 @@ export function reportFile(file: RobotsFile) {
 
 /** Who may fetch a URL: search engines, AI crawlers, everyone. */
 export function testAgents(file: RobotsFile, url: string, bots: readonly AiBot[]): RobotsResult["test"]["user_agents"] {
-  const path = robotsPath(url);
+  const match = createMatcher(file, robotsPath(url));
   const agents = [...new Set(["*", ...SEARCH_ENGINES, ...bots.slice(0, MAX_LISTED).map(({ name }) => name)])];
   return agents.map((ua) => {
-    const { allowed, rule, group } = matchRobots(file, [ua], path);
+    const { allowed, rule, group } = match([ua]);
     return { ua, allowed, matched_rule: ruleText(rule), line: rule?.line ?? null, group };
   });
 }
 
 /** The AI crawlers at the site's root. */
 export function testBots(file: RobotsFile, bots: readonly AiBot[]): RobotsResult["ai_bots"] {
+  const match = createMatcher(file, "/");
   const tested = bots.slice(0, MAX_LISTED).map(({ name, operator, purpose }) => {
-    const { allowed, group } = matchRobots(file, [name], "/");
+    const { allowed, group } = match([name]);
     return { name, operator, purpose, allowed, named: group === "specific" };
   });
   const allowed = tested.filter((bot) => bot.allowed).length;

@@ -2,6 +2,9 @@
 import { parentPort } from "node:worker_threads";
 import { ANALYSES } from "#probe-agent/analysis/analyses.ts";
 import type { AnalysisAnswer, AnalysisOrder } from "#probe-agent/net/analyses/messages.ts";
+import { giveWay } from "#probe-agent/net/workers/give-way.ts";
+
+giveWay();
 
 function run({ name, input }: AnalysisOrder): AnalysisAnswer {
   try {

@@ -17,6 +17,6 @@ export type Analysed<Report> = { readonly ok: true; readonly report: Report } | 
  * holds up neither the other jobs nor the agent's beats.
  */
 export interface AnalysesPort {
-  /** `ms`: the longest it may be at work, default 5000; others may be first, for as long as the job lasts. */
+  /** `ms`: the longest it may be at work, default 8000; others may be first, for as long as the job lasts. */
   run<Name extends AnalysisName>(name: Name, input: InputOf<Name>, ms?: number): Promise<Analysed<ReportOf<Name>>>;
 }

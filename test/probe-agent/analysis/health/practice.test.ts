@@ -20,6 +20,15 @@ describe("Best Practices", () => {
     const ids: CheckId[] = ["title_desc", "lang", "viewport", "doctype_charset", "mixed_content"];
     expect(ids.map((id) => points(id, { page: null }))).toEqual([null, null, null, null, null]);
   });
+  it("leaves out what a page that takes too much to analyse could say, and keeps what headers say", () => {
+    const left = { page: null, unread: true };
+    expect(findingsOf({ ...PERFECT, ...left }).title_desc.detail).toMatch(/too much to analyse/);
+    expect(points("csp", left)).toBe(9);
+    expect(points("csp", { ...left, headers: [] })).toBeNull();
+    expect(points("csp", { page: null, headers: [] })).toBe(0);
+    expect(points("referrer", { ...left, headers: [] })).toBeNull();
+    expect(points("nosniff", { ...left, headers: [] })).toBe(0);
+  });
   it("mixed_content", () => {
     const page = readHtml("<script src=http://a.example/x.js></script>");
     expect(points("mixed_content", { page })).toBe(0);

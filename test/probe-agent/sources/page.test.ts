@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Outcome } from "#shared/outcome.ts";
+import { createAnalyses } from "#probe-agent/net/analyses.ts";
+import { createHttp } from "#probe-agent/net/http.ts";
+import type { Net } from "#probe-agent/net/port.ts";
+import type { AnalysesPort, Unanalysed } from "#probe-agent/net/port/analyses.ts";
+import { readSeen, readWhatCan, seePage, UNREAD } from "#probe-agent/sources/page.ts";
+import { cookie } from "#probe-agent/tools/cookie.ts";
+import { redirects } from "#probe-agent/tools/redirects.ts";
+import { schema } from "#probe-agent/tools/schema.ts";
+import { security } from "#probe-agent/tools/security.ts";
+import { urlExpand } from "#probe-agent/tools/url-expand.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { TEST_AGENT } from "#test/support/http-engine.ts";
+import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
+import { builtInData } from "#test/support/tool.ts";
+
+let server: HttpServer;
+
+beforeAll(async () => {
+  server = await startHttpServer({
+    handler(_request, response) {
+      response.writeHead(200, {
+        "content-type": "text/html",
+        "set-cookie": "a=b",
+        "x-content-type-options": "nosniff",
+        link: '</canonical>; rel="canonical"',
+      });
+      response.end("<title>T</title><script src=https://www.google-analytics.com/ga.js></script>");
+      return true;
+    },
+  });
+});
+
+afterAll(() => server.close());
+
+/** A net whose threads give up on every page, for this reason; what has no body they analyse. */
+function netThat(reason: Unanalysed["reason"]): Net {
+  const limits = jobLimits();
+  const real = createAnalyses({ clock: systemClock })(limits);
+  const analyses: AnalysesPort = {
+    run: (name, input, ms) => {
+      const raw = "raw" in (input as object) ? (input as { raw: { body: unknown } }).raw : null;
+      return raw !== null && raw.body !== null ? Promise.resolve({ ok: false, reason }) : real.run(name, input, ms);
+    },
+  };
+  const dns = dnsPort(["127.0.0.1:9"], { limits });
+  const http = createHttp({ clock: systemClock, egress: loopbackEgress, userAgent: TEST_AGENT })(limits, dns);
+  return netOf({ http, dns, analyses, data: builtInData() }, limits);
+}
+
+async function seen(net: Net) {
+  const outcome = await seePage(net, `${server.url}/`);
+  if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+  return outcome.data;
+}
+
+function dataOf<T>(outcome: Outcome<T>): T {
+  if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+  return outcome.data;
+}
+
+describe("a page that takes too much", () => {
+  it.each(["too_slow", "out_of_memory"] as const)("is the target's failure (%s)", async (reason) => {
+    const net = netThat(reason);
+    expect(await readSeen(net, await seen(net), "schema", {})).toMatchObject({
+      status: "failed",
+      stage: "response",
+      source: "target",
+      reason: "page_too_complex",
+    });
+    expect(await schema.run(net, { url: `${server.url}/` })).toMatchObject({ reason: "page_too_complex" });
+  });
+
+  it("is read without its HTML by those who have something to say without it", async () => {
+    const net = netThat("too_slow");
+    const read = dataOf(await readWhatCan(net, await seen(net), "trackers", {}));
+    expect(read).toEqual({ report: null, unread: true, limitations: [UNREAD] });
+  });
+
+  it("still has cookies; its trackers are not known", async () => {
+    const result = dataOf(await cookie.run(netThat("too_slow"), { url: `${server.url}/` }));
+    expect(result.cookies.map(({ name }) => name)).toEqual(["a"]);
+    expect(result.trackers_in_html).toBeNull();
+    expect(result.limitations).toContain(UNREAD);
+  });
+
+  it("still has headers; there is no grade without its scripts", async () => {
+    const result = dataOf(await security.run(netThat("out_of_memory"), { url: `${server.url}/` }));
+    expect(result).toMatchObject({ score: null, grade: null, mdn: null, tests: [] });
+    expect(result.headers.present.length).toBeGreaterThan(0);
+    expect(result.limitations.join(" ")).toContain("no grade without it");
+  });
+
+  it("still ends a chain of redirects, without a title", async () => {
+    const net = netThat("too_slow");
+    const expanded = dataOf(await urlExpand.run(net, { url: `${server.url}/` }));
+    expect(expanded).toMatchObject({ expanded_url: `${server.url}/`, title: null });
+    expect(expanded.limitations).toContain(UNREAD);
+    const chain = dataOf(await redirects.run(net, { url: `${server.url}/`, max: 10 }));
+    expect(chain).toMatchObject({ count: 0, final_code: 200 });
+    expect(chain.limitations).toContain(UNREAD);
+  });
+});
+
+it.each(["busy", "cancelled", "broken"] as const)(
+  "%s threads are the probe's failure, whatever the tool",
+  async (reason) => {
+    const failure = { status: "failed", source: "probe", reason };
+    expect(await schema.run(netThat(reason), { url: `${server.url}/` })).toMatchObject(failure);
+    expect(await cookie.run(netThat(reason), { url: `${server.url}/` })).toMatchObject(failure);
+    expect(await security.run(netThat(reason), { url: `${server.url}/` })).toMatchObject(failure);
+    expect(await urlExpand.run(netThat(reason), { url: `${server.url}/` })).toMatchObject(failure);
+  },
+);
+
+it("a page that is read tells what it is", async () => {
+  const net = netOf({ ...portsOf(netThat("busy")) });
+  const read = dataOf(await readSeen(net, await seen(net), "landing", {}));
+  expect(read.report).toMatchObject({ title: "T", canonical: { url: `${server.url}/canonical`, source: "header" } });
+  expect(read).toMatchObject({ unread: false, limitations: [] });
+});
+
+/** The ports of a net but for its analyses. */
+function portsOf({ http, dns }: Net): Partial<Net> {
+  return { http, dns };
+}
