@@ -175,7 +175,8 @@ describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers",
   it.concurrent("says how long the busy server kept it waiting, and what it said then", async () => {
     const { banner, timings_ms: timings, ehlo } = await asker.see<Result>("smtp-test", { target: "busy.smtp.test" });
     expect(`${banner?.code} ${banner?.text}`).toBe(BUSY_GREETING);
-    expect(timings.banner).toBeGreaterThanOrEqual(BUSY_AFTER_MS);
+    // Timers may ring a millisecond early.
+    expect(timings.banner).toBeGreaterThan(BUSY_AFTER_MS - 10);
     expect(timings.connect).toBeLessThan(BUSY_AFTER_MS);
     expect(ehlo).toBeNull();
   });
