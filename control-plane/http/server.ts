@@ -8,6 +8,7 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/routes-seen.ts";
+import { sendTogether } from "#control-plane/http/send-together.ts";
 import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
 import { isRetiring, retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
@@ -103,6 +104,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     else done();
   });
   observeRequests(server, log, metrics);
+  sendTogether(server);
   return server;
 }
 
