@@ -32,5 +32,5 @@ export function publishParams(params: TObject, example: Readonly<Record<string, 
     const value = example[name];
     return [name, { ...publishField(schema), ...(value === undefined ? {} : { examples: [asSent(value)] }) }] as const;
   });
-  return { ...rest, properties: Object.fromEntries(published) } as unknown as TObject;
+  return { ...rest, properties: Object.fromEntries(published) };
 }

@@ -37,8 +37,8 @@ function drive(socket: Socket): void {
       head += chunk.toString("latin1");
       const end = head.indexOf("\r\n\r\n");
       if (end < 0) return;
-      const length = /\r\ncontent-length: (\d+)/i.exec(head.slice(0, end));
-      expected = end + 4 + Number(length?.[1] ?? 0);
+      const stated = /\r\ncontent-length: (\d+)/i.exec(head.slice(0, end));
+      expected = end + 4 + Number(stated?.[1] ?? 0);
       received = head.length;
       const status = head.slice(9, 12);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);

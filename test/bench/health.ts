@@ -9,7 +9,7 @@ const SAMPLES = 15;
 /** Health of a loopback site beside the tools it is made of, each asked through the API. */
 export async function benchHealth({ port, key }: Product): Promise<Row[]> {
   const pki = await createPki();
-  const leaf = await pki.issue({ dns: ["localhost"],  });
+  const leaf = await pki.issue({ dns: ["localhost"] });
   const site = await startHttpServer({ tls: identityOf(leaf, pki.intermediate), h2: true });
   const parts: Readonly<Record<string, (sample: number) => string>> = {
     check: (sample) => `check?url=${encodeURIComponent(`${site.url}/?${sample}`)}`,

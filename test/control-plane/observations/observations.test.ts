@@ -56,7 +56,10 @@ describe("names seen at an address", () => {
 
   it("are no addresses, and no more of one check than a few", async () => {
     observations.note(null, [{ host: "192.0.2.9", ip: IP }]);
-    observations.note(null, Array.from({ length: 500 }, (_, at) => ({ host: `n${at}.example`, ip: IP })));
+    observations.note(
+      null,
+      Array.from({ length: 500 }, (_, at) => ({ host: `n${at}.example`, ip: IP })),
+    );
     await expect.poll(() => hosts(null)).toHaveLength(20);
   });
 
