@@ -75,12 +75,13 @@ function vantageOf(row: LocationRow): Vantage[] {
   const [result] = (row.data as DnsData).results;
   if (result === undefined) return [];
   const { region, country, city } = row.location;
-  const { status, records, rtt_ms: rttMs } = result;
+  const { status, records, rtt_ms: rttMs, server } = result;
   return [
     {
       region,
       country,
       city,
+      server,
       status,
       records: records
         .slice(0, MOST_RECORDS)

@@ -108,6 +108,7 @@ export function distinctAnswers(rows: readonly Row[]): PropagationResult["distin
 /** The figures and the verdict over all resolvers. */
 export function summarisePropagation(
   rows: readonly Row[],
+  authoritative: Authoritative | null,
 ): Pick<PropagationResult, "agreement_pct" | "consistent" | "verdict" | "distinct_answers" | "expected_in_s"> {
   const distinct = distinctAnswers(rows);
   const answered = rows.filter(({ status }) => isAnswer(status));
@@ -118,7 +119,10 @@ export function summarisePropagation(
     agreement_pct: known.length === 0 ? null : Math.round((current.length / known.length) * 1000) / 10,
     consistent:
       answered.length === 0 ? null : known.length === 0 ? distinct.length === 1 : current.length === known.length,
-    verdict: overall(rows, answered.length, distinct.length),
+    verdict:
+      answered.length > 0 && isServerBehind(authoritative)
+        ? "propagating"
+        : overall(rows, answered.length, distinct.length),
     distinct_answers: distinct,
     expected_in_s: stale.length === 0 ? null : Math.max(...stale),
   };
@@ -132,6 +136,13 @@ function overall(rows: readonly Row[], answered: number, distinct: number): Prop
   if (has("differs")) return "inconsistent";
   if (has("unknown")) return distinct === 1 ? "propagated" : "inconsistent";
   return "propagated";
+}
+
+/** Whether one of the domain's own servers still gives another answer, of another version of the zone. */
+function isServerBehind(authoritative: Authoritative | null): boolean {
+  const good = authoritative?.servers.filter((server) => isAnswer(server.status) && server.authoritative) ?? [];
+  const [first] = good;
+  return first !== undefined && good.some((server) => server.serial !== first.serial && !isSame(server, first));
 }
 
 /** What the servers of a zone say, put together; `servers` in the order of their names. */

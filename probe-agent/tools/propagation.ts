@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { domainToUnicode } from "node:url";
 import { failed, ok } from "#shared/outcome.ts";
 import { propagation as contract } from "#shared/tools/propagation.ts";
@@ -46,7 +47,7 @@ export function propagationOn(
       type,
       resolvers: judged,
       authoritative,
-      ...summarisePropagation(judged),
+      ...summarisePropagation(judged, authoritative),
       elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
       source: ["dns"],
       observed_at: observedAt,
@@ -68,8 +69,8 @@ async function askNetworks(own: AuthoritativeAnswer | null, rows: readonly Heard
   const differing = rows
     .filter((row) => judgeRow(row, own.authoritative, new Map()).authoritative_match === false)
     .flatMap(({ id, server }) => {
-      const ip = server?.replace(/#\d+$/, "");
-      return ip === undefined ? [] : [{ id, ip }];
+      const ip = server?.replace(/#\d+$/, "") ?? "";
+      return isIP(ip) === 0 ? [] : [{ id, ip }];
     })
     .slice(0, MOST_NETWORKS);
   return new Map(await Promise.all(differing.map(async ({ id, ip }) => [id, await askFor(ip)] as const)));

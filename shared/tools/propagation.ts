@@ -45,7 +45,7 @@ const ResolverRow = Type.Object({
     ["public", "agent", "own"],
     "public: of the list of public resolvers; agent: another probe's own resolver; own: this probe's own",
   ),
-  server: Nullable(text("Address asked, address#port; null for another probe's resolver")),
+  server: Nullable(text("Resolver asked, address#port; null where it could not be asked")),
   transport: Nullable(word(["udp", "tcp", "dot", "doh"], "How it was asked; null for another probe's resolver")),
   status: status(),
   answers: answers(),
@@ -104,7 +104,7 @@ const Result = Type.Object({
   consistent: Nullable(truth("Every resolver that answered has a current answer; null where none answered")),
   verdict: word(
     ["propagated", "propagating", "geo", "inconsistent", "unknown"],
-    "propagated: the same everywhere; propagating: some still have an older answer; geo: answers differ by place on " +
+    "propagated: the same everywhere; propagating: some, or one of the domain's own servers, still have an older answer; geo: answers differ by place on " +
       "purpose; inconsistent: they differ for no reason that shows; unknown: nothing to tell by",
   ),
   distinct_answers: list(

@@ -8,6 +8,7 @@ export const Vantage = record(
     region: text("Region of the agent"),
     country: Nullable(text("Its country, ISO 3166-1 alpha-2")),
     city: Nullable(text("Its city")),
+    server: text("Its resolver, address#port"),
     status: text("NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT, ..."),
     records: list(
       Type.Object({ type: text("RR type"), data: text("RDATA in presentation form"), ttl: integer("Seconds left") }),

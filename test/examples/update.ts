@@ -27,6 +27,7 @@ const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
         region: "ap-east",
         country: "JP",
         city: "Tokyo",
+        server: "198.51.100.7#53",
         status: "NOERROR",
         records: [{ type: "A", data: "127.80.0.1", ttl: 214 }],
         rtt_ms: 9.4,

@@ -136,6 +136,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
 
   it.concurrent("a secondary that lags behind in this record: which server says what, and its serial", async () => {
     const seen = await see("changed.stale.test");
+    expect(seen.verdict).toBe("propagating");
     const [fresh, old] = [STALE_ANSWERS["dns-ns1"], STALE_ANSWERS["dns-ns2"]];
     expect(seen.authoritative).toMatchObject({
       consistent: false,

@@ -41,7 +41,12 @@ export async function askResolvers(net: Net, name: string, type: string): Promis
 /** What other probes' resolvers said, as the control plane has gathered it. */
 export function readVantages(input: JobInput, type: string): HeardRow[] {
   if (!Value.Check(PROPAGATION_INPUT, input)) return [];
-  return input.vantages.map((vantage, index) => vantageRow(vantage, type, index));
+  const seen = new Map<string, number>();
+  return input.vantages.map((vantage) => {
+    const nth = (seen.get(vantage.region) ?? 0) + 1;
+    seen.set(vantage.region, nth);
+    return vantageRow(vantage, type, nth);
+  });
 }
 
 type Way = Pick<DnsQuestion, "server" | "transport" | "serverName" | "path">;
@@ -93,17 +98,17 @@ function unreached(base: Asking["base"], error: string): HeardRow {
 }
 
 function vantageRow(
-  { region, country, city, status, records, rtt_ms }: Vantage,
+  { region, country, city, server, status, records, rtt_ms }: Vantage,
   type: string,
-  index: number,
+  nth: number,
 ): HeardRow {
   const wanted = records.filter((record) => record.type === type);
   return {
-    id: `agent-${region}${index === 0 ? "" : `-${index}`}`,
+    id: `agent-${region}${nth === 1 ? "" : `-${nth}`}`,
     name: `Probe in ${region}`,
     location: [city, country].filter((part) => part !== null).join(", ") || region,
     kind: "agent",
-    server: null,
+    server,
     transport: null,
     status,
     answers: comparable(type, wanted),

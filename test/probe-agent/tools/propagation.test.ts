@@ -127,6 +127,11 @@ describe("propagation", () => {
     const result = await ask({ resolvers: [far] });
     expect(result).toMatchObject({ verdict: "geo", consistent: true, agreement_pct: 100 });
     expect(verdicts(result)).toEqual(["r0 geo", "own match"]);
+    const there = { region: "far", country: null, city: null, status: "NOERROR", rtt_ms: 3 };
+    const records = [{ type: "A", data: "192.0.2.66", ttl: 90 }];
+    const probes = ["127.0.9.1#53", "127.0.8.1#53", "nobody"].map((server) => ({ ...there, server, records }));
+    const elsewhere = await ask({ resolvers: [], input: { vantages: probes } });
+    expect(verdicts(elsewhere)).toEqual(["own match", "agent-far geo", "agent-far-2 stale", "agent-far-3 stale"]);
   });
 
   it("takes part of a round of addresses for current, and something else fetched anew for a difference", async () => {
@@ -143,6 +148,7 @@ describe("propagation", () => {
   it("shows servers of the domain that lag behind or are lame", async () => {
     const fresh = await start({ zones: NOW });
     const lagging = await ask({ resolvers: [fresh], second: { zones: zoneWith(6, ["198.51.100.1"]) } });
+    expect(lagging.verdict).toBe("propagating");
     expect(lagging.authoritative).toMatchObject({ consistent: false, answers: ["192.0.2.1", "198.51.100.1"] });
     expect(lagging.authoritative?.serials.map(({ serial }) => serial)).toEqual([7, 6]);
     const lame = await ask({ resolvers: [fresh], second: { authoritative: false } });
@@ -170,6 +176,7 @@ describe("propagation", () => {
       region,
       country: "DE",
       city: null,
+      server: "127.0.8.1#53",
       status: "NOERROR",
       records: [{ type: "A", data, ttl }],
       rtt_ms: 3,
@@ -178,7 +185,7 @@ describe("propagation", () => {
     const result = await ask({ resolvers: [silent, refusing, cutting], input });
     const [r0, r1, r2, ...others] = verdicts(result);
     expect([r0, r1, r2]).toEqual(["r0 error", "r1 error", "r2 error"]);
-    expect(others).toEqual(["own match", "agent-eu match", "agent-us-1 stale"]);
+    expect(others).toEqual(["own match", "agent-eu match", "agent-us stale"]);
     expect(result.resolvers.slice(0, 3).map(({ error }) => error)).toEqual(["timeout", "refused", "truncated"]);
     expect(result.agreement_pct).toBe(66.7);
   });
