@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
+import { Headings, Images, Links } from "#shared/tools/seo-audit/content.ts";
+import { Canonical, Directives, Indexable } from "#shared/tools/seo-audit/indexing.ts";
 import {
   count,
   integer,
@@ -25,106 +27,6 @@ const Check = Type.Object({
   expected: text("What passes"),
   recommendation: Nullable(text("What to do, null where nothing needs doing")),
 });
-
-const Directives = Type.Object({
-  user_agent: text("Crawler it speaks to, lower case; * for all"),
-  directives: texts("Directives in lower case, e.g. noindex or max-snippet:20"),
-  unavailable_after: Nullable(text("When the page is to leave the index, ISO 8601 UTC; null without a readable date")),
-  expired: Nullable(truth("That time has passed; null without one")),
-});
-
-const Headings = record(
-  {
-    h1: count("Number of h1 headings"),
-    h2: count("Number of h2 headings"),
-    h3: count("Number of h3 headings"),
-    h4: count("Number of h4 headings"),
-    h5: count("Number of h5 headings"),
-    h6: count("Number of h6 headings"),
-    texts: list(
-      Type.Object({ level: integer("1 to 6"), text: text("What it says, at most 200 characters") }),
-      "The first 50 headings in the order of the page",
-    ),
-    outline_ok: truth("They begin with h1 and skip no level on the way down"),
-  },
-  "Headings; null where the answer is no HTML",
-);
-
-const Images = record(
-  {
-    total: count("Number of img elements"),
-    missing_alt: list(
-      Type.Object({ src: text("Its address as written"), line: integer("Line of the page, from 1") }),
-      "The first 50 images without alt, label or a role that takes them out of the page",
-    ),
-    missing_alt_total: count("Number of such images"),
-    decorative: count("Images with an empty alt"),
-  },
-  "Images; null where the answer is no HTML",
-);
-
-const Links = record(
-  {
-    total: count("Number of a and area elements"),
-    internal: count("Links to the page's own host"),
-    external: count("Links to other hosts"),
-    nofollow: count("Links with rel=nofollow"),
-    non_descriptive: list(
-      Type.Object({
-        text: text("What it says"),
-        url: text("Where it leads"),
-        line: integer("Line of the page, from 1"),
-      }),
-      "The first 50 links whose text says nothing of where they lead, e.g. click here",
-    ),
-    non_descriptive_total: count("Number of such links"),
-    uncrawlable: list(
-      Type.Object({
-        href: Nullable(text("href as written, null without one")),
-        text: text("What it says"),
-        line: integer("Line of the page, from 1"),
-      }),
-      "The first 50 links without an address a crawler could follow",
-    ),
-    uncrawlable_total: count("Number of such links"),
-  },
-  "Links; null where the answer is no HTML",
-);
-
-const Canonical = record(
-  {
-    url: Nullable(text("The one address named, resolved; null where there is none, or several that differ")),
-    source: Nullable(word(["html", "http_header"], "Where it stands")),
-    named: texts("All that are named, as written"),
-    self: Nullable(truth("It is the page's own address; null without one")),
-    issues: texts("What is wrong, one sentence each"),
-  },
-  "The address search engines are told to show",
-);
-
-const Indexable = record(
-  {
-    value: Nullable(
-      truth("Crawlers in general and Googlebot may index the page; null where robots.txt could not be read"),
-    ),
-    blocked_by: list(
-      Type.Object({
-        source: word(["robots_txt", "meta_robots", "x_robots_tag", "http_status"], "Where it is said"),
-        user_agent: text("Crawler it is said to, lower case; * for all"),
-        rule: text("The rule or status"),
-      }),
-      "What keeps the page out of an index, also of a single crawler",
-    ),
-    crawlers: list(
-      Type.Object({
-        crawler: text("Name; * is one nobody has rules for"),
-        indexable: Nullable(truth("It may index the page; null where that could not be told")),
-      }),
-      "The same for single crawlers",
-    ),
-  },
-  "Whether search engines may have the page in their indexes",
-);
 
 /** What a search engine finds on a page, scored like Lighthouse's SEO category and beyond it. */
 export const seoAudit = defineTool({
