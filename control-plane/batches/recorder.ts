@@ -1,6 +1,5 @@
-import { isDatabaseAway } from "#control-plane/database/away.ts";
-import { createPump } from "#control-plane/database/pump.ts";
 import type { NewResult } from "#control-plane/batches/store.ts";
+import { createRunWriter } from "#control-plane/jobs/run-writer.ts";
 
 /** Writes a run's results as they come, many in one statement, through outages of the database. */
 export interface Recorder {
@@ -19,48 +18,25 @@ export interface RecorderOptions {
   readonly onLost: () => void;
 }
 
-const RETRY_MS = 500;
-
 /** An empty recorder of one run. */
 export function createRecorder({ write, signal, onLost }: RecorderOptions): Recorder {
   const waiting: NewResult[] = [];
-  let lost = false;
-  let idle: (() => void)[] = [];
-
-  const pump = createPump(async () => {
-    while (!lost && waiting.length > 0) {
+  const writer = createRunWriter({
+    hasMore: () => waiting.length > 0,
+    async write() {
       const batch = [...waiting];
-      try {
-        lost = !(await write(batch));
-        waiting.splice(0, batch.length);
-      } catch (error) {
-        // What cannot be written will not be by trying again; the run ends and is taken up anew.
-        lost = !isDatabaseAway(error) || signal.aborted;
-        if (!lost) await delay(RETRY_MS);
-      }
-    }
-    if (lost) onLost();
-    for (const resolve of idle) resolve();
-    idle = [];
+      const ours = await write(batch);
+      waiting.splice(0, batch.length);
+      return ours;
+    },
+    signal,
+    onLost,
   });
-
   return {
     add(result) {
       waiting.push(result);
-      pump.wake();
+      writer.wake();
     },
-    async settle() {
-      await new Promise<void>((resolve) => {
-        idle.push(resolve);
-        pump.wake();
-      });
-      return !lost;
-    },
+    settle: () => writer.settle(),
   };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

@@ -1,5 +1,4 @@
-import { isDatabaseAway } from "#control-plane/database/away.ts";
-import { createPump } from "#control-plane/database/pump.ts";
+import { createRunWriter } from "#control-plane/jobs/run-writer.ts";
 import type { NewEvent } from "#control-plane/measurements/journal/store.ts";
 
 /** Progress of one measurement kept as rows; what comes beyond is counted and dropped. */
@@ -7,7 +6,6 @@ const MOST_PROGRESS = 1_000;
 /** Characters of progress, likewise. */
 const MOST_PROGRESS_TEXT = 1_000_000;
 const BATCH = 200;
-const RETRY_MS = 500;
 
 /** Writes what happens in a run: in order, in batches, through outages of the database. */
 export interface Journal {
@@ -35,27 +33,19 @@ export function createJournal({ write, signal, onLost, ...options }: JournalOpti
   let progress = options.after;
   let progressText = 0;
   let dropped = 0;
-  let lost = false;
-  let idle: (() => void)[] = [];
-
-  const pump = createPump(async () => {
-    while (!lost && (waiting.length > 0 || dropped > 0)) {
+  const writer = createRunWriter({
+    hasMore: () => waiting.length > 0 || dropped > 0,
+    async write() {
       const batch = waiting.slice(0, BATCH);
       const unsaid = dropped;
-      try {
-        lost = !(await write(batch, written, unsaid));
-        written += batch.length;
-        waiting.splice(0, batch.length);
-        dropped -= unsaid;
-      } catch (error) {
-        // What cannot be written will not be by trying again; the run ends and is taken up anew.
-        lost = !isDatabaseAway(error) || signal.aborted;
-        if (!lost) await delay(RETRY_MS);
-      }
-    }
-    if (lost) onLost();
-    for (const resolve of idle) resolve();
-    idle = [];
+      const ours = await write(batch, written, unsaid);
+      written += batch.length;
+      waiting.splice(0, batch.length);
+      dropped -= unsaid;
+      return ours;
+    },
+    signal,
+    onLost,
   });
 
   return {
@@ -69,20 +59,8 @@ export function createJournal({ write, signal, onLost, ...options }: JournalOpti
         }
       }
       waiting.push(event);
-      pump.wake();
+      writer.wake();
     },
-    async settle() {
-      await new Promise<void>((resolve) => {
-        idle.push(resolve);
-        pump.wake();
-      });
-      return !lost;
-    },
+    settle: () => writer.settle(),
   };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

@@ -1,3 +1,5 @@
+import { OBSOLETE_ZONES } from "#probe-agent/analysis/obsolete-zones.ts";
+
 /** A date-time of a header field. */
 export interface MailDate {
   /** Milliseconds since 1970; null where the text names no moment. */
@@ -10,22 +12,6 @@ export type DateFault = "unreadable" | "impossible" | "wrong_weekday" | "obsolet
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-
-/** Minutes east of UTC (RFC 5322 section 4.3). */
-const ZONES = new Map([
-  ["ut", 0],
-  ["utc", 0],
-  ["gmt", 0],
-  ["z", 0],
-  ["est", -300],
-  ["edt", -240],
-  ["cst", -360],
-  ["cdt", -300],
-  ["mst", -420],
-  ["mdt", -360],
-  ["pst", -480],
-  ["pdt", -420],
-]);
 
 /** No date is longer; what is past that is not looked at. */
 const MAX_DATE = 200;
@@ -122,5 +108,5 @@ function zoneMinutes(zone: string | undefined): number | null {
     const [, sign, hours = "", minutes = "0"] = numeric;
     return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
   }
-  return ZONES.get(zone.toLowerCase()) ?? null;
+  return OBSOLETE_ZONES.get(zone.toLowerCase()) ?? null;
 }

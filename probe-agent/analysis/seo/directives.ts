@@ -1,5 +1,6 @@
 import { parseCookieDate } from "#probe-agent/analysis/cookies/date.ts";
 import type { PageFacts } from "#probe-agent/analysis/html/page.ts";
+import { OBSOLETE_ZONES } from "#probe-agent/analysis/obsolete-zones.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
@@ -26,17 +27,6 @@ const META_NAMES = new Set([
   "slurp",
 ]);
 const MAX_LISTED = 50;
-/** Zones of RFC 822 section 5.1, minutes east of UTC. */
-const ZONES = new Map([
-  ["est", -300],
-  ["edt", -240],
-  ["cst", -360],
-  ["cdt", -300],
-  ["mst", -420],
-  ["mdt", -360],
-  ["pst", -480],
-  ["pdt", -420],
-]);
 
 /** The robots meta elements of a page; names are matched whatever their case. */
 export function metaDirectives({ metas }: PageFacts, now: Date): CrawlerDirectives[] {
@@ -91,5 +81,5 @@ function readDate(text: string): Date | null {
   if (date === null) return null;
   const zone = /\s(?:([a-z]{3})|([+-])(\d{2}):?(\d{2}))$/.exec(text);
   const numeric = (Number(zone?.[3] ?? 0) * 60 + Number(zone?.[4] ?? 0)) * (zone?.[2] === "-" ? -1 : 1);
-  return new Date(date.getTime() - (ZONES.get(zone?.[1] ?? "") ?? numeric) * 60_000);
+  return new Date(date.getTime() - (OBSOLETE_ZONES.get(zone?.[1] ?? "") ?? numeric) * 60_000);
 }
