@@ -7,6 +7,7 @@ import { createErrorHandler, notFound } from "#control-plane/http/error-handler.
 import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
+import { awaitRestOfBody } from "#control-plane/http/rest-of-body.ts";
 import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/routes-seen.ts";
 import { sendTogether } from "#control-plane/http/send-together.ts";
 import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
@@ -104,6 +105,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     else done();
   });
   observeRequests(server, log, metrics);
+  awaitRestOfBody(server);
   sendTogether(server);
   return server;
 }

@@ -17,3 +17,29 @@ export function sendRaw(url: string, bytes: string, waitMs = 5_000): Promise<str
     });
   });
 }
+
+/** Sends everything before it reads anything, as many clients do. Rejects where the connection is reset first. */
+export function sendAllThenRead(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(Number(port), hostname);
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).pause();
+    // Late enough for a reset behind the answer to have come.
+    socket.write(bytes, "latin1", () => setTimeout(() => socket.resume(), 100));
+    socket.on("error", reject);
+    socket.on("close", () => resolve(text));
+  });
+}
+
+/** Sends a head and then octets until the server has had enough; how many it took. */
+export function countTaken(url: string, head: string): Promise<number> {
+  const { hostname, port } = new URL(url);
+  const chunk = Buffer.alloc(65_536, "x");
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(head, more));
+    const more = (): void => void (socket.writable && socket.write(chunk, more));
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(socket.bytesWritten));
+  });
+}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, makeTestKey, startGate, type TestGate } from "#test/support/gate.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
-import { sendRaw } from "#test/support/raw-http.ts";
+import { countTaken, sendAllThenRead, sendRaw } from "#test/support/raw-http.ts";
 
 let database: TestDatabase;
 let gate: TestGate;
@@ -74,10 +74,32 @@ describe("bodies", () => {
     const chunked = await sendRaw(
       gate.url,
       `POST /api/v4/write HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n` +
-        `Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
-      1_000,
-    ).catch(() => "HTTP/1.1 413 reset");
+        `Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
+    );
     expect(chunked).toMatch(/^HTTP\/1.1 413/);
+  });
+
+  it.each([
+    ["too long", `POST /api/v4/write HTTP/1.1\r\nX-API-Key: KEY\r\nContent-Type: application/json\r\n`, 413],
+    ["of no type", `POST /api/v4/write HTTP/1.1\r\nX-API-Key: KEY\r\nContent-Type: text/plain\r\n`, 415],
+    ["without a key", `POST /api/v4/write HTTP/1.1\r\n`, 401],
+    ["at no path", `POST /api/v4/nope HTTP/1.1\r\n`, 404],
+  ])("%s are answered to who sends everything before it reads", async (_, head, status) => {
+    const length = 8 * 1_048_576;
+    const all =
+      `${head.replace("KEY", key)}Host: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n` +
+      "x".repeat(length);
+    expect(await sendAllThenRead(gate.url, all)).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*"code":`));
+  });
+
+  it("that do not come are not waited for", async () => {
+    const head = `POST /api/v4/nope HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n`;
+    expect(await sendRaw(gate.url, `${head}x`, 20_000)).toMatch(/^HTTP\/1.1 404 [^]*connection: close/i);
+  });
+
+  it("without end are cut off", async () => {
+    const head = `POST /api/v4/nope HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
+    expect(await countTaken(gate.url, head)).toBeLessThan(64 * 1_048_576);
   });
 
   it.each([
