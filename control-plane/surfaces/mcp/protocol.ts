@@ -25,8 +25,8 @@ export interface McpMessage {
 
 /** The Model Context Protocol over stateless HTTP, in every revision the library speaks. */
 export interface McpProtocol {
-  /** The answer to one message; 202 without a body to notifications. */
-  answer(message: McpMessage): Promise<{ readonly status: number; readonly text: string }>;
+  /** The answer to one message as UTF-8; 202 without a body to notifications. */
+  answer(message: McpMessage): Promise<{ readonly status: number; readonly body: string | Buffer }>;
   close(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export function createProtocol(
         return lists.get(wording, id, (standIn) => ask({ ...message, body: { ...message.body, id: standIn } }));
       }
       const response = await ask(message);
-      return { status: response.status, text: await response.text() };
+      return { status: response.status, body: await response.text() };
     },
     close: () => modern.close(),
   };

@@ -64,17 +64,17 @@ async function answer(
   gate: Gate,
   protocol: McpProtocol,
 ): Promise<FastifyReply> {
-  const body = readMessage(request);
-  const counts = body?.["method"] === "tools/call" ? "minute-and-day" : "minute";
+  const message = readMessage(request);
+  const counts = message?.["method"] === "tools/call" ? "minute-and-day" : "minute";
   const principal = await gate.admit(request, reply, bearerToken(request), { ...GATE, counts });
-  if (body === undefined) return refuseMessage(reply, PARSE_ERROR, "The body is no JSON.");
-  if (body === null) return refuseMessage(reply, INVALID_REQUEST, "Send one message at a time, not a batch.");
+  if (message === undefined) return refuseMessage(reply, PARSE_ERROR, "The body is no JSON.");
+  if (message === null) return refuseMessage(reply, INVALID_REQUEST, "Send one message at a time, not a batch.");
   const gone = new AbortController();
   reply.raw.once("close", () => {
     if (!reply.raw.writableEnded) gone.abort();
   });
-  const { status, text } = await protocol.answer({
-    body,
+  const { status, body } = await protocol.answer({
+    body: message,
     headers: Object.fromEntries(
       Object.entries(request.headers).flatMap(([name, value]) =>
         READ_FIELDS.test(name) && typeof value === "string" ? [[name, value] as const] : [],
@@ -85,8 +85,8 @@ async function answer(
     signal: gone.signal,
   });
   reply.code(status);
-  if (text === "") return reply.send();
-  return reply.type("application/json; charset=utf-8").send(text);
+  if (body.length === 0) return reply.send();
+  return reply.type("application/json; charset=utf-8").send(body);
 }
 
 /** The one message of a body; bounded in depth like every JSON body. undefined: no JSON; null: JSON, but no object. */
