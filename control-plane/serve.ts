@@ -8,6 +8,8 @@ import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { createFoundation } from "#control-plane/http/foundation.ts";
 import { createServer } from "#control-plane/http/server.ts";
+import { createWrites } from "#control-plane/http/writes.ts";
+import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { openAnonymousLimits } from "#control-plane/limits/open-tier.ts";
 import { openBackground } from "#control-plane/background.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
@@ -65,8 +67,10 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
   const background = await openBackground(app, checks, CONTRACTS);
   const { measurements, jobs } = background;
   registerTools(server, checks, gate, CONTRACTS, measurements);
-  registerMeasurements(server, { checks, gate, measurements });
-  registerBatches(server, gate, background.batches);
+  const answers = createAnswers(app);
+  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
+  registerMeasurements(server, { checks, gate, writes, measurements });
+  registerBatches(server, { gate, writes, batches: background.batches });
   registerSharedPage(server, { clock, measurements });
   registerAdminQueue(server, admin, jobs);
   const open = openAnonymousLimits(app);
@@ -92,6 +96,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
     await server.listen({ host: config.http.host, port: config.http.port });
   } catch (error) {
     await background.stop(0);
+    answers.close();
     hub.stop();
     probes.close();
     await grpc.stop();
@@ -104,6 +109,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
       app.drain();
       const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
       await Promise.all([background.stop(JOBS_GRACE_MS), server.close(), mcp.close()]);
+      answers.close();
       clearTimeout(force);
       hub.stop();
       probes.close();

@@ -15,9 +15,8 @@ import {
 } from "#control-plane/batches/store.ts";
 import { startUpkeep } from "#control-plane/batches/upkeep.ts";
 import { showBatch, showResult, type InvalidTarget } from "#control-plane/batches/view.ts";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
-import { transact } from "#control-plane/database/transaction.ts";
 import type { Jobs } from "#control-plane/jobs.ts";
 
 /** What was submitted, sorted out: accepted targets and refused ones, both in their order. */
@@ -27,22 +26,31 @@ export interface SubmittedBatch {
   readonly invalid: readonly InvalidTarget[];
 }
 
+/** Which results are to be read. */
+export interface ResultsPage {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A batch with a page of its results. */
+export interface FoundBatch {
+  readonly batch: CountedBatch;
+  readonly targets: readonly StoredTarget[];
+}
+
 /** Many targets checked by one tool in the background. */
 export interface Batches {
   /** Stores a batch and has it run. null: none of its targets can be checked; `invalid` says why each cannot. */
   submit(
+    tx: Transaction,
     accountId: number,
     contract: Contract,
     urls: readonly string[],
   ): Promise<{ readonly batch: SubmittedBatch | null; readonly invalid: readonly InvalidTarget[] }>;
   /** One with a page of its results; null where the account has none of that id. */
-  find(
-    accountId: number,
-    id: string,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly batch: CountedBatch; readonly targets: readonly StoredTarget[] } | null>;
-  /** Cancels one that has not ended; checks under way are called back. */
-  cancel(accountId: number, id: string): Promise<void>;
+  find(accountId: number, id: string, page: ResultsPage): Promise<FoundBatch | null>;
+  /** Cancels one that has not ended, whose checks under way are called back; as `find` once it is cancelled. */
+  cancel(tx: Transaction, accountId: number, id: string): Promise<FoundBatch | null>;
   /** The tool of that name that takes one target. */
   contract(tool: string): Contract | undefined;
   export(sql: Queryable, accountId: number): Promise<unknown>;
@@ -64,6 +72,7 @@ const ID_BYTES = 15;
 const KEPT_MS = 7 * 86_400_000;
 const MOST_EXPORTED = 1_000;
 const MOST_TARGETS = 100;
+const FIRST_PAGE: ResultsPage = { limit: 100, offset: 0 };
 
 /** Opens the batches of one replica and takes part in running them. */
 export function createBatches(deps: BatchesDeps): Batches {
@@ -83,8 +92,13 @@ export function createBatches(deps: BatchesDeps): Batches {
   jobs.work("batch", ({ id }, signal) => runBatch({ sql, checks, contracts, onCancel }, id, signal));
   const upkeep = startUpkeep(sql, now);
 
+  async function find(on: Queryable, accountId: number, id: string, page: ResultsPage): Promise<FoundBatch | null> {
+    const batch = await findBatch(on, accountId, id, now());
+    return batch === null ? null : { batch, targets: await readTargets(on, id, page) };
+  }
+
   return {
-    async submit(accountId, contract, urls) {
+    async submit(tx, accountId, contract, urls) {
       const firsts = new Map<string, number>();
       const accepted: { url: string; original: number }[] = [];
       const invalid: InvalidTarget[] = [];
@@ -109,18 +123,14 @@ export function createBatches(deps: BatchesDeps): Batches {
         createdAt,
         expiresAt: new Date(createdAt.getTime() + KEPT_MS),
       };
-      await transact(sql, async (tx) => {
-        await insertBatch(tx, made, accepted);
-        await jobs.send(tx, "batch", { id, accountId });
-      });
+      await insertBatch(tx, made, accepted);
+      await jobs.send(tx, "batch", { id, accountId });
       return { batch: { id, total: accepted.length, invalid }, invalid };
     },
-    async find(accountId, id, page) {
-      const batch = await findBatch(sql, accountId, id, now());
-      return batch === null ? null : { batch, targets: await readTargets(sql, id, page) };
-    },
-    async cancel(accountId, id) {
-      await cancelBatch(sql, accountId, id, now());
+    find: (accountId, id, page) => find(sql, accountId, id, page),
+    async cancel(tx, accountId, id) {
+      await cancelBatch(tx, accountId, id, now());
+      return find(tx, accountId, id, FIRST_PAGE);
     },
     contract(tool) {
       const contract = contracts.get(tool);

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Batches } from "#control-plane/batches/batches.ts";
 import { CANCEL, POLL, PROGRESS, SUBMIT, SUBMITTED } from "#control-plane/batches/schemas.ts";
@@ -8,12 +8,19 @@ import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import type { Write, Writes } from "#control-plane/http/writes.ts";
 
 const TAG = "Batch";
-const FIRST_PAGE = { limit: 100, offset: 0 };
+
+/** What the routes stand on. */
+export interface BatchRoutesDeps {
+  readonly gate: Gate;
+  readonly writes: Writes;
+  readonly batches: Batches;
+}
 
 /** POST, GET and DELETE /api/v4/batch (service.md, Batch; decisions 11). */
-export function registerBatches(server: FastifyInstance, gate: Gate, batches: Batches): void {
+export function registerBatches(server: FastifyInstance, { gate, writes, batches }: BatchRoutesDeps): void {
   const keyed = gate.keyed({ scope: "check" });
   server.route({
     ...keyed,
@@ -28,8 +35,9 @@ export function registerBatches(server: FastifyInstance, gate: Gate, batches: Ba
       data: SUBMITTED,
       body: SUBMIT,
       errors: ["missing_parameter", "plan_limit_exceeded"],
+      isWrite: true,
     }),
-    handler: (request, reply) => submit(batches, request, reply),
+    handler: (request, reply) => writes.run(request, reply, readSubmission(batches, request)),
   });
   server.route({
     ...keyed,
@@ -63,18 +71,21 @@ export function registerBatches(server: FastifyInstance, gate: Gate, batches: Ba
       data: PROGRESS,
       query: CANCEL,
       errors: ["missing_parameter", "not_found"],
+      isWrite: true,
     }),
-    handler: async (request) => {
+    handler: (request, reply) => {
       const { accountId } = callerOf(request);
       const { job_id: id } = readQuery(CANCEL, request);
-      await batches.cancel(accountId, id);
-      const found = present(await batches.find(accountId, id, FIRST_PAGE));
-      return answer(request, showProgress(found.batch, found.targets));
+      return writes.run(request, reply, async (tx) => {
+        const found = present(await batches.cancel(tx, accountId, id));
+        return { data: showProgress(found.batch, found.targets) };
+      });
     },
   });
 }
 
-async function submit(batches: Batches, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+/** What is submitted, read and held to the plan, as the write it comes to. */
+function readSubmission(batches: Batches, request: FastifyRequest): Write {
   const caller = callerOf(request);
   const { urls, type = "check" } = readWrite(SUBMIT, request);
   const contract = readTool(batches, request, type);
@@ -83,14 +94,16 @@ async function submit(batches: Batches, request: FastifyRequest, reply: FastifyR
     const message = `This batch has ${urls.length} URLs; the plan allows ${batchUrls}.`;
     throw new Refusal("plan_limit_exceeded", { message, field: "urls" });
   }
-  const { batch, invalid } = await batches.submit(caller.accountId, contract, urls);
-  if (batch === null) {
-    const [first] = invalid;
-    const why = first === undefined ? "" : `; the first: ${first.message}`;
-    throw refuseField({ field: "urls", reason: "invalid_url", message: `holds no target that can be checked${why}` });
-  }
-  const made = { id: batch.id, status: "pending", tool: contract.name, invalid: JSON.stringify(invalid) } as const;
-  return reply.code(202).send(answer(request, showBatch(made, batch.total)));
+  return async (tx) => {
+    const { batch, invalid } = await batches.submit(tx, caller.accountId, contract, urls);
+    if (batch === null) {
+      const [first] = invalid;
+      const why = first === undefined ? "" : `; the first: ${first.message}`;
+      throw refuseField({ field: "urls", reason: "invalid_url", message: `holds no target that can be checked${why}` });
+    }
+    const made = { id: batch.id, status: "pending", tool: contract.name, invalid: JSON.stringify(invalid) } as const;
+    return { status: 202, data: showBatch(made, batch.total) };
+  };
 }
 
 function readTool(batches: Batches, request: FastifyRequest, type: string): Contract {

@@ -139,7 +139,7 @@ export async function finishBatch(
 }
 
 /** Cancels a batch that has not ended; its run hears of it wherever it is. false: there was nothing to cancel. */
-export async function cancelBatch(sql: Sql, accountId: number, id: string, now: Date): Promise<boolean> {
+export async function cancelBatch(sql: Queryable, accountId: number, id: string, now: Date): Promise<boolean> {
   const rows = await sql`
     with ended as (
       update batches set status = 'cancelled', finished_at = ${now}
@@ -151,7 +151,12 @@ export async function cancelBatch(sql: Sql, accountId: number, id: string, now: 
 }
 
 /** One of an account's batches with its figures, every submitted target counted; null where it has none of that id. */
-export async function findBatch(sql: Sql, accountId: number, id: string, now: Date): Promise<CountedBatch | null> {
+export async function findBatch(
+  sql: Queryable,
+  accountId: number,
+  id: string,
+  now: Date,
+): Promise<CountedBatch | null> {
   const [row] = await sql<CountedBatch[]>`
     select ${columns(sql)}, counts.* from batches cross join lateral (
       select count(*) as total, count(*) filter (where o.status = 'ok') as ok,

@@ -19,6 +19,8 @@ export interface Operation {
   readonly status?: 200 | 201 | 202;
   /** Media type of an answer that is a text and no envelope; `data` is its schema. */
   readonly plain?: string;
+  /** It changes something, and does so once for an X-Idempotency-Key (http/writes.ts). */
+  readonly isWrite?: boolean;
   /** Another success, with its own status and data. */
   readonly otherwise?: { readonly status: 200; readonly data: TSchema };
 }
@@ -84,6 +86,21 @@ const GATE_ERRORS: Readonly<Record<"key" | "either" | "operator" | "none", reado
   none: [],
 };
 
+const WRITE_ERRORS: readonly ErrorCode[] = ["missing_parameter", "conflict", "idempotency_mismatch"];
+
+const WRITE_HEADERS = Type.Object({
+  "X-Idempotency-Key": Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^[!-~]+$",
+      description:
+        "Your own name for this request. The same request under it within 60 seconds is answered as the first was, with " +
+        "X-Idempotent-Replayed: true, and does nothing again; while the first is running it is 409.",
+    }),
+  ),
+});
+
 const SECURITY = {
   key: [{ apiKey: [] }],
   either: [{ apiKey: [] }, { bearerKey: [] }],
@@ -94,7 +111,8 @@ const SECURITY = {
 /** A route's schema for the docs. Fastify's own validation and serialisation are off: parseParams and the contract decide. */
 export function operation(described: Operation) {
   const { id, tag, summary, data, query, body, security = "key", status = 200, plain, otherwise } = described;
-  const codes = [...GATE_ERRORS[security], ...(described.errors ?? [])];
+  const isWrite = described.isWrite === true;
+  const codes = [...GATE_ERRORS[security], ...(described.errors ?? []), ...(isWrite ? WRITE_ERRORS : [])];
   const response: Record<number, object> = {
     [status]:
       plain === undefined ? success(data) : { description: "The answer", content: { [plain]: { schema: data } } },
@@ -107,6 +125,7 @@ export function operation(described: Operation) {
     summary,
     ...(described.description === undefined ? {} : { description: described.description }),
     security: SECURITY[security],
+    ...(isWrite ? { headers: WRITE_HEADERS } : {}),
     ...(query === undefined ? {} : { querystring: query }),
     ...(body === undefined ? {} : { body }),
     response,

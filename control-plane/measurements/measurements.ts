@@ -3,8 +3,8 @@ import type { Random } from "#shared/clock.ts";
 import type { LocationItem } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Location, LocationRow } from "#control-plane/checks/answer.ts";
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
-import { transact } from "#control-plane/database/transaction.ts";
 import type { Jobs } from "#control-plane/jobs.ts";
 import { runMeasurement, type RunDeps } from "#control-plane/measurements/run.ts";
 import {
@@ -23,7 +23,6 @@ import {
 import { tailEvents, type NumberedEvent } from "#control-plane/measurements/tail.ts";
 import { exportMeasurements, startUpkeep } from "#control-plane/measurements/upkeep.ts";
 import { storeRow } from "#control-plane/measurements/view.ts";
-import type { Queryable } from "#control-plane/database/connect.ts";
 
 /** What is asked for: a tool's call, as it was parsed. */
 export interface AskedMeasurement {
@@ -44,7 +43,11 @@ export interface FoundMeasurement {
 /** Calls that are kept: run in the background and polled, or answered and shared. */
 export interface Measurements {
   /** Stores one that is to run at these places and sends its job, both or neither. */
-  create(asked: AskedMeasurement, places: readonly Location[]): Promise<{ id: string; shareId: string | null }>;
+  create(
+    tx: Transaction,
+    asked: AskedMeasurement,
+    places: readonly Location[],
+  ): Promise<{ id: string; shareId: string | null }>;
   /** Stores the answer of a call that has ended; returns the id of its public page. */
   share(asked: Omit<AskedMeasurement, "share">, rows: readonly LocationRow[]): Promise<string>;
   /** One of the account's own. */
@@ -55,8 +58,8 @@ export interface Measurements {
     accountId: number,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly ListedMeasurement[]; readonly total: number }>;
-  /** Cancels one that has not ended; the rest of its jobs are called back from the agents. */
-  cancel(accountId: number, id: string): Promise<void>;
+  /** Cancels one that has not ended, the rest of whose jobs is called back from the agents; as `find` afterwards. */
+  cancel(tx: Transaction, accountId: number, id: string): Promise<FoundMeasurement | null>;
   /** The events after a number, those to come included; ends with the measurement, and when this replica stops. */
   tail(id: string, after: number, signal: AbortSignal): AsyncGenerator<NumberedEvent>;
   /** All of an account's, for its export. */
@@ -104,19 +107,17 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
     };
   }
 
-  async function withLocations(measurement: StoredMeasurement | null): Promise<FoundMeasurement | null> {
-    return measurement === null ? null : { measurement, locations: await readLocations(sql, measurement.id) };
+  async function withLocations(on: Queryable, measurement: StoredMeasurement | null): Promise<FoundMeasurement | null> {
+    return measurement === null ? null : { measurement, locations: await readLocations(on, measurement.id) };
   }
 
   return {
-    async create(asked, places) {
+    async create(tx, asked, places) {
       const made = make(asked, asked.share, "pending");
       const open = { status: null, result: null, durationMs: null };
       const rows = places.map((location, ordinal) => ({ ...open, ordinal, location: JSON.stringify(location) }));
-      await transact(sql, async (tx) => {
-        await insertMeasurement(tx, made, rows);
-        await jobs.send(tx, "measurement", { id: made.id });
-      });
+      await insertMeasurement(tx, made, rows);
+      await jobs.send(tx, "measurement", { id: made.id });
       return { id: made.id, shareId: made.shareId };
     },
     async share(asked, rows) {
@@ -126,8 +127,8 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
       metrics.ended.inc({ status: "shared" });
       return made.shareId ?? "";
     },
-    find: async (accountId, id) => withLocations(await findMeasurement(sql, accountId, id, now())),
-    findShared: async (shareId) => withLocations(await findShared(sql, shareId, now())),
+    find: async (accountId, id) => withLocations(sql, await findMeasurement(sql, accountId, id, now())),
+    findShared: async (shareId) => withLocations(sql, await findShared(sql, shareId, now())),
     async list(accountId, page) {
       const [rows, total] = await Promise.all([
         listMeasurements(sql, accountId, now(), page),
@@ -135,8 +136,9 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
       ]);
       return { rows, total };
     },
-    async cancel(accountId, id) {
-      if (await cancelMeasurement(sql, accountId, id, now())) metrics.ended.inc({ status: "cancelled" });
+    async cancel(tx, accountId, id) {
+      if (await cancelMeasurement(tx, accountId, id, now())) metrics.ended.inc({ status: "cancelled" });
+      return withLocations(tx, await findMeasurement(tx, accountId, id, now()));
     },
     tail: (id, after, signal) => tailEvents({ sql, watch }, id, after, AbortSignal.any([signal, closing.signal])),
     export: (queryable, accountId) => exportMeasurements(queryable, accountId, contracts, now()),

@@ -11,6 +11,7 @@ import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import type { Write, Writes } from "#control-plane/http/writes.ts";
 import type { FoundMeasurement, Measurements } from "#control-plane/measurements/measurements.ts";
 import { CANCEL, CREATE, CREATED, LISTED, READ, SHOWN, SWITCHES } from "#control-plane/measurements/schemas.ts";
 import { isFinal, showMeasurement, showSummary } from "#control-plane/measurements/view.ts";
@@ -21,10 +22,18 @@ import { readLocations } from "#control-plane/surfaces/tool-request.ts";
 const URL = "/api/v4/measurements";
 const TAG = "Measurements";
 
+/** What the routes stand on. */
+export interface MeasurementRoutesDeps {
+  readonly checks: CheckContext;
+  readonly gate: Gate;
+  readonly writes: Writes;
+  readonly measurements: Measurements;
+}
+
 /** POST, GET and DELETE /api/v4/measurements (decisions 6). */
 export function registerMeasurements(
   server: FastifyInstance,
-  { checks, gate, measurements }: { checks: CheckContext; gate: Gate; measurements: Measurements },
+  { checks, gate, writes, measurements }: MeasurementRoutesDeps,
 ): void {
   // A key needs the scope of the tool it names; who may read is decided by whose it is.
   const keyed = gate.keyed({ scope: null });
@@ -44,8 +53,9 @@ export function registerMeasurements(
       query: SWITCHES,
       body: CREATE,
       errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],
+      isWrite: true,
     }),
-    handler: async (request, reply) => create(checks, measurements, request, reply),
+    handler: (request, reply) => writes.run(request, reply, readCreation({ checks, measurements }, request)),
   });
 
   server.route({
@@ -89,22 +99,23 @@ export function registerMeasurements(
       data: SHOWN,
       query: CANCEL,
       errors: ["missing_parameter", "not_found"],
+      isWrite: true,
     }),
-    handler: async (request) => {
+    handler: (request, reply) => {
       const { accountId } = callerOf(request);
       const { id } = readQuery(CANCEL, request);
-      await measurements.cancel(accountId, id);
-      return answer(request, show(measurements, present(await measurements.find(accountId, id))));
+      return writes.run(request, reply, async (tx) => ({
+        data: show(measurements, present(await measurements.cancel(tx, accountId, id))),
+      }));
     },
   });
 }
 
-async function create(
-  checks: CheckContext,
-  measurements: Measurements,
+/** What is asked for, read, as the write it comes to. */
+function readCreation(
+  { checks, measurements }: Pick<MeasurementRoutesDeps, "checks" | "measurements">,
   request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<object> {
+): Write {
   const { accountId, plan } = callerOf(request);
   const contract = readTool(measurements, request);
   const body = readWrite(CREATE, request);
@@ -112,21 +123,24 @@ async function create(
   const params = readParams(contract, body.params ?? {});
   const items = readLocations(body.locations, "json");
   const call = { contract, params, accountId, locations: items, maxLocations: plan.locations };
-  const checked = refuseUnanswered(inParams(await runCheck(checks, { ...call, dryRun: true, reserves: !dryRun })));
-  if (checked.kind !== "dry_run") throw new Error("a dry run gave an answer");
-  if (dryRun) return answer(request, { locations: checked.locations });
+  return async (tx) => {
+    // Inside, so that the target's budget is taken once for all attempts under one key.
+    const checked = refuseUnanswered(inParams(await runCheck(checks, { ...call, dryRun: true, reserves: !dryRun })));
+    if (checked.kind !== "dry_run") throw new Error("a dry run gave an answer");
+    if (dryRun) return { data: { locations: checked.locations } };
 
-  const places = [...checked.locations, ...checked.offline];
-  const { id, shareId } = await measurements.create({ accountId, contract, params, items, share }, places);
-  const data = {
-    id,
-    status: "pending",
-    tool: contract.name,
-    total: places.length,
-    poll_url: `${URL}?id=${id}`,
-    share_id: shareId,
+    const places = [...checked.locations, ...checked.offline];
+    const made = await measurements.create(tx, { accountId, contract, params, items, share }, places);
+    const data = {
+      id: made.id,
+      status: "pending",
+      tool: contract.name,
+      total: places.length,
+      poll_url: `${URL}?id=${made.id}`,
+      share_id: made.shareId,
+    };
+    return { status: 202, data, ...(made.shareId === null ? {} : { extras: { share_id: made.shareId } }) };
   };
-  return reply.code(202).send(answer(request, data, shareId === null ? {} : { share_id: shareId }));
 }
 
 /** The tool comes first: its scope is asked for before anything else of the body. */

@@ -129,7 +129,7 @@ export async function finishMeasurement(
 }
 
 /** Cancels a measurement that has not ended; its run hears of it wherever it is. false: there was nothing to cancel. */
-export async function cancelMeasurement(sql: Sql, accountId: number, id: string, now: Date): Promise<boolean> {
+export async function cancelMeasurement(sql: Queryable, accountId: number, id: string, now: Date): Promise<boolean> {
   const rows = await sql`
     with ended as (
       update measurements set status = 'cancelled', finished_at = ${now}
@@ -142,7 +142,7 @@ export async function cancelMeasurement(sql: Sql, accountId: number, id: string,
 
 /** One of an account's measurements; null where it has none of that id, or none any more. */
 export async function findMeasurement(
-  sql: Sql,
+  sql: Queryable,
   accountId: number,
   id: string,
   now: Date,

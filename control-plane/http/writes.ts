@@ -1,0 +1,98 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { RawBody } from "#control-plane/http/body.ts";
+import type { Extras } from "#control-plane/http/envelope.ts";
+import { answerError } from "#control-plane/http/error-handler.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
+import type { Answer, Answers } from "#control-plane/idempotency/answers.ts";
+import { identify, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
+import type { Metrics } from "#control-plane/metrics.ts";
+
+/** What a write has come to; by default status 200. */
+export interface Written {
+  readonly status?: 200 | 201 | 202;
+  readonly data: unknown;
+  readonly extras?: Extras;
+}
+
+/** All that a write does, in one transaction. Throws Refusal. */
+export type Write = (tx: Transaction) => Promise<Written>;
+
+/** How the API's writes are run: each in one transaction, and once only where the client gave them a key. */
+export interface Writes {
+  /** Runs a write whose parameters are read, and answers; with an X-Idempotency-Key seen before, answers as before. */
+  run(request: FastifyRequest, reply: FastifyReply, write: Write): Promise<FastifyReply>;
+}
+
+/** What writes stand on. */
+export interface WritesDeps {
+  readonly sql: Sql;
+  readonly answers: Answers;
+  readonly metrics: Metrics;
+}
+
+/** decisions 11: refusals that the next attempt may not meet; every other 4xx of a handler is kept. */
+const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
+
+/** The writes of one replica. */
+export function createWrites({ sql, answers, metrics }: WritesDeps): Writes {
+  return {
+    async run(request, reply, write) {
+      const identity = identityOf(request);
+      if (identity === null) {
+        const { status = 200, data, extras } = await transact(sql, write);
+        return reply.code(status).send(answer(request, data, extras));
+      }
+      const { accountId } = callerOf(request);
+      const once = await transact(sql, (tx) =>
+        answers.once(tx, { identity, accountId }, () => answerOf(tx, request, write)),
+      );
+      if (once.kind === "running") throw stillRunning();
+      if (once.kind === "other") throw otherRequest();
+      const { status, code, requestId, body } = once.answer;
+      if (code !== null) metrics.httpRefused.inc({ code });
+      if (once.kind === "replayed") reply.header("x-idempotent-replayed", "true").header("x-request-id", requestId);
+      return reply.code(status).type("application/json; charset=utf-8").send(body);
+    },
+  };
+}
+
+/** The write's answer, a refusal that is worth keeping included: then what it has done so far is undone. */
+async function answerOf(tx: Transaction, request: FastifyRequest, write: Write): Promise<Answer> {
+  const requestId = request.id;
+  try {
+    const { status = 200, data, extras } = await tx.savepoint(write);
+    return { status, code: null, requestId, body: JSON.stringify(answer(request, data, extras)) };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status >= 500 || NEVER_KEPT.has(error.status)) throw error;
+    return { status: error.status, code: error.code, requestId, body: JSON.stringify(answerError(request, error)) };
+  }
+}
+
+/** null: the client gave no key. Throws Refusal where it gave one that cannot be used. */
+function identityOf(request: FastifyRequest): WriteIdentity | null {
+  const key = request.headers["x-idempotency-key"];
+  if (key === undefined) return null;
+  if (typeof key !== "string" || !isIdempotencyKey(key)) {
+    const message = "must be 1 to 255 visible ASCII characters, without spaces";
+    throw refuseField({ field: "X-Idempotency-Key", reason: "type", message });
+  }
+  const body = request.body instanceof RawBody ? request.body.bytes : Buffer.alloc(0);
+  const { keyId } = callerOf(request);
+  return identify({ keyId, method: request.method, target: request.url, body }, key);
+}
+
+function stillRunning(): Refusal {
+  const message = "A request with this X-Idempotency-Key is still running. Ask again for its answer in a second.";
+  return new Refusal("conflict", { message, retryAfterSeconds: 1 });
+}
+
+function otherRequest(): Refusal {
+  return new Refusal("idempotency_mismatch", {
+    field: "X-Idempotency-Key",
+    message:
+      "This X-Idempotency-Key came with another request less than a minute ago. Give each request a key of its own.",
+  });
+}

@@ -1,0 +1,43 @@
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+
+/** An answer as it is kept. */
+export interface KeptAnswer {
+  readonly fingerprint: Uint8Array;
+  /** Sealed. */
+  readonly answer: Uint8Array;
+}
+
+/** Takes the lock of this number until the transaction ends; false: another transaction has it. */
+export async function tryLock(tx: Transaction, lock: string): Promise<boolean> {
+  const [row] = await tx<{ got: boolean }[]>`select pg_try_advisory_xact_lock(${lock}::text::bigint) as got`;
+  return row?.got ?? false;
+}
+
+/** The answer kept under a scope; null where there is none, or none any more. */
+export async function findAnswer(tx: Transaction, scope: Uint8Array, now: Date): Promise<KeptAnswer | null> {
+  const [row] = await tx<KeptAnswer[]>`
+    select fingerprint, answer from idempotent_answers where scope = ${scope} and expires_at > ${now}`;
+  return row ?? null;
+}
+
+/** Keeps an answer in the place of one past its time. */
+export async function keepAnswer(
+  tx: Transaction,
+  { scope, accountId, fingerprint, answer }: KeptAnswer & { readonly scope: Uint8Array; readonly accountId: number },
+  expiresAt: Date,
+): Promise<void> {
+  await tx`
+    insert into idempotent_answers (scope, account_id, fingerprint, answer, expires_at)
+    values (${scope}, ${accountId}, ${fingerprint}, ${answer}, ${expiresAt})
+    on conflict (scope) do update
+    set fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at`;
+}
+
+/** Deletes up to `limit` answers past their time; says how many. */
+export async function deleteExpiredAnswers(sql: Sql, now: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from idempotent_answers where scope in (
+      select scope from idempotent_answers where expires_at <= ${now} limit ${limit} for update skip locked
+    )`;
+  return count;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { identify, isIdempotencyKey, lockNumber, type WriteRequest } from "#control-plane/idempotency/identity.ts";
+
+const WRITE: WriteRequest = {
+  keyId: 1,
+  method: "POST",
+  target: "/api/v4/batch?b=2&a=1",
+  body: Buffer.from('{"urls":[]}'),
+};
+const hex = (write: Partial<WriteRequest>, key = "k") => {
+  const { scope, fingerprint } = identify({ ...WRITE, ...write }, key);
+  return { scope: scope.toString("hex"), fingerprint: fingerprint.toString("hex") };
+};
+
+describe("the identity of a write", () => {
+  it("is the same whatever the order of its query", () => {
+    expect(hex({ target: "/api/v4/batch?a=1&b=2" })).toEqual(hex({}));
+  });
+
+  it.each<[string, Partial<WriteRequest>]>([
+    ["method", { method: "DELETE" }],
+    ["path", { target: "/api/v4/measurements?b=2&a=1" }],
+    ["query", { target: "/api/v4/batch?b=2&a=3" }],
+    ["order of one name's values", { target: "/api/v4/batch?a=1&b=2&b=1" }],
+  ])("is another with another %s", (_, write) => {
+    const base = hex(write.target?.includes("b=1") === true ? { target: "/api/v4/batch?a=1&b=1&b=2" } : {});
+    expect(hex(write).scope).not.toBe(base.scope);
+    expect(hex(write).fingerprint).not.toBe(base.fingerprint);
+  });
+
+  it("has the scope of its key and of the client's name for it, and the same fingerprint under each", () => {
+    for (const other of [hex({ keyId: 2 }), hex({}, "K")]) {
+      expect(other.scope).not.toBe(hex({}).scope);
+      expect(other.fingerprint).toBe(hex({}).fingerprint);
+    }
+  });
+
+  it("keeps its scope with another body, but not its fingerprint", () => {
+    const other = hex({ body: Buffer.from('{"urls": []}') });
+    expect(other.scope).toBe(hex({}).scope);
+    expect(other.fingerprint).not.toBe(hex({}).fingerprint);
+  });
+
+  it("does not let its parts run into each other", () => {
+    expect(hex({ keyId: 1, method: "1POST" }).scope).not.toBe(hex({ keyId: 11, method: "POST" }).scope);
+    expect(hex({ target: "/a?b=c" }, "d").scope).not.toBe(hex({ target: "/a" }, "b=cd").scope);
+  });
+
+  it("locks by a number that PostgreSQL's bigint holds", () => {
+    expect(lockNumber(Buffer.from("ffffffffffffffff00", "hex"))).toBe("-1");
+    expect(lockNumber(Buffer.from("7fffffffffffffff00", "hex"))).toBe("9223372036854775807");
+  });
+});
+
+describe("a client's key", () => {
+  it.each(["a", "~!{}", "x".repeat(255), "7f3c-9"])("can be %s", (key) => expect(isIdempotencyKey(key)).toBe(true));
+  it.each(["", "a b", "x".repeat(256), "ä", "a\tb", "a\n", "\u007f"])("cannot be %j", (key) =>
+    expect(isIdempotencyKey(key)).toBe(false),
+  );
+});
