@@ -1,18 +1,40 @@
 import { defineConfig } from "vitest/config";
 
-// What needs network namespaces. One file at a time: routers share the kernel's error limits and the machine's two cores.
-// Vitest reads the default export.
+/** What asks servers alone: two files at once, each in a lab of its own. */
+const SERVICES = [
+  "test/lab/{differential-*,dns-*,http-tools,promtool,propagation-*,smtp-*,tls-*,whois-*,wrong-clock}.test.ts",
+];
+
+const shared = {
+  globalSetup: ["test/support/database-server.ts"],
+  pool: "forks" as const,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+};
+
+// What needs network namespaces. Vitest reads the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
-  root: new URL("../..", import.meta.url).pathname,
   test: {
-    include: ["test/lab/**/*.test.ts"],
-    // Needs nothing: part of npm test.
-    exclude: ["test/lab/pure/**"],
-    globalSetup: ["test/support/database-server.ts"],
-    pool: "forks",
-    fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        root: new URL("../..", import.meta.url).pathname,
+        test: { ...shared, name: "services", include: SERVICES, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        root: new URL("../..", import.meta.url).pathname,
+        test: {
+          ...shared,
+          name: "packets",
+          include: ["test/lab/**/*.test.ts"],
+          // test/lab/pure needs nothing: part of npm test.
+          exclude: [...SERVICES, "test/lab/pure/**"],
+          // One file at a time: routers share the kernel's error limits and the machine's two cores.
+          maxWorkers: 1,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
