@@ -49,11 +49,8 @@ const READERS: Readonly<Record<string, Read | undefined>> = Object.assign(Object
       : [],
   img: ofImage,
   input: (element: Element) => (is(element, "type", "image") ? plain(element, "src", "image") : []),
-  video: (element: Element) => [
-    ...plain(element, "poster", "image"),
-    ...(has(element, "autoplay") ? plain(element, "src", "media") : []),
-  ],
-  audio: (element: Element) => (has(element, "autoplay") ? plain(element, "src", "media") : []),
+  video: (element: Element, place: Place) => [...plain(element, "poster", "image"), ...ofMedia(element, place)],
+  audio: ofMedia,
   iframe: (element: Element) =>
     has(element, "srcdoc") ? [] : plain(element, "src", "frame", is(element, "loading", "lazy")),
   frame: (element: Element) => plain(element, "src", "frame"),
@@ -131,6 +128,29 @@ function candidateOf(element: Element, screen: Screen): string | null {
   const set = attribute(element, "srcset");
   return set === null ? null : chooseCandidate(parseSrcset(set, attribute(element, "sizes"), screen));
 }
+
+/**
+ * Only what plays by itself or is to be there beforehand is fetched whole (HTML, media elements); of others a browser
+ * takes the first octets. Without src the first source that fits counts.
+ */
+function ofMedia(element: Element, { screen }: Place): FoundReference[] {
+  const preload = attribute(element, "preload")?.toLowerCase();
+  if (!has(element, "autoplay") && preload !== "auto" && preload !== "") return [];
+  if (has(element, "src")) return plain(element, "src", "media");
+  for (const source of element.children.slice(0, 100).filter((child) => isTag(child))) {
+    if (source.name !== "source") continue;
+    const type = attribute(source, "type") ?? "";
+    const fits = type === "" || PLAYED_MEDIA.test(type);
+    const address = attribute(source, "src") ?? "";
+    if (fits && address !== "" && matchesMedia(attribute(source, "media") ?? "", screen)) {
+      return [{ address, type: "media" }];
+    }
+  }
+  return [];
+}
+
+/** What current browsers play without help. */
+const PLAYED_MEDIA = /^(?:video|audio)\/(?:mp4|webm|ogg|mpeg|mp3|aac|flac|wav|x-m4a|x-wav)\s*(?:;|$)/i;
 
 const STYLE_TYPES = { import: "stylesheet", font: "font", image: "image" } as const;
 

@@ -49,6 +49,18 @@ describe("what a page loads", () => {
     expect(found(html)).toEqual([]);
   });
 
+  it("fetches whole what plays by itself or is to be there beforehand: of several sources the first that fits", () => {
+    const html = `<video autoplay muted loop><source src=hero.mov type=video/quicktime>
+        <source src=phone.webm type=video/webm media="(max-width: 600px)"><source src="" type=video/mp4>
+        <source src=hero.webm type='video/webm; codecs="vp9"'><source src=hero.mp4 type=video/mp4><track src=t.vtt></video>
+      <video preload=auto src=early.mp4><source src=unused.mp4></video><audio preload=AUTO><source src=a.mp3></audio>
+      <video preload=none autoplay src=plays.mp4></video><video preload=metadata><source src=later.mp4></video>
+      <video><source src=later.mp4></video><video autoplay><source src=stream.m3u8 type=application/x-mpegurl></video>`;
+    expect(found(html)).toEqual(
+      ["hero.webm", "early.mp4", "a.mp3", "plays.mp4"].map((name) => `media https://www.example.co.uk/dir/${name}`),
+    );
+  });
+
   it("tells other sites by registrable domain", () => {
     const html =
       "<img src=https://cdn.example.co.uk/a><img src=https://example.co.uk/b><img src=https://other.co.uk/c>";

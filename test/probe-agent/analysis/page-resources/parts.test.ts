@@ -102,6 +102,15 @@ describe("a style sheet's text", () => {
     ).toEqual(["font a.woff2", "font b.woff2", "image c.cur"]);
   });
 
+  it("passes over the file for Internet Explorer that stands first in font faces of old", () => {
+    const old =
+      "src:url(a.eot);src:url('a.eot?#iefix') format('embedded-opentype'),url(a.woff2) format('woff2'),url(a.ttf)";
+    expect(read(`@font-face{${old}}@font-face{src:url(only.EOT)}p{background:url(b.png)}`)).toEqual([
+      "font a.woff2",
+      "image b.png",
+    ]);
+  });
+
   it("reads no comment, closed or not", () => {
     expect(read("/* url(a) */p{background:url(b)}/* url(c)")).toEqual(["image b"]);
   });
