@@ -11,7 +11,7 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
   const fetched = await fetchRobots(net, domain);
   if (fetched.status !== "ok") return fetched;
   const answer = fetched.data;
-  const tested = testUrl === undefined ? `${answer.origin}/` : URL.parse(testUrl, `${answer.origin}/`)?.href;
+  const tested = testedUrl(testUrl ?? "/", answer.origin);
   if (tested === undefined || !/^https?:/.test(tested)) {
     return { status: "invalid", field: "test_url", message: "must be an http(s) URL or a path of the site" };
   }
@@ -41,9 +41,16 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
   });
 });
 
+/** A URL, or a path of the site. "example.com/x" on example.com is meant as the former, not as a file of that name. */
+function testedUrl(text: string, origin: string): string | undefined {
+  const { host, protocol } = new URL(origin);
+  const isAddress = text.slice(0, host.length).toLowerCase() === host && /^(?:$|[/?])/.test(text.slice(host.length));
+  return URL.parse(isAddress ? `${protocol}//${text}` : text, `${origin}/`)?.href;
+}
+
 function issuesOf(answer: RobotsAnswer, report: ReportOf<"robots">): string[] {
   const { status, contentType, truncated } = answer;
-  const { availability, html, errors, lenient } = report;
+  const { availability, html, errors, lenient, faults } = report;
   const isText = /^text\/plain\b/i.test(contentType ?? "");
   return [
     ...(status === 429 ? ["Crawlers are turned away with 429; Google takes that for a ban on everything."] : []),
@@ -55,6 +62,7 @@ function issuesOf(answer: RobotsAnswer, report: ReportOf<"robots">): string[] {
     ...(truncated ? ["It is larger than 500 KiB; crawlers may ignore what is beyond."] : []),
     ...(errors > 0 ? [`${errors} lines are no rules.`] : []),
     ...(lenient > 0 ? [`${lenient} lines are understood by lenient crawlers only.`] : []),
+    ...faults,
     ...(new URL(answer.url).host === new URL(answer.origin).host ? [] : ["It is fetched from another host."]),
   ];
 }

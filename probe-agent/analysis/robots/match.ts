@@ -19,15 +19,26 @@ export function matchRobots(file: RobotsFile, agents: readonly string[], path: s
   return createMatcher(file, path)(agents);
 }
 
-/** As matchRobots, for many agents and one path: those whom the same groups apply to are decided on once. */
-export function createMatcher(file: RobotsFile, path: string): (agents: readonly string[]) => RobotsVerdict {
+/**
+ * As matchRobots, for many agents and one path: those whom the same groups apply to are decided on once. `byWriting`: a
+ * name that is no product token, e.g. "Ai2Bot", is also named by a line that says just that, as its operator asks for.
+ */
+export function createMatcher(
+  file: RobotsFile,
+  path: string,
+  { byWriting = false }: { readonly byWriting?: boolean } = {},
+): (agents: readonly string[]) => RobotsVerdict {
   const named = new Map<string, Set<RobotsGroup>>();
+  const name = (agent: string, group: RobotsGroup): void => {
+    const key = agent.toLowerCase();
+    const groups = named.get(key);
+    if (groups === undefined) named.set(key, new Set([group]));
+    else groups.add(group);
+  };
   for (const group of file.groups) {
-    for (const { token } of group.userAgents) {
-      const key = token.toLowerCase();
-      const groups = named.get(key);
-      if (groups === undefined) named.set(key, new Set([group]));
-      else groups.add(group);
+    for (const { token, written } of group.userAgents) {
+      name(token, group);
+      if (byWriting && written !== token) name(written, group);
     }
   }
   const places = new Map(file.groups.map((group, place) => [group, place]));

@@ -12,7 +12,12 @@ export interface RobotsRule {
 /** Consecutive user-agent lines and the rules after them (RFC 9309 2.1). */
 export interface RobotsGroup {
   /** Product tokens (letters, "-" and "_"; what follows is cut), "*" for everyone; as written otherwise. */
-  readonly userAgents: readonly { readonly token: string; readonly line: number }[];
+  readonly userAgents: readonly {
+    readonly token: string;
+    /** The value as it stands, e.g. "Ai2Bot", whose token is "Ai". */
+    readonly written: string;
+    readonly line: number;
+  }[];
   readonly rules: readonly RobotsRule[];
   /** Seconds; not in RFC 9309, null where absent or no number. */
   readonly crawlDelaySeconds: number | null;
@@ -27,16 +32,20 @@ export interface RobotsFile {
   readonly errors: readonly RobotsSyntaxError[];
   /** Lines only lenient parsers understand. */
   readonly lenientLines: readonly number[];
+  /** Lines of rules before the first user-agent line, which belong to nobody. */
+  readonly orphans: readonly number[];
 }
 
 interface OpenGroup {
-  userAgents: { token: string; line: number }[];
+  userAgents: { token: string; written: string; line: number }[];
   rules: RobotsRule[];
   crawlDelaySeconds: number | null;
 }
 
 /** How many entries of each list that only informs are kept. */
 const MAX_LISTED = 1000;
+/** Octets kept of a user agent as written. */
+const MAX_AGENT = 200;
 
 /** Reads any file into groups; rules before the first user-agent line belong to nobody and are dropped. */
 export function parseRobots(file: string | Uint8Array): RobotsFile {
@@ -45,6 +54,7 @@ export function parseRobots(file: string | Uint8Array): RobotsFile {
   const unknown: { key: string; value: string; line: number }[] = [];
   const errors: RobotsSyntaxError[] = [];
   const lenientLines: number[] = [];
+  const orphans: number[] = [];
   let open: OpenGroup | null = null;
   readRobotsLines(file, {
     error: (error) => keep(errors, error),
@@ -55,9 +65,11 @@ export function parseRobots(file: string | Uint8Array): RobotsFile {
           open = { userAgents: [], rules: [], crawlDelaySeconds: null };
           groups.push(open);
         }
-        open.userAgents.push({ token: productToken(line.value), line: line.line });
+        const written = text(line.value.slice(0, MAX_AGENT));
+        open.userAgents.push({ token: productToken(line.value), written, line: line.line });
       } else if (line.key === "allow" || line.key === "disallow") {
-        open?.rules.push(readRule(line, line.key));
+        if (open === null) keep(orphans, line.line);
+        else open.rules.push(readRule(line, line.key));
       } else if (line.key === "sitemap") {
         if (sitemaps.length < MAX_LISTED) sitemaps.push({ url: text(line.value), line: line.line });
       } else {
@@ -67,7 +79,7 @@ export function parseRobots(file: string | Uint8Array): RobotsFile {
       }
     },
   });
-  return { groups, sitemaps, unknown, errors, lenientLines };
+  return { groups, sitemaps, unknown, errors, lenientLines, orphans };
 }
 
 function keep<T>(list: T[], entry: T): void {

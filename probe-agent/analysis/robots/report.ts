@@ -1,5 +1,6 @@
 import type { RobotsResult } from "#shared/tools/robots.ts";
 import { leading } from "#probe-agent/analysis/fitting.ts";
+import { shownAgent } from "#probe-agent/analysis/robots/faults.ts";
 import { createMatcher } from "#probe-agent/analysis/robots/match.ts";
 import { parseRobots, type RobotsFile, type RobotsRule } from "#probe-agent/analysis/robots/parse.ts";
 import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
@@ -40,7 +41,7 @@ export function effectiveFile(bytes: Uint8Array, availability: Availability): Ro
 /** The file's own part of the result. */
 export function reportFile(file: RobotsFile) {
   const groups = file.groups.map(({ userAgents, rules, crawlDelaySeconds }) => ({
-    user_agents: userAgents.slice(0, MAX_LISTED).map(({ token }) => token.slice(0, MAX_TEXT)),
+    user_agents: userAgents.slice(0, MAX_LISTED).map((agent) => shownAgent(agent).slice(0, MAX_TEXT)),
     rules: rules.map(({ type, pattern, line }) => ({ type, pattern: pattern.slice(0, MAX_TEXT), line })),
     crawl_delay: crawlDelaySeconds,
   }));
@@ -69,7 +70,7 @@ export function reportFile(file: RobotsFile) {
 
 /** Who may fetch a URL: search engines, AI crawlers, everyone. */
 export function testAgents(file: RobotsFile, url: string, bots: readonly AiBot[]): RobotsResult["test"]["user_agents"] {
-  const match = createMatcher(file, robotsPath(url));
+  const match = createMatcher(file, robotsPath(url), { byWriting: true });
   const agents = [...new Set(["*", ...SEARCH_ENGINES, ...bots.slice(0, MAX_LISTED).map(({ name }) => name)])];
   return agents.map((ua) => {
     const { allowed, rule, group } = match([ua]);
@@ -79,7 +80,7 @@ export function testAgents(file: RobotsFile, url: string, bots: readonly AiBot[]
 
 /** The AI crawlers at the site's root. */
 export function testBots(file: RobotsFile, bots: readonly AiBot[]): RobotsResult["ai_bots"] {
-  const match = createMatcher(file, "/");
+  const match = createMatcher(file, "/", { byWriting: true });
   const tested = bots.slice(0, MAX_LISTED).map(({ name, operator, purpose }) => {
     const { allowed, group } = match([name]);
     return { name, operator, purpose, allowed, named: group === "specific" };

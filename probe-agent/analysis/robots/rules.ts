@@ -1,5 +1,6 @@
 import { isHtml } from "#probe-agent/analysis/html.ts";
-import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
+import { agentFaults, robotsFaults } from "#probe-agent/analysis/robots/faults.ts";
+import { parseRobots, type RobotsFile } from "#probe-agent/analysis/robots/parse.ts";
 import {
   availabilityOf,
   effectiveFile,
@@ -18,6 +19,9 @@ export interface RobotsInput {
   readonly bots: readonly AiBot[];
 }
 
+/** Lines without effect that are told one by one. */
+const MAX_FAULTS = 20;
+
 /** All that is told of a robots.txt; `tested` is the URL the crawlers are held against. */
 export function robotsReport({ status, contentType, bytes, bots, tested }: RobotsInput & { readonly tested: string }) {
   const availability = availabilityOf(status);
@@ -30,7 +34,15 @@ export function robotsReport({ status, contentType, bytes, bots, tested }: Robot
     html: availability === "parsed" && (isHtml(contentType, bytes) || isHtml(null, bytes)),
     errors: file.errors.length,
     lenient: file.lenientLines.length,
+    faults: availability === "parsed" ? faultsOf(file) : [],
   };
+}
+
+function faultsOf(file: RobotsFile): string[] {
+  const faults = [...robotsFaults(file), ...agentFaults(file.groups)];
+  const told = faults.slice(0, MAX_FAULTS).map(({ line, message }) => `Line ${line}: ${message}.`);
+  const left = faults.length - told.length;
+  return left === 0 ? told : [...told, `${left} more lines are of this kind.`];
 }
 
 /** What a robots.txt says to AI services. */

@@ -7,11 +7,13 @@ export interface ContentSignals {
   readonly ai_train: boolean | null;
 }
 
-/** Reads Content-Signal lines (contentsignals.org: comma-separated `name=yes|no`); the last word on a use counts. */
+/**
+ * Reads the Content-Signal lines for everyone (contentsignals.org: comma-separated `name=yes|no`, for the user agents of
+ * their group); the last word on a use counts.
+ */
 export function contentSignals(file: RobotsFile): ContentSignals {
   const said = new Map<string, boolean>();
-  for (const { key, value } of file.unknown) {
-    if (key.toLowerCase() !== "content-signal") continue;
+  for (const { value } of linesForEveryone(file, "content-signal")) {
     for (const part of value.slice(0, 1_000).split(/[,;]/)) {
       const [, name, word] = /^\s*([a-z-]{1,20})\s*=\s*(yes|no)\s*$/i.exec(part) ?? [];
       if (name !== undefined && word !== undefined) said.set(name.toLowerCase(), word.toLowerCase() === "yes");
@@ -21,8 +23,16 @@ export function contentSignals(file: RobotsFile): ContentSignals {
   return { search: of("search"), ai_input: of("ai-input"), ai_train: of("ai-train") };
 }
 
-/** The Content-Usage preference as written (IETF aipref, attachment in robots.txt); null without one. */
+/** The Content-Usage preference for everyone as written (IETF aipref, attachment in robots.txt); null without one. */
 export function contentUsage(file: RobotsFile): string | null {
-  const line = file.unknown.find(({ key }) => key.toLowerCase() === "content-usage");
-  return line === undefined ? null : line.value.slice(0, 200);
+  return linesForEveryone(file, "content-usage")[0]?.value.slice(0, 200) ?? null;
+}
+
+/** Lines of a key in groups of "*", and those before any group: they can be meant for everyone only. */
+function linesForEveryone({ groups, unknown }: RobotsFile, key: string): RobotsFile["unknown"] {
+  return unknown.filter((one) => {
+    if (one.key.toLowerCase() !== key) return false;
+    const group = groups.findLast(({ userAgents }) => (userAgents[0]?.line ?? Infinity) < one.line);
+    return group === undefined || group.userAgents.some(({ token }) => token === "*");
+  });
 }

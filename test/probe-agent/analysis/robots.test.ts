@@ -154,7 +154,7 @@ it("counts lines by CR, LF and CRLF alike and reports what it cannot read", () =
     );
     expect(file.groups).toEqual([
       {
-        userAgents: [{ token: "a", line: 1 }],
+        userAgents: [{ token: "a", written: "a", line: 1 }],
         rules: [{ type: "allow", pattern: "/", line: 2, offset: 13 + end.length }],
         crawlDelaySeconds: 2.5,
       },

@@ -129,10 +129,28 @@ describe("a site's rules for crawlers", () => {
     expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
   });
 
+  it("tell which lines have no effect", async () => {
+    answer = { status: 200, body: `Disallow: /\nUser-agent: *\n${"Disallow: private\n".repeat(30)}` };
+    const { issues } = await ask();
+    expect(issues).toHaveLength(21);
+    expect(issues[0]).toBe("Line 1: stands before the first user-agent line, so it is for nobody.");
+    expect(issues[1]).toContain('Line 3: "private" begins with neither');
+    expect(issues[20]).toBe("11 more lines are of this kind.");
+  });
+
   it("are tested with a URL of the site, or none", async () => {
     answer = { status: 200, body: "" };
     const { outcome } = await runTool(robots, { domain: site.url, test_url: "ftp://a.example/" });
     expect(outcome).toMatchObject({ status: "invalid", field: "test_url" });
+    const host = `127.0.0.1:${site.port}`;
+    for (const [written, path] of [
+      [`${host}/private/x?y`, "/private/x?y"],
+      [host, "/"],
+      [`${host}x/y`, `/${host}x/y`],
+      ["private", "/private"],
+    ] as const) {
+      expect((await ask(written, site.url)).test.url).toBe(`${site.url}${path}`);
+    }
     expect((await ask("https://other.example/")).limitations.join()).toContain("another host");
   });
 });
