@@ -1,3 +1,4 @@
+import { robotsFaults } from "#probe-agent/analysis/robots/faults.ts";
 import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
 import type { SeoFacts } from "#probe-agent/analysis/seo/audit.ts";
 
@@ -82,9 +83,12 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
       if (robots.status !== 200) return found(false, `status ${robots.status}`);
       if (robots.text === null) return found(false, "HTML");
       if (robots.text.trim() === "") return null;
-      const { errors, unknown } = parseRobots(robots.text);
-      const wrong = errors.length + unknown.filter(({ key }) => !KNOWN_KEYS.test(key.slice(0, 50))).length;
-      return found(wrong === 0, `${wrong} lines that mean nothing`);
+      const file = parseRobots(robots.text);
+      const unknown = file.unknown.filter(({ key }) => !KNOWN_KEYS.test(key.slice(0, 50)));
+      const wrong = [...file.errors, ...unknown, ...robotsFaults(file)].map(({ line }) => line);
+      const first =
+        wrong.length === 0 ? "" : `, the first in line ${wrong.reduce((one, other) => Math.min(one, other))}`;
+      return found(wrong.length === 0, `${wrong.length} lines that mean nothing${first}`);
     },
   },
   {

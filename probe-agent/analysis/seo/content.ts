@@ -4,6 +4,7 @@ import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
+import { hiddenElements } from "#probe-agent/analysis/seo/hidden.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
@@ -65,6 +66,7 @@ export function readContent(page: Page, pageUrl: string): PageContent {
     uncrawlable: [],
     uncrawlable_total: 0,
   };
+  const isHidden = hiddenElements();
   let last = 0;
   for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
     const level = /^h([1-6])$/.exec(element.name)?.[1];
@@ -74,7 +76,7 @@ export function readContent(page: Page, pageUrl: string): PageContent {
       last = Number(level);
       headings.counts[last - 1] = (headings.counts[last - 1] ?? 0) + 1;
       if (headings.texts.length < MAX_LISTED) headings.texts.push({ level: last, text: nameOf(element, budget) });
-    } else if (element.name === "img") readImage(element, images, lines);
+    } else if (element.name === "img") readImage(element, images, lines, isHidden);
     else if (element.name === "a" || element.name === "area") readLink(element, links, lines, context);
   }
   return { headings: { ...headings, outline_ok: headings.outline_ok && last > 0 }, images, links };
@@ -92,14 +94,19 @@ interface LinkContext {
   readonly budget: TextBudget;
 }
 
-/** axe's rule image-alt: a name by alt, aria or title, or a role that takes the image out of the page. */
-function readImage(element: Element, images: Mutable<PageContent["images"]>, lines: Lines): void {
+/** axe's rule image-alt: a name by alt, aria or title, or something that takes the image out of the page. */
+function readImage(
+  element: Element,
+  images: Mutable<PageContent["images"]>,
+  lines: Lines,
+  isHidden: (element: Element) => boolean,
+): void {
   images.total += 1;
   const alt = attribute(element, "alt");
   if (alt === "") images.decorative += 1;
   const role = attribute(element, "role")?.toLowerCase();
   const named = ["aria-label", "aria-labelledby", "title"].some((name) => (attribute(element, name) ?? "") !== "");
-  if (alt !== null || named || role === "presentation" || role === "none") return;
+  if (alt !== null || named || role === "presentation" || role === "none" || isHidden(element)) return;
   images.missing_alt_total += 1;
   if (images.missing_alt.length >= MAX_LISTED) return;
   const src = attribute(element, "src") ?? "";

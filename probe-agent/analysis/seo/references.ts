@@ -45,7 +45,8 @@ export function readReferences(
       bodyCanonicals += rel.includes("canonical") ? 1 : 0;
       continue;
     }
-    const url = resolveUrl(href, base);
+    // An empty href names nothing (HTML, "fetch and process the linked resource"), least of all the page itself.
+    const url = href === "" ? null : resolveUrl(href, base);
     head.push({ source: "html", rel, written: href, url, hreflang: attribute(element, "hreflang") });
   }
   return { head, bodyCanonicals };

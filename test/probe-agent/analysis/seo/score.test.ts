@@ -154,6 +154,11 @@ describe("canonical addresses", () => {
       "It names another host: other.test.",
     ]);
     expect(canonical("<link rel=canonical href='http://[bad'>").issues).toEqual(["It is no URL."]);
+    expect(canonical("<link rel=canonical href=''>")).toMatchObject({
+      url: null,
+      self: null,
+      issues: ["It is no URL."],
+    });
     expect(canonical("</head><body><link rel=canonical href=https://example.com/page>")).toMatchObject({
       url: null,
       issues: ["One stands in the body, where it is ignored."],
@@ -221,11 +226,24 @@ it("headings, images and links are read as Lighthouse reads them", () => {
   expect(facts.links?.uncrawlable.map(({ text }) => text)).toEqual(["js", "empty", "click", "f", "b"]);
 });
 
+it("images nobody is shown or read out need no description", () => {
+  const html =
+    "<img src=a aria-hidden=true><div aria-hidden=true><p><img src=b><img src=c></p></div><span hidden><img src=d></span>" +
+    "<img src=e style='border:0; display:none'><div style='visibility: hidden'><img src=f></div>" +
+    "<div aria-hidden=false><img src=shown></div>";
+  const { images } = readFacts(snapshot({ html }));
+  expect(images?.total).toBe(7);
+  expect(images?.missing_alt.map(({ src }) => src)).toEqual(["shown"]);
+});
+
 it("robots.txt is judged by its lines", () => {
   const status = (text: string | null, code = 200) =>
     statusOf({ robots: { known: true, status: code, text } }, "robots-txt");
   expect(status("User-agent: *\nCrawl-delay: 1\nDisallow:")).toBe("pass");
   expect(status("User-agent: *\nthis is no line at all")).toBe("fail");
+  expect(status("User-agent: *\nDisallow: private")).toBe("fail");
+  expect(status("User-agent: *\nDisallow: /private\nSitemap: /map.xml")).toBe("fail");
+  expect(status("Disallow: /private\nUser-agent: *\nDisallow: *.gif$")).toBe("fail");
   expect(status(null)).toBe("fail");
   expect(status(null, 500)).toBe("fail");
   expect(status(null, 404)).toBe("na");
