@@ -14,8 +14,10 @@ const MAX_LINES = 20_000;
 const MAX_SECTIONS = 100;
 const MAX_ERRORS = 20;
 const MAX_TEXT = 500;
-/** `- [name](url)`, notes after a colon. */
-const LINK = /^[-*+][ \t]+\[[^\]\n]{1,500}\]\([^()\s]{1,2048}\)(?:[ \t]*:?[ \t].{0,5000})?$/;
+/** `- [name](url)`, notes after a colon. Brackets and parentheses may stand in pairs (CommonMark, links). */
+const LINK =
+  /^[-*+][ \t]+\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){1,500}\]\((?:<[^<>\n]{1,2048}>|(?:[^()<>\s]|\([^()\s]{0,200}\)){1,2048})\)(?:[ \t]*:?[ \t].{0,5000})?$/;
+const FENCE = /^(?:```|~~~)/;
 
 /** Reads an llms.txt; a byte order mark is skipped. Any text gives an answer. */
 export function parseLlmsTxt(text: string): LlmsTxt {
@@ -27,8 +29,13 @@ export function parseLlmsTxt(text: string): LlmsTxt {
   const complain = (line: number, what: string): void => {
     if (errors.length < MAX_ERRORS) errors.push(`Line ${line + 1}: ${what}`);
   };
+  let fence: string | null = null;
   for (const [index, raw] of lines.entries()) {
     const line = raw.trim();
+    // A comment in a sample of code is no title.
+    const mark: string | null = FENCE.exec(line)?.[0] ?? null;
+    if (mark !== null && (fence === null || fence === mark)) fence = fence === null ? mark : null;
+    if (mark !== null || fence !== null) continue;
     const section = sections.at(-1);
     if (line.startsWith("# ")) {
       if (title !== null) complain(index, "a second title");

@@ -44,6 +44,22 @@ describe("llms.txt", () => {
     expect(errors.join()).toContain(what);
   });
 
+  it("takes addresses and names with pairs of brackets for links, and code for no title", () => {
+    const code = "```sh\n# install\n~~~\nnpm install\n```\n";
+    const links = [
+      "- [Foo (bar)](https://en.wikipedia.org/wiki/Foo_(bar)): an article",
+      "- [lists [1]](/lists)",
+      "- [spaces](<https://a.test/x y>)",
+    ];
+    expect(parseLlmsTxt(`# A\n\n${code}\n## Docs\n\n${links.join("\n")}\n`)).toMatchObject({
+      valid: true,
+      title: "A",
+      links: 3,
+      errors: [],
+    });
+    expect(parseLlmsTxt("```\n# no title\n").valid).toBe(false);
+  });
+
   it("skips a byte order mark, takes any line end, and a title is all it needs", () => {
     expect(parseLlmsTxt("\uFEFF# Name\r\n\r> About\r## S\r\n* [x](/y)")).toMatchObject({ valid: true, links: 1 });
     expect(parseLlmsTxt("# Name")).toMatchObject({ valid: true, sections: [], summary: null });
@@ -52,6 +68,7 @@ describe("llms.txt", () => {
   it("reads hostile text within a moment", () => {
     const started = performance.now();
     parseLlmsTxt(`# A\n## B\n${"- [".repeat(150_000)}\n- [${"[".repeat(400_000)}](${")".repeat(9)}`);
+    parseLlmsTxt(`# A\n## B\n- [${"[a".repeat(200_000)}](${"(".repeat(200_000)}\n- [a](${"(b)".repeat(90_000)}`);
     parseLlmsTxt(`# A\n${"## B\n".repeat(100_000)}`);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
