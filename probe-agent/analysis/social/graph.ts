@@ -45,6 +45,8 @@ export interface GraphReading {
   readonly repeated: readonly string[];
   /** The first image's address stands in the page without its scheme and host. */
   readonly relativeImage: boolean;
+  /** Properties without content. */
+  readonly empty: readonly string[];
   /** Structured properties with nothing before them that they could belong to. */
   readonly orphans: readonly string[];
 }
@@ -62,7 +64,8 @@ export function readGraph(properties: readonly Property[], base: string): GraphR
       .filter(([one]) => one === name)
       .slice(0, MAX_TEXTS)
       .map(([, content]) => storable(content, MAX_TEXT));
-  const first = (name: string): string | null => all(name)[0] ?? null;
+  // Templates leave contents empty: platforms take that for a property that is not there.
+  const first = (name: string): string | null => all(name).find((content) => content !== "") ?? null;
   const orphans = new Set<string>();
   const media = KINDS.map((kind) => readMedia(kind, properties, base, orphans));
   const [image = [], video = [], audio = []] = media;
@@ -101,6 +104,7 @@ export function readGraph(properties: readonly Property[], base: string): GraphR
       ([name, content]) => name === "og:image" && content !== "" && !URL.canParse(content),
     ),
     repeated: SINGLE.filter((name) => all(name).length > 1),
+    empty: [...new Set(properties.filter(([, content]) => content === "").map(([name]) => name))],
     orphans: [...orphans],
   };
 }
@@ -121,7 +125,10 @@ function readMedia(kind: string, properties: readonly Property[], base: string, 
     else if (last === undefined) orphans.add(name);
     else if (!last.has(part)) last.set(part, content);
   }
-  return entries.slice(0, MAX_MEDIA).map((parts) => describe(parts, base));
+  return entries
+    .filter((parts) => parts.get("url") !== "")
+    .slice(0, MAX_MEDIA)
+    .map((parts) => describe(parts, base));
 }
 
 function describe(parts: Parts, base: string): GraphMedia {

@@ -61,7 +61,8 @@ function previewOn(name: PlatformName, source: PreviewSource): Preview {
   const last = name === "x" ? { title: null, description: null, image: null } : fallback;
   const title = cutTo(own.title ?? graph.title ?? last.title, platform.title);
   const description = cutTo(own.description ?? graph.description ?? last.description, platform.description);
-  const image = own.image ?? graph.image.find(({ url }) => url !== null)?.url ?? last.image;
+  const images = [own.image, ...graph.image.map(({ url }) => url), last.image];
+  const image = images.find((url) => url !== null && /^https?:/.test(url)) ?? null;
   const known = checked !== null && checked.url === image ? checked : null;
   const { layout, issues } = layoutOf(platform, image, known);
   return {

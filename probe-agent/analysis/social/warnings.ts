@@ -18,7 +18,7 @@ export interface SeenImage {
 export function missingRequired({ graph }: GraphReading): string[] {
   return REQUIRED.filter((name) => {
     const value = graph[name];
-    return Array.isArray(value) ? value.length === 0 : value === null || value === "";
+    return Array.isArray(value) ? value.length === 0 : value === null;
   }).map((name) => `og:${name}`);
 }
 
@@ -30,7 +30,7 @@ export function socialWarnings(
   pageUrl: string,
   seen: SeenImage | null,
 ): string[] {
-  const { graph, repeated, orphans } = reading;
+  const { graph, repeated, empty, orphans } = reading;
   const names = (list: readonly string[]): string => list.slice(0, 20).join(", ");
   const [image] = graph.image;
   return [
@@ -40,6 +40,7 @@ export function socialWarnings(
     ),
     ...sentence(tags.inBody.length > 0, `In the body, where not everyone looks: ${names(tags.inBody)}.`),
     ...sentence(repeated.length > 0, `Given more than once, the first counts: ${names(repeated)}.`),
+    ...sentence(empty.length > 0, `Without content, as if they were missing: ${names(empty)}.`),
     ...sentence(orphans.length > 0, `Before the image, video or audio they belong to, so ignored: ${names(orphans)}.`),
     ...sentence(tags.truncated, "There are more social tags than are looked at."),
     ...sentence(graph.description === null, "og:description is missing."),
@@ -47,6 +48,10 @@ export function socialWarnings(
     ...sentence(
       pageUrl.startsWith("https:") && image?.url?.startsWith("http:") === true,
       "og:image is served over HTTP to a page over HTTPS.",
+    ),
+    ...sentence(
+      image !== undefined && image.url !== null && !/^https?:/.test(image.url),
+      "og:image is no http or https address, so nobody can fetch it.",
     ),
     ...sentence(image !== undefined && image.alt === null, "og:image:alt is missing."),
     ...sentence(

@@ -57,6 +57,10 @@ const PAGES: Readonly<Record<string, SitePath>> = {
   },
   "/silent-image": withImage("/silent"),
   "/empty": "<title></title>",
+  "/hollow":
+    `<head><title>Plain title</title><meta name=description content="About">` +
+    meta({ "og:title": "", "og:description": " ", "og:type": "website", "og:url": "", "og:image": "" }) +
+    meta({ "og:image:width": "600", "twitter:card": "summary", "twitter:title": "" }),
   "/text": { type: "text/plain", body: "x" },
   "/flood": `<head>${Array.from({ length: 3000 }, (_, n) => `<meta property="og:image" content="/${n}${"x".repeat(1500)}"><meta property="og:image:alt" content="${"é".repeat(3000)}"><meta property="book:isbn" content="${"é".repeat(3000)}">`).join("")}`,
 };
@@ -232,4 +236,21 @@ describe("hostile pages", () => {
     const { outcome } = await runTool(ogPreview, { url: gone.url });
     expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
   });
+});
+
+it("properties without content are none: previews fall back as platforms do, and the required ones are missing", async () => {
+  const { og, preview, missing_required: missing, warnings, image_check: check } = await previewOf("/hollow");
+  expect(og).toMatchObject({ title: null, description: null, url: null, image: [] });
+  expect(preview.facebook).toMatchObject({ title: "Plain title", description: "About", image: null });
+  expect(preview.slack.title).toBe("Plain title");
+  expect(missing).toEqual(["og:title", "og:image", "og:url"]);
+  expect(check).toBeNull();
+  expect(warnings).toContain("Without content, as if they were missing: og:title, og:description, og:url, og:image.");
+});
+
+it("a data: address is no image that a platform could fetch", async () => {
+  const { preview, warnings, image_check: check } = await previewOf("/data-image");
+  expect(preview.facebook).toMatchObject({ image: null, layout: "no_image" });
+  expect(check?.error).toBe("not an http or https address");
+  expect(warnings).toContain("og:image is no http or https address, so nobody can fetch it.");
 });
