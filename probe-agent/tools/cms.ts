@@ -3,6 +3,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { cms as contract } from "#shared/tools/cms.ts";
 import type { Asset } from "#probe-agent/analysis/cms/assets.ts";
 import { chooseSystems, isHeadless } from "#probe-agent/analysis/cms/choose.ts";
+import { lessForeign } from "#probe-agent/analysis/cms/foreign.ts";
 import { findParts, type SystemPart } from "#probe-agent/analysis/cms/parts.ts";
 import { cpeWithVersion, type Technology } from "#probe-agent/analysis/tech/technology.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
@@ -28,7 +29,13 @@ export const cms = implement(contract, async (net, { url }) => {
   if (found.status !== "ok") return found;
   if (read.status !== "ok") return read;
   const { assets, shopifyTheme } = read.data.report;
-  const { systems, pageBuilders, ecommerce, hosting, frontEnd } = chooseSystems(found.data.technologies);
+  const technologies = found.data.technologies;
+  const chosen = chooseSystems(technologies);
+  const { pageBuilders, ecommerce, hosting, frontEnd } = chosen;
+  // A front end may well draw on the system whose pictures it shows.
+  const systems = frontEnd
+    ? chosen.systems
+    : chooseSystems(technologies.map((one) => lessForeign(one, assets, head.final_url))).systems;
   const [best, ...others] = systems;
   const confirmed = best === undefined ? null : await confirmSystem(net, best, assets, head.final_url);
   const system = confirmed !== null && confirmed.system.confidence >= ENOUGH ? confirmed.system : null;

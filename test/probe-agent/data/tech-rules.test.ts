@@ -47,6 +47,13 @@ describe("the rules that are built in", () => {
     expect(new Set(rules.rules.map(({ slug }) => slug)).size).toBe(rules.rules.length);
   });
 
+  it("do not take a page for WordPress by a picture alone, which may be another site's", () => {
+    const confidence = (html: string) =>
+      detect({ url: "https://a.example/", html }, rules).find(({ name }) => name === "WordPress")?.confidence;
+    expect(confidence("<img src=https://blog.example/wp-content/uploads/a.jpg>")).toBe(50);
+    expect(confidence("<link rel=stylesheet href=/wp-content/themes/a/style.css>")).toBe(100);
+  });
+
   it("refer to each other by names that exist", () => {
     const named = rules.rules.flatMap(({ implies, requires, excludes }) => [
       ...implies.map(({ name }) => name),

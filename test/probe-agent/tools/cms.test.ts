@@ -137,6 +137,22 @@ describe("a system that names itself", () => {
     expect(result.cms).toMatchObject({ name: "WordPress", headless: true });
   });
 
+  it("is not that of somebody whose pictures the page shows", async () => {
+    const picture = '<img src="https://blog.example.com/wp-content/uploads/a.jpg">';
+    const { result } = await look({ "/": page("", picture) });
+    expect(result).toMatchObject({ detected: false, cms: null, candidates: [{ name: "WordPress", confidence: 30 }] });
+    const beside = await look({
+      "/": page('<link href="https://cdn.example/wp-content/themes/x/a.css" rel=stylesheet>', picture),
+    });
+    expect(beside.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
+    const own = await look({ "/": page("", `${picture}<img src="/wp-content/uploads/b.jpg">`) });
+    expect(own.result.cms).toMatchObject({ name: "WordPress" });
+    const confirmed = await look({ "/": page("", picture), "/wp-json/": json({ namespaces: ["wp/v2"] }) });
+    expect(confirmed.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
+    const other = await look({ "/": page('<meta name="generator" content="Hugo 0.121.1">', picture) });
+    expect(other.result.cms).toMatchObject({ name: "Hugo" });
+  });
+
   it("counts before one whose pictures it shows", async () => {
     const { result } = await look({
       "/": page('<meta name="generator" content="WordPress 6.4">', '<img src="https://images.ctfassets.net/s/a.jpg">'),
