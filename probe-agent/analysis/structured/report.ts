@@ -6,6 +6,7 @@ import { readEntities, type Entity, type TopEntity } from "#probe-agent/analysis
 import { excerpt, storable } from "#probe-agent/analysis/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/structured/open-graph.ts";
 import { richResults, type RichResult } from "#probe-agent/analysis/structured/rich-results.ts";
+import { findVariants } from "#probe-agent/analysis/structured/variants.ts";
 import { valueWarnings } from "#probe-agent/analysis/structured/value-checks.ts";
 
 /** Octets of JSON for all lists together, and characters shown of one thing. */
@@ -51,6 +52,7 @@ export function structuredReport(page: Page, url: string) {
     })),
   };
   const { fitted, cut } = fit(lists);
+  const { left } = findVariants(entities);
   const { json_ld, microdata, rdfa, opengraph, ...rest } = fitted;
   return {
     ...rest,
@@ -59,6 +61,7 @@ export function structuredReport(page: Page, url: string) {
     types: typesOf(entities.top.map(({ entity }) => entity)),
     limitations: [
       ...(shortened ? ["Long texts, lists and deep nesting of single things are shortened."] : []),
+      ...(left > 0 ? [`Of the variants of a product the first are judged: ${left} are left out of rich_results.`] : []),
       ...cut.map((name) => `There are more entries than fit into ${name}.`),
     ],
   };

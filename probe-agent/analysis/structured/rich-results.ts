@@ -1,6 +1,7 @@
 import { valuesOf, type Entities, type Entity, type TopEntity } from "#probe-agent/analysis/structured/entity.ts";
 import { FEATURES, type Feature } from "#probe-agent/analysis/structured/features.ts";
 import type { Need, Shape } from "#probe-agent/analysis/structured/shapes.ts";
+import { findVariants, MAX_VARIANTS } from "#probe-agent/analysis/structured/variants.ts";
 
 /** Whether a thing has what a kind of rich result asks for. */
 export interface RichResult {
@@ -26,16 +27,18 @@ const MAX_THINGS = 100;
 const MAX_MISSING = 50;
 
 /** Every feature that a thing of the page is of the type for. */
-export function richResults({ top, byId }: Entities): RichResult[] {
+export function richResults(entities: Entities): RichResult[] {
+  const { top, byId } = entities;
   const results: RichResult[] = [];
   const seen = new Set<Entity>();
+  const { whole } = findVariants(entities);
   for (const [item, one] of top.entries()) {
     for (const entity of candidates(one, byId)) {
       if (seen.has(entity)) continue;
       seen.add(entity);
       for (const feature of FEATURES) {
         if (results.length >= MAX_RESULTS) return results;
-        if (applies(feature, entity, byId)) results.push(judge(feature, entity, item, byId));
+        if (applies(feature, entity, byId)) results.push(judge(feature, whole(entity), item, byId));
       }
     }
   }
@@ -45,7 +48,8 @@ export function richResults({ top, byId }: Entities): RichResult[] {
 function candidates({ entity, understood }: TopEntity, byId: ById): Entity[] {
   if (!understood) return [];
   const inner = LEADING.flatMap((name) => valuesOf(entity, name, byId).slice(0, MAX_THINGS));
-  return [entity, ...inner.filter((value) => typeof value === "object")];
+  const variants = valuesOf(entity, "hasVariant", byId).slice(0, MAX_VARIANTS);
+  return [entity, ...[...inner, ...variants].filter((value) => typeof value === "object")];
 }
 
 function applies({ types, holding }: Feature, entity: Entity, byId: ById): boolean {

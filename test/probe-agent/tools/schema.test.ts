@@ -8,6 +8,14 @@ const block = (json: unknown): string =>
   `<script type="application/ld+json">${typeof json === "string" ? json : JSON.stringify(json)}</script>`;
 const graph = (...things: unknown[]): string => block({ "@context": "https://schema.org", "@graph": things });
 
+const variant = (sku: string) => ({
+  "@type": "Product",
+  "@id": `#${sku}`,
+  sku,
+  offers: { "@type": "Offer", price: "9.00", priceCurrency: "EUR" },
+});
+const shirt = { "@type": "ProductGroup", "@id": "#g", name: "Shirt", image: "https://a.test/shirt.jpg" };
+
 const PAGES = {
   "/shop":
     "<!doctype html>\n<title>Shop</title><meta property=og:title content=Anvil>\n" +
@@ -43,6 +51,20 @@ const PAGES = {
       "@type": "WebPage",
       video: { "@type": "VideoObject", name: "V", thumbnailUrl: "/t.jpg", uploadDate: "2026-01-01" },
     },
+  ),
+  "/variants": block({
+    "@context": "https://schema.org",
+    ...shirt,
+    hasVariant: [variant("s"), { ...variant("m"), offers: { "@type": "Offer", priceCurrency: "EUR" } }],
+  }),
+  "/variant-references": graph({ ...shirt, hasVariant: [{ "@id": "#s" }] }, variant("s"), {
+    ...variant("m"),
+    isVariantOf: { "@id": "#g" },
+  }),
+  "/hundred-variants": graph(
+    { ...shirt, hasVariant: Array.from({ length: 100 }, (_, n) => variant(`v${n}`)) },
+    { "@type": "Bakery", name: "B", address: "x" },
+    { "@type": "AccountingService", name: "B", address: "x" },
   ),
   "/text": { type: "text/plain", body: "no page" },
   "/huge": `${block({ "@context": "https://schema.org", "@type": "Article", headline: "x".repeat(1_000_000) })}${Array.from({ length: 2000 }, (_, n) => `<p itemscope itemtype=https://schema.org/Thing><b itemprop=name>${"y".repeat(500)}${n}</b></p>`).join("")}`,
@@ -92,6 +114,44 @@ describe("a shop", () => {
         'offers.priceCurrency: "$" is not a three-letter ISO 4217 code',
         "aggregateRating.ratingValue: 7 is more than bestRating 5",
       ]),
+    );
+  });
+});
+
+describe("a product of several variants", () => {
+  const rows = async (path: keyof typeof PAGES) =>
+    (await schemaOf(path)).rich_results.map(({ feature, eligible, missing_required: missing, item }) => [
+      feature,
+      eligible,
+      missing,
+      item,
+    ]);
+
+  it("is judged by each of them, with what the group says of all (schema.org/ProductGroup)", async () => {
+    const price = ["offers.price or offers.priceSpecification.price"];
+    expect(await rows("/variants")).toEqual([
+      ["Product", true, [], 0],
+      ["Merchant listing", true, [], 0],
+      ["Product", false, price, 0],
+      ["Merchant listing", false, price, 0],
+    ]);
+  });
+
+  it("is told once, whichever names the other", async () => {
+    expect(await rows("/variant-references")).toEqual([
+      ["Product", true, [], 0],
+      ["Merchant listing", true, [], 0],
+      ["Product", true, [], 2],
+      ["Merchant listing", true, [], 2],
+    ]);
+  });
+
+  it("with a hundred of them leaves room for other things, and says so", async () => {
+    const { rich_results: rich, limitations } = await schemaOf("/hundred-variants");
+    expect(rich.filter(({ feature }) => feature === "Product")).toHaveLength(10);
+    expect(rich.filter(({ feature }) => feature === "LocalBusiness")).toHaveLength(2);
+    expect(limitations).toContain(
+      "Of the variants of a product the first are judged: 90 are left out of rich_results.",
     );
   });
 });
