@@ -21,7 +21,9 @@ export const wayback = implement(contract, async (net, { url: given }) => {
     return failed("response", "target", "source_unavailable", message);
   }
   const captures = index.ok ? index.value.captures : [];
-  const counted = index.ok && !index.value.cut;
+  // New snapshots are shown before the index lists them.
+  const behind = index.ok && captures.length === 0 && closest !== null;
+  const counted = index.ok && !index.value.cut && !behind;
   const archive = `${new URL(net.services.waybackCdxUrl).origin}/web/`;
   const show = (capture: Capture | null | undefined) =>
     capture === null || capture === undefined ? null : toSnapshot(capture, archive, url);
@@ -37,7 +39,12 @@ export const wayback = implement(contract, async (net, { url: given }) => {
     calendar_url: `${archive}*/${url}`,
     source: [...(available.ok ? ["archive.org availability"] : []), ...(index.ok ? ["archive.org cdx"] : [])],
     observed_at: observedAt,
-    limitations: limitationsOf(available, index),
+    limitations: [
+      ...limitationsOf(available, index),
+      ...(behind
+        ? ["Snapshots were not counted: the index does not list the one there is, so it may lag behind."]
+        : []),
+    ],
   });
 });
 

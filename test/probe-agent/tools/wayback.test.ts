@@ -134,6 +134,14 @@ describe("an archived page", () => {
     expect(result).toMatchObject({ archived: true, snapshots_total: null });
   });
 
+  it("is not counted as none where the index does not list the snapshot there is", async () => {
+    index = send([]);
+    const result = await look();
+    expect(result).toMatchObject({ archived: true, snapshots_total: null, first: null, last: null, years: {} });
+    expect(result.closest?.timestamp).toBe("2024-01-02T03:04:05Z");
+    expect(result.limitations).toEqual([expect.stringMatching(/lag behind/)]);
+  });
+
   it("an index that is out of breath is asked once more", async () => {
     let asked = 0;
     index = (response, query) => {
