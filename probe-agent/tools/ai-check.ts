@@ -20,12 +20,14 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   const read = await readSeen(net, seen.data, "ai-page", {});
   if (read.status !== "ok") return read;
   const { head, observedAt } = seen.data;
-  const { meta, content } = read.data.report;
+  const { meta, content, reserved: ownReserved, usage: ownUsage } = read.data.report;
   const files = await gatherFiles(net, head.final_url);
-  const { status: robotsStatus, readable, bots, signals, usage } = files.robots;
+  const { status: robotsStatus, readable, bots, signals } = files.robots;
+  // What a page says of itself comes before what a file says of the site (TDM Reservation Protocol; aipref alike).
+  const usage = ownUsage ?? files.robots.usage;
   const llms = llmsOf(files.llms);
   const sitemaps = sitemapsOf(files);
-  const tdmrep = { ...fileOf(files.tdmrep), reserved: textOf(files.tdmrep, tdmReserved) };
+  const tdmrep = { ...fileOf(files.tdmrep), reserved: ownReserved ?? textOf(files.tdmrep, tdmReserved) };
   const { score, grade, checks } = scoreAi({
     robotsReadable: readable,
     welcomeShare: readable === null ? null : welcomeShare(bots),
@@ -35,7 +37,7 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
     sitemap: sitemaps.found || files.sitemap.known ? sitemaps.found : null,
     semanticMarks: content === null ? null : marksOf(content.semantic),
     description: content?.hasDescription ?? null,
-    preferenceStated: readable === null ? null : states(signals, usage, tdmrep.reserved),
+    preferenceStated: statedOrUnknown(readable, states(signals, usage, tdmrep.reserved)),
     noBlanketBan: !(meta.noai || meta.nosnippet),
   });
   return ok({
@@ -75,6 +77,11 @@ function welcomeShare({ bots }: ReturnType<typeof testBots>): number | null {
 
 function marksOf({ main, article, h1, headings_ordered: ordered }: SemanticHtml): number {
   return [main, article, h1 === 1, ordered && h1 > 0].filter(Boolean).length;
+}
+
+/** Where robots.txt could not be asked for, that nothing is stated is not known. */
+function statedOrUnknown(readable: boolean | null, stated: boolean): boolean | null {
+  return stated || readable !== null ? stated : null;
 }
 
 function states(

@@ -71,7 +71,11 @@ const Result = Type.Object({
   tdmrep: record(
     {
       ...FILE,
-      reserved: Nullable(truth("Text and data mining rights are reserved for the root; null where not said")),
+      reserved: Nullable(
+        truth(
+          "Text and data mining rights are reserved for the root: by the page, else its header, else this file; null where not said",
+        ),
+      ),
     },
     "/.well-known/tdmrep.json (TDM Reservation Protocol)",
   ),

@@ -2,7 +2,7 @@ import type { Page } from "#probe-agent/analysis/html.ts";
 import { resolveAddress, documentBase } from "#probe-agent/analysis/html/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
+import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import type { AiCheckResult } from "#shared/tools/ai-check.ts";
 
 const MAX_DIRECTIVES = 50;
@@ -53,6 +53,22 @@ export function markdownLink({ facts }: Page, pageUrl: string): string | null {
   return link?.href === null || link === undefined
     ? null
     : resolveAddress(link.href, documentBase(facts.baseHref, pageUrl));
+}
+
+/** Content-Usage of an answer (IETF aipref, attachment in HTTP) as written; null without one. */
+export function usageInHeader(headers: readonly HeaderPair[]): string | null {
+  const value = joinedHeader(headers, "content-usage")?.trim() ?? "";
+  return value === "" ? null : value.slice(0, 200).toWellFormed();
+}
+
+/** Whether a page or its header reserves TDM rights (TDM Reservation Protocol): the page's own word comes first. */
+export function reservedByPage(page: Page | null, headers: readonly HeaderPair[]): boolean | null {
+  const said = [
+    page === null ? null : metaContent(page.facts, "tdm-reservation"),
+    joinedHeader(headers, "tdm-reservation"),
+  ].map((value) => value?.trim());
+  const first = said.find((value) => value === "1" || value === "0");
+  return first === undefined ? null : first === "1";
 }
 
 /** Whether TDM rights are reserved for the root (tdmrep.json: a list of rules with location and tdm-reservation). */

@@ -1,4 +1,11 @@
-import { crawlerWords, feedsOf, hasDescription, markdownLink } from "#probe-agent/analysis/ai/page-words.ts";
+import {
+  crawlerWords,
+  feedsOf,
+  hasDescription,
+  markdownLink,
+  reservedByPage,
+  usageInHeader,
+} from "#probe-agent/analysis/ai/page-words.ts";
 import { semanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
 import { locateData } from "#probe-agent/analysis/html-metadata.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
@@ -13,6 +20,8 @@ const MAX_TYPES = 50;
 export function aiPage({ page, url, headers }: ReadPage) {
   return {
     meta: crawlerWords(page, headers),
+    reserved: reservedByPage(page, headers),
+    usage: usageInHeader(headers),
     content: page === null ? null : readContent(page, url),
   };
 }

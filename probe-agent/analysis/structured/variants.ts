@@ -8,7 +8,7 @@ const OWN = new Set(["hasVariant", "isVariantOf", "productGroupID", "url", "vari
 /** Variants of products with all that is known of them, and whose variants there are too many of. */
 export interface Variants {
   /** A variant together with what its group says of all; any other thing as it is. */
-  whole(entity: Entity): Entity;
+  readonly whole: (entity: Entity) => Entity;
   /** Variants that are left out. */
   readonly left: number;
 }
@@ -28,7 +28,7 @@ export function findVariants({ top, byId }: Entities): Variants {
   }
   return {
     left,
-    whole(entity) {
+    whole: (entity) => {
       const group = groups.get(entity);
       if (group === undefined) return entity;
       const shared = [...group.properties].filter(([name]) => !OWN.has(name));

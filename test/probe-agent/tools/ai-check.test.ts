@@ -7,6 +7,7 @@ import { resultOf, runTool } from "#test/support/tool.ts";
 interface File {
   readonly status?: number;
   readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -19,7 +20,10 @@ beforeAll(async () => {
       const wantsMarkdown = String(request.headers.accept).includes("text/markdown");
       const file = (wantsMarkdown ? files[`md ${path}`] : undefined) ?? files[path];
       if (file === undefined) response.writeHead(404, { "content-type": "text/plain" }).end("none\n");
-      else response.writeHead(file.status ?? 200, { "content-type": file.type ?? "text/plain" }).end(file.body);
+      else
+        response
+          .writeHead(file.status ?? 200, { "content-type": file.type ?? "text/plain", ...file.headers })
+          .end(file.body);
       return true;
     },
   });
@@ -115,6 +119,23 @@ describe("readiness for AI", () => {
   it("reads what crawlers are forbidden in meta elements and headers", async () => {
     files = { "/": { type: "text/html", body: '<meta name=robots content="noai, noimageai, max-snippet:0">' } };
     expect((await ask()).meta).toMatchObject({ noai: true, noimageai: true, nosnippet: true });
+  });
+
+  it("reads what a page says of uses of itself before what files say of the site", async () => {
+    const reserved = { "/.well-known/tdmrep.json": { body: '[{"location":"/","tdm-reservation":1}]' } };
+    const page = (body: string, headers: Record<string, string> = {}) => ({ type: "text/html", body, headers });
+    const said = async () => {
+      const { tdmrep, content_usage: usage, checks } = await ask();
+      return [tdmrep.reserved, usage, checks.find(({ id }) => id === "preference")?.status];
+    };
+    files = { "/": page("<p>") };
+    expect(await said()).toEqual([null, null, "fail"]);
+    files = { "/": page("<p>", { "tdm-reservation": "1", "content-usage": "train-ai=n" }) };
+    expect(await said()).toEqual([true, "train-ai=n", "pass"]);
+    files = { ...reserved, "/": page('<meta name="tdm-reservation" content="0">', { "tdm-reservation": "1" }) };
+    expect((await said())[0]).toBe(false);
+    files = { ...reserved, "/": page("<p>", { "tdm-reservation": "x" }) };
+    expect((await said())[0]).toBe(true);
   });
 
   it("is an answer without the page's part where it is no HTML, and none where nothing answers", async () => {
