@@ -153,6 +153,18 @@ describe("a system that names itself", () => {
     expect(other.result.cms).toMatchObject({ name: "Hugo" });
   });
 
+  it.each([
+    ["Drupal", "/sites/default/files/a.jpg"],
+    ["Sitecore", "/-/media/a.ashx"],
+    ["Adobe Experience Manager", "/content/dam/site/a.png"],
+    ["TYPO3", "/fileadmin/_processed_/a.jpg"],
+  ])("is not %s for a picture of another site", async (name, path) => {
+    const { result } = await look({ "/": page("", `<img src="https://other.example${path}">`) });
+    expect(result).toMatchObject({ detected: false, candidates: [{ name, confidence: 30 }] });
+    const own = await look({ "/": page("", `<img src="${path}"><img src="https://other.example${path}">`) });
+    expect(own.result.cms).toMatchObject({ name });
+  });
+
   it("counts before one whose pictures it shows", async () => {
     const { result } = await look({
       "/": page('<meta name="generator" content="WordPress 6.4">', '<img src="https://images.ctfassets.net/s/a.jpg">'),
