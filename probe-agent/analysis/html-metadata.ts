@@ -2,7 +2,7 @@ import { documentBase } from "#probe-agent/analysis/html/address.ts";
 import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
 import { readJsonLd, type JsonLdObject } from "#probe-agent/analysis/structured/json-ld.ts";
 import type { Located, StructuredError, StructuredItem } from "#probe-agent/analysis/structured/item.ts";
-import { readMicrodata } from "#probe-agent/analysis/structured/microdata.ts";
+import { readMicrodata, type ItemContents } from "#probe-agent/analysis/structured/microdata.ts";
 import { readSocialTags, type SocialTags } from "#probe-agent/analysis/structured/open-graph.ts";
 import { readRdfa } from "#probe-agent/analysis/structured/rdfa.ts";
 
@@ -22,6 +22,8 @@ export interface LocatedData {
   readonly microdata: readonly Located<StructuredItem>[];
   readonly rdfa: readonly Located<StructuredItem>[];
   readonly errors: readonly StructuredError[];
+  /** Microdata that search engines read otherwise than the standard. */
+  readonly contents: ItemContents;
 }
 
 /** JSON-LD, microdata and RDFa of a page. `url`: where it came from; addresses count from it and the base element. */
@@ -43,6 +45,7 @@ export function locateData({ document, facts, text }: Page, url: string): Locate
     microdata: microdata.items,
     rdfa: rdfa.items,
     errors: errors.toSorted((one, other) => one.position - other.position),
+    contents: microdata.contents,
   };
 }
 

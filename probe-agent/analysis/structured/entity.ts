@@ -1,6 +1,7 @@
 import type { LocatedData } from "#probe-agent/analysis/html-metadata.ts";
 import { isObject, type JsonLdObject } from "#probe-agent/analysis/structured/json-ld.ts";
 import type { StructuredItem, StructuredValue } from "#probe-agent/analysis/structured/item.ts";
+import type { ItemContents } from "#probe-agent/analysis/structured/microdata.ts";
 import type { Json } from "#probe-agent/analysis/structured/lenient-json.ts";
 
 /** A thing, whatever syntax it was written in; names of schema.org without its address. */
@@ -47,7 +48,7 @@ export function readEntities(data: LocatedData): Entities {
   }
   for (const source of ["microdata", "rdfa"] as const) {
     for (const { value, offset } of data[source]) {
-      top.push({ entity: fromItem(value, byId), source, offset, raw: value, understood: true });
+      top.push({ entity: fromItem(value, byId, data.contents), source, offset, raw: value, understood: true });
     }
   }
   return { top: top.toSorted((one, other) => one.offset - other.offset), byId };
@@ -109,19 +110,19 @@ function jsonValues(value: Json, byId: Map<string, Entity>): EntityValue[] {
   return [fromJson(value, byId)];
 }
 
-function fromItem(item: StructuredItem, byId: Map<string, Entity>): Entity {
+function fromItem(item: StructuredItem, byId: Map<string, Entity>, contents: ItemContents): Entity {
   const properties = new Map<string, EntityValue[]>();
-  for (const [name, values] of Object.entries(item.properties)) {
+  for (const [name, values] of Object.entries(contents.get(item) ?? item.properties)) {
     properties.set(
       shortName(name),
-      values.map((value) => itemValue(value, byId)),
+      values.map((value) => itemValue(value, byId, contents)),
     );
   }
   return remember({ types: item.type.map(shortName), id: item.id ?? null, properties }, byId);
 }
 
-function itemValue(value: StructuredValue, byId: Map<string, Entity>): EntityValue {
-  return typeof value === "string" ? value : fromItem(value, byId);
+function itemValue(value: StructuredValue, byId: Map<string, Entity>, contents: ItemContents): EntityValue {
+  return typeof value === "string" ? value : fromItem(value, byId, contents);
 }
 
 /** The first thing that says something under an address is what others mean by it. */

@@ -42,8 +42,16 @@ const ADDRESSES = new Map([
   ["object", "data"],
 ]);
 
+/** Properties of items as search engines take them, where that is not what the standard says. */
+export type ItemContents = ReadonlyMap<StructuredItem, StructuredItem["properties"]>;
+
+/** Items, and what their properties are read as beyond the standard. */
+export interface FoundMicrodata extends Found<StructuredItem> {
+  readonly contents: ItemContents;
+}
+
 /** The top-level microdata items of a page, by the algorithms of the HTML standard. `base` as documentBase gives it. */
-export function readMicrodata(root: Document, base: string, size: PageSize): Found<StructuredItem> {
+export function readMicrodata(root: Document, base: string, size: PageSize): FoundMicrodata {
   return new MicrodataReader(root, base, size).read();
 }
 
@@ -52,6 +60,7 @@ class MicrodataReader {
   readonly #base: string;
   readonly #errors = new Map<string, StructuredError>();
   readonly #exceeded = new Set<string>();
+  readonly #contents = new Map<StructuredItem, StructuredItem["properties"]>();
   #ids: Map<string, Element> | null = null;
   #visits = 0;
   #items = 0;
@@ -67,13 +76,13 @@ class MicrodataReader {
     this.#text = { left: textBudget(size) };
   }
 
-  read(): Found<StructuredItem> {
+  read(): FoundMicrodata {
     const items: Located<StructuredItem>[] = [];
     for (const element of walkElements(this.#root, INERT_ELEMENTS)) {
       if (!isItem(element) || writtenAttribute(element, "itemprop") !== null) continue;
       items.push({ value: this.#item(element, [element]), offset: element.startIndex ?? 0 });
     }
-    return { items, errors: [...this.#errors.values()] };
+    return { items, errors: [...this.#errors.values()], contents: this.#contents };
   }
 
   /** `memory`: the item and those around it, so that loops end (the standard's "get the object"). */
@@ -84,17 +93,22 @@ class MicrodataReader {
     const address = id === null ? null : resolveUrl(id.trim(), this.#base);
     if (id !== null && type.length === 0) this.#error("itemid without itemtype", element);
     const properties = new Map<string, StructuredValue[]>();
+    const read = new Map<string, StructuredValue[]>();
+    let differs = false;
     for (const property of this.#propertiesOf(element)) {
       const value = this.#value(property, memory);
       if (value === null) continue;
+      const content = contentOf(property);
+      differs ||= content !== null;
       for (const name of wordsOf(property, "itemprop")) {
-        const values = properties.get(name);
-        if (values === undefined) properties.set(name, [value]);
-        else values.push(value);
+        append(properties, name, value);
+        append(read, name, content ?? value);
       }
     }
     const known = address === null || type.length === 0 ? {} : { id: address.href };
-    return { type, ...known, properties: Object.fromEntries(properties) };
+    const item = { type, ...known, properties: Object.fromEntries(properties) };
+    if (differs) this.#contents.set(item, Object.fromEntries(read));
+    return item;
   }
 
   /** The elements that give an item its properties, in tree order (the standard's "the properties of an item"). */
@@ -170,6 +184,21 @@ class MicrodataReader {
     const position = element.startIndex ?? 0;
     this.#errors.set(`${position} ${message}`, { message: `Microdata: ${message}`, position });
   }
+}
+
+/** Elements whose value is not their text have an attribute of their own for it. */
+const OWN_ATTRIBUTE = new Set(["meta", "data", "meter", "time"]);
+
+/** What search engines read in the place of an element's text; the standard knows it of meta elements only. */
+function contentOf(element: Element): string | null {
+  if (isItem(element) || OWN_ATTRIBUTE.has(element.name) || ADDRESSES.has(element.name)) return null;
+  return writtenAttribute(element, "content")?.slice(0, MAX_VALUE_LENGTH) ?? null;
+}
+
+function append(properties: Map<string, StructuredValue[]>, name: string, value: StructuredValue): void {
+  const values = properties.get(name);
+  if (values === undefined) properties.set(name, [value]);
+  else values.push(value);
 }
 
 function isItem(element: Element): boolean {

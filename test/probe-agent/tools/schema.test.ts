@@ -66,6 +66,10 @@ const PAGES = {
     { "@type": "Bakery", name: "B", address: "x" },
     { "@type": "AccountingService", name: "B", address: "x" },
   ),
+  "/contents":
+    "<div itemscope itemtype=https://schema.org/Product><h1 itemprop=name>Anvil</h1><div itemprop=image content=https://a.test/a.jpg></div>" +
+    "<p itemprop=offers itemscope itemtype=https://schema.org/Offer>" +
+    "<span itemprop=priceCurrency content=USD>$</span><b itemprop=price content=1000.00>1,000.00</b></p></div>",
   "/text": { type: "text/plain", body: "no page" },
   "/huge": `${block({ "@context": "https://schema.org", "@type": "Article", headline: "x".repeat(1_000_000) })}${Array.from({ length: 2000 }, (_, n) => `<p itemscope itemtype=https://schema.org/Thing><b itemprop=name>${"y".repeat(500)}${n}</b></p>`).join("")}`,
   "/deep": block("[".repeat(100_000)),
@@ -154,6 +158,18 @@ describe("a product of several variants", () => {
       "Of the variants of a product the first are judged: 90 are left out of rich_results.",
     );
   });
+});
+
+it("microdata is shown by the standard, and judged with the content attributes that search engines read", async () => {
+  const { formats, rich_results: rich, warnings } = await schemaOf("/contents");
+  expect(formats.microdata).toMatchObject([
+    { properties: { image: [""], offers: [{ properties: { price: ["1,000.00"], priceCurrency: ["$"] } }] } },
+  ]);
+  expect(rich.map(({ feature, eligible }) => [feature, eligible])).toEqual([
+    ["Product", true],
+    ["Merchant listing", true],
+  ]);
+  expect(warnings.filter(({ message }) => message.includes("is not"))).toEqual([]);
 });
 
 describe("other pages", () => {
