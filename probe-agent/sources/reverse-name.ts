@@ -4,6 +4,8 @@ import type { Net } from "#probe-agent/net/port.ts";
 export interface ReverseName {
   /** PTR name, null where there is none or nobody answered. */
   readonly hostname: string | null;
+  /** Whether there is any; null where nobody answered. */
+  readonly exists: boolean | null;
   /** Forward-confirmed reverse DNS; null without a name or when the look-up of the name failed. */
   readonly fcrdns: boolean | null;
 }
@@ -13,12 +15,15 @@ const MAX_NAMES = 3;
 
 /** Asks for the PTR names and looks the first few up again; a confirmed one is preferred (RFC 8501 section 1). */
 export async function reverseName(net: Net, ip: string): Promise<ReverseName> {
-  const names = (await net.dns.reverse(ip)).slice(0, MAX_NAMES);
+  const names = await net.dns.reverse(ip);
+  if (names === null) return { hostname: null, exists: null, fcrdns: null };
   const verdicts = await Promise.all(
-    names.map(async (hostname) => ({ hostname, fcrdns: await leadsTo(net, hostname, ip) })),
+    names
+      .slice(0, MAX_NAMES)
+      .map(async (hostname) => ({ hostname, exists: true, fcrdns: await leadsTo(net, hostname, ip) })),
   );
   const best = verdicts.find(({ fcrdns }) => fcrdns === true) ?? verdicts.find(({ fcrdns }) => fcrdns === null);
-  return best ?? verdicts[0] ?? { hostname: null, fcrdns: null };
+  return best ?? verdicts[0] ?? { hostname: null, exists: false, fcrdns: null };
 }
 
 /** Whether a name resolves to an address now; null where the look-up failed. */

@@ -106,5 +106,5 @@ async function reverseOf(net: Net, ip: string): Promise<string | null> {
   });
   const names = await Promise.race([net.dns.reverse(ip), tooLate]);
   clearTimeout(timer);
-  return names[0] ?? null;
+  return names?.[0] ?? null;
 }

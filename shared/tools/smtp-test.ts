@@ -142,6 +142,7 @@ export const smtpTest = defineTool({
     ptr: Nullable(
       text("Reverse name of the address, a confirmed one if any is; null where there is none or nobody answered"),
     ),
+    has_ptr: Nullable(truth("The address has a reverse name; null where nobody answered")),
     fcrdns: Nullable(truth("That name leads back to the address; null without a name or an answer")),
     ptr_match: Nullable(truth("It is the name in the greeting or the answer to EHLO; null where one is not known")),
     dane: Nullable(HostDane),

@@ -26,6 +26,9 @@ export const GOOD: Zones = {
   "good.test": { MX: ["10 mail.good.test."], TXT: [txt("v=spf1 mx -all"), txt("site=1")] },
   "mail.good.test": { A: ["8.8.8.8"], AAAA: ["2001:4860::25"] },
   "8.8.8.8.in-addr.arpa": { PTR: ["mail.good.test."] },
+  "5.2.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.8.4.1.0.0.2.ip6.arpa": {
+    PTR: ["mail.good.test."],
+  },
   "_dmarc.good.test": { TXT: [txt("v=DMARC1; p=reject; rua=mailto:d@good.test,mailto:r@reports.test")] },
   "good.test._report._dmarc.reports.test": { TXT: [txt("v=DMARC1")] },
   "google._domainkey.good.test": { TXT: [txt(`v=DKIM1; p=${KEY}`)] },

@@ -19,6 +19,8 @@ export interface HostFacts {
 export interface AddressFacts {
   readonly ip: string;
   readonly ptr: string | null;
+  /** Null where nobody answered or it was not asked. */
+  readonly has_ptr: boolean | null;
   readonly fcrdns: boolean | null;
   readonly asn: number | null;
 }
@@ -86,8 +88,12 @@ function unreachable(host: string, addresses: readonly AddressFacts[]): string[]
 }
 
 function reverseFaults({ host, addresses }: HostFacts): string[] {
-  return addresses.flatMap(({ ip, fcrdns, ptr }) =>
-    fcrdns === false ? [`${host}: the reverse name of ${ip} (${ptr ?? "none"}) does not lead back to it`] : [],
+  return addresses.flatMap(({ ip, has_ptr: named, fcrdns, ptr }) =>
+    named === false
+      ? [`${host}: ${ip} has no reverse name (PTR): many receivers refuse what it sends`]
+      : fcrdns === false
+        ? [`${host}: the reverse name of ${ip} (${ptr ?? "none"}) does not lead back to it`]
+        : [],
   );
 }
 

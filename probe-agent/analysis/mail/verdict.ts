@@ -154,11 +154,11 @@ function transportChecks({ mx, mtaSts, tlsRpt, dane }: MailFacts): MailCheck[] {
   const enforced = mtaSts.mode === "enforce" && mtaSts.mx_match !== false;
   const unsure = mtaSts.dns.present === null || dane.status === "unknown";
   const protectedWay = enforced || dane.status === "all" ? true : unsure ? null : false;
-  const names = hosts
-    .flatMap(({ addresses }) => addresses.map(({ fcrdns }) => fcrdns))
-    .filter((fcrdns) => fcrdns !== null);
-  const nameless = hosts.some(({ addresses }) => addresses.some(({ ptr, fcrdns }) => ptr !== null && fcrdns === false));
-  const reverse = names.length === 0 ? null : !nameless && names.every(Boolean);
+  const addresses = hosts.flatMap((host) => host.addresses);
+  const nameless = addresses.filter(({ has_ptr: named }) => named === false);
+  // An address without a reverse name does worse than one whose name leads elsewhere.
+  const names = addresses.map(({ fcrdns }) => fcrdns).filter((fcrdns) => fcrdns !== null);
+  const reverse = nameless.length > 0 ? false : names.length === 0 ? null : names.every(Boolean);
   const say = (isKnown: boolean, detail: string): string =>
     mx.null_mx === null ? UNKNOWN : !applies ? "The domain takes no mail." : isKnown ? detail : UNKNOWN;
   return [
@@ -190,7 +190,9 @@ function transportChecks({ mx, mtaSts, tlsRpt, dane }: MailFacts): MailCheck[] {
           ? "No reverse name is known."
           : reverse
             ? "All mail hosts have reverse names that lead back."
-            : "A mail host's reverse name does not lead back.",
+            : nameless.length > 0
+              ? `${nameless[0]?.ip ?? "An address"} of a mail host has no reverse name.`
+              : "A mail host's reverse name does not lead back.",
       ),
     ),
   ];

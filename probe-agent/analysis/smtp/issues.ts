@@ -104,9 +104,12 @@ function dane({ dane: found, starttls, implicit_tls: implicit }: Examined): stri
   ];
 }
 
-function names({ banner, ehlo, ptr, fcrdns, ptr_match: matches }: Examined): string[] {
+function names({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: matches }: Examined): string[] {
   const said = [banner?.hostname ?? null, ehlo?.hostname ?? null].filter((name) => name !== null);
   return [
+    ...(named === false
+      ? ["The address has no reverse name (PTR): many receivers refuse mail that such a server sends."]
+      : []),
     ...(fcrdns === false ? [`The reverse name ${ptr ?? ""} does not lead back to the address.`] : []),
     ...(matches === false
       ? [`The reverse name ${ptr ?? ""} is not what the server calls itself (${said.join(", ")}).`]

@@ -32,7 +32,11 @@ export interface SmtpFacts {
   readonly trust: TlsTrust;
   /** Null where there is no name to ask for, or no time was left. */
   readonly dane: Result["dane"];
-  readonly ptr: { readonly hostname: string | null; readonly fcrdns: boolean | null } | null;
+  readonly ptr: {
+    readonly hostname: string | null;
+    readonly exists: boolean | null;
+    readonly fcrdns: boolean | null;
+  } | null;
 }
 
 /** Octets of JSON the long parts may take; a reply may have 64 KB, of which a result holds several. */
@@ -65,6 +69,7 @@ export function smtpReport({ conversation, connectMs, totalMs, port, trust, dane
     ],
     auth_before_tls: inClear === null ? null : inClear.extensions.has("AUTH"),
     ptr: ptr?.hostname ?? null,
+    has_ptr: ptr?.exists ?? null,
     fcrdns: ptr?.fcrdns ?? null,
     ptr_match: isSameName(ptr?.hostname ?? null, [banner?.hostname ?? null, helloName]),
     dane,
@@ -165,6 +170,7 @@ function limitationsOf({ loss, transcript }: Conversation, ptr: SmtpFacts["ptr"]
       ? []
       : [`No answer to ${waited} (${loss.loss}): what would have come after it is not known.`]),
     ...(ptr === null ? ["The reverse name was not found out in time."] : []),
+    ...(ptr !== null && ptr.exists === null ? ["The reverse name of the address could not be looked up."] : []),
     ...(leading(transcript, TRANSCRIPT_BYTES).length < transcript.length || transcript.length >= MAX_TRANSCRIPT
       ? ["The transcript is cut."]
       : []),

@@ -83,10 +83,11 @@ function toAddress(ip: string): Address {
 }
 
 /** `DnsPort.reverse`: PTR names through the CNAMEs of RFC 2317 delegations. */
-export async function reverseNames(query: Query, ip: string): Promise<readonly string[]> {
+export async function reverseNames(query: Query, ip: string): Promise<readonly string[] | null> {
   const name = isIP(ip) === 0 ? null : reverseName(ip);
   if (name === null) return [];
   const answer = await query({ name, type: "PTR", timeoutMs: REVERSE_MS });
+  if (answer.status !== "NOERROR" && answer.status !== "NXDOMAIN") return null;
   const { records } = followCnames(name, "PTR", answer.answers);
   const names = records.map((record) => record.typed["ptrdname"]).filter((ptr) => typeof ptr === "string");
   const once = new Map(names.map((ptr) => [ptr.toLowerCase(), ptr]));

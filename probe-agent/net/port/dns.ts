@@ -102,6 +102,6 @@ export interface DnsPort {
    * failed: stage dns, reasons nxdomain, no_address, servfail, refused, timeout, invalid_name. refused: the name, or every address.
    */
   resolve(host: string, only?: IpVersion): Promise<Outcome<Resolved>>;
-  /** PTR names of an address, empty when there are none or nobody answers in time. */
-  reverse(ip: string): Promise<readonly string[]>;
+  /** PTR names of an address, empty when there are none; null when nobody answers in time. */
+  reverse(ip: string): Promise<readonly string[] | null>;
 }

@@ -14,6 +14,8 @@ const MAX_DETAILED = 24;
 /** Left for the result once reverse names and networks have had their time. */
 const RESERVE_MS = 700;
 
+const UNASKED = { ptr: null, has_ptr: null, fcrdns: null, asn: null } as const;
+
 /** Mail hosts of a domain by their names and addresses alone. */
 export async function findHosts(lookUp: LookUp, domain: string): Promise<Routing> {
   const found = await lookUp(domain, "MX");
@@ -54,7 +56,7 @@ async function findAddresses(lookUp: LookUp, host: string, named: Named): Promis
   return {
     ...named,
     isAlias: answers.some(({ aliases }) => aliases.length > 0) ? true : complete ? false : null,
-    addresses: ips.slice(0, MAX_ADDRESSES).map((ip) => ({ ip, ptr: null, fcrdns: null, asn: null })),
+    addresses: ips.slice(0, MAX_ADDRESSES).map((ip) => ({ ip, ...UNASKED })),
     complete,
     // An alias that leads nowhere exists itself.
     absent: answers.some(isAbsent),
@@ -77,12 +79,13 @@ export async function detailHosts(net: Net, hosts: readonly HostFacts[]): Promis
 
 /** What is not on the internet is in nobody's registry, and nobody's business outside. */
 async function detailAddress(net: Net, ip: string): Promise<AddressFacts> {
-  if (addressType(ip) !== "public") return { ip, ptr: null, fcrdns: null, asn: null };
+  if (addressType(ip) !== "public") return { ip, ...UNASKED };
   const patience = net.remainingMs() - RESERVE_MS;
   const [reverse, cymru] = await Promise.all([
     within(patience, reverseName(net, ip), null),
     within(patience, askCymru(net, ip), null),
   ]);
   const asn = cymru?.origin?.asns[0] ?? null;
-  return { ip, ptr: reverse?.hostname ?? null, fcrdns: reverse?.fcrdns ?? null, asn };
+  const { hostname = null, exists = null, fcrdns = null } = reverse ?? {};
+  return { ip, ptr: hostname, has_ptr: exists, fcrdns, asn };
 }

@@ -32,6 +32,9 @@ const MailAddress = Type.Object({
   ptr: Nullable(
     text("PTR name, a confirmed one if any is; null where there is none, nobody answered or it was not asked"),
   ),
+  has_ptr: perhaps(
+    "Whether the address has a reverse name, without which many receivers refuse its mail; null where nobody answered or it was not asked",
+  ),
   fcrdns: perhaps("Whether that name leads back to the address; null without a name or an answer"),
   asn: Nullable(integer("Number of the autonomous system that announces the address; null where not known")),
 });

@@ -97,7 +97,17 @@ describe("a bare domain", () => {
       dmarc: { record: null, found_at: null, policy_effective: null, org_domain: "bare.test" },
       mta_sts: { dns: { present: false }, policy: null, mode: null },
     });
-    expect(points(result)).toMatchObject({ dkim_key: "0/15 na", reverse_names: "0/5 na", spf_lookups: "0/5 fail" });
+    expect(points(result)).toMatchObject({ dkim_key: "0/15 na", reverse_names: "0/5 fail", spf_lookups: "0/5 fail" });
+    expect(result.mx.issues.join("\n")).toContain("mail.bare.test: 8.8.8.8 has no reverse name (PTR)");
+  });
+
+  it("is not blamed for a reverse name that nobody answers for", async () => {
+    const zones = { "bare.test": { MX: ["10 mail.bare.test."] }, "mail.bare.test": { A: ["8.8.8.8"] } };
+    const behaviours = { "8.8.8.8.in-addr.arpa": { status: "SERVFAIL" } } as const;
+    const result = await check("bare.test", { zones, behaviours });
+    expect(points(result)).toMatchObject({ reverse_names: "0/5 na" });
+    expect(result.mx.records[0]?.addresses).toMatchObject([{ ptr: null, has_ptr: null, fcrdns: null }]);
+    expect(result.mx.issues.join("\n")).not.toContain("reverse name");
   });
 
   it("that gets no mail is not judged by how mail gets there", async () => {

@@ -58,13 +58,14 @@ describe("mail exchangers", () => {
         is_cname: false,
         dane: { status: "absent", records: [], reason: null },
         addresses: [
-          { ip: "8.8.8.8", ptr: "aspmx.l.google.com", fcrdns: true, asn: 15_169 },
-          { ip: "2001:4860:4860::8888", ptr: null, fcrdns: null, asn: null },
+          { ip: "8.8.8.8", ptr: "aspmx.l.google.com", has_ptr: true, fcrdns: true, asn: 15_169 },
+          { ip: "2001:4860:4860::8888", ptr: null, has_ptr: false, fcrdns: null, asn: null },
         ],
       },
       { priority: 20, host: "backup.example.test", addresses: [{ ip: "8.8.4.4", fcrdns: false }] },
     ]);
     expect(result.issues).toEqual([
+      "aspmx.l.google.com: 2001:4860:4860::8888 has no reverse name (PTR): many receivers refuse what it sends",
       "backup.example.test: the reverse name of 8.8.4.4 (elsewhere.example.test) does not lead back to it",
     ]);
     expect(result.limitations.join(" ")).toContain("STARTTLS was not tried");

@@ -2,7 +2,10 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Socket } from "node:net";
 import { EHLO, GREETING, type SmtpScript } from "#test/servers/smtp.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
+import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 
 const world = await startMailWorld();
 afterEach(() => world.stop());
@@ -176,6 +179,27 @@ describe("servers that speak in their own way", () => {
   it("offer STARTTLS again under TLS", async () => {
     const { result } = await world.test({ ehloSecured: EHLO });
     expect(result.issues).toContain("STARTTLS is offered again under TLS (RFC 3207 section 4.2).");
+  });
+
+  it("stand at an address without a reverse name, which is told from one that nobody answers for", async () => {
+    const bare = await world.serve({ host: "127.0.0.2" });
+    const lookAt = async (more: ToolSetting = {}) =>
+      resultOf(smtpTest, { target: "mx2.example.test", port: bare.port }, { ...world.setting, ...more });
+    const none = await lookAt();
+    expect(none).toMatchObject({ ptr: null, has_ptr: false, fcrdns: null, ptr_match: null });
+    expect(none.issues.join(" ")).toContain("The address has no reverse name (PTR)");
+    const failing = await startDnsServer({
+      zones: { "mx2.example.test": { A: ["127.0.0.2"] } },
+      behaviours: { "2.0.0.127.in-addr.arpa": { status: "SERVFAIL" } },
+    });
+    try {
+      const unknown = await lookAt({ dnsServers: [failing.address] });
+      expect(unknown).toMatchObject({ ptr: null, has_ptr: null });
+      expect(unknown.issues.join(" ")).not.toContain("reverse name");
+      expect(unknown.limitations.join(" ")).toContain("reverse name of the address could not be looked up");
+    } finally {
+      await failing.close();
+    }
   });
 
   it("give another name than the address has", async () => {

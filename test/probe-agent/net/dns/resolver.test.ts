@@ -162,14 +162,16 @@ describe("reverse", () => {
     expect(await dns.reverse("192.0.2.1")).toEqual(["host.example.test", "other.example.test"]);
   });
 
-  it("gives nothing for addresses without names, and for what is no address", async () => {
-    const { dns, server } = await start({ behaviours: { "*": { status: "SERVFAIL" } } });
-    expect([await dns.reverse("2001:db8::1"), await dns.reverse("name"), await dns.reverse("fe80::1%eth0")]).toEqual([
+  it("gives nothing for addresses without names, and for what is no address; null where nobody answers", async () => {
+    const { dns, server } = await start();
+    expect([await dns.reverse("192.0.2.250"), await dns.reverse("name"), await dns.reverse("fe80::1%eth0")]).toEqual([
       [],
       [],
       [],
     ]);
     expect(server.queries).toHaveLength(1);
+    const failing = await start({ behaviours: { "*": { status: "SERVFAIL" } } });
+    expect(await failing.dns.reverse("2001:db8::1")).toBeNull();
   });
 
   it("asks under the right name", () => {
