@@ -4,7 +4,7 @@ import { smtpTest as contract } from "#shared/tools/smtp-test.ts";
 import type { Conversation } from "#probe-agent/analysis/smtp/conversation.ts";
 import { smtpReport } from "#probe-agent/analysis/smtp/report.ts";
 import { reverseName } from "#probe-agent/sources/reverse-name.ts";
-import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
+import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
 import { connectFirst } from "#probe-agent/tools/smtp-test/connect.ts";
 import { converse } from "#probe-agent/tools/smtp-test/converse.ts";
 import { findExchangers } from "#probe-agent/tools/smtp-test/exchangers.ts";
@@ -13,7 +13,7 @@ import { within } from "#probe-agent/within.ts";
 
 const RESERVE_MS = 500;
 const MAX_QUOTED = 80;
-const LATE_DANE: HostDane = { status: "unknown", records: [], reason: "DANE could not be validated in time" };
+const LATE_DANE: TlsaAnswer = { status: "unknown", records: [], reason: "DANE could not be validated in time" };
 
 /** The test with other ports that begin with TLS. */
 export function smtpTestOn(
@@ -32,19 +32,20 @@ export function smtpTestOn(
     const implicit = implicitTlsPorts.includes(port);
     const isName = isIP(host) === 0;
     const reverse = reverseName(net, address.ip);
-    const tlsa = isName ? lookAtDane(net, host, port) : Promise.resolve(null);
+    const tlsa = isName ? lookUpTlsa(net, host, port) : Promise.resolve(null);
     const conversation = await converse(net, link, { implicit, servername: isName ? host : null });
     const nothing = nothingHeard(conversation);
     if (nothing !== null) return nothing;
     const patience = net.remainingMs() - RESERVE_MS;
-    const [ptr, dane] = await Promise.all([within(patience, reverse, null), within(patience, tlsa, LATE_DANE)]);
+    const [ptr, published] = await Promise.all([within(patience, reverse, null), within(patience, tlsa, LATE_DANE)]);
     const report = smtpReport({
       conversation,
       connectMs: link.connectMs,
       totalMs: net.monotonic() - startedAt,
       port,
+      target,
       trust: { host, roots: net.tls.roots(), now },
-      dane,
+      tlsa: published,
       ptr,
     });
     return ok({

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Host, Nullable } from "#shared/tools/fields.ts";
-import { HostDane } from "#shared/tools/mail/fields.ts";
+import { ServerDane } from "#shared/tools/mail/fields.ts";
 import {
   count,
   integer,
@@ -145,7 +145,7 @@ export const smtpTest = defineTool({
     has_ptr: Nullable(truth("The address has a reverse name; null where nobody answered")),
     fcrdns: Nullable(truth("That name leads back to the address; null without a name or an answer")),
     ptr_match: Nullable(truth("It is the name in the greeting or the answer to EHLO; null where one is not known")),
-    dane: Nullable(HostDane),
+    dane: Nullable(ServerDane),
     open_relay: Nullable(truth("Always null: telling would take a mail that is not ours to send")),
     timings_ms: record(
       {

@@ -101,6 +101,12 @@ function dane({ dane: found, starttls, implicit_tls: implicit }: Examined): stri
     ...(isSecure && !implicit && starttls.success !== true
       ? ["TLSA records are published, but TLS cannot be had: senders that know DANE deliver nothing."]
       : []),
+    ...(isSecure && found.valid === false
+      ? ["No TLSA record matches the certificate: senders that know DANE deliver nothing."]
+      : []),
+    ...(isSecure && !found.records.some(({ usable }) => usable)
+      ? ["TLSA records are published, but none that mail goes by (usage 2 or 3, RFC 7672 section 3.1)."]
+      : []),
   ];
 }
 

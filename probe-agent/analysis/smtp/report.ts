@@ -8,6 +8,7 @@ import {
   type Capabilities,
 } from "#probe-agent/analysis/smtp/capabilities.ts";
 import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/smtp/conversation.ts";
+import { describeDane, type TlsaSeen } from "#probe-agent/analysis/smtp/dane.ts";
 import { smtpIssues } from "#probe-agent/analysis/smtp/issues.ts";
 import type { SmtpReply } from "#probe-agent/analysis/smtp/reply.ts";
 import { serverSoftware } from "#probe-agent/analysis/smtp/software.ts";
@@ -30,8 +31,10 @@ export interface SmtpFacts {
   readonly totalMs: number;
   readonly port: number;
   readonly trust: TlsTrust;
-  /** Null where there is no name to ask for, or no time was left. */
-  readonly dane: Result["dane"];
+  /** As asked for: the mail domain, or the host itself. */
+  readonly target: string;
+  /** Null where there is no name to ask for. */
+  readonly tlsa: TlsaSeen | null;
   readonly ptr: {
     readonly hostname: string | null;
     readonly exists: boolean | null;
@@ -45,7 +48,8 @@ const LINES_BYTES = 16_000;
 const MAX_TEXT = 1_000;
 
 /** Tells what a conversation showed. */
-export function smtpReport({ conversation, connectMs, totalMs, port, trust, dane, ptr }: SmtpFacts): SmtpReport {
+export function smtpReport(facts: SmtpFacts): SmtpReport {
+  const { conversation, connectMs, totalMs, port, target, trust, tlsa, ptr } = facts;
   const { session, implicit, timings, transcript } = conversation;
   const { replies } = session;
   const banner = replies.banner === undefined ? null : bannerRow(replies.banner);
@@ -72,7 +76,7 @@ export function smtpReport({ conversation, connectMs, totalMs, port, trust, dane
     has_ptr: ptr?.exists ?? null,
     fcrdns: ptr?.fcrdns ?? null,
     ptr_match: isSameName(ptr?.hostname ?? null, [banner?.hostname ?? null, helloName]),
-    dane,
+    dane: tlsa === null ? null : describeDane(tlsa, { ...trust, target, sent: certificatesOf(conversation) }),
     open_relay: null,
     timings_ms: {
       connect: toMicroseconds(connectMs),
@@ -146,6 +150,10 @@ function startTlsRow(
     plaintext_after_reply: tls?.plaintext ?? null,
     tls: observation === null ? null : describeSmtpTls(observation, trust),
   };
+}
+
+function certificatesOf({ tls }: Conversation): readonly Uint8Array[] {
+  return tls?.outcome.status === "ok" ? tls.outcome.data.sent : [];
 }
 
 function isSameName(ptr: string | null, names: readonly (string | null)[]): boolean | null {

@@ -7,24 +7,47 @@ function perhaps(description: string) {
   return Nullable(truth(description));
 }
 
-const Tlsa = Type.Object({
+const TLSA_FIELDS = {
   usage: integer("Certificate usage: 2 DANE-TA, 3 DANE-EE; 0 and 1 are unusable for mail (RFC 7672 section 3.1)"),
   selector: integer("0 certificate, 1 public key"),
   matching_type: integer("0 exact, 1 SHA-256, 2 SHA-512"),
   usable: truth("Whether a mail client acts by it"),
-});
+};
+
+const TLSA_RECORDS = "TLSA records at _<port>._tcp.<host>, the first 10";
+
+const DANE_FIELDS = {
+  status: word(
+    ["secure", "insecure", "bogus", "absent", "unknown"],
+    "secure: signed and validated here; insecure: published without DNSSEC, counts for nothing; bogus: fails validation; absent: none; unknown: could not be told",
+  ),
+  records: list(Type.Object(TLSA_FIELDS), TLSA_RECORDS),
+  reason: Nullable(text("What led to the status; null where there is nothing to say")),
+};
+
+const DANE =
+  "DANE (RFC 7672): TLSA records at _<port>._tcp.<host>, port 25 for mail between servers; they count only where their DNSSEC signatures hold";
 
 /** TLSA records of one mail host and what they are worth. */
-export const HostDane = record(
+export const HostDane = record(DANE_FIELDS, DANE);
+
+/** The same beside the certificate that the host showed. */
+export const ServerDane = record(
   {
-    status: word(
-      ["secure", "insecure", "bogus", "absent", "unknown"],
-      "secure: signed and validated here; insecure: published without DNSSEC, counts for nothing; bogus: fails validation; absent: none; unknown: could not be told",
+    ...DANE_FIELDS,
+    records: list(
+      Type.Object({
+        ...TLSA_FIELDS,
+        matches: perhaps("Whether the server's chain is what the record asks for; null where no certificate came"),
+      }),
+      TLSA_RECORDS,
     ),
-    records: list(Tlsa, "TLSA records at _<port>._tcp.<host>, the first 10"),
-    reason: Nullable(text("What led to the status; null where there is nothing to say")),
+    valid: perhaps(
+      "Whether a sender that knows DANE would deliver: a usable record matches; false: none does, or the records fail " +
+        "validation; null: no usable record, not signed, no certificate, or not known",
+    ),
   },
-  "DANE (RFC 7672): TLSA records at _<port>._tcp.<host>, port 25 for mail between servers; they count only where their DNSSEC signatures hold",
+  DANE,
 );
 
 const MailAddress = Type.Object({

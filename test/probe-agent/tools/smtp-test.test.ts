@@ -209,32 +209,6 @@ describe("where mail goes", () => {
   });
 });
 
-describe("DANE", () => {
-  it("is told for the port tested, unsigned records as such; a name without any has none", async () => {
-    const server = await world.serve();
-    const data = `3 1 1 ${"ab".repeat(32)}`;
-    const dns = await startDnsServer({
-      zones: {
-        "host.example.test": { A: ["127.0.0.1"] },
-        [`_${server.port}._tcp.host.example.test`]: { TLSA: [data] },
-        "bare.example.test": { A: ["127.0.0.1"] },
-      },
-    });
-    const more = { ...world.setting, dnsServers: [dns.address] };
-    try {
-      const result = await resultOf(smtpTest, { target: "host.example.test", port: server.port }, more);
-      expect(result.dane?.records).toEqual([{ usage: 3, selector: 1, matching_type: 1, usable: true }]);
-      expect(result.dane?.status).not.toBe("secure");
-      const bare = await resultOf(smtpTest, { target: "bare.example.test", port: server.port }, more);
-      expect(bare.dane).toMatchObject({ status: "absent", records: [] });
-      const literal = await resultOf(smtpTest, { target: "127.0.0.1", port: server.port }, more);
-      expect(literal.dane).toBeNull();
-    } finally {
-      await dns.close();
-    }
-  });
-});
-
 describe("while it runs", () => {
   it("every line is told as it is said", async () => {
     const server = await world.serve({ chain: world.good });
