@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { parseDomainSpec, type DomainSpec } from "#probe-agent/analysis/spf/domain-spec.ts";
+import { hintFor } from "#probe-agent/analysis/spf/hints.ts";
 import { parseMacros } from "#probe-agent/analysis/spf/macro.ts";
 import { shownText } from "#probe-agent/analysis/tag-list.ts";
 
@@ -30,10 +31,10 @@ export interface SpfRecord {
   readonly unknown: readonly string[];
 }
 
-/** A record, or its first fault in a sentence. */
+/** A record, or its faults, a sentence each; the first is what receivers stumble over. */
 export type ParsedSpf =
   | { readonly ok: true; readonly record: SpfRecord }
-  | { readonly ok: false; readonly error: string };
+  | { readonly ok: false; readonly error: string; readonly faults: readonly string[] };
 
 const QUALIFIERS: Readonly<Record<string, Qualifier>> = { "+": "pass", "-": "fail", "~": "softfail", "?": "neutral" };
 const VERSION = /^v=spf1(?= |$)/i;
@@ -43,6 +44,7 @@ const DIRECTIVE = /^([-+?~]?)(all|include|a|mx|ptr|ip4|ip6|exists)((?:[:/].*)?)$
 const DUAL_CIDR = /^(.*?)(?:\/(0|[1-9]\d?))?(?:\/\/(0|[1-9]\d{0,2}))?$/s;
 const CIDR = /^(.*?)(?:\/(0|[1-9]\d{0,2}))?$/s;
 const MAX_SHOWN = 80;
+const MAX_FAULTS = 20;
 /** Of a term; a name, its macros and a prefix need far less. */
 const MAX_TERM = 4096;
 
@@ -56,34 +58,39 @@ export function parseSpf(text: string): ParsedSpf {
   const mechanisms: Mechanism[] = [];
   const modifiers = new Map<string, DomainSpec>();
   const unknown: string[] = [];
+  const faults: string[] = [];
+  const fault = (term: string, what: string): void => {
+    if (faults.length < MAX_FAULTS) faults.push(`"${shownText(term, MAX_SHOWN)}" ${what}`);
+  };
   for (const term of text.slice("v=spf1".length).split(" ")) {
     if (term === "") continue;
-    if (term.length > MAX_TERM) return no(term, "is longer than any term can be");
+    if (term.length > MAX_TERM) {
+      fault(term, "is longer than any term can be");
+      continue;
+    }
     const modifier = MODIFIER.exec(term);
     if (modifier === null) {
       const mechanism = readDirective(term);
-      if (typeof mechanism === "string") return no(term, mechanism);
-      mechanisms.push(mechanism);
+      if (typeof mechanism === "string") fault(term, `${mechanism}${hintFor(term)}`);
+      else mechanisms.push(mechanism);
       continue;
     }
     const [, rawName = "", value = ""] = modifier;
     const name = rawName.toLowerCase();
     if (name !== "redirect" && name !== "exp") {
-      if (parseMacros(value, "unknown-modifier") === null) return no(term, "has a macro that cannot be read");
-      unknown.push(term);
+      if (parseMacros(value, "unknown-modifier") === null) fault(term, "has a macro that cannot be read");
+      else unknown.push(term);
       continue;
     }
     const domain = parseDomainSpec(value);
-    if (domain === null) return no(term, "needs a domain");
-    if (modifiers.has(name)) return no(term, `is the second ${name}; one is allowed`);
-    modifiers.set(name, domain);
+    if (domain === null) fault(term, "needs a domain");
+    else if (modifiers.has(name)) fault(term, `is the second ${name}; one is allowed`);
+    else modifiers.set(name, domain);
   }
+  const [error] = faults;
+  if (error !== undefined) return { ok: false, error, faults };
   const [redirect, exp] = [modifiers.get("redirect") ?? null, modifiers.get("exp") ?? null];
   return { ok: true, record: { mechanisms, redirect, exp, unknown } };
-}
-
-function no(term: string, fault: string): ParsedSpf {
-  return { ok: false, error: `"${shownText(term, MAX_SHOWN)}" ${fault}` };
 }
 
 /** The mechanism, or what is wrong with it. */

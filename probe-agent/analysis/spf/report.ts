@@ -1,4 +1,5 @@
 import { readBlock, type IpBlock } from "#probe-agent/analysis/ip-numbers.ts";
+import { modifierHint } from "#probe-agent/analysis/spf/hints.ts";
 import { LIMITS } from "#probe-agent/analysis/spf/lookup.ts";
 import { asks, type SpfNode, type SpfTerm } from "#probe-agent/analysis/spf/tree.ts";
 import type { Qualifier } from "#probe-agent/analysis/spf/parse.ts";
@@ -19,7 +20,7 @@ export interface SpfReport {
   readonly mechanisms: readonly SpfRow[];
   /** Qualifier of the `all` that ends the policy, its own or that of a redirect; null where none does. */
   readonly all_qualifier: Qualifier | null;
-  /** Whether the policy passes every sender, by an `all` of its own or of an include. */
+  /** Whether the policy passes every sender, or every one of IPv4 or IPv6, by its own terms or those of an include. */
   readonly passes_all: boolean;
   /** Domains of all includes, at any depth. */
   readonly includes: readonly string[];
@@ -49,6 +50,7 @@ const MAX_TERM = 120;
 /** Section 3.4: an answer that fits into 512 octets of UDP. */
 const MAX_RECORD = 450;
 const MAX_RECORD_SHOWN = 4_000;
+const ALL_IPV4 = 2 ** 32;
 
 /** Judges a policy with all that it leads to. */
 export function reportSpf(root: SpfNode): SpfReport {
@@ -57,6 +59,7 @@ export function reportSpf(root: SpfNode): SpfReport {
   const lookups = costOf(root);
   const voids = sum(nodes.flatMap(({ terms }) => terms.map((term) => term.voids)));
   const errors = errorsOf(root, nodes, lookups, voids);
+  const ip4Count = countIp4(passingNodes(root));
   const unknowns = nodes.flatMap(({ source: { state, ...rest }, terms }) => [
     ...(state === "unknown" && "reason" in rest ? [rest.reason] : []),
     ...terms.flatMap(({ unknown }) => unknown ?? []),
@@ -71,11 +74,11 @@ export function reportSpf(root: SpfNode): SpfReport {
     void_lookups: source.state === "record" && unknowns.length === 0 ? voids : null,
     mechanisms: rowsOf(root).slice(0, MAX_ROWS),
     all_qualifier: finalQualifier(root),
-    passes_all: passesAll(root),
+    passes_all: passesAll(root) || ip4Count === ALL_IPV4,
     includes: [...new Set(includesOf(nodes))].slice(0, MAX_SENTENCES),
-    ip4_count: countIp4(nodes),
+    ip4_count: ip4Count,
     errors: errors.slice(0, MAX_SENTENCES),
-    warnings: source.state === "record" ? warningsOf(root, nodes).slice(0, MAX_SENTENCES) : [],
+    warnings: (source.state === "record" ? warningsOf(root, nodes) : nearMisses(source)).slice(0, MAX_SENTENCES),
     unknowns: [...new Set(unknowns)].slice(0, MAX_SENTENCES),
   };
 }
@@ -117,19 +120,38 @@ function errorsOf(root: SpfNode, nodes: readonly SpfNode[], lookups: number, voi
     const { source, terms } = node;
     const faults = terms.flatMap(({ fault }) => fault ?? []);
     switch (source.state) {
-      case "several":
       case "malformed":
+        return [...(source.faults ?? [source.reason])];
+      case "several":
       case "circle":
         return [source.reason];
       case "none":
-        return node === root ? [] : [`${source.reason}, though a record leads there`];
+        return node === root ? [] : [`${source.reason}, though a record leads there${nearMiss(source)}`];
       default:
         return faults;
     }
   });
   if (lookups > LIMITS.lookups) errors.push(`${lookups} terms ask the DNS; more than 10 are a permerror`);
-  if (voids > LIMITS.voidLookups) errors.push(`${voids} look-ups find nothing; more than 2 are a permerror`);
+  if (voids > LIMITS.voidLookups) {
+    const which = voidTerms(nodes).slice(0, 5).join(", ");
+    errors.push(`${voids} look-ups find nothing; more than 2 are a permerror: ${which}`);
+  }
   return [...new Set(errors)];
+}
+
+function nearMiss({ near }: { readonly near?: string }): string {
+  return near === undefined ? "" : `: "${shownText(near, 60)}" must begin with v=spf1 and a blank to be one`;
+}
+
+function nearMisses(source: SpfNode["source"]): string[] {
+  return source.state === "none" && source.near !== undefined ? [`${source.reason}${nearMiss(source)}`] : [];
+}
+
+/** Terms whose look-ups find nothing for an IPv4 sender. */
+function voidTerms(nodes: readonly SpfNode[]): string[] {
+  return nodes.flatMap(({ domain, terms }) =>
+    terms.flatMap(({ voids, term }) => (voids > 0 ? [`"${shownText(term, 60)}" of ${domain}`] : [])),
+  );
 }
 
 /** The `all` of the record, or of the one its redirect leads to. */
@@ -142,10 +164,18 @@ function finalQualifier(node: SpfNode): Qualifier | null {
 function passesAll(node: SpfNode): boolean {
   for (const { type, mechanism, child } of node.terms) {
     if (type === "redirect") return child !== null && passesAll(child);
-    const everyone = type === "all" || (type === "include" && child !== null && passesAll(child));
+    // Whoever may choose an address of one family may choose any of it.
+    const everyFamily = (mechanism?.name === "ip4" || mechanism?.name === "ip6") && mechanism.prefix === 0;
+    const everyone = type === "all" || everyFamily || (type === "include" && child !== null && passesAll(child));
     if (everyone) return mechanism?.qualifier === "pass";
   }
   return false;
+}
+
+/** The records whose passes are passes of the whole: not those behind an include of another qualifier. */
+function passingNodes(node: SpfNode): SpfNode[] {
+  const on = node.terms.filter(({ type, mechanism }) => type === "redirect" || mechanism?.qualifier === "pass");
+  return [node, ...on.flatMap(({ child }) => (child === null ? [] : passingNodes(child)))];
 }
 
 function includesOf(nodes: readonly SpfNode[]): string[] {
@@ -189,7 +219,7 @@ function warningsOf(root: SpfNode, nodes: readonly SpfNode[]): string[] {
       ...(terms.some(({ dynamic }) => dynamic)
         ? [`${domain}: a name depends on the sender by macros and was not followed`]
         : []),
-      ...unknown.slice(0, 3).map((term) => `${domain}: "${shownText(term, 60)}" means nothing`),
+      ...unknown.slice(0, 3).map((term) => `${domain}: "${shownText(term, 60)}" means nothing${modifierHint(term)}`),
       ...terms.flatMap(({ mechanism, term }) =>
         mechanism?.name === "ip4" && mechanism.prefix < 16 && mechanism.qualifier === "pass"
           ? [`${domain}: ${shownText(term, 60)} passes ${2 ** (32 - mechanism.prefix)} addresses`]
@@ -197,7 +227,8 @@ function warningsOf(root: SpfNode, nodes: readonly SpfNode[]): string[] {
       ),
     ];
   });
-  if (passesAll(root)) warnings.unshift("every sender in the world passes");
+  if (passesAll(root) || countIp4(passingNodes(root)) === ALL_IPV4)
+    warnings.unshift("every sender in the world passes");
   else if (final === "neutral") warnings.unshift("?all: other senders are neither allowed nor forbidden");
   else if (
     final === null &&
@@ -209,5 +240,6 @@ function warningsOf(root: SpfNode, nodes: readonly SpfNode[]): string[] {
       `the record has ${own?.text.length ?? 0} octets; more than ${MAX_RECORD} may not fit into an answer (section 3.4)`,
     );
   }
+  warnings.push(...voidTerms(nodes).map((term) => `${term} finds nothing for an IPv4 sender`));
   return [...new Set(warnings)];
 }

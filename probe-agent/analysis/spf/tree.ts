@@ -1,4 +1,5 @@
 import { fitName, isName, type DomainSpec } from "#probe-agent/analysis/spf/domain-spec.ts";
+import { isNearSpf } from "#probe-agent/analysis/spf/hints.ts";
 import { LIMITS, type SpfResolver, type SpfType } from "#probe-agent/analysis/spf/lookup.ts";
 import { expandMacros, lettersOf } from "#probe-agent/analysis/spf/macro.ts";
 import { isSpfRecord, parseSpf, type Mechanism, type SpfRecord } from "#probe-agent/analysis/spf/parse.ts";
@@ -11,6 +12,10 @@ export type SpfSource =
       readonly state: "none" | "several" | "malformed" | "circle" | "skipped" | "unknown";
       readonly text: string | null;
       readonly reason: string;
+      /** Of malformed: all its faults, the one of `reason` first. */
+      readonly faults?: readonly string[];
+      /** Of none: a text that was meant as a record. */
+      readonly near?: string;
     };
 
 /** One term of a record and what follows from it without knowing a sender. */
@@ -81,12 +86,19 @@ async function fetchRecord(resolver: SpfResolver, domain: string): Promise<SpfSo
   }
   const policies = (status === "NOERROR" ? records : []).filter(isSpfRecord);
   const [text] = policies;
-  if (text === undefined) return { state: "none", text: null, reason: `${domain} has no SPF record` };
+  if (text === undefined) {
+    const near = status === "NOERROR" ? records.find(isNearSpf) : undefined;
+    const none = { state: "none", text: null, reason: `${domain} has no SPF record` } as const;
+    return near === undefined ? none : { ...none, near };
+  }
   if (policies.length > 1) {
     return { state: "several", text, reason: `${domain} has ${policies.length} SPF records; only one is allowed` };
   }
   const parsed = parseSpf(text);
-  if (!parsed.ok) return { state: "malformed", text, reason: `${domain}: ${parsed.error}` };
+  if (!parsed.ok) {
+    const faults = parsed.faults.map((fault) => `${domain}: ${fault}`);
+    return { state: "malformed", text, reason: `${domain}: ${parsed.error}`, faults };
+  }
   return { state: "record", text, record: parsed.record };
 }
 

@@ -29,7 +29,9 @@ export const Spf = record(
       "The tree of terms: in the order of evaluation, those of an included record after their include and one deeper; the first 150",
     ),
     all_qualifier: Nullable(word(QUALIFIERS, "What the final all, own or by redirect, means; null without one")),
-    passes_all: truth("Whether every sender passes, by +all of its own or of an include"),
+    passes_all: truth(
+      "Whether every sender passes, or every one of IPv4 or of IPv6: by +all, ip4:0.0.0.0/0 or the like, own or included",
+    ),
     includes: texts("Domains included at any depth"),
     ip4_count: count("IPv4 addresses that ip4 mechanisms pass, overlaps counted once"),
     errors: texts("Why receivers see a permerror"),

@@ -82,6 +82,81 @@ describe("a policy without a sender", () => {
     expect(result.warnings.join("\n")).toContain(warning);
   });
 
+  it.each([
+    ["v=spf1 ipv4:192.0.2.1 -all", '"ipv4:192.0.2.1" is no mechanism or modifier of SPF: ip4: or ip6: is meant'],
+    ["v=spf1 192.0.2.0/24 -all", "ip4: is missing before it"],
+    ["v=spf1 2001:db8::/32 -all", "ip6: is missing before it"],
+    ["v=spf1 _spf.example.net -all", "include: or a: is missing before it"],
+    ["v=spf1 include: _spf.example.net -all", '"include:" needs a domain and nothing else: a blank stands behind'],
+    ["v=spf1 mx, -all", "terms have blanks between"],
+    ["v=spf1 -all;", "terms have blanks between"],
+    ["v=spf1 mx \u00e2\u0080\u0093all", "such as a dash in place of the hyphen"],
+  ])("%s: the writer is told what was meant", async (policy, error) => {
+    expect((await report(policy)).errors.join("\n")).toContain(error);
+  });
+
+  it("names all faults of a record at once, the first being what receivers stumble over", async () => {
+    const { errors, valid } = await report("v=spf1 ip4:192.0.2.300 ip4:192.0.2.0/33 include: redirect= -all");
+    expect(valid).toBe(false);
+    expect(errors.map((error) => error.split('"')[1])).toEqual([
+      "ip4:192.0.2.300",
+      "ip4:192.0.2.0/33",
+      "include:",
+      "redirect=",
+    ]);
+    expect(
+      (await report(`v=spf1 ${Array.from({ length: 500 }, (_, index) => `moo${index}`).join(" ")} -all`)).errors,
+    ).toHaveLength(20);
+  });
+
+  it("sees a mechanism written as a modifier, which means nothing", async () => {
+    const { warnings, errors } = await report("v=spf1 include=_spf.example.net -all");
+    expect(errors).toEqual([]);
+    expect(warnings.join("\n")).toContain("means nothing: a colon is meant");
+  });
+
+  it.each([
+    "v=spf1include:_spf.example.net -all",
+    " v=spf1 -all",
+    '"v=spf1 -all"',
+    "v=spf1;a;-all",
+    "spf1 a -all",
+    "v = spf1 -all",
+    "spf2.0/pra -all",
+  ])("%j is no record, and its writer is told so", async (text) => {
+    const result = await report(["site=1", text]);
+    expect(result).toMatchObject({ state: "absent", record: null, valid: false, errors: [] });
+    expect(result.warnings[0]).toContain("must begin with v=spf1 and a blank");
+    const included = await report("v=spf1 include:near.example.net -all", { "near.example.net": { TXT: [text] } });
+    expect(included.errors[0]).toContain("must begin with v=spf1 and a blank");
+  });
+
+  it("names the terms that find nothing", async () => {
+    const two = await report("v=spf1 a:x.example.com mx -all");
+    expect(two).toMatchObject({ void_lookups: 2, errors: [] });
+    expect(two.warnings).toEqual([
+      '"a:x.example.com" of example.com finds nothing for an IPv4 sender',
+      '"mx" of example.com finds nothing for an IPv4 sender',
+    ]);
+    const three = await report("v=spf1 a:x.example.com mx exists:z.example.com -all");
+    expect(three.errors[0]).toContain('"a:x.example.com" of example.com, "mx" of example.com');
+  });
+
+  it.each([
+    ["v=spf1 ip4:0.0.0.0/0 -all", true],
+    ["v=spf1 ip6:::/0 -all", true],
+    ["v=spf1 ip4:0.0.0.0/1 ip4:128.0.0.0/1 -all", true],
+    ["v=spf1 include:wide.example.net -all", true],
+    ["v=spf1 ?include:wide.example.net -all", false],
+    ["v=spf1 -ip4:0.0.0.0/0 +all", false],
+    ["v=spf1 ip4:0.0.0.0/1 -all", false],
+  ])("%s passes everybody: %s", async (policy, everybody) => {
+    const wide = { TXT: ["v=spf1 ip4:0.0.0.0/1 ip4:128.0.0.0/1 -all"] };
+    const { passes_all: passes, warnings } = await report(policy, { "wide.example.net": wide });
+    expect(passes).toBe(everybody);
+    expect(warnings.includes("every sender in the world passes")).toBe(everybody);
+  });
+
   it("sees +all of an include and the all of a redirect", async () => {
     const zone = { "open.example.net": { TXT: ["v=spf1 +all"] }, "red.example.net": { TXT: ["v=spf1 -all"] } };
     expect(await report("v=spf1 include:open.example.net -all", zone)).toMatchObject({
