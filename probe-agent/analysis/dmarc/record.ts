@@ -42,6 +42,17 @@ export function isDmarcRecord(text: string): boolean {
   return VERSION.test(text);
 }
 
+/** Why a TXT text that was meant as a DMARC record is none; null where nothing shows that it was. */
+export function nearDmarc(text: string): string | null {
+  if (isDmarcRecord(text) || !/dmarc/i.test(text)) return null;
+  const shown = `"${shownText(text, 60)}" is no DMARC record`;
+  if (/^[vV][ \t]*=[ \t]*DMARC1[ \t]*\\/.test(text))
+    return `${shown}: the backslashes before the semicolons are in the DNS`;
+  if (/^[vV][ \t]*=[ \t]*DMARC1\b/.test(text)) return `${shown}: a semicolon must follow v=DMARC1`;
+  if (/^[\s"']+v[ \t]*=[ \t]*DMARC1/i.test(text)) return `${shown}: a blank or a quote stands before v=DMARC1`;
+  return `${shown}: it must begin with v=DMARC1;`;
+}
+
 /** Reads a record that `isDmarcRecord`. Whatever cannot be read falls back to its default, as section 4.7 says. */
 export function parseDmarc(text: string): DmarcRecord {
   const list = lowerNames(parseTagList(text));

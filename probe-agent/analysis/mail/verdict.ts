@@ -1,3 +1,4 @@
+import { parseReportUris } from "#probe-agent/analysis/dmarc/report-uri.ts";
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailCheck } from "#shared/tools/email-check.ts";
@@ -105,7 +106,8 @@ function dmarcChecks({ dmarc, dmarcUncertain, policies }: MailFacts): MailCheck[
     [policies.sub, policies.absent].every((policy) => ORDER.indexOf(policy) >= ORDER.indexOf(policies.own));
   const agreed = dmarc.external_reporting_authorised.filter(({ authorised }) => authorised === false);
   const refused = new Set(agreed.map(({ destination }) => destination));
-  const reports = dmarc.rua.some((uri) => /^mailto:/i.test(uri) && !refused.has(uri.replace(/^.*@/, "").toLowerCase()));
+  const targets = parseReportUris("rua", dmarc.rua.join(","), []);
+  const reports = targets.some(({ usable, domain }) => usable && !refused.has(domain ?? ""));
   return [
     line(
       "dmarc_present",
@@ -215,8 +217,10 @@ export function judgeSpoofing({ spf, dmarc, dmarcUncertain, policies }: MailFact
   if (policy === "none") return yes(`The DMARC policy in effect is none${why}: mail that fails is delivered`);
   const weak = policies !== null && dmarc.found_at !== null && [policies.sub, policies.absent].includes("none");
   const below = weak ? "; mail from subdomains can be spoofed, as their policy is none" : "";
+  const part =
+    dmarc.pct === null || dmarc.pct === 100 ? "" : `; receivers by RFC 7489 do so with ${dmarc.pct} % of it (pct)`;
   const act = policy === "reject" ? "rejected" : "put into quarantine";
-  return { spoofable: false, reason: `Mail that fails DMARC is ${act}${why}${below}.` };
+  return { spoofable: false, reason: `Mail that fails DMARC is ${act}${why}${part}${below}.` };
 }
 
 function yes(reason: string): { spoofable: true; reason: string } {

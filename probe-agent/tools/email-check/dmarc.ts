@@ -1,4 +1,4 @@
-import { isDmarcRecord, type DmarcPolicy } from "#probe-agent/analysis/dmarc/record.ts";
+import { isDmarcRecord, nearDmarc, type DmarcPolicy } from "#probe-agent/analysis/dmarc/record.ts";
 import {
   discoverPolicy,
   effectivePolicy,
@@ -90,7 +90,7 @@ function policiesOf(discovery: DmarcDiscovery): DmarcFinding["policies"] {
 /** Records where receivers do not look, or do not read what they find. */
 async function findMisplaced(lookUp: LookUp, domain: string, { steps, policy }: DmarcDiscovery): Promise<string[]> {
   const [own, at] = await Promise.all([lookUp(domain, "TXT"), textsBelow(lookUp, "_dmarc", domain)]);
-  const near = (at ?? []).filter((text) => !isDmarcRecord(text) && /dmarc/i.test(text));
+  const near = (at ?? []).flatMap((text) => nearDmarc(text) ?? []);
   return [
     ...steps.flatMap(({ state, domain: where }) =>
       state === "several" ? [`several DMARC records at _dmarc.${where}: receivers discard them all`] : [],
@@ -98,7 +98,7 @@ async function findMisplaced(lookUp: LookUp, domain: string, { steps, policy }: 
     ...(textsOf(own).some(isDmarcRecord)
       ? [`a DMARC record stands at ${domain} itself; receivers look at _dmarc.${domain}`]
       : []),
-    ...near.map((text) => `"${shownText(text, 60)}" is no DMARC record: it must begin with v=DMARC1`),
+    ...near,
     ...(policy !== null && policy.domain !== domain && near.length === 0
       ? [`no record of its own: that of ${policy.domain} applies`]
       : []),

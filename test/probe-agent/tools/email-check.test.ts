@@ -159,6 +159,8 @@ describe("DMARC", () => {
     ["v=DMARC1; p=reject; t=y", false, "after t=y"],
     ["v=DMARC1; p=quarantine; t=y", true, "after t=y"],
     ["v=DMARC1; p=reject; sp=none", false, "subdomains can be spoofed"],
+    ["v=DMARC1; p=reject; pct=10", false, "receivers by RFC 7489 do so with 10 % of it"],
+    ["v=DMARC1; p=reject; pct=100", false, "is rejected."],
     ["v=DMARC1; p=bogus", true, "No DMARC record applies"],
   ])("%s: spoofable %s", async (text, spoofable, reason) => {
     const result = await check("x.test", { zones: { "x.test": { A: ["8.8.8.8"] }, ...at("x.test", text) } });

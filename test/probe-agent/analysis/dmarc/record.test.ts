@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isDmarcRecord, parseDmarc } from "#probe-agent/analysis/dmarc/record.ts";
+import { isDmarcRecord, nearDmarc, parseDmarc } from "#probe-agent/analysis/dmarc/record.ts";
 
 describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
   it.each([
@@ -14,6 +14,22 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     ["v=spf1 -all", false],
   ])("%j: %s", (text, is) => {
     expect(isDmarcRecord(text)).toBe(is);
+  });
+
+  it.each([
+    [String.raw`v=DMARC1\; p=reject\; rua=mailto:d@example.com`, "backslashes"],
+    ["v=DMARC1 p=reject", "a semicolon must follow"],
+    ["v=DMARC1, p=reject", "a semicolon must follow"],
+    [" v=DMARC1; p=reject", "a blank or a quote stands before"],
+    ['"v=DMARC1; p=reject"', "a blank or a quote stands before"],
+    ["v=dmarc1; p=reject", "it must begin with v=DMARC1;"],
+    ["p=reject; v=DMARC1", "it must begin with v=DMARC1;"],
+  ])("%s is none, and its writer is told why", (text, why) => {
+    expect(nearDmarc(text)).toContain(why);
+  });
+
+  it("other texts are not taken for one", () => {
+    expect([nearDmarc("v=DMARC1; p=none"), nearDmarc("v=spf1 -all")]).toEqual([null, null]);
   });
 
   it("reads every tag, whatever its case", () => {

@@ -85,6 +85,10 @@ describe("the score", () => {
     expect(pointsOf(weak)["dmarc_subdomains"]).toBe("0/5 fail");
     const refusing = [{ destination: "example.com", authorised: false }];
     expect(pointsOf(withDmarc({ external_reporting_authorised: refusing }))["dmarc_reports"]).toBe("0/5 fail");
+    const subject = withDmarc({ external_reporting_authorised: refusing, rua: ["mailto:d@example.com?subject=dmarc"] });
+    expect(pointsOf(subject)["dmarc_reports"]).toBe("0/5 fail");
+    expect(pointsOf(withDmarc({ rua: ["mailto:nobody"] }))["dmarc_reports"]).toBe("0/5 fail");
+    expect(pointsOf(withDmarc({ rua: ["mailto:nobody", "mailto:d@example.com"] }))["dmarc_reports"]).toBe("5/5 pass");
   });
 
   it.each<[Partial<MailFacts["spf"]>, string, string]>([
