@@ -99,7 +99,7 @@ function readKey(k: string, p: string | null, fatal: string[]): DkimPublicKey | 
   if (k !== "rsa" && k !== "ed25519") fatal.push(`k=${shownText(k, 30)}: no verifier knows this kind of key`);
   if (p === null || p === "" || (k !== "rsa" && k !== "ed25519")) return null;
   if (!BASE64.test(p)) {
-    fatal.push("p is no base64");
+    fatal.push(`p is no base64${misreading(p)}`);
     return null;
   }
   const key = readDkimPublicKey(k, Buffer.from(p, "base64"));
@@ -111,6 +111,16 @@ function readKey(k: string, p: string | null, fatal: string[]): DkimPublicKey | 
     fatal.push(`an RSA key of ${key.bits} bits is not accepted; 1024 are the least, 2048 recommended (RFC 8301)`);
   }
   return key;
+}
+
+/** What usually happened to key data that is no base64. */
+function misreading(p: string): string {
+  if (p.includes('"')) return ": quotes stand in it, as of a text that was split by hand";
+  if (p.includes("\\")) return ": a backslash stands in it";
+  if (p.includes("-----")) return ": the lines before and after a PEM key do not belong here";
+  return /^[A-Za-z0-9+/]{40,}={0,2}$/.test(p)
+    ? ": its length is none that base64 has, so that it may be cut short"
+    : "";
 }
 
 /** Words with colons between; null without the tag. */

@@ -20,7 +20,15 @@ export function readDkimPublicKey(kind: "rsa" | "ed25519", octets: Uint8Array): 
     return `an Ed25519 key has ${ED25519_OCTETS} octets (RFC 8463 section 4.2); p has ${octets.length}`;
   }
   if (octets.length > MAX_OCTETS) return "p is longer than any RSA key";
-  return readRsa(octets, "spki") ?? readRsa(octets, "pkcs1") ?? "p is no RSA key";
+  return readRsa(octets, "spki") ?? readRsa(octets, "pkcs1") ?? missing(octets);
+}
+
+/** DER says how long it is: a panel that keeps 255 characters of a record leaves a key without its end. */
+function missing(octets: Uint8Array): string {
+  const [tag, first = 0, second = 0, third = 0] = octets;
+  const [head, body] = first === 0x82 ? [4, second * 256 + third] : first === 0x81 ? [3, second] : [2, first];
+  const isCut = tag === 0x30 && first <= 0x82 && head + body > octets.length;
+  return isCut ? `p is cut short: ${octets.length} of ${head + body} octets are there` : "p is no RSA key";
 }
 
 function readRsa(octets: Uint8Array, type: "spki" | "pkcs1"): DkimPublicKey | string | null {

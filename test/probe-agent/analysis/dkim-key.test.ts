@@ -75,6 +75,12 @@ describe("keys", () => {
     ["v=DKIM1; k=dsa; p=AAAA", "no verifier knows"],
     ["v=DKIM1; k=rsa", "missing"],
     [`v=DKIM1; p=${"A".repeat(8000)}`, "longer than any"],
+    // 255 and 254 characters of a record: with and without a whole group of base64 at the end.
+    [`v=DKIM1; p=${rsa(2048).slice(0, 244)}`, "cut short: 183 of 294 octets are there"],
+    [`v=DKIM1; p=${rsa(2048).slice(0, 243)}`, "may be cut short"],
+    [`v=DKIM1; p=${rsa(2048).slice(0, 200)}" "${rsa(2048).slice(200)}`, "quotes stand in it"],
+    [`v=DKIM1; p=${rsa(2048)}\\`, "a backslash stands in it"],
+    [`v=DKIM1; p=-----BEGIN PUBLIC KEY-----${rsa(2048)}-----END PUBLIC KEY-----`, "PEM key"],
   ])("%s: %s", (text, reason) => {
     const key = parseDkimKey(text);
     expect(key.valid).toBe(false);

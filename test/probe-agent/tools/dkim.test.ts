@@ -143,6 +143,21 @@ describe("without a selector", () => {
     expect(server.queries.length).toBeLessThan(50);
   });
 
+  it.each([
+    ["litesrv", "MailerLite"],
+    ["dk", "ActiveCampaign"],
+    ["krs", "Mailgun"],
+    ["mte1", "Mailchimp Transactional"],
+    ["brevo1", "Brevo"],
+    ["s1-ionos", "IONOS"],
+    ["hostingermail-a", "Hostinger"],
+    ["gm1", "Gandi"],
+    ["cf2024-1", "Cloudflare Email Routing"],
+  ])("%s is found, and whose it usually is: %s", async (selector, usedBy) => {
+    const { selectors } = await lookAt({ domain: "example.test" }, { zones: zoneOf({ [selector]: `p=${KEY_2048}` }) });
+    expect(selectors).toMatchObject([{ selector, used_by: usedBy, valid: true }]);
+  });
+
   it("none found is not known, not invalid", async () => {
     const result = await lookAt({ domain: "example.test" }, { zones: { "example.test": { A: ["192.0.2.1"] } } });
     expect(result).toMatchObject({ selector: null, valid: null, discovered_selectors: [], selectors: [], issues: [] });
