@@ -29,14 +29,25 @@ export function wholeAnswer(answer: DnsAnswer): DnsAnswer {
 }
 
 /** Reads what a resolver, or a server, said to a question. */
-export function heardOf(name: string, type: string, { status, answers }: Pick<DnsAnswer, "status" | "answers">): Heard {
+export function heardOf(
+  name: string,
+  type: string,
+  { status, answers, authority }: Pick<DnsAnswer, "status" | "answers" | "authority">,
+): Heard {
   const chain = followCnames(name, type, answers);
   return {
     status: status === "MALFORMED" ? "SERVFAIL" : status,
     answers: comparable(type, chain.records),
     cname_chain: chain.targets.slice(0, 12),
-    ttl: smallestTtl(chain.records),
+    ttl: chain.records.length > 0 || !isAnswer(status) ? smallestTtl(chain.records) : denialTtl(authority),
   };
+}
+
+/** How long a resolver goes on saying that there is none: what is left of the SOA's time (RFC 2308 section 5). */
+function denialTtl(authority: readonly DnsRecord[]): number | null {
+  const soa = authority.find(({ type }) => type === "SOA");
+  const minimum = soa?.typed["minimum"];
+  return soa === undefined ? null : Math.min(soa.ttl, typeof minimum === "number" ? minimum : soa.ttl);
 }
 
 /** Record data in the form that is compared: sorted, names in lower case. */
@@ -77,9 +88,9 @@ function verdictOf(row: HeardRow, authoritative: Authoritative | null, local: He
   const all = new Set(anyServer.flatMap((server) => server.answers));
   if (row.answers.length > 0 && row.answers.every((answer) => all.has(answer))) return "subset";
   if (local !== undefined && isAnswer(local.status) && isSame(row, local)) return "geo";
-  const { ttl } = authoritative;
-  // A cache counts down; what still has its whole time was fetched a moment ago.
-  const isFresh = row.ttl !== null && ttl !== null && row.ttl >= ttl;
+  // A cache counts down; what still has its whole time was fetched a moment ago. More than that is of an older record
+  // with a longer time, as before a change for which it was lowered; a denial's time is another one altogether.
+  const isFresh = row.answers.length > 0 && row.ttl !== null && row.ttl === authoritative.ttl;
   return isFresh ? "differs" : "stale";
 }
 

@@ -50,7 +50,11 @@ const ResolverRow = Type.Object({
   status: status(),
   answers: answers(),
   cname_chain: texts("Aliases followed"),
-  ttl: Nullable(integer("Smallest TTL of the answer, seconds left in the resolver's cache; null without an answer")),
+  ttl: Nullable(
+    integer(
+      "Smallest TTL of the answer, seconds left in the resolver's cache; of a denial that of its SOA (RFC 2308); null where there is none",
+    ),
+  ),
   rtt_ms: Nullable(number("Round trip, milliseconds; null without an answer")),
   authoritative_match: Nullable(
     truth("Whether the answer is one the domain's own servers give; null where that cannot be told"),

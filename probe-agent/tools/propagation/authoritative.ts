@@ -125,7 +125,8 @@ async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<
     ip: first.ip,
     status: heard.status,
     answers: [...heard.answers],
-    ttl: heard.ttl,
+    // That of a denial is a matter of caches.
+    ttl: heard.answers.length === 0 ? null : heard.ttl,
     serial: typeof serial === "number" ? serial : null,
     authoritative: answer.flags.aa,
     rtt_ms: answer.rttMs === null ? null : toMicroseconds(answer.rttMs),

@@ -122,6 +122,28 @@ describe("propagation", () => {
     expect(result.resolvers[0]).toMatchObject({ verdict: "stale", authoritative_match: false, ttl: 120 });
   });
 
+  it("tells a cache that still knows of no such record, as after it was added, and when it will ask again", async () => {
+    const [zoneSoa = ""] = soa(6);
+    const denial = { ...makeRecord("site.test", "SOA", zoneSoa), ttl: 170 };
+    const unaware = await start({ answer: () => ({ status: "NXDOMAIN", answers: [], authority: [denial] }) });
+    const bare = await start({ answer: () => ({ status: "NOERROR", answers: [], authority: [] }) });
+    const result = await ask({ resolvers: [unaware, bare] });
+    expect(result).toMatchObject({ verdict: "propagating", expected_in_s: 170 });
+    expect(result.resolvers[0]).toMatchObject({ verdict: "stale", status: "NXDOMAIN", answers: [], ttl: 170 });
+    expect(result.resolvers[1]).toMatchObject({ verdict: "stale", answers: [], ttl: null });
+    // The servers' own denial is no time that a cache has left.
+    const gone = await ask({ domain: "gone.site.test", resolvers: [unaware] });
+    expect(gone.authoritative?.servers.map(({ ttl }) => ttl)).toEqual([null, null]);
+    expect(gone.resolvers[0]).toMatchObject({ verdict: "match", ttl: 170 });
+  });
+
+  it("takes an answer with more time than the servers give for older, as where the time was lowered for a change", async () => {
+    const stale = await start({ answer: (name, type) => aged(name, type, "198.51.100.7", 2_400) });
+    const result = await ask({ resolvers: [stale] });
+    expect(verdicts(result)).toEqual(["r0 stale", "own match"]);
+    expect(result).toMatchObject({ verdict: "propagating", expected_in_s: 2_400 });
+  });
+
   it("tells a place's own answer by asking the domain's servers for clients of that network", async () => {
     const far = await start({ host: "127.0.9.1", answer: (name, type) => aged(name, type, "192.0.2.66", 90) });
     const result = await ask({ resolvers: [far] });
