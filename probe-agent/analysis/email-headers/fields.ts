@@ -47,6 +47,7 @@ const MAX_LINE = 998;
 const MAX_NAME = 256;
 // ftext of RFC 5322 section 3.6.8: printable ASCII but the colon.
 const FIELD_NAME = /^[!-9;-~]+$/;
+const CLOCK = /^\d{1,2}:\d{2}\b/;
 // Not the obsolete "From : ...".
 const MBOX_FROM = /^>?From (?! *:)/;
 
@@ -84,7 +85,8 @@ export function readHeaderBlock(text: string): HeaderBlock {
       if (omitted === 0) current.parts.push(line);
       continue;
     }
-    const found = readField(line.trimStart());
+    // A date folded before its time, pasted without the indent: nobody's field has a number for a name.
+    const found = current !== undefined && CLOCK.test(line) ? null : readField(line.trimStart());
     if (found !== null) {
       if (found.spaced) faults.space_before_colon += 1;
       if (open.length < MAX_FIELDS) open.push({ name: found.name, parts: [found.value] });

@@ -249,6 +249,15 @@ describe("the header block", () => {
     expect(block.faults.unindented_continuation).toBe(1);
   });
 
+  it("a time that a date was folded before is no field, where the indent was lost", () => {
+    const block = readHeaderBlock("Received: by a.example; Fri, 20 Nov 2026\r\n10:00:09 +0000\r\nSubject: x\r\n");
+    expect(block.fields.map(({ name, value }) => [name, value])).toEqual([
+      ["Received", "by a.example; Fri, 20 Nov 2026 10:00:09 +0000"],
+      ["Subject", "x"],
+    ]);
+    expect(block.faults.unindented_continuation).toBe(1);
+  });
+
   it("has at most 5,000 fields and counts the rest", () => {
     const block = readHeaderBlock("A: 1\n".repeat(5010));
     expect([block.fields.length, block.omitted]).toEqual([5000, 10]);
