@@ -1,3 +1,4 @@
+import { domainToUnicode } from "node:url";
 import { registeredDomain } from "#shared/registrable-domain.ts";
 import { ok } from "#shared/outcome.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
@@ -54,7 +55,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
   const { results, limitations } = typeResults(domain, answers);
   const groups = results.map(({ type, records }) => [type, records.map(({ data }) => data)]);
   return ok<Result>({
-    domain,
+    domain: domainToUnicode(domain) || domain,
     ascii: domain,
     registrable_domain: registeredDomain(domain),
     results,

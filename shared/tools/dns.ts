@@ -140,7 +140,7 @@ const Dnssec = Type.Object(
 );
 
 const Result = Type.Object({
-  domain: text("Name looked up"),
+  domain: text("Name looked up, international labels in Unicode"),
   ascii: text("The name in A-label form, lower case"),
   registrable_domain: Nullable(text("The part one registers (public suffix and one label); null for a suffix itself")),
   results: Type.Array(TypeResult, { description: "One entry per type, in the order asked" }),

@@ -140,10 +140,27 @@ describe("the dns tool", () => {
     expect(server.queries.length).toBeLessThan(20);
   });
 
+  it("shows an international name as people write it, beside its A-labels", async () => {
+    const zones = { "xn--bcher-kva.test": { A: ["192.0.2.1"] } };
+    const { data } = await run({ domain: "xn--bcher-kva.test", types: ["A"] }, { zones });
+    expect(data).toMatchObject({
+      domain: "b\u00fccher.test",
+      ascii: "xn--bcher-kva.test",
+      records: { A: ["192.0.2.1"] },
+    });
+    const odd = await run({ domain: "xn--zz.test", types: ["A"] }, { zones });
+    expect(odd.data).toMatchObject({ domain: "xn--zz.test", ascii: "xn--zz.test" });
+  });
+
   it("looks up public suffixes and the root", async () => {
     const zones = { ".": { NS: ["a.root-servers.net."] }, test: { NS: ["a.nic.test."] } };
     const root = await run({ domain: ".", types: ["NS"] }, { zones });
-    expect(root.data).toMatchObject({ registrable_domain: null, records: { NS: ["a.root-servers.net."] } });
+    expect(root.data).toMatchObject({
+      domain: ".",
+      ascii: ".",
+      registrable_domain: null,
+      records: { NS: ["a.root-servers.net."] },
+    });
     const suffix = await run({ domain: "test", types: ["NS"] }, { zones });
     expect(suffix.data).toMatchObject({ registrable_domain: null, records: { NS: ["a.nic.test."] } });
   });
