@@ -6,6 +6,7 @@ const MECHANISM = /^[-+?~]?(?:all|include|a|mx|ptr|ip4|ip6|exists)$/i;
 export function hintFor(term: string): string {
   const bare = term.replace(/^[-+?~]/, "");
   const [before = "", after] = bare.split(":", 2);
+  if (/\s/.test(term)) return ": blanks alone may stand between terms, no tabs or line ends";
   if (/[\u0080-\u00ff]/.test(term)) return ": a character that is no ASCII, such as a dash in place of the hyphen";
   if (/^(?:ip|ipv4|ipv6)$/i.test(before)) return ": ip4: or ip6: is meant";
   if (/^(?:include|exists|ip4|ip6|a|mx)$/i.test(before) && after === "") return ": a blank stands behind the colon";

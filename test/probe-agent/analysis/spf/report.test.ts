@@ -88,6 +88,7 @@ describe("a policy without a sender", () => {
     ["v=spf1 2001:db8::/32 -all", "ip6: is missing before it"],
     ["v=spf1 _spf.example.net -all", "include: or a: is missing before it"],
     ["v=spf1 include: _spf.example.net -all", '"include:" needs a domain and nothing else: a blank stands behind'],
+    ["v=spf1 a\tmx -all", "no tabs or line ends"],
     ["v=spf1 mx, -all", "terms have blanks between"],
     ["v=spf1 -all;", "terms have blanks between"],
     ["v=spf1 mx \u00e2\u0080\u0093all", "such as a dash in place of the hyphen"],
