@@ -39,6 +39,8 @@ export const dkim = implement(contract, async (net, { domain, selector }) => {
   });
 });
 
+const MAX_DANGLING = 10;
+
 type KeyFields = Omit<
   Result,
   "domain" | "discovered_selectors" | "selectors" | "wildcard" | "issues" | "source" | "observed_at" | "limitations"
@@ -70,7 +72,18 @@ function keyFields(facts: SelectorFacts | null): KeyFields {
 
 function issuesOf(facts: SelectorFacts | null, discovery: Discovery | null): string[] {
   const absent =
-    facts?.state === "none" && facts.recordsFound === 0 ? ["there is no TXT record under this selector"] : [];
+    facts?.state === "none" && facts.recordsFound === 0
+      ? ["there is no TXT record under this selector", ...misplaced(facts.selector)]
+      : [];
   const wild = discovery?.wildcard === true ? ["a wildcard answers for every selector"] : [];
-  return [...absent, ...(facts?.issues ?? []), ...wild].slice(0, 30);
+  const dangling = (discovery?.dangling ?? [])
+    .slice(0, MAX_DANGLING)
+    .flatMap(({ selector, issues }) => issues.map((issue) => `${selector}: ${issue}`));
+  return [...absent, ...(facts?.issues ?? []), ...dangling, ...wild].slice(0, 30);
+}
+
+/** DNS panels show the whole name, and people copy it. */
+function misplaced(selector: string): string[] {
+  const labels = selector.toLowerCase().split(".");
+  return labels.includes("_domainkey") ? ["a selector is only what stands before ._domainkey"] : [];
 }

@@ -23,6 +23,8 @@ export interface SelectorFacts {
 /** Selectors found by trying those in wide use. */
 export interface Discovery {
   readonly found: readonly SelectorFacts[];
+  /** Selectors that are aliases of names without a key: published, but not switched on, or no more. */
+  readonly dangling: readonly SelectorFacts[];
   /** Whether a name nobody would publish has a key too; null where nobody could tell. */
   readonly wildcard: boolean | null;
   /** Selectors tried that nobody answered for. */
@@ -81,7 +83,12 @@ export async function discoverSelectors(lookUp: LookUp, domain: string): Promise
   const wild = nobody.key?.record ?? null;
   const found = tried.filter(({ key }) => key !== null && key.record !== wild);
   const unanswered = tried.filter(({ state }) => state === "unknown").length;
-  return { found, wildcard: nobody.state === "unknown" ? null : wild !== null, unanswered };
+  // Where a name nobody would publish is an alias too, a wildcard is.
+  const dangling =
+    nobody.cnameTarget === null
+      ? tried.filter(({ state, cnameTarget }) => state === "none" && cnameTarget !== null)
+      : [];
+  return { found, dangling, wildcard: nobody.state === "unknown" ? null : wild !== null, unanswered };
 }
 
 /** What a list of selectors found by trying does not say. */

@@ -97,6 +97,14 @@ describe("a selector", () => {
     }
   });
 
+  it("given as the whole name is told what a selector is", async () => {
+    const { issues } = await lookAt(
+      { domain: "example.test", selector: "google._domainkey.example.test" },
+      { zones: zoneOf({ google: `p=${KEY_2048}` }) },
+    );
+    expect(issues).toContain("a selector is only what stands before ._domainkey");
+  });
+
   it("with several keys is invalid, with another text beside is not", async () => {
     const key = `v=DKIM1; p=${KEY_2048}`;
     const two = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: [key, "v=DKIM1; p="] }) });
@@ -156,6 +164,18 @@ describe("without a selector", () => {
   ])("%s is found, and whose it usually is: %s", async (selector, usedBy) => {
     const { selectors } = await lookAt({ domain: "example.test" }, { zones: zoneOf({ [selector]: `p=${KEY_2048}` }) });
     expect(selectors).toMatchObject([{ selector, used_by: usedBy, valid: true }]);
+  });
+
+  it("one that is published but not switched on is told of: an alias of a name without a key", async () => {
+    const alias = { CNAME: ["selector1-example._domainkey.tenant.test."] };
+    const zones = { "tenant.test": { TXT: ['"x"'] }, "selector1._domainkey.example.test": alias };
+    const result = await lookAt({ domain: "example.test" }, { zones });
+    expect(result).toMatchObject({ selector: null, valid: null, selectors: [] });
+    expect(result.issues).toEqual([
+      "selector1: the alias leads to selector1-example._domainkey.tenant.test, which has no TXT record",
+    ]);
+    const wild = await lookAt({ domain: "example.test" }, { zones: { ...zones, "*._domainkey.example.test": alias } });
+    expect(wild.issues).toEqual([]);
   });
 
   it("none found is not known, not invalid", async () => {
