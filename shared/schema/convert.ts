@@ -48,7 +48,9 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
   const closed = words(kinded);
   if (closed.length > 0) {
     if (typeof given !== "string") return problem("type", `must be a string: one of ${closed.join(", ")}`);
-    return closed.includes(given) ? { ok: true, value: given } : problem("enum");
+    const isCaseless = kinded["x-kind"] === "word";
+    const word = closed.find((one) => one === given || (isCaseless && one.toLowerCase() === given.toLowerCase()));
+    return word === undefined ? problem("enum") : { ok: true, value: word };
   }
   switch (kinded.type) {
     case "integer":

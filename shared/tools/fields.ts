@@ -1,7 +1,7 @@
 import { Type, type TSchema, type TUnsafe } from "typebox";
 
 /** How `parseParams` treats a field beyond its JSON type; published as `x-kind`. */
-export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resource" | "flag" | "list";
+export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resource" | "flag" | "word" | "list";
 
 interface Described {
   readonly description: string;
@@ -47,6 +47,11 @@ export function Resource(options: Described): TUnsafe<string> {
 /** 0 or 1 on the wire (true and false are understood), a boolean for the implementation. */
 export function Flag(options: Described): TUnsafe<boolean> {
   return Type.Unsafe<boolean>({ type: "string", enum: ["0", "1"], "x-kind": "flag", ...options });
+}
+
+/** A word of a closed set, case-insensitive; as the set spells it for the implementation. */
+export function Word<const W extends string>(words: readonly W[], options: Described): TUnsafe<W> {
+  return Type.Unsafe<W>({ type: "string", enum: words, "x-kind": "word", ...options });
 }
 
 /** A comma-separated list of words from a closed set, case-insensitive; an array without repeats for the implementation. */

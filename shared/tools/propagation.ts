@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
-import { Domain, Nullable } from "#shared/tools/fields.ts";
+import { Domain, Nullable, Word } from "#shared/tools/fields.ts";
 import {
   count,
   integer,
@@ -137,7 +137,7 @@ export const propagation = defineTool({
   example: { domain: "example.com" },
   params: Type.Object({
     domain: Domain({ description: "Name to look up" }),
-    type: withDefault(word(PROPAGATION_TYPES, "Record type"), "A"),
+    type: withDefault(Word(PROPAGATION_TYPES, { description: "Record type" }), "A"),
   }),
   result: Result,
   input: PROPAGATION_INPUT,

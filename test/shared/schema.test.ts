@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { parseParams } from "#shared/schema.ts";
-import { Flag, IntegerList, Url, WordList } from "#shared/tools/fields.ts";
+import { Flag, IntegerList, Url, Word, WordList } from "#shared/tools/fields.ts";
 import { withDefault } from "#shared/tools/define.ts";
 
 const SCHEMA = Type.Object({
@@ -11,6 +11,7 @@ const SCHEMA = Type.Object({
   timeout: withDefault(Type.Integer({ minimum: 1, maximum: 30 }), 15),
   ports: Type.Optional(IntegerList({ minimum: 1, maximum: 65_535 }, { description: "Ports", maxItems: 3 })),
   types: Type.Optional(WordList(["A", "MX"], { description: "Types", maxItems: 2 })),
+  kind: Type.Optional(Word(["AAAA", "MX"], { description: "Type" })),
   ua: Type.Optional(Type.String({ minLength: 1, maxLength: 10 })),
 });
 
@@ -29,11 +30,11 @@ describe("parseParams", () => {
   });
 
   it("reads numbers, flags and lists written as text", () => {
-    const raw = { url: "x", timeout: "7", follow: "false", ports: "80, 443,80", types: "mx,a" };
+    const raw = { url: "x", timeout: "7", follow: "false", ports: "80, 443,80", types: "mx,a", kind: "aaaa" };
     const parsed = parseParams(SCHEMA, raw, { from: "text", unknown: "refuse" });
     expect(parsed).toMatchObject({
       ok: true,
-      value: { timeout: 7, follow: false, ports: [80, 443], types: ["MX", "A"] },
+      value: { timeout: 7, follow: false, ports: [80, 443], types: ["MX", "A"], kind: "AAAA" },
     });
   });
 
@@ -59,6 +60,11 @@ describe("parseParams", () => {
     [{ ports: "0" }, "ports:range"],
     [{ ports: "1,2,3,4" }, "ports:range"],
     [{ types: "A,AXFR" }, "types:enum"],
+    [{ kind: "A" }, "kind:enum"],
+    [{ kind: "" }, "kind:enum"],
+    [{ kind: " MX" }, "kind:enum"],
+    [{ kind: 5 }, "kind:type"],
+    [{ method: "get" }, "method:enum"],
     [{ ua: "12345678901" }, "ua:range"],
     [{ other: 1 }, "other:unknown"],
     [JSON.parse('{"__proto__": {"timeout": 3}}') as Record<string, unknown>, null],
