@@ -107,8 +107,14 @@ function singleAndEqual(named: readonly HostFacts[]): string[] {
     ...(repeated.length > 0
       ? [`several hosts share the priority ${repeated.slice(0, 5).join(", ")}: mail is spread over them`]
       : []),
-    ...(named.length === 1
+    ...(named.length === 1 && named.every(isAlone)
       ? ["a single mail host: nothing takes its place when it fails, mail waits at the senders"]
       : []),
   ];
+}
+
+/** One machine, as far as the DNS tells; large services give one name with many addresses. */
+function isAlone({ addresses, complete }: HostFacts): boolean {
+  const families = [4, 6].map((version) => addresses.filter(({ ip }) => isIP(ip) === version).length);
+  return complete && addresses.length > 0 && families.every((count) => count <= 1);
 }

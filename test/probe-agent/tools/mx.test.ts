@@ -148,6 +148,11 @@ describe("odd records", () => {
       "mail.one.test": { A: ["8.8.8.8"], AAAA: ["2001:4860::1"] },
     };
     expect((await lookAt("one.test", { zones })).issues.join(" ")).toContain("a single mail host");
+    // One name of a large service stands for many machines; of addresses that nobody told nothing is said.
+    const many = { ...zones, "mail.one.test": { A: ["8.8.8.8", "8.8.4.4"] } };
+    expect((await lookAt("one.test", { zones: many })).issues.join(" ")).not.toContain("a single mail host");
+    const behaviours = { "mail.one.test/AAAA": { status: "SERVFAIL" } } as const;
+    expect((await lookAt("one.test", { zones, behaviours })).issues.join(" ")).not.toContain("a single mail host");
   });
 });
 
