@@ -7,7 +7,7 @@ import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/ana
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { siteOf } from "#probe-agent/analysis/same-site.ts";
 
-type Report = Omit<ResultOf<typeof redirects>, "url" | "source" | "observed_at" | "limitations">;
+type Report = Omit<ResultOf<typeof redirects>, "url" | "failure" | "source" | "observed_at" | "limitations">;
 type HopRow = Report["hops"][number];
 
 /** Octets of JSON all headers of a chain together may have; a result is at most 256 KB (decisions 7). */

@@ -5,7 +5,8 @@ import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.
 import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { DnsPort } from "#probe-agent/net/port/dns.ts";
-import type { Hop, HttpBody, HttpPort, HttpRequest, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { DeadEnd, Hop, HttpBody, HttpPort, HttpRequest, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import { createBodyCollector } from "#probe-agent/net/http/body.ts";
 import { openHop, type HopContext, type OpenHop } from "#probe-agent/net/http/hop.ts";
 import { isRedirect, redirected } from "#probe-agent/net/http/redirect.ts";
 import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agent/net/http/request.ts";
@@ -103,7 +104,14 @@ async function fetchPage(
     seen.add(visit(current));
     const context = contextFor(current.url);
     const opened = await openWithFallback(current, context);
-    if (opened.status !== "ok") return opened;
+    if (opened.status !== "ok") {
+      const final = hops.at(-1);
+      if (opened.status !== "failed" || request.keepDeadEnd !== true || final === undefined) return opened;
+      const elapsedUs = Math.round((deps.clock.monotonic() - context.startedAt) * 1000);
+      const deadEnd = { url: current.url.href, failure: opened, elapsedUs };
+      const body = await createBodyCollector([], 0).finish(null);
+      return ok(snapshot(request.url, hops.slice(0, -1), { hop: final, body }, "dead_end", deadEnd));
+    }
     const { code, target } = opened.data;
     if (!request.follow || !isRedirect(code)) return await finish(opened.data, null);
     if (target.next === null) return await finish(opened.data, "bad_location");
@@ -133,10 +141,12 @@ function snapshot(
   earlier: readonly Hop[],
   last: { readonly hop: Hop; readonly body: HttpBody },
   stopped: PageSnapshot["stopped"],
+  deadEnd?: DeadEnd,
 ): PageSnapshot {
   const { hop: final, body } = last;
   const elapsedUs = final.startedAtUs + final.timing.total;
-  return { url, finalUrl: final.url, hops: [...earlier, final], final, body, stopped, elapsedUs };
+  const hops = [...earlier, final];
+  return { url, finalUrl: final.url, hops, final, body, stopped, ...(deadEnd && { deadEnd }), elapsedUs };
 }
 
 function firstUrl(request: HttpRequest, egress: Egress): Outcome<URL> {

@@ -1,4 +1,4 @@
-import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/outcome.ts";
 import {
   FOLLOWED_DELAY_S,
   type ChainEnd,
@@ -9,6 +9,7 @@ import type { Landing, LandingRefresh } from "#probe-agent/analysis/redirects/la
 import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
 import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import type { DeadEnd } from "#probe-agent/net/port/http.ts";
 import { readWhatCan, seePage, type PageReading, type SeenPage } from "#probe-agent/sources/page.ts";
 
 /** A chain, and the page it ended at. */
@@ -31,13 +32,15 @@ export const MAX_REDIRECTS = 10;
 const BODY_BYTES = 1024 * 1024;
 /** A page whose body never ends has shown its headers. */
 const BODY_MS = 5000;
+/** Characters of a URL that nobody answers at. */
+const MAX_DEAD_URL = 8192;
 /** Left for the report of a chain whose next page does not come. */
 const RESERVE_MS = 500;
 
 /**
  * Follows a URL as a browser would that runs no scripts: redirects, then the Refresh header or meta element of the page
- * they end at, and so on. The delay of a refresh is not waited for. Failed and refused are those of the redirects by
- * HTTP; a refresh that leads nowhere ends the chain at its page.
+ * they end at, and so on. The delay of a refresh is not waited for. Failed is that of the first request alone: whatever
+ * leads nowhere later ends the chain at its last response. Refused is that of the redirects by HTTP.
  */
 export async function followChain(net: Net, request: ChainRequest): Promise<Outcome<FollowedChain>> {
   const startedAt = net.monotonic();
@@ -58,12 +61,14 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
   if (first.status !== "ok") return first;
   let last = first.data;
   for (;;) {
+    const { deadEnd } = last.snapshot;
+    if (deadEnd !== undefined) return ok({ steps, last, landing: UNSEEN, stopped: "dead_end", deadEnd, elapsedUs });
     const read = await readWhatCan(net, last, "landing", {});
     if (read.status !== "ok") return read;
     const landing = read.data;
     const { stopped, hops } = last.snapshot;
-    const end = (why: ChainEnd | null, failure: Failed | null = null): Outcome<FollowedChain> =>
-      ok({ steps, last, landing, stopped: why, failure, elapsedUs });
+    const end = (why: ChainEnd | null, dead: DeadEnd | null = null): Outcome<FollowedChain> =>
+      ok({ steps, last, landing, stopped: why, deadEnd: dead, elapsedUs });
     if (stopped !== null) return end(stopped);
     for (const { url } of hops) seen.add(withoutFragment(new URL(url)));
 
@@ -76,10 +81,13 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
     if (target === null || bare || !leadsOn(refresh, last)) return end(null);
     if (seen.has(withoutFragment(target))) return end("loop");
     if (steps.length > request.maxRedirects) return end("too_many_redirects");
+    const askedAt = net.monotonic();
     const next = await follow(target.href);
-    if (next.status !== "ok") {
-      return next.status === "failed" ? end("refresh_failed", next) : end("refresh_refused");
+    if (next.status === "failed") {
+      const tookUs = Math.round((net.monotonic() - askedAt) * 1000);
+      return end("refresh_failed", { url: target.href, failure: next, elapsedUs: tookUs });
     }
+    if (next.status !== "ok") return end("refresh_refused");
     last = next.data;
   }
 }
@@ -88,6 +96,7 @@ function limitsOf(net: Net, { maxRedirects, userAgent }: ChainRequest, used: num
   return {
     timeoutMs: Math.max(1, net.remainingMs() - RESERVE_MS),
     maxRedirects: maxRedirects - used,
+    keepDeadEnd: true,
     maxBodyBytes: BODY_BYTES,
     bodyTimeoutMs: BODY_MS,
     ...(userAgent === undefined ? {} : { userAgent }),
@@ -103,6 +112,38 @@ function leadsOn({ kind, delaySeconds }: LandingRefresh, { snapshot }: SeenPage)
   return kind !== "noscript" || shortenerOf(new URL(snapshot.finalUrl).hostname) !== null;
 }
 
+/** A response that leads to a dead end is no page, and its body is not read. */
+const UNSEEN: PageReading<Landing> = {
+  report: { title: null, canonical: { url: null, source: null, named: [], unusable: 0 }, refresh: null },
+  unread: false,
+  limitations: [],
+};
+
+/** Where a chain leads in the end, be it to where nobody answers, and how. */
+export interface Destination {
+  readonly url: string;
+  /** Null where nobody answers. */
+  readonly status: number | null;
+  /** Redirects on the way. */
+  readonly count: number;
+}
+
+/** The end of a chain as those see it who follow a link: a redirect into the void has led there all the same. */
+export function destinationOf({ steps, last, stopped, deadEnd }: FollowedChain): Destination {
+  const { finalUrl, final } = last.snapshot;
+  return stopped === "dead_end" && deadEnd !== null
+    ? { url: deadEnd.url, status: null, count: steps.length }
+    : { url: finalUrl, status: final.code, count: steps.length - 1 };
+}
+
+/** The request nobody answered, as results have it. */
+export function failureRow(deadEnd: DeadEnd | null) {
+  if (deadEnd === null) return null;
+  const { url, failure, elapsedUs } = deadEnd;
+  const { stage, source, reason, message } = failure;
+  return { url: url.slice(0, MAX_DEAD_URL), stage, source, reason, message, ms: Math.round(elapsedUs / 1000) };
+}
+
 /** Media type of the last response in lower case, null without one. */
 export function mediaType({ contentType }: SeenPage): string | null {
   const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase().slice(0, 200).toWellFormed() ?? "";
@@ -110,9 +151,11 @@ export function mediaType({ contentType }: SeenPage): string | null {
 }
 
 /** What a chain leaves open, one sentence each. */
-export function chainLimitations({ last, landing, stopped, failure }: FollowedChain): string[] {
+export function chainLimitations({ last, landing, stopped, deadEnd }: FollowedChain): string[] {
+  const where = deadEnd?.failure.message;
   return [
-    ...(stopped === "refresh_failed" ? [`The page sends on to where nothing answers: ${failure?.message}.`] : []),
+    ...(stopped === "dead_end" ? [`Nothing answers where the last redirect leads: ${where}.`] : []),
+    ...(stopped === "refresh_failed" ? [`The page sends on to where nothing answers: ${where}.`] : []),
     ...(stopped === "refresh_refused" ? ["The page sends on to an address that may not be contacted."] : []),
     ...(stopped === "loop" && last.snapshot.stopped === null ? ["The pages send on to each other in a circle."] : []),
     ...landing.limitations,

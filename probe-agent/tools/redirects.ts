@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { redirects as contract } from "#shared/tools/redirects.ts";
 import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/redirects/chain.ts";
 import { redirectReport } from "#probe-agent/analysis/redirects.ts";
-import { followChain } from "#probe-agent/sources/chain.ts";
+import { failureRow, followChain } from "#probe-agent/sources/chain.ts";
 import { UNREAD } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -19,6 +19,7 @@ export const redirects = implement(contract, async (net, { url, max, ua }) => {
   return ok({
     url,
     ...report,
+    failure: failureRow(chain.deadEnd),
     source: ["page"],
     observed_at: observedAt,
     limitations: [

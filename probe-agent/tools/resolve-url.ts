@@ -5,6 +5,8 @@ import type { Canonical } from "#probe-agent/analysis/url/canonical.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/url/tracking-params.ts";
 import {
   chainLimitations,
+  destinationOf,
+  failureRow,
   followChain,
   MAX_REDIRECTS,
   mediaType,
@@ -21,8 +23,8 @@ export const resolveUrl = implement(contract, async (net, { url }) => {
 });
 
 function report(input: string, chain: FollowedChain): Result {
-  const { steps, last, landing, stopped } = chain;
-  const { final, finalUrl } = last.snapshot;
+  const { last, landing, stopped } = chain;
+  const { url: finalUrl, status, count } = destinationOf(chain);
   const { canonical } = landing.report;
   const end = new URL(finalUrl);
   return {
@@ -35,9 +37,10 @@ function report(input: string, chain: FollowedChain): Result {
     canonical_candidates: [...canonical.named],
     clean_url: cleanUrl(new URL(canonical.url ?? finalUrl)),
     tracking_params: trackingParams(end).map((param) => ({ ...param })),
-    chain_length: steps.length - 1,
-    status: final.code,
-    content_type: mediaType(last),
+    chain_length: count,
+    status,
+    failure: failureRow(chain.deadEnd),
+    content_type: status === null ? null : mediaType(last),
     loop: stopped === "loop",
     truncated: stopped === "too_many_redirects",
     source: ["page"],

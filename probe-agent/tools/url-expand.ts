@@ -9,6 +9,8 @@ import { isSameSite } from "#probe-agent/analysis/same-site.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/url/tracking-params.ts";
 import {
   chainLimitations,
+  destinationOf,
+  failureRow,
   followChain,
   MAX_REDIRECTS,
   mediaType,
@@ -32,17 +34,17 @@ export const urlExpand = implement(contract, async (net, { url }) => {
 
 function report(url: string, chain: FollowedChain): Result {
   const { steps, last, landing, stopped } = chain;
-  const { finalUrl } = last.snapshot;
-  const urls = steps.map(({ hop }) => new URL(hop.url));
-  const [first = new URL(finalUrl)] = urls;
+  const { url: finalUrl, status, count } = destinationOf(chain);
   const end = new URL(finalUrl);
+  const urls = [...steps.map(({ hop }) => new URL(hop.url)), ...(status === null ? [end] : [])];
+  const [first = end] = urls;
   const service = shortenerOf(first.hostname);
   const { downgrade, cross_domain } = siteChanges(urls);
-  const isSecure = steps.map(({ hop }) => hop.tls?.authorized === true);
+  const isSecure = [...steps.map(({ hop }) => hop.tls?.authorized === true), ...(status === null ? [false] : [])];
   return {
     short_url: url,
     expanded_url: finalUrl,
-    expanded: steps.length > 1,
+    expanded: count > 0,
     is_shortener: service !== null,
     service,
     looks_shortened: looksShortened(first, urls[1]),
@@ -53,9 +55,10 @@ function report(url: string, chain: FollowedChain): Result {
       type: hopType(step),
       service: shortenerOf(new URL(step.hop.url).hostname),
     })),
-    count: steps.length - 1,
-    status: last.head.status,
-    content_type: mediaType(last),
+    count,
+    status,
+    failure: failureRow(chain.deadEnd),
+    content_type: status === null ? null : mediaType(last),
     title: landing.report.title?.slice(0, MAX_TITLE).toWellFormed() ?? null,
     clean_url: cleanUrl(end),
     tracking_params: trackingParams(end).map((param) => ({ ...param })),

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
+import { Unanswered } from "#shared/tools/http/unanswered.ts";
 import { count, integer, list, OBSERVED_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
 
 const Hop = Type.Object({
@@ -53,11 +54,12 @@ export const redirects = defineTool({
     url: text("URL as requested"),
     hops: list(Hop, "Every response in order, the final one included"),
     count: count("Redirects followed: one less than hops"),
-    total_ms: count("The whole chain, without the delays of refreshes, which are not waited for, ms"),
+    total_ms: count("The whole chain, ms, without what failed and the delays of refreshes, which are not waited for"),
     loop: truth("The last response leads to a URL that was there before"),
     truncated: truth("The last response redirects on, beyond max"),
     final_url: text("URL of the last response"),
     final_code: integer("Its HTTP status"),
+    failure: Unanswered,
     https_upgrade: truth("Begins at http and ends at https"),
     downgrade: truth("Some hop leads from https to http"),
     cross_domain: list(
@@ -83,7 +85,7 @@ export const redirects = defineTool({
     ...OBSERVED_FIELDS,
   }),
   across: {
-    agreeOn: ({ hops }) => hops.map(({ url, code }) => [url, code]),
+    agreeOn: ({ hops, failure }) => [hops.map(({ url, code }) => [url, code]), failure?.reason ?? null],
     measure: ({ total_ms }) => ({ total_ms }),
   },
 });

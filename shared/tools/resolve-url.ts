@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
+import { Unanswered } from "#shared/tools/http/unanswered.ts";
 import { count, integer, list, OBSERVED_FIELDS, text, texts, truth, word } from "#shared/tools/shapes.ts";
 
 /** The one address behind the many spellings of it. */
@@ -16,7 +17,7 @@ export const resolveUrl = defineTool({
   result: Type.Object({
     input: text("URL as given"),
     normalized: text("The same as browsers write it (WHATWG URL Standard)"),
-    final_url: text("URL of the last response, after redirects"),
+    final_url: text("URL it leads to in the end, be it one where nobody answers"),
     canonical_url: Nullable(
       text("Address the page itself names (rel=canonical); null where it names none, or several"),
     ),
@@ -29,7 +30,8 @@ export const resolveUrl = defineTool({
       "Parameters of final_url that say where the click came from and change nothing of the page",
     ),
     chain_length: count("Redirects followed, those by Refresh header and meta element included"),
-    status: integer("HTTP status of the last response"),
+    status: Nullable(integer("HTTP status of final_url; null where nobody answers there")),
+    failure: Unanswered,
     content_type: Nullable(text("Media type of the last response, lower case, without parameters")),
     loop: truth("The URL leads in a circle"),
     truncated: truth("It redirects on, beyond ten hops"),

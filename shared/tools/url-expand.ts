@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
+import { Unanswered } from "#shared/tools/http/unanswered.ts";
 import { count, integer, list, OBSERVED_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
 
 /** Where a short link really leads. */
@@ -16,7 +17,7 @@ export const urlExpand = defineTool({
   params: Type.Object({ url: Url({ description: "Link to expand" }) }),
   result: Type.Object({
     short_url: text("URL as requested"),
-    expanded_url: text("URL it leads to in the end"),
+    expanded_url: text("URL it leads to in the end, be it one where nobody answers"),
     expanded: truth("The link leads elsewhere"),
     is_shortener: truth("The link's host is a known shortener of links"),
     service: Nullable(text("Who runs that shortener; null for a host that is not known as one")),
@@ -31,8 +32,9 @@ export const urlExpand = defineTool({
       }),
       "Every response in order, the final one included",
     ),
-    count: count("Redirects followed"),
-    status: integer("HTTP status of the last response"),
+    count: count("Redirects on the way to expanded_url"),
+    status: Nullable(integer("HTTP status of expanded_url; null where nobody answers there")),
+    failure: Unanswered,
     content_type: Nullable(text("Media type of the last response, lower case")),
     title: Nullable(text("Title of the page it leads to, at most 500 characters")),
     clean_url: text("expanded_url without its tracking parameters"),

@@ -1,5 +1,4 @@
-import type { Failed } from "#shared/outcome.ts";
-import type { Hop } from "#probe-agent/net/port/http.ts";
+import type { DeadEnd, Hop } from "#probe-agent/net/port/http.ts";
 
 /** A refresh found in a response. */
 export interface FoundRefresh {
@@ -22,15 +21,21 @@ export interface RedirectStep {
 }
 
 /** Why a chain ended before it came to a page. */
-export type ChainEnd = "loop" | "too_many_redirects" | "bad_location" | "refresh_failed" | "refresh_refused";
+export type ChainEnd =
+  | "loop"
+  | "too_many_redirects"
+  | "bad_location"
+  | "dead_end"
+  | "refresh_failed"
+  | "refresh_refused";
 
 /** A chain of redirects by HTTP and by refreshes. */
 export interface RedirectChain {
   /** Never empty; each one leads to the next. */
   readonly steps: readonly RedirectStep[];
   readonly stopped: ChainEnd | null;
-  /** Why the target of the last refresh could not be fetched (refresh_failed). */
-  readonly failure: Failed | null;
+  /** Where the last response leads and nobody answers (dead_end, refresh_failed). */
+  readonly deadEnd: DeadEnd | null;
   readonly elapsedUs: number;
 }
 

@@ -38,7 +38,7 @@ export function findIssues(chain: RedirectChain): RedirectIssue[] {
 
 type Finding = readonly [severity: RedirectIssue["severity"], code: string, message: string];
 
-function ofEnd({ steps, stopped, failure }: RedirectChain): RedirectIssue[] {
+function ofEnd({ steps, stopped, deadEnd }: RedirectChain): RedirectIssue[] {
   const hop = steps.length;
   const setsCookies = steps.some((step) => headerValues(step.hop.headers, "set-cookie").length > 0);
   const cookies = setsCookies ? " Cookies are set on the way: a client that keeps them may get through." : "";
@@ -47,10 +47,12 @@ function ofEnd({ steps, stopped, failure }: RedirectChain): RedirectIssue[] {
       return [{ severity: "error", code: "loop", message: `The chain leads back to where it was.${cookies}`, hop }];
     case "too_many_redirects":
       return [{ severity: "error", code: "too_many_redirects", message: "The chain goes on beyond max.", hop }];
-    case "refresh_failed":
-      return [
-        { severity: "error", code: "refresh_failed", message: `The refresh leads nowhere: ${failure?.message}.`, hop },
-      ];
+    case "dead_end":
+    case "refresh_failed": {
+      const what = stopped === "dead_end" ? "redirect" : "refresh";
+      const message = `The ${what} leads to where nothing answers: ${deadEnd?.failure.message}.`;
+      return [{ severity: "error", code: stopped, message, hop }];
+    }
     case "refresh_refused":
       return [
         {

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Failed, Outcome } from "#shared/outcome.ts";
 import type { Address, IpVersion } from "#probe-agent/net/port/address.ts";
 
 /** Methods the engine sends. */
@@ -15,6 +15,8 @@ export interface HttpRequest {
   readonly follow: boolean;
   /** Redirects followed at most; default 10. */
   readonly maxRedirects?: number;
+  /** Where a redirect leads to nobody who answers, the responses before are the outcome (stopped: dead_end), not a failure. */
+  readonly keepDeadEnd?: boolean;
   /** Decoded bytes kept of the final body; default 5 MiB. More: `truncated`, and the connection is closed. */
   readonly maxBodyBytes?: number;
   /** For this fetch alone, redirects and body included, milliseconds; the job's deadline holds in any case. */
@@ -107,6 +109,14 @@ export interface HttpBody {
   readonly error: string | null;
 }
 
+/** A request within a chain that failed. */
+export interface DeadEnd {
+  readonly url: string;
+  readonly failure: Failed;
+  /** How long it was tried, microseconds; no part of the chain's time. */
+  readonly elapsedUs: number;
+}
+
 /** Everything one fetch saw; 20 of the tools are pure functions of it. */
 export interface PageSnapshot {
   /** As requested. */
@@ -117,7 +127,9 @@ export interface PageSnapshot {
   readonly final: Hop;
   readonly body: HttpBody;
   /** Set where following stopped early though the final hop is a redirect. */
-  readonly stopped: null | "loop" | "too_many_redirects" | "bad_location";
+  readonly stopped: null | "loop" | "too_many_redirects" | "bad_location" | "dead_end";
+  /** Where the final hop leads and nobody answered (dead_end, asked for by keepDeadEnd); its body was not read then. */
+  readonly deadEnd?: DeadEnd;
   readonly elapsedUs: number;
 }
 

@@ -225,8 +225,8 @@ describe("redirects between schemes and domains", () => {
   });
 
   it("resolves names of other scripts to what is asked for", async () => {
-    const { outcome } = await runTool(redirects, { url: at("/to?url=http://b%25C3%25BCcher.test/") }, setting);
-    expect(failureOf(outcome)).toBe("dns/target/nxdomain");
+    const result = await run(at("/to?url=http://b%25C3%25BCcher.test/"));
+    expect(result.failure).toMatchObject({ url: "http://xn--bcher-kva.test/", reason: "nxdomain" });
     expect(dns.queries.at(-1)?.name.toLowerCase()).toBe("xn--bcher-kva.test");
   });
 });
@@ -301,6 +301,7 @@ describe("refreshes", () => {
     const result = await run(at(`/meta?content=0;url=http://127.0.0.1:${deadPort}/`));
     expect(result).toMatchObject({ count: 0, final_code: 200 });
     expect(result.issues[0]).toMatchObject({ severity: "error", code: "refresh_failed" });
+    expect(result.failure).toMatchObject({ url: `http://127.0.0.1:${deadPort}/`, stage: "connect", reason: "refused" });
     const inside = await run(at("/meta?content=0;url=http://inside.test/"));
     expect(inside.issues[0]).toMatchObject({ severity: "error", code: "refresh_refused" });
   });
@@ -311,7 +312,6 @@ describe("a chain that cannot be followed", () => {
     ["/to?url=http://10.0.0.1/", "refused"],
     ["/to?url=http://inside.test/", "refused"],
     ["/to?url=http://user:pass@127.0.0.1/", "refused"],
-    ["/to?url=http://nowhere.test/", "dns/target/nxdomain"],
     ["/silent", "response/target/timeout"],
     ["/reset-early", "response/target/reset"],
     ["/hints/forever", "response/target/informational_flood"],
@@ -320,10 +320,38 @@ describe("a chain that cannot be followed", () => {
     expect(failureOf(outcome)).toBe(expected);
   });
 
-  it("ends as the failure of its dead hop", async () => {
-    const { outcome } = await runTool(redirects, { url: at(`/to?url=http://127.0.0.1:${deadPort}/`) }, setting);
+  it("fails where nobody answers at its beginning", async () => {
+    const { outcome } = await runTool(redirects, { url: `http://127.0.0.1:${deadPort}/` }, setting);
     expect(failureOf(outcome)).toBe("connect/target/refused");
     expect(outcome).toMatchObject({ message: expect.stringContaining(String(deadPort)) as string });
+  });
+
+  it.each([
+    ["http://nowhere.test/", "dns", "nxdomain"],
+    ["/reset-early", "response", "reset"],
+    ["/hints/forever", "response", "informational_flood"],
+    ["https://one.test:PLAIN/", "tls", "not_tls"],
+  ])("shows the responses before a hop that is dead, and why: %s", async (to, stage, reason) => {
+    const dead = to.replace("PLAIN", String(server.port));
+    const result = await run(at(`/to?url=/to?url=${dead}`));
+    const url = new URL(dead, server.url).href;
+    expect(result).toMatchObject({ count: 1, final_code: 302, loop: false, truncated: false });
+    expect(result.hops.at(-1)).toMatchObject({ type: "http", location: url, followed: false });
+    expect(result.failure).toMatchObject({ url, stage, source: "target", reason });
+    expect(result.issues[0]).toMatchObject({ severity: "error", code: "dead_end", hop: 2 });
+  });
+
+  it("leaves the wait for a dead hop out of the chain's time", async () => {
+    const result = await run(at("/to?url=/silent"), {}, { timeoutMs: 1500 });
+    expect(result.failure).toMatchObject({ stage: "response", reason: "timeout" });
+    expect(result.failure?.ms).toBeGreaterThan(700);
+    expect(result.total_ms).toBeLessThan(500);
+  });
+
+  it("shows the page before redirects that a refresh leads to and that end in nothing", async () => {
+    const result = await run(at(`/meta?content=0;url=/to?url=http://127.0.0.1:${deadPort}/`));
+    expect(result.hops.map(({ type }) => type)).toEqual(["meta", "http"]);
+    expect(result.failure).toMatchObject({ reason: "refused" });
   });
 
   it.each(["/endless-body", "/drip-body?ms=50", "/bytes/6000000", "/bomb/br?size=9000000", "/lying/gzip", "/short"])(

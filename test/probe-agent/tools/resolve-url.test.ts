@@ -118,6 +118,19 @@ describe("resolve-url", () => {
     expect(failureOf(outcome)).toBe(expected);
   });
 
+  it("names where a chain leads though nobody answers there", async () => {
+    const end = `http://127.0.0.1:${await closedPort()}/p?gclid=1`;
+    expect(await run(`/to?url=${encodeURIComponent(end)}`)).toMatchObject({
+      final_url: end,
+      clean_url: end.replace("?gclid=1", ""),
+      canonical_url: null,
+      chain_length: 1,
+      status: null,
+      content_type: null,
+      failure: { url: end, stage: "connect", source: "target", reason: "refused" },
+    });
+  });
+
   it("fails where nothing listens", async () => {
     const { outcome } = await runTool(resolveUrl, { url: `http://127.0.0.1:${await closedPort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");

@@ -131,12 +131,29 @@ describe("url-expand", () => {
 
   it.each([
     ["/s1?to=http://10.0.0.1/", "refused"],
-    ["/s1?to=http://gone.test/", "dns/target/nxdomain"],
     ["/silent", "response/target/timeout"],
     ["/wire?bytes=junk", "response/target/not_http"],
   ])("%s ends as %s", async (path, expected) => {
     const { outcome } = await runTool(urlExpand, { url: plain("bit.ly", path) }, { ...setting, timeoutMs: 1500 });
     expect(failureOf(outcome)).toBe(expected);
+  });
+
+  it("tells where a link leads though nobody answers there", async () => {
+    const end = "https://www.gone.test/page?utm_source=x&id=1";
+    const result = await run(plain("bit.ly", to(end)));
+    expect(result).toMatchObject({
+      expanded_url: end,
+      expanded: true,
+      count: 1,
+      status: null,
+      content_type: null,
+      title: null,
+      clean_url: "https://www.gone.test/page?id=1",
+      failure: { url: end, stage: "dns", source: "target", reason: "nxdomain" },
+      safe: { https: false, https_throughout: false, cross_domain_count: 1 },
+    });
+    expect(result.hops.map(({ code, type }) => [code, type])).toEqual([[301, "http"]]);
+    expect(result.limitations.join()).toContain("Nothing answers");
   });
 
   it("fails where nothing listens", async () => {
