@@ -109,8 +109,8 @@ async function fetchPage(
       if (opened.status !== "failed" || request.keepDeadEnd !== true || final === undefined) return opened;
       const elapsedUs = Math.round((deps.clock.monotonic() - context.startedAt) * 1000);
       const deadEnd = { url: current.url.href, failure: opened, elapsedUs };
-      const body = await createBodyCollector([], 0).finish(null);
-      return ok(snapshot(request.url, hops.slice(0, -1), { hop: final, body }, "dead_end", deadEnd));
+      const last = { hop: final, body: await noBody() };
+      return ok(snapshot(request.url, hops.slice(0, -1), last, "dead_end", deadEnd));
     }
     const { code, target } = opened.data;
     if (!request.follow || !isRedirect(code)) return await finish(opened.data, null);
@@ -131,9 +131,16 @@ async function fetchPage(
   }
 
   async function finish(open: OpenHop, stopped: PageSnapshot["stopped"]): Promise<Outcome<PageSnapshot>> {
-    const read = await open.read(request.maxBodyBytes ?? MAX_BODY_BYTES, request.bodyTimeoutMs);
+    const { maxBodyBytes = MAX_BODY_BYTES, bodyTimeoutMs } = request;
+    if (maxBodyBytes === 0) return ok(snapshot(request.url, hops, { hop: open.skip(), body: await noBody() }, stopped));
+    const read = await open.read(maxBodyBytes, bodyTimeoutMs);
     return read.status === "ok" ? ok(snapshot(request.url, hops, read.data, stopped)) : read;
   }
+}
+
+/** The body of a response of which the head was enough. */
+function noBody(): Promise<HttpBody> {
+  return createBodyCollector([], 0).finish(null);
 }
 
 function snapshot(

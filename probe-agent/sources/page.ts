@@ -28,6 +28,22 @@ export interface PageReading<Report> {
   readonly limitations: readonly string[];
 }
 
+/**
+ * As seePage, for tools that go by headers first: a page that never ends, or breaks off, has sent those. It is then read
+ * as far as it came, and its limitations say so.
+ */
+export function seeSlowPage(net: Net, url: string): Promise<Outcome<SeenPage>> {
+  return seePage(net, url, { bodyTimeoutMs: net.remainingMs() / 3 });
+}
+
+/** What is wrong with how a body's length was said; all of it may well have come. */
+const SAID_WRONGLY = new Set(["bad_content_length", "unsupported_transfer_coding"]);
+
+/** Not all of the page's body was read: what is not found in it may still be there. */
+export function isCut({ snapshot: { body } }: SeenPage): boolean {
+  return body.truncated || (body.error !== null && !SAID_WRONGLY.has(body.error));
+}
+
 /** What an analysis of pages finds. */
 export type PageReportOf<Name extends PageAnalysisName> = ReportOf<Name>["report"];
 /** What it has to know beside the page. */

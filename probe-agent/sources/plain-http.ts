@@ -9,7 +9,7 @@ export async function askPlainHttp(net: Net, page: PageSnapshot, port: number): 
   const url = new URL(page.url);
   url.protocol = "http:";
   url.port = String(port);
-  const fetched = await net.http.fetch({ url: url.href, method: "GET", follow: true, maxBodyBytes: 1 });
+  const fetched = await net.http.fetch({ url: url.href, method: "GET", follow: true, maxBodyBytes: 0 });
   if (fetched.status === "ok") return { known: true, open: true, route: routeOf(fetched.data.hops) };
   if (fetched.status !== "failed") return unknown("http:// leads to an address that may not be contacted.");
   const closed = fetched.stage === "connect" && fetched.source === "target";

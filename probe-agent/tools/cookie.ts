@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie.ts";
 import { reportCookies, type SeenCookie } from "#probe-agent/analysis/cookies/report.ts";
 import { leading, leadingText } from "#probe-agent/analysis/fitting.ts";
-import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
+import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Octets of JSON for the list of cookies, and for one text of theirs. */
@@ -12,7 +12,7 @@ const TEXT_BYTES = 1024;
 /** Cookies of a page and of the redirects that led to it. */
 export const cookie = implement(contract, async (net, { url }) => {
   const now = net.now();
-  const seen = await seePage(net, url);
+  const seen = await seeSlowPage(net, url);
   if (seen.status !== "ok") return seen;
   const read = await readWhatCan(net, seen.data, "trackers", {});
   if (read.status !== "ok") return read;

@@ -17,7 +17,7 @@ export const cors = implement(contract, async (net, { url, origin: given }) => {
   const origin = readOrigin(given);
   if (origin === null) return { status: "invalid", field: "origin", message: "not an origin" };
   const observedAt = net.now().toISOString();
-  const fetched = await net.http.fetch({ url, method: "GET", follow: true, maxBodyBytes: 1 });
+  const fetched = await net.http.fetch({ url, method: "GET", follow: true, maxBodyBytes: 0 });
   if (fetched.status !== "ok") return fetched;
   const { final, finalUrl } = fetched.data;
   const exchanges = await askOrigins(net, finalUrl, origin);

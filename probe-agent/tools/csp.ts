@@ -1,11 +1,11 @@
 import { ok } from "#shared/outcome.ts";
 import { csp as contract } from "#shared/tools/csp.ts";
-import { readSeen, seePage } from "#probe-agent/sources/page.ts";
+import { readSeen, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** The policies of a page's headers and meta elements, taken together. */
 export const csp = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url);
+  const seen = await seeSlowPage(net, url);
   if (seen.status !== "ok") return seen;
   const read = await readSeen(net, seen.data, "csp", {});
   if (read.status !== "ok") return read;

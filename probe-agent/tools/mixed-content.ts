@@ -1,19 +1,22 @@
 import { ok } from "#shared/outcome.ts";
 import { mixedContent as contract } from "#shared/tools/mixed-content.ts";
-import { readSeen, seePage } from "#probe-agent/sources/page.ts";
+import { isCut, readSeen, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Insecure references in a page's HTML. */
 export const mixedContent = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url);
+  const seen = await seeSlowPage(net, url);
   if (seen.status !== "ok") return seen;
   const read = await readSeen(net, seen.data, "mixed-content", {});
   if (read.status !== "ok") return read;
   const { head, isHtml, observedAt } = seen.data;
   const { fields, limitations } = read.data.report;
+  // Nothing found in a part of a page is no clean page.
+  const unsure = fields.https && fields.verdict === "clean" && isCut(seen.data);
   return ok({
     ...head,
     ...fields,
+    ...(unsure ? { verdict: null } : {}),
     source: ["page"],
     observed_at: observedAt,
     limitations: [...(isHtml ? [caveat(fields.https)] : []), ...read.data.limitations, ...limitations],

@@ -14,7 +14,7 @@ import {
   describeSnapshot,
   limitationsOf,
   readSeen,
-  seePage,
+  seeSlowPage,
   UNREAD,
   type SeenPage,
 } from "#probe-agent/sources/page.ts";
@@ -36,7 +36,7 @@ export function securityOn(
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
   return implement(contract, async (net, { url }) => {
     const now = net.now();
-    const asked = await seePage(net, url);
+    const asked = await seeSlowPage(net, url);
     if (asked.status !== "ok") return asked;
     const secure = await securePage(net, asked.data, ports);
     const seen = secure ?? asked.data;
@@ -109,7 +109,14 @@ async function securePage(net: Net, { snapshot }: SeenPage, ports: WebPorts): Pr
   url.protocol = "https:";
   url.port = String(ports.https);
   const observedAt = net.now().toISOString();
-  const fetched = await net.http.fetch({ url: url.href, method: "GET", follow: true, timeoutMs: HTTPS_MS });
+  const request = {
+    url: url.href,
+    method: "GET",
+    follow: true,
+    timeoutMs: HTTPS_MS,
+    bodyTimeoutMs: HTTPS_MS / 2,
+  } as const;
+  const fetched = await net.http.fetch(request);
   return fetched.status === "ok" ? describeSnapshot(fetched.data, observedAt) : null;
 }
 

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
 import { createBodyCollector, type BodyCollector } from "#probe-agent/net/http/body.ts";
 import {
+  isLeftOver,
   MAX_INFORMATIONAL,
   startPatience,
   type BodyRead,
@@ -85,7 +86,8 @@ function opened(
         return await finished(collector, error);
       } catch (error) {
         if (patience.isOver()) return await finished(collector, "timeout");
-        return exchangeFailure(error, "response", context.where);
+        const failure = exchangeFailure(error, "response", context.where);
+        return isLeftOver(failure, patienceMs) ? await finished(collector, failure.reason) : failure;
       } finally {
         patience.end();
         socket.destroy();

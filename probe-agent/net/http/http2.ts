@@ -9,13 +9,14 @@ import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
 import { createBodyCollector } from "#probe-agent/net/http/body.ts";
 import {
+  isLeftOver,
   MAX_INFORMATIONAL,
   startPatience,
   type Exchange,
   type ExchangeContext,
 } from "#probe-agent/net/http/exchange.ts";
 import { errorCode, exchangeFailure } from "#probe-agent/net/http/failure.ts";
-import { hasBody } from "#probe-agent/net/http/framing.ts";
+import { bodyFraming, hasBody } from "#probe-agent/net/http/framing.ts";
 import { listOf, type RawHeader } from "#probe-agent/net/http/header-text.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
 import { http2Request, type HopRequest } from "#probe-agent/net/http/request.ts";
@@ -51,21 +52,30 @@ export async function exchangeHttp2(
     const headers = head.status === "failed" ? [] : head.value.head.headers;
     const collector = createBodyCollector(listOf(headers, "content-encoding"), maxBytes);
     const patience = startPatience(patienceMs, () => session.destroy());
+    const broken = async (error: unknown): ReturnType<Exchange["readBody"]> => {
+      const failure = streamFailure(error, context.where);
+      return isLeftOver(failure, patienceMs) ? { status: "ok", body: await collector.finish(failure.reason) } : failure;
+    };
+    let left = 0;
     try {
       if (head.status === "ok" && hasBody(request.method, head.value.head.code)) {
+        const { framing } = bodyFraming(request.method, head.value.head);
+        left = framing.kind === "length" ? framing.bytes : 0;
         for await (const chunk of stream as AsyncIterable<Buffer>) {
+          left -= chunk.length;
           await collector.write(chunk);
           if (collector.full()) break;
         }
       }
-      // A connection that closes under a stream ends its iteration as if all were well; the reset code tells.
+      // A connection that closes under a stream, and a stream that is reset without error, end the iteration as if all
+      // were well; the reset code and the length announced tell.
       if (patience.isOver()) return { status: "ok", body: await collector.finish("timeout") };
-      const cut = !collector.full() && (stream.rstCode ?? 0) !== 0;
-      if (cut && socket.errored !== null) return streamFailure(socket.errored, context.where);
+      const cut = !collector.full() && ((stream.rstCode ?? 0) !== 0 || left > 0);
+      if (cut && socket.errored !== null) return await broken(socket.errored);
       return { status: "ok", body: await collector.finish(cut ? "incomplete" : null) };
     } catch (error) {
       if (patience.isOver()) return { status: "ok", body: await collector.finish("timeout") };
-      return streamFailure(socket.errored ?? error, context.where);
+      return await broken(socket.errored ?? error);
     } finally {
       patience.end();
       session.destroy();

@@ -17,11 +17,17 @@ export interface HttpRequest {
   readonly maxRedirects?: number;
   /** Where a redirect leads to nobody who answers, the responses before are the outcome (stopped: dead_end), not a failure. */
   readonly keepDeadEnd?: boolean;
-  /** Decoded bytes kept of the final body; default 5 MiB. More: `truncated`, and the connection is closed. */
+  /**
+   * Decoded bytes kept of the final body; default 5 MiB. More: `truncated`, and the connection is closed. 0: the head is
+   * all that is wanted; no body is waited for, which an event stream may not begin for hours.
+   */
   readonly maxBodyBytes?: number;
   /** For this fetch alone, redirects and body included, milliseconds; the job's deadline holds in any case. */
   readonly timeoutMs?: number;
-  /** The final body is read for so long at most, milliseconds; then it is what came, with the error "timeout". */
+  /**
+   * The final body is read for so long at most, milliseconds; then it is what came, with the error "timeout", as it is
+   * where the connection breaks off before (error "reset" ...). Without, such a body fails the fetch.
+   */
   readonly bodyTimeoutMs?: number;
   /** Restrict ALPN; default h2 then http/1.1. [] leaves the extension out. */
   readonly alpn?: readonly ("h2" | "http/1.1")[];

@@ -38,7 +38,7 @@ async function ask(net: Net, url: string, origin: string, preflight: boolean): P
     method: preflight ? "OPTIONS" : "GET",
     headers: [["Origin", origin], ...(preflight ? asked : [])],
     follow: false,
-    maxBodyBytes: 1,
+    maxBodyBytes: 0,
     timeoutMs: Math.min(PATIENCE_MS, net.remainingMs() - RESERVE_MS),
   });
   if (fetched.status === "failed") return { answered: false, reason: fetched.reason };

@@ -26,7 +26,7 @@ export async function gatherCors(net: Net, url: string): Promise<SecuritySnapsho
       ["Access-Control-Request-Method", "GET"],
     ],
     follow: false,
-    maxBodyBytes: 1,
+    maxBodyBytes: 0,
     timeoutMs: PATIENCE_MS,
   });
   return fetched.status === "ok" ? { origin: ORIGIN, headers: fetched.data.final.headers } : null;
@@ -73,5 +73,5 @@ async function plainAnswer(net: Net, domain: string, ports: WebPorts): Promise<P
 }
 
 function firstAnswer(net: Net, url: string) {
-  return net.http.fetch({ url, method: "GET", follow: false, maxBodyBytes: 1, timeoutMs: PATIENCE_MS });
+  return net.http.fetch({ url, method: "GET", follow: false, maxBodyBytes: 0, timeoutMs: PATIENCE_MS });
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startH2cServer, type H2cServer } from "#test/servers/h2c.ts";
-import { startHttpServer, type HttpServer, type HttpServerOptions } from "#test/servers/http.ts";
+import { startHttpServer, type Handler, type HttpServer, type HttpServerOptions } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { startWireServer, type WireServer } from "#test/servers/wire.ts";
-import { failureOf, httpEngine, identityOf, pageOf } from "#test/support/http-engine.ts";
+import { eventually, failureOf, httpEngine, identityOf, pageOf } from "#test/support/http-engine.ts";
 
 const text = new TextDecoder();
 const open: (HttpServer | H2cServer | WireServer)[] = [];
@@ -27,9 +27,10 @@ async function serve(options: HttpServerOptions = {}): Promise<HttpServer> {
   return keep(await startHttpServer(options));
 }
 
-async function serveTls(h2: HttpServerOptions["h2"]): Promise<HttpServer> {
+async function serveTls(h2: HttpServerOptions["h2"], handler?: Handler): Promise<HttpServer> {
   const leaf = await pki.issue({ ip: ["127.0.0.1"] });
-  return serve({ tls: identityOf(leaf, pki.intermediate), ...(h2 === undefined ? {} : { h2 }) });
+  const options = { ...(h2 === undefined ? {} : { h2 }), ...(handler === undefined ? {} : { handler }) };
+  return serve({ tls: identityOf(leaf, pki.intermediate), ...options });
 }
 
 describe("a request as HTTP/1.0", () => {
@@ -118,6 +119,37 @@ describe("a body that does not end", () => {
     const server = await serveTls("only");
     const page = pageOf(await fetch({ url: `${server.url}/endless-body`, bodyTimeoutMs: 200, maxBodyBytes: 1e9 }));
     expect([page.final.httpVersion, page.body.error]).toEqual(["2", "timeout"]);
+  });
+
+  it("is what came before the connection broke off", async () => {
+    const server = await serve();
+    const page = pageOf(await fetch({ url: `${server.url}/reset`, bodyTimeoutMs: 5000 }));
+    expect([page.final.code, page.body.error]).toEqual([200, "reset"]);
+    expect(Buffer.from(page.body.bytes).toString()).toBe("some of it");
+  });
+
+  it("is what came before the connection broke off, over HTTP/2 too", async () => {
+    const server = await serveTls("only", (_request, response) => {
+      response.writeHead(200);
+      response.write("some of it", () => setTimeout(() => void server.close(), 50));
+      return true;
+    });
+    const page = pageOf(await fetch({ url: `${server.url}/`, bodyTimeoutMs: 5000 }));
+    expect([page.final.httpVersion, page.final.code]).toEqual(["2", 200]);
+    expect(page.body.error).not.toBeNull();
+    expect(Buffer.from(page.body.bytes).toString()).toBe("some of it");
+  });
+
+  it("is not waited for where the head is all that is wanted", async () => {
+    const server = await serve({
+      handler: (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+        return true;
+      },
+    });
+    const page = pageOf(await fetch({ url: `${server.url}/`, maxBodyBytes: 0 }, 1000));
+    expect([page.final.code, page.body.error, page.body.truncated]).toEqual([200, null, false]);
+    expect(await eventually(() => server.open() === 0)).toBe(true);
   });
 
   it("is none of that where it ends in time", async () => {

@@ -206,6 +206,22 @@ describe("hostile answers", () => {
   });
 });
 
+it.each(["reset", "timeout"])("a page that ends in a %s has set its cookies all the same", async (error) => {
+  const server = await startHttpServer({
+    handler: (request, response) => {
+      response.writeHead(200, { "content-type": HTML, "set-cookie": "a=1", "content-length": 100 });
+      response.write("<p>", () => {
+        if (error === "reset") setTimeout(() => request.socket.resetAndDestroy(), 20);
+      });
+      return true;
+    },
+  });
+  const result = await resultOf(cookie, { url: server.url }, { timeoutMs: 1500 });
+  await server.close();
+  expect(result.cookies.map(({ name }) => name)).toEqual(["a"]);
+  expect(result.limitations).toContain(`The body could not be read to its end: ${error}.`);
+});
+
 it("hands on a target's failure", async () => {
   const { outcome } = await runTool(cookie, { url: `http://127.0.0.1:${await closedPort()}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });

@@ -187,6 +187,19 @@ describe("a difficult target", () => {
     expect(result.limitations.join(" ")).toContain("were not answered");
   }, 10_000);
 
+  it("that is a stream of events that are yet to come is asked like any other", async () => {
+    answer = (request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "access-control-allow-origin": "*" });
+      if (request.method === "OPTIONS") response.end();
+      else response.flushHeaders();
+      return true;
+    };
+    const url = `https://api.site.test:${server.port}/`;
+    const result = await resultOf(cors, { url }, { ...setting(), timeoutMs: 4000 });
+    expect(result).toMatchObject({ status: 200, simple_request_allowed: true, allow_origin: "*" });
+    expect(result.probes.map(({ verdict }) => verdict)).not.toContain("failed");
+  });
+
   it("that streams without end costs no more than its head", async () => {
     answer = () => false;
     const result = await see("/endless-body");

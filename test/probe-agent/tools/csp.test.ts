@@ -34,6 +34,11 @@ let server: HttpServer;
 beforeAll(async () => {
   server = await startHttpServer({
     handler: (_request, response, { path }) => {
+      if (path === "/endless") {
+        response.writeHead(200, { "content-type": "text/html", "content-security-policy": STRICT });
+        response.write("<meta http-equiv=Content-Security-Policy content=\"font-src 'none'\"><p>");
+        return true;
+      }
       const [headers, html] = PAGES[path] ?? [];
       if (headers === undefined) return false;
       response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
@@ -138,6 +143,12 @@ describe("hostile answers", () => {
     expect(result.findings).toContainEqual(expect.objectContaining({ type: "truncated" }));
     expect(result.limitations.join(" ")).toContain("lists of them are cut");
   }, 10_000);
+});
+
+it("a page that never ends has shown its policy all the same", async () => {
+  const result = await resultOf(csp, { url: `${server.url}/endless` }, { timeoutMs: 1500 });
+  expect(result).toMatchObject({ enforced: true, policies: [{ source: "header" }, { source: "meta" }] });
+  expect(result.limitations).toContain("The body could not be read to its end: timeout.");
 });
 
 it("hands on a target's failure", async () => {

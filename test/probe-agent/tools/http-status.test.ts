@@ -178,7 +178,7 @@ describe("http-status", () => {
     });
   });
 
-  it.each(["/drip-body?ms=50", "/endless-body", "/bytes/6000000", "/bomb/gzip"])(
+  it.each(["/drip-body?ms=50", "/endless-body", "/bytes/6000000", "/bomb/gzip", "/reset", "/short"])(
     "has a status of %s, whose body it does not wait for",
     async (path) => {
       const result = await run(path);

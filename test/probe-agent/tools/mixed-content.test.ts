@@ -40,6 +40,11 @@ beforeAll(async () => {
   const leaf = await pki.issue({ ip: ["127.0.0.1"] });
   const handler: Parameters<typeof startHttpServer>[0] = {
     handler: (_request, response, { path }) => {
+      if (path.startsWith("/cut?")) {
+        response.writeHead(200, { "content-type": "text/html", "content-length": 1000 });
+        response.write(`<p>${decodeURIComponent(path.slice(5))}`, () => response.destroy());
+        return true;
+      }
       const [html, headers] = PAGES[path] ?? [];
       if (html === undefined) return false;
       response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
@@ -133,9 +138,16 @@ describe("hostile pages", () => {
     expect(result.limitations).toContain("Not all references are listed.");
   }, 10_000);
 
+  it("that break off are no clean ones, and tell what was found before", async () => {
+    expect(await see("/cut?")).toMatchObject({ verdict: null, https: true });
+    const found = await see(`/cut?${encodeURIComponent(IMAGE)}`);
+    expect(found).toMatchObject({ verdict: "passive", counts: { passive: 1 } });
+    expect(found.limitations).toContain("The body could not be read to its end: incomplete.");
+  });
+
   it("of five megabytes of links are read in time, and say that there is more", async () => {
     const result = await see("/links");
-    expect(result.verdict).toBe("clean");
+    expect(result.verdict).toBeNull();
     expect(result.limitations).toContain("The page is larger than what is looked at.");
   }, 20_000);
 });

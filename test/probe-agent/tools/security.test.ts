@@ -304,6 +304,19 @@ describe("hostile answers", () => {
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
   }, 20_000);
 
+  it("that never end are graded by their heads", async () => {
+    const site = await serveTls((request, response) => {
+      response.writeHead(200, CAREFUL);
+      if (request.method === "OPTIONS") response.end();
+      else response.write(PAGE);
+      return true;
+    });
+    const result = await see(`https://site.test:${site.port}/`, { ...closed, https: site.port }, { timeoutMs: 6000 });
+    expect(result.grade).toBe("A+");
+    expect(result.limitations).toContain("The body could not be read to its end: timeout.");
+    expect(result.hsts.preload_eligible).toBe(true);
+  }, 10_000);
+
   it("that are silent beside the page leave its grade, in time", async () => {
     const site = await serveTls((request, response, seen) => {
       if (request.method === "OPTIONS") return true;
