@@ -1,5 +1,6 @@
 import type { Element } from "domhandler";
 import { textOf } from "#probe-agent/analysis/html/document.ts";
+import { styleReferences } from "#probe-agent/analysis/page-resources/style-references.ts";
 
 /** A reference a browser would follow by itself (or, for forms, on submission). */
 export interface Reference {
@@ -71,20 +72,22 @@ export function referencesOf(element: Element, read: Read): Reference[] {
   if (name === "img" || name === "source") {
     for (const address of srcsetAddresses(read("srcset") ?? "")) push(references, "srcset", address, "active");
   }
-  if (name === "style") references.push(...styleReferences("text", textOf(element, MAX_STYLE)));
+  if (name === "style") references.push(...ofStyle("text", textOf(element, MAX_STYLE)));
   const style = read("style");
-  if (style !== null) references.push(...styleReferences("style", style));
+  if (style !== null) references.push(...ofStyle("style", style));
   return references;
 }
 
-const ACTIVE_LINKS = new Set(["stylesheet", "modulepreload", "manifest", "import", "preload", "prerender"]);
+const ACTIVE_LINKS = new Set(["stylesheet", "modulepreload", "manifest", "import", "preload", "prefetch", "prerender"]);
+/** Destinations of a preload that browsers upgrade (W3C Mixed Content, section 4.1). */
+const UPGRADED = new Set(["image", "audio", "video"]);
 
 function linkReferences(read: Read): Reference[] {
   const references: Reference[] = [];
   const rel = (read("rel") ?? "").toLowerCase().split(/\s+/);
-  const image = read("as")?.toLowerCase() === "image";
+  const passive = UPGRADED.has(read("as")?.toLowerCase() ?? "") && rel.includes("preload");
   if (rel.some((word) => ACTIVE_LINKS.has(word))) {
-    push(references, "href", read("href"), image ? "passive" : "active");
+    push(references, "href", read("href"), passive ? "passive" : "active");
     for (const address of srcsetAddresses(read("imagesrcset") ?? ""))
       push(references, "imagesrcset", address, "active");
   } else if (rel.some((word) => word === "icon" || word.startsWith("apple-touch-icon"))) {
@@ -93,22 +96,18 @@ function linkReferences(read: Read): Reference[] {
   return references;
 }
 
-/** url() of backgrounds is upgradable, @import and fonts are not. */
-function styleReferences(attr: string, css: string): Reference[] {
-  const references: Reference[] = [];
-  const pattern = /(@import\s+(?:url\(\s*)?|src\s*:\s*url\(\s*|url\(\s*)["']?([^"')\s;]{1,2048})/gi;
-  for (const match of css.slice(0, MAX_STYLE).matchAll(pattern)) {
-    const kind = /^(?:@import|src)/i.test(match[1] ?? "") ? "active" : "passive";
-    push(references, attr, match[2] ?? null, kind, true);
-    if (references.length >= MAX_REFERENCES) break;
-  }
-  return references;
+/** url() of backgrounds is upgradable, @import and fonts are not. A mere fragment is of the page itself, whatever its base. */
+function ofStyle(attr: string, css: string): Reference[] {
+  const found = styleReferences(css.slice(0, MAX_STYLE), true).filter(({ address }) => !address.startsWith("#"));
+  return found.slice(0, MAX_REFERENCES).map(({ address, kind }) => {
+    return { attr, address, kind: kind === "image" ? "passive" : "active", css: true };
+  });
 }
 
-/** The addresses of a srcset (HTML, parsing a srcset attribute): each followed by white space or a comma. */
+/** The addresses of a srcset (HTML, parsing a srcset attribute): one that ends in a comma has no descriptors. */
 export function srcsetAddresses(srcset: string): string[] {
   const addresses: string[] = [];
-  const candidate = /[\s,]*(\S+)(?:\s+[^,(]*(?:\([^)]*\)[^,(]*)*)?/gy;
+  const candidate = /[\s,]*(\S+)(?:(?<!,)\s+[^,(]*(?:\([^)]*\)[^,(]*)*)?/gy;
   for (const match of srcset.matchAll(candidate)) {
     const address = (match[1] ?? "").replace(/,+$/, "");
     if (address !== "") addresses.push(address);

@@ -10,13 +10,14 @@ const MAX_CHARACTERS = 500_000;
 const MAX_REFERENCES = 500;
 // Each alternative begins with a different word, so that nothing is read twice.
 const TOKEN =
-  /@import\s+(?:url\(\s*)?(?:"([^"\n]{1,2048})"|'([^'\n]{1,2048})'|([^\s"'();]{1,2048}))\s*\)?([^;{}]{0,500})|(@font-face)|([{}])|url\(\s*(?:"([^"\n]{1,2048})"|'([^'\n]{1,2048})'|([^\s"'()]{1,2048}))\s*\)/gi;
+  /@import\s+(?:url\(\s*)?(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'();]{1,8192}))\s*\)?([^;{}]{0,500})|@namespace[^;{}]{0,500}|(@font-face)|([{}])|url\(\s*(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'()]{1,8192}))\s*\)/gi;
 
 /**
- * What a browser may fetch for a style sheet: @import, the first source of each @font-face that is no EOT file, and
- * url() of declarations. Which rules apply to the page is not looked at.
+ * What a browser may fetch for a style sheet: @import, the first source of each @font-face that is no EOT file
+ * (`allFonts`: every one, as a browser that does not know the first one's format goes on), and url() of declarations. Which
+ * rules apply to the page is not looked at.
  */
-export function styleReferences(css: string): StyleReference[] {
+export function styleReferences(css: string, allFonts = false): StyleReference[] {
   const references: StyleReference[] = [];
   const text = withoutComments(css.slice(0, MAX_CHARACTERS));
   let font: "no" | "opening" | "inside" | "done" = "no";
@@ -33,7 +34,7 @@ export function styleReferences(css: string): StyleReference[] {
       // Written first for Internet Explorer alone; browsers of today pass over it.
       if (/\.eot(?:[?#]|$)/i.test(address)) continue;
       references.push({ address, kind: "font", media: "" });
-      font = "done";
+      font = allFonts ? "inside" : "done";
     } else if (address !== undefined && font === "no") references.push({ address, kind: "image", media: "" });
     if (references.length >= MAX_REFERENCES) break;
   }

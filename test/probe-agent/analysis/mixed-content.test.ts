@@ -71,6 +71,16 @@ describe("mixed content", () => {
     expect(found.counts).toEqual({ active: 1, passive: 3, forms: 0, css: 3 });
   });
 
+  it("tells fonts from images by the rule they stand in, and reads no comment, namespace or fragment", () => {
+    const found = find(
+      "<base href=http://c.example/><style>/* url(http://c.example/x) */@namespace svg url(http://www.w3.org/2000/svg);" +
+        "@font-face{src:url(https://c.example/1.eot);src:local(F),url('http://c.example/2.woff') format('woff')," +
+        " url(http://c.example/3.ttf)} p{fill:url(#gradient);background:url(http://c.example/4.png)}</style>",
+    );
+    expect(found.active.map(({ url }) => url)).toEqual(["http://c.example/2.woff", "http://c.example/3.ttf"]);
+    expect(found.passive.map(({ url }) => url)).toEqual(["http://c.example/4.png"]);
+  });
+
   it("tells what browsers upgrade: not the images of hosts that are addresses (W3C Mixed Content 4.1)", () => {
     const html = "<img src=http://a.example/x><img src=http://192.0.2.1/x><img src='http://[2001:db8::1]/x'>";
     expect(find(html).passive.map((one) => one.upgradable)).toEqual([true, false, false]);
@@ -85,6 +95,16 @@ describe("mixed content", () => {
     ]);
   });
 
+  it.each([
+    ["preload as=video", "passive"],
+    ["preload as=audio", "passive"],
+    ["preload as=font", "active"],
+    ["prefetch as=image", "active"],
+    ["preconnect", "clean"],
+  ])("takes a link of rel=%s for %s", (rel, verdict) => {
+    expect(find(`<link rel=${rel} href=http://a.example/>`).verdict).toBe(verdict);
+  });
+
   it("lists a hundred of a kind and counts the rest", () => {
     const found = find("<img src=http://a.example/x.png>".repeat(250));
     expect([found.passive.length, found.counts.passive]).toEqual([100, 250]);
@@ -93,6 +113,7 @@ describe("mixed content", () => {
 
 it("takes a srcset apart at commas outside addresses", () => {
   expect(srcsetAddresses("a.png 1x, b,c.png 2x,d.png")).toEqual(["a.png", "b,c.png", "d.png"]);
+  expect(srcsetAddresses("a.png, http://b.example/b.png 2x")).toEqual(["a.png", "http://b.example/b.png"]);
   expect(srcsetAddresses("data:image/png;base64,AA== 1x, b.png (x, y) 2w,")).toEqual([
     "data:image/png;base64,AA==",
     "b.png",

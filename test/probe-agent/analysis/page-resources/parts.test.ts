@@ -111,6 +111,16 @@ describe("a style sheet's text", () => {
     ]);
   });
 
+  it("takes of each font face every source where asked to, and of a namespace nothing", () => {
+    const css =
+      "@namespace svg url(http://www.w3.org/2000/svg);@font-face{src:url(a);src:local(x),url(b)}p{cursor:url(c)}";
+    expect(styleReferences(css, true).map(({ kind, address }) => `${kind} ${address}`)).toEqual([
+      "font a",
+      "font b",
+      "image c",
+    ]);
+  });
+
   it("reads no comment, closed or not", () => {
     expect(read("/* url(a) */p{background:url(b)}/* url(c)")).toEqual(["image b"]);
   });
