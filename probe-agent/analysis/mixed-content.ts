@@ -21,7 +21,7 @@ export interface MixedReference {
 
 /** A reference browsers request over https instead, as far as they do. */
 export interface PassiveReference extends MixedReference {
-  /** False for hosts that are addresses: those are blocked (W3C Mixed Content, section 4.1). */
+  /** False for hosts that are addresses, unless the policy upgrades: those are blocked (W3C Mixed Content, section 4.1). */
   readonly upgradable: boolean;
 }
 
@@ -41,20 +41,23 @@ export interface MixedContent {
   readonly counts: { readonly active: number; readonly passive: number; readonly forms: number; readonly css: number };
   /** The policy upgrades every insecure reference. */
   readonly upgradeInsecureRequests: boolean;
-  /** "blocked": the policy blocks all of it. */
+  /** "passive": all of it is upgraded, be it by the policy; "blocked": the policy blocks all of it. */
   readonly verdict: "clean" | "passive" | "active" | "blocked";
+}
+
+/** What a page's Content-Security-Policy says about insecure references. */
+export interface MixedPolicy {
+  readonly upgradeInsecureRequests: boolean;
+  readonly blockAllMixedContent: boolean;
 }
 
 /** References listed of each kind. */
 const MAX_LISTED = 100;
 
-/** Finds insecure references. `policy`: what the page's Content-Security-Policy says about them. */
-export function findMixedContent(
-  page: Page,
-  pageUrl: string,
-  policy: { readonly upgradeInsecureRequests: boolean; readonly blockAllMixedContent: boolean },
-): MixedContent {
+/** Finds insecure references of a page under its own policy. */
+export function findMixedContent(page: Page, pageUrl: string, policy: MixedPolicy): MixedContent {
   const https = pageUrl.startsWith("https:");
+  const { upgradeInsecureRequests } = policy;
   const found = {
     active: [] as MixedReference[],
     passive: [] as PassiveReference[],
@@ -70,7 +73,7 @@ export function findMixedContent(
         const { attr, kind, css, upgradable, url } = reference;
         const entry = { tag: element.name, attr, url, line: lines(element.startIndex ?? 0) };
         counts[kind] += 1;
-        if (kind === "passive") keep(found.passive, { ...entry, upgradable });
+        if (kind === "passive") keep(found.passive, { ...entry, upgradable: upgradable || upgradeInsecureRequests });
         else keep(found[kind], entry);
         if (!css) continue;
         counts.css += 1;
@@ -78,17 +81,18 @@ export function findMixedContent(
       }
     }
   }
-  const { upgradeInsecureRequests, blockAllMixedContent } = policy;
-  return { https, ...found, counts, upgradeInsecureRequests, verdict: verdict(counts, blockAllMixedContent) };
+  return { https, ...found, counts, upgradeInsecureRequests, verdict: verdict(counts, policy) };
 }
 
 function keep<T>(list: T[], entry: T): void {
   if (list.length < MAX_LISTED) list.push(entry);
 }
 
-function verdict(counts: MixedContent["counts"], blockAll: boolean): MixedContent["verdict"] {
+/** Upgrading comes before blocking (W3C Upgrade Insecure Requests, section 3.4), and leaves neither anything to do. */
+function verdict(counts: MixedContent["counts"], policy: MixedPolicy): MixedContent["verdict"] {
   if (counts.active + counts.passive === 0) return "clean";
-  if (blockAll) return "blocked";
+  if (policy.upgradeInsecureRequests) return "passive";
+  if (policy.blockAllMixedContent) return "blocked";
   return counts.active > 0 ? "active" : "passive";
 }
 

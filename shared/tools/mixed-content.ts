@@ -35,7 +35,7 @@ export const mixedContent = defineTool({
     verdict: Nullable(
       word(
         ["clean", "passive", "active", "blocked"],
-        "active: browsers block parts of the page; passive: they upgrade all of it; blocked: the policy blocks all; null where there was no page to look through, or nothing was found in the part of it that came",
+        "active: browsers block parts of the page; passive: they upgrade all of it, be it as the policy says; blocked: the policy blocks all; null where there was no page to look through, or nothing was found in the part of it that came",
       ),
     ),
     active: list(Reference, "Blocked by browsers: scripts, styles, frames, fonts, image sets ...; the first hundred"),

@@ -58,6 +58,12 @@ describe("mixed content", () => {
     );
   });
 
+  it("leaves nothing to block where the policy has all of it upgraded", () => {
+    const policy = { upgradeInsecureRequests: true, blockAllMixedContent: true };
+    const found = find("<script src=http://a.example/x.js></script><img src=http://192.0.2.1/x>", undefined, policy);
+    expect(found).toMatchObject({ verdict: "passive", counts: { active: 1 }, passive: [{ upgradable: true }] });
+  });
+
   it("lists what style sheets and attributes load once more", () => {
     const found = find(
       "<style>@import 'http://c.example/a.css'; p { background: url(http://c.example/b.png) }</style>" +
