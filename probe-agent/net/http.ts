@@ -7,6 +7,7 @@ import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { DnsPort } from "#probe-agent/net/port/dns.ts";
 import type { DeadEnd, Hop, HttpBody, HttpPort, HttpRequest, PageSnapshot } from "#probe-agent/net/port/http.ts";
 import { createBodyCollector } from "#probe-agent/net/http/body.ts";
+import { createCookieJar, type CookieJar, type Sent } from "#probe-agent/net/http/cookie-jar.ts";
 import { openHop, type HopContext, type OpenHop } from "#probe-agent/net/http/hop.ts";
 import { isRedirect, redirected } from "#probe-agent/net/http/redirect.ts";
 import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agent/net/http/request.ts";
@@ -92,6 +93,7 @@ async function fetchPage(
   };
 
   const seen = new Set<string>();
+  const jar = createCookieJar();
   let current: HopRequest = {
     url: start.data,
     method: request.method,
@@ -101,9 +103,10 @@ async function fetchPage(
     ...(request.h2c === undefined ? {} : { h2c: request.h2c }),
   };
   for (;;) {
-    seen.add(visit(current));
+    const cookies = cookiesOf(current, jar);
+    seen.add(visit(current, cookies));
     const context = contextFor(current.url);
-    const opened = await openWithFallback(current, context);
+    const opened = await openWithFallback(withCookies(current, cookies), context);
     if (opened.status !== "ok") {
       const final = hops.at(-1);
       if (opened.status !== "failed" || request.keepDeadEnd !== true || final === undefined) return opened;
@@ -112,7 +115,7 @@ async function fetchPage(
       const last = { hop: final, body: await noBody() };
       return ok(snapshot(request.url, hops.slice(0, -1), last, "dead_end", deadEnd));
     }
-    const { code, target } = opened.data;
+    const { code, target, setCookies } = opened.data;
     if (!request.follow || !isRedirect(code)) return await finish(opened.data, null);
     if (target.next === null) return await finish(opened.data, "bad_location");
 
@@ -123,7 +126,8 @@ async function fetchPage(
       return refused;
     }
     const following = redirected(current, code, target.next);
-    if (seen.has(visit(following))) return await finish(opened.data, "loop");
+    jar.keep(current.url, setCookies, job.now());
+    if (seen.has(visit(following, cookiesOf(following, jar)))) return await finish(opened.data, "loop");
     if (hops.length >= (request.maxRedirects ?? MAX_REDIRECTS)) return await finish(opened.data, "too_many_redirects");
     hops.push(opened.data.skip());
     const sameOrigin = following.url.origin === current.url.origin;
@@ -180,9 +184,23 @@ function mayFollow(next: URL, trustedOrigin: string | null, egress: Egress): "ok
   return check.code === "target_not_allowed" ? "refused" : "bad_location";
 }
 
-/** Fragments are not sent: two URLs that differ in them are one request. */
-function visit({ method, url }: HopRequest): string {
-  return `${method} ${url.origin}${url.pathname}${url.search}`;
+/** Those the chain has gathered, unless the caller sends some of its own. */
+function cookiesOf({ url, headers }: HopRequest, jar: CookieJar): readonly Sent[] {
+  return headers.some(([name]) => name.toLowerCase() === "cookie") ? [] : jar.cookiesFor(url);
+}
+
+function withCookies(request: HopRequest, cookies: readonly Sent[]): HopRequest {
+  if (cookies.length === 0) return request;
+  return { ...request, headers: [...request.headers, ["Cookie", cookies.map(({ pair }) => pair).join("; ")]] };
+}
+
+/**
+ * Fragments are not sent: two URLs that differ in them are one request. Names of cookies count and their values do not,
+ * which some servers make anew each time around.
+ */
+function visit({ method, url }: HopRequest, cookies: readonly Sent[]): string {
+  const names = cookies.map(({ name }) => name).toSorted();
+  return JSON.stringify([method, url.origin + url.pathname + url.search, names]);
 }
 
 /** RFC 9113 section 7: a server may want HTTP/1.1 for a request, e.g. for client certificates. */

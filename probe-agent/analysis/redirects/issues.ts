@@ -40,11 +40,9 @@ type Finding = readonly [severity: RedirectIssue["severity"], code: string, mess
 
 function ofEnd({ steps, stopped, deadEnd }: RedirectChain): RedirectIssue[] {
   const hop = steps.length;
-  const setsCookies = steps.some((step) => headerValues(step.hop.headers, "set-cookie").length > 0);
-  const cookies = setsCookies ? " Cookies are set on the way: a client that keeps them may get through." : "";
   switch (stopped) {
     case "loop":
-      return [{ severity: "error", code: "loop", message: `The chain leads back to where it was.${cookies}`, hop }];
+      return [{ severity: "error", code: "loop", message: "The chain leads back to where it was.", hop }];
     case "too_many_redirects":
       return [{ severity: "error", code: "too_many_redirects", message: "The chain goes on beyond max.", hop }];
     case "dead_end":

@@ -6,7 +6,7 @@ import type { Hop, HopTls, HopTiming, HttpBody } from "#probe-agent/net/port/htt
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Exchange } from "#probe-agent/net/http/exchange.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
-import { readable } from "#probe-agent/net/http/header-text.ts";
+import { readable, valuesOf } from "#probe-agent/net/http/header-text.ts";
 import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
 import { exchangeUpgrade } from "#probe-agent/net/http/h2c.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
@@ -37,6 +37,8 @@ export interface Endpoints {
 export interface OpenHop {
   readonly code: number;
   readonly target: LocationVerdict;
+  /** Its Set-Cookie lines. */
+  readonly setCookies: readonly string[];
   /** Reads the body: this is the final hop. */
   read(maxBytes: number, patienceMs?: number): Promise<Outcome<{ readonly hop: Hop; readonly body: HttpBody }>>;
   /** Closes: the head was all that was needed. */
@@ -115,6 +117,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   return ok({
     code: head.code,
     target,
+    setCookies: valuesOf(head.headers, "set-cookie").map(readable),
     async read(maxBytes, patienceMs) {
       const read = await exchange.readBody(maxBytes, patienceMs);
       signal.removeEventListener("abort", giveUp);

@@ -4,7 +4,7 @@ import type { Address, IpVersion } from "#probe-agent/net/port/address.ts";
 /** Methods the engine sends. */
 export type HttpMethod = "GET" | "HEAD" | "POST" | "OPTIONS";
 
-/** One request, with its redirects where `follow` is set. */
+/** One request, with its redirects where `follow` is set: those see the cookies that the chain has set, and it alone. */
 export interface HttpRequest {
   readonly url: string;
   readonly method: HttpMethod;

@@ -69,6 +69,30 @@ describe("a redirect chain", () => {
     expect(page.hops.map((hop) => hop.method)).toEqual(["POST", method]);
   });
 
+  it("comes through where a site sends visitors round until its cookie comes back", async () => {
+    let visits = 0;
+    const picky = await startHttpServer({
+      handler: (request, response, { path }) => {
+        visits += 1;
+        if (path !== "/page" && path !== "/circle") return false;
+        const isKnown = path === "/page" && request.headers.cookie?.includes("seen=") === true;
+        if (isKnown) response.writeHead(200).end(request.headers.cookie);
+        else response.writeHead(302, { location: path, "set-cookie": [`seen=${visits}; HttpOnly`, "b=2"] }).end();
+        return true;
+      },
+    });
+    const page = pageOf(await get({ url: `${picky.url}/page` }));
+    expect([page.hops.map(({ code }) => code), page.stopped]).toEqual([[302, 200], null]);
+    expect(Buffer.from(page.body.bytes).toString()).toBe("seen=1; b=2");
+    expect(pageOf(await get({ url: `${picky.url}/circle` }))).toMatchObject({ stopped: "loop", hops: [{}, {}] });
+    const own = pageOf(await get({ url: `${picky.url}/page`, headers: [["Cookie", "mine=1"]] }));
+    expect([own.stopped, picky.requests.at(-1)?.headers.filter(([name]) => name === "Cookie")]).toEqual([
+      "loop",
+      [["Cookie", "mine=1"]],
+    ]);
+    await picky.close();
+  });
+
   it("keeps credentials within the origin and drops them for good on leaving it", async () => {
     const headers = [["Authorization", "Bearer x"] as const, ["X-Plain", "1"] as const];
     const names = (seen: HttpServer) => seen.requests.at(-1)?.headers.map(([name]) => name) ?? [];

@@ -159,8 +159,7 @@ describe("redirects", () => {
     expect(two).toMatchObject({ loop: true, count: 1, final_url: at("/pong"), final_code: 302 });
     expect(two.issues[0]).toMatchObject({ severity: "error", code: "loop", hop: 2 });
     const cookies = await run(at("/cookie-loop"));
-    expect(cookies.hops[0]?.set_cookie_count).toBe(2);
-    expect(cookies.issues[0]?.message).toContain("Cookies are set");
+    expect(cookies).toMatchObject({ loop: true, count: 1, hops: [{ set_cookie_count: 2 }, { set_cookie_count: 2 }] });
   });
 
   it("stops after max", async () => {

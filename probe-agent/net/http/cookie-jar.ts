@@ -1,0 +1,60 @@
+import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
+import { domainMatches } from "#probe-agent/analysis/cookies/rejection.ts";
+
+/**
+ * The cookies of one chain of redirects, gone with it. Sites that send visitors round until a cookie comes back would
+ * otherwise lead in a circle, which browsers do not.
+ */
+export interface CookieJar {
+  /** Takes the Set-Cookie lines of a response of `url`. */
+  keep(url: URL, lines: readonly string[], now: Date): void;
+  /** What to send to `url` (RFC 6265bis section 5.8.3). */
+  cookiesFor(url: URL): readonly Sent[];
+}
+
+/** One cookie of a request. */
+export interface Sent {
+  readonly name: string;
+  /** Name and value with one character per octet, as header fields are written. */
+  readonly pair: string;
+}
+
+/** Cookies kept, and octets of them sent; a redirect has no honest use for more. */
+const MAX_COOKIES = 100;
+const MAX_OCTETS = 8192;
+
+/** An empty jar. */
+export function createCookieJar(): CookieJar {
+  const jar = new Map<string, Cookie>();
+  return {
+    keep(url, lines, now) {
+      for (const line of lines) {
+        const cookie = line.includes("\ufffd") ? null : parseSetCookie(line, url, now);
+        if (cookie === null || cookie.rejected_reason !== null) continue;
+        const key = JSON.stringify([cookie.name, cookie.domain, cookie.path]);
+        const isOver = cookie.expires_at !== null && cookie.expires_at.getTime() <= now.getTime();
+        if (isOver) jar.delete(key);
+        else if (jar.has(key) || jar.size < MAX_COOKIES) jar.set(key, cookie);
+      }
+    },
+    cookiesFor(url) {
+      const due = [...jar.values()].filter((cookie) => goesTo(cookie, url));
+      let octets = 0;
+      return due
+        .toSorted((one, other) => other.path.length - one.path.length)
+        .map(({ name, value }) => ({ name, pair: octetsOf(name === "" ? value : `${name}=${value}`) }))
+        .filter(({ pair }) => (octets += pair.length + 2) <= MAX_OCTETS);
+    },
+  };
+}
+
+function goesTo({ domain, host_only, path, secure }: Cookie, { protocol, hostname, pathname }: URL): boolean {
+  if (secure && protocol !== "https:") return false;
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (host_only ? host !== domain : !domainMatches(host, domain)) return false;
+  return pathname === path || pathname.startsWith(path.endsWith("/") ? path : `${path}/`);
+}
+
+function octetsOf(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
