@@ -11,10 +11,11 @@ export interface CspAdjustment {
 
 type Sources = readonly string[] | null;
 
-/** Nonces or hashes alone decide about scripts; plugins and base elements are locked. */
+/** Nonces or hashes alone decide about scripts; event handlers, plugins and base elements are locked. */
 export function isStrict(effective: EffectivePolicy): boolean {
-  const script = effective.script_src;
-  if (script === null || !script.some(isNonceOrHash)) return false;
+  const script = effective.script_src_elem;
+  if (script === null || !script.some(isNonceOrHash) || allows(effective.script_src_attr, "'unsafe-inline'"))
+    return false;
   if (script.some((source) => !source.startsWith("'") || source === "'unsafe-inline'" || source === "'self'"))
     return false;
   const locked = (list: Sources, allowed: readonly string[]): boolean =>
@@ -22,17 +23,23 @@ export function isStrict(effective: EffectivePolicy): boolean {
   return locked(effective.object_src, []) && locked(effective.base_uri, ["'self'"]);
 }
 
-/** The weights of tools.md 4.3 applied to what all policies together allow. */
+/**
+ * The weights of tools.md 4.3 applied to what all policies together allow. Elements and event handlers have directives of
+ * their own that take the place of script-src (CSP3 section 6.7.4), which is left to decide about eval() alone then.
+ */
 export function cspAdjustments(effective: EffectivePolicy, findings: readonly CspFinding[]): CspAdjustment[] {
   const adjustments: CspAdjustment[] = [];
   const add = (when: boolean, id: string, points: number, message: string): void => {
     if (when) adjustments.push({ id, points, message });
   };
-  const script = effective.script_src;
-  const trusting = (script ?? []).some((source) => isNonceOrHash(source) || source === "'strict-dynamic'");
+  const { script_src: script, script_src_elem: elements, script_src_attr: handlers } = effective;
+  const trusting = [...(script ?? []), ...(elements ?? [])].some(
+    (source) => isNonceOrHash(source) || source === "'strict-dynamic'",
+  );
   const found = (type: CspFinding["type"]): boolean => findings.some((finding) => finding.type === type);
-  add(allows(script, "'unsafe-inline'"), "script_unsafe_inline", -40, "Inline scripts run");
-  add(isBroad(script), "script_broad", -30, "Scripts load from any host");
+  const inline = [elements, handlers].some((sources) => allows(sources, "'unsafe-inline'"));
+  add(inline, "script_unsafe_inline", -40, "Inline scripts or event handlers run");
+  add(isBroad(elements), "script_broad", -30, "Scripts load from any host");
   add(allows(script, "'unsafe-eval'"), "script_unsafe_eval", -15, "eval() is allowed");
   add(isBroad(effective.object_src), "object_unrestricted", -20, "Plugins and embeds load from any host");
   add(effective.base_uri === null, "base_uri_missing", trusting ? -15 : -5, "base-uri is not restricted");
@@ -69,8 +76,8 @@ function http(sources: Sources): boolean {
 }
 
 function activeHttp(effective: EffectivePolicy): boolean {
-  const { script_src, style_src, object_src, frame_src, connect_src, font_src, worker_src } = effective;
-  return [script_src, style_src, object_src, frame_src, connect_src, font_src, worker_src].some(http);
+  const { script_src_elem, style_src, object_src, frame_src, connect_src, font_src, worker_src } = effective;
+  return [script_src_elem, style_src, object_src, frame_src, connect_src, font_src, worker_src].some(http);
 }
 
 function hasBypass(findings: readonly CspFinding[]): boolean {

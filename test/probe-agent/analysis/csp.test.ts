@@ -31,6 +31,24 @@ describe("the grade", () => {
     expect(score).toBe(100);
     expect(adjustments.map((one) => `${one.id} ${one.points}`)).toEqual(["style_unsafe_inline -5", "strict 5"]);
   });
+  it.each([
+    ["script-src 'self'; script-src-elem 'unsafe-inline' *", ["script_unsafe_inline", "script_broad"]],
+    ["script-src 'self'; script-src-attr 'unsafe-inline'", ["script_unsafe_inline"]],
+    ["script-src 'unsafe-inline' *; script-src-elem 'self'; script-src-attr 'none'", []],
+    [
+      "script-src 'unsafe-inline' 'unsafe-eval'; script-src-elem 'self'; script-src-attr 'none'",
+      ["script_unsafe_eval"],
+    ],
+    ["script-src 'self'; script-src-elem http://a.example", ["active_http"]],
+  ])("goes by what decides about elements and event handlers: %s", (header, expected) => {
+    const ids = analyse(header).adjustments.map((one) => one.id);
+    expect(ids.filter((id) => id.startsWith("script_") || id === "active_http")).toEqual(expected);
+  });
+  it("is not strict where event handlers run or elements load from anywhere", () => {
+    expect(analyse(`${STRICT}; script-src-attr 'unsafe-inline'`)).toMatchObject({ strict_csp: false, score: 55 });
+    expect(analyse(`${STRICT}; script-src-elem *`).strict_csp).toBe(false);
+    expect(analyse(`${STRICT}; script-src-attr 'none'`)).toMatchObject({ strict_csp: true, score: 100 });
+  });
   it("takes the weights of the grading table", () => {
     const ids = (header: string) => analyse(header).adjustments.map((one) => `${one.id} ${one.points}`);
     expect(ids("default-src 'self' 'unsafe-inline' 'unsafe-eval'")).toEqual([
