@@ -34,6 +34,8 @@ const BODY_BYTES = 1024 * 1024;
 const BODY_MS = 5000;
 /** Characters of a URL that nobody answers at. */
 const MAX_DEAD_URL = 8192;
+/** Characters of a URL within a sentence. */
+const MAX_SHOWN_URL = 300;
 /** Left for the report of a chain whose next page does not come. */
 const RESERVE_MS = 500;
 
@@ -153,7 +155,11 @@ export function mediaType({ contentType }: SeenPage): string | null {
 /** What a chain leaves open, one sentence each. */
 export function chainLimitations({ last, landing, stopped, deadEnd }: FollowedChain): string[] {
   const where = deadEnd?.failure.message;
+  const { location } = last.snapshot.final;
   return [
+    ...(stopped === "bad_location" && location !== null
+      ? [`It leads on to ${location.slice(0, MAX_SHOWN_URL)}, which is no address of the web.`]
+      : []),
     ...(stopped === "dead_end" ? [`Nothing answers where the last redirect leads: ${where}.`] : []),
     ...(stopped === "refresh_failed" ? [`The page sends on to where nothing answers: ${where}.`] : []),
     ...(stopped === "refresh_refused" ? ["The page sends on to an address that may not be contacted."] : []),

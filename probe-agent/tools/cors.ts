@@ -36,7 +36,12 @@ export const cors = implement(contract, async (net, { url, origin: given }) => {
     probes: plain(report.probes),
     source: ["page"],
     observed_at: observedAt,
-    limitations: limitationsOf(fetched.data, exchanges),
+    limitations: [
+      ...(new URL(finalUrl).origin === origin
+        ? ["The origin asked with is the resource's own: browsers ask no leave there, whatever the answer says."]
+        : []),
+      ...limitationsOf(fetched.data, exchanges),
+    ],
   });
 });
 

@@ -200,6 +200,13 @@ describe("a difficult target", () => {
     expect(result.probes.map(({ verdict }) => verdict)).not.toContain("failed");
   });
 
+  it("that is asked with its own origin says that this is no question of CORS", async () => {
+    answer = () => false;
+    const own = await see("/", `https://api.site.test:${server.port}`);
+    expect(own.limitations[0]).toContain("the resource's own");
+    expect((await see("/")).limitations.join()).not.toContain("the resource's own");
+  });
+
   it("that streams without end costs no more than its head", async () => {
     answer = () => false;
     const result = await see("/endless-body");

@@ -156,6 +156,14 @@ describe("url-expand", () => {
     expect(result.limitations.join()).toContain("Nothing answers");
   });
 
+  it("names the application a link leads to", async () => {
+    const result = await run(plain("bit.ly", to("itms-apps://apps.example/app/id1")));
+    expect(result).toMatchObject({ expanded: false, status: 301 });
+    expect(result.limitations.join(" ")).toContain(
+      "It leads on to itms-apps://apps.example/app/id1, which is no address",
+    );
+  });
+
   it("fails where nothing listens", async () => {
     const { outcome } = await runTool(urlExpand, { url: `http://bit.ly:${await closedPort()}/x` }, setting);
     expect(failureOf(outcome)).toBe("connect/target/refused");
