@@ -109,7 +109,9 @@ async function fetchPage(
     const opened = await openWithFallback(withCookies(current, cookies), context);
     if (opened.status !== "ok") {
       const final = hops.at(-1);
-      if (opened.status !== "failed" || request.keepDeadEnd !== true || final === undefined) return opened;
+      if (opened.status !== "failed" || final === undefined) return opened;
+      if (request.keepDeadEnd !== true)
+        return { ...opened, message: furtherOn(hops.length, current.url, opened.message) };
       const elapsedUs = Math.round((deps.clock.monotonic() - context.startedAt) * 1000);
       const deadEnd = { url: current.url.href, failure: opened, elapsedUs };
       const last = { hop: final, body: await noBody() };
@@ -140,6 +142,14 @@ async function fetchPage(
     const read = await open.read(maxBodyBytes, bodyTimeoutMs);
     return read.status === "ok" ? ok(snapshot(request.url, hops, read.data, stopped)) : read;
   }
+}
+
+/** Characters of a URL within a message. */
+const MAX_SHOWN_URL = 300;
+
+/** Whoever asked for one address is told which one failed. */
+function furtherOn(count: number, { href }: URL, message: string): string {
+  return `after ${count === 1 ? "1 redirect" : `${count} redirects`}, at ${href.slice(0, MAX_SHOWN_URL)}: ${message}`;
 }
 
 /** The body of a response of which the head was enough. */

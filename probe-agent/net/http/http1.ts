@@ -13,7 +13,12 @@ import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts
 import { bodyFraming, createChunkedDecoder, type FramingVerdict } from "#probe-agent/net/http/framing.ts";
 import { listOf, readable } from "#probe-agent/net/http/header-text.ts";
 import { http1Request, type HopRequest } from "#probe-agent/net/http/request.ts";
-import { createHeadReader, type HeadProgress, type ResponseHead } from "#probe-agent/net/http/response-head.ts";
+import {
+  createHeadReader,
+  HEAD_TOO_LARGE,
+  type HeadProgress,
+  type ResponseHead,
+} from "#probe-agent/net/http/response-head.ts";
 
 type Source = AsyncIterator<Buffer, undefined>;
 
@@ -148,7 +153,7 @@ function brokenHead(progress: Extract<HeadProgress, { state: "broken" }>, where:
   const words = {
     not_http: `the answer is not HTTP/1 (HTTP/0.9 or another protocol), it begins with ${start}`,
     protocol_error: `the status line cannot be read: ${start}`,
-    headers_overflow: "the response header is too large",
+    headers_overflow: HEAD_TOO_LARGE,
   }[reason];
   return failed("response", "target", reason, `${where}: ${words}`);
 }

@@ -20,7 +20,12 @@ import { bodyFraming, hasBody } from "#probe-agent/net/http/framing.ts";
 import { listOf, type RawHeader } from "#probe-agent/net/http/header-text.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
 import { http2Request, type HopRequest } from "#probe-agent/net/http/request.ts";
-import { MAX_HEAD_BYTES, MAX_HEADER_LINES, type ResponseHead } from "#probe-agent/net/http/response-head.ts";
+import {
+  HEAD_TOO_LARGE,
+  MAX_HEAD_BYTES,
+  MAX_HEADER_LINES,
+  type ResponseHead,
+} from "#probe-agent/net/http/response-head.ts";
 
 /** Octets in flight: enough for a far server, little enough for a hostile one. */
 const WINDOW_BYTES = 1 << 20;
@@ -130,7 +135,7 @@ function headOf(raw: readonly string[]): ResponseHead {
 }
 
 function headersOverflow(where: string): Failed {
-  return failed("response", "target", "headers_overflow", `${where}: the response header is too large`);
+  return failed("response", "target", "headers_overflow", `${where}: ${HEAD_TOO_LARGE}`);
 }
 
 /** Error codes of RFC 9113 section 7, as Node words them or as the stream was reset with. */

@@ -17,6 +17,8 @@ export interface ResponseHead {
 export const MAX_HEAD_BYTES = 65_536;
 /** Header lines of one response. */
 export const MAX_HEADER_LINES = 1000;
+/** What is said of a response beyond either. */
+export const HEAD_TOO_LARGE = `the response header is too large: over ${MAX_HEAD_BYTES / 1024} KB or ${MAX_HEADER_LINES} lines`;
 
 const STATUS_LINE = /^HTTP\/(\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+([^]*))?$/;
 

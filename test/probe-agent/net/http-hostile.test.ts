@@ -48,6 +48,11 @@ describe("a hostile server", () => {
     expect(await eventually(() => server.open() === 0)).toBe(true);
   });
 
+  it("whose header is too large is told how much is read", async () => {
+    const outcome = await bounded(`${server.url}/endless-headers`);
+    expect(outcome).toMatchObject({ message: expect.stringContaining("over 64 KB or 1000 lines") as string });
+  });
+
   it("cannot stretch the deadline with a chain of slow redirects", async () => {
     const slow = await startHttpServer({
       handler: (_request, response, { path }) => {

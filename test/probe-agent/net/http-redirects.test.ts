@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { closedPort } from "#test/support/health.ts";
 import { failureOf, httpEngine, pageOf } from "#test/support/http-engine.ts";
 
 const get = httpEngine();
@@ -67,6 +68,14 @@ describe("a redirect chain", () => {
     const page = pageOf(await get({ url: to("/echo", code), method: "POST", body: Buffer.from("body") }));
     expect(server.requests.at(-1)).toMatchObject({ method, body, path: "/echo" });
     expect(page.hops.map((hop) => hop.method)).toEqual(["POST", method]);
+  });
+
+  it("that fails further on names the address that failed", async () => {
+    const dead = `http://127.0.0.1:${await closedPort()}/x`;
+    const failure = await get({ url: to(dead) });
+    expect(failure).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
+    expect(failure).toMatchObject({ message: expect.stringContaining(`after 1 redirect, at ${dead}: `) as string });
+    expect(await get({ url: dead })).toMatchObject({ message: expect.not.stringContaining("after") as string });
   });
 
   it("comes through where a site sends visitors round until its cookie comes back", async () => {
