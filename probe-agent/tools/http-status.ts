@@ -17,6 +17,13 @@ type Result = ResultOf<typeof contract>;
 const BODY_MS = 3000;
 const BODY_BYTES = 5 * 1024 * 1024;
 const MAX_TEXT = 300;
+/** What is wrong with a body that was read to its end (net/http/body.ts, framing.ts). */
+const READ_ALL_THE_SAME = new Set([
+  "bad_content_length",
+  "unsupported_transfer_coding",
+  "unknown_encoding",
+  "too_many_encodings",
+]);
 
 /** HTTP status: one GET, its head read closely. */
 export const httpStatus = implement(contract, async (net, { url }) => {
@@ -67,7 +74,7 @@ function report(page: PageSnapshot, now: Date): Result {
       ...(retryAfter !== null && retryAfterS === null
         ? ["Retry-After is neither a number of seconds nor a date."]
         : []),
-      ...(page.body.truncated || page.body.error !== null
+      ...(page.body.truncated || (page.body.error !== null && !READ_ALL_THE_SAME.has(page.body.error))
         ? [`The body was not read to its end (${page.body.error ?? "too large"}): transfer_ms is of the part read.`]
         : []),
       ...(final.blocked.length > 0 ? ["Some addresses of the host may not be contacted."] : []),

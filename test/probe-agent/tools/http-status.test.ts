@@ -187,6 +187,14 @@ describe("http-status", () => {
     },
   );
 
+  it.each(["Content-Length: 5\r\nContent-Length: 6", "Content-Encoding: UTF-8"])(
+    "does not call a body cut that came whole, though described by %j",
+    async (described) => {
+      const result = await onWire(`HTTP/1.1 200 OK\r\n${described}\r\n\r\nhello`);
+      expect([result.code, result.limitations]).toEqual([200, []]);
+    },
+  );
+
   it("fits its bounds whatever the head holds", async () => {
     const lines = Array.from({ length: 400 }, (_, index) => `Vary: ${"v".repeat(60)}${index}, ${'"'.repeat(30)}`);
     const result = await onWire(
