@@ -28,8 +28,13 @@ export type RdapReply =
   | { readonly status: "absent"; readonly url: string }
   /** The list of registries names nobody. */
   | { readonly status: "nobody" }
-  /** `reason` in a few words. */
-  | { readonly status: "failed"; readonly about: "bootstrap" | "registry"; readonly reason: string };
+  /** `reason` in a few words; `limited`: the registry turned the question away because it was asked too often. */
+  | {
+      readonly status: "failed";
+      readonly about: "bootstrap" | "registry";
+      readonly limited?: boolean;
+      readonly reason: string;
+    };
 
 /** RFC 9224 section 8: the registries change rarely and are not to be fetched for each query. */
 const BOOTSTRAP_AGE_MS = 24 * 3_600_000;
@@ -72,7 +77,10 @@ export async function fetchRegistration(net: Net, url: string, timeoutMs?: numbe
   const answer = await fetchJson(net, { url, trusted: false, accept: RDAP_TYPES, ...limit });
   if (answer.ok) return { status: "found", value: answer.value, url: answer.finalUrl };
   if (answer.status === 404) return { status: "absent", url };
-  return { status: "failed", about: "registry", reason: answer.reason };
+  // RFC 7480 section 5.5.
+  const limited = answer.status === 429;
+  const reason = limited ? "it limits how often it may be asked, status 429" : answer.reason;
+  return { status: "failed", about: "registry", limited, reason };
 }
 
 /** Null where the list cannot be had; `service` null where it names nobody. */

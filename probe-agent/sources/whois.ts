@@ -6,6 +6,8 @@ import {
   type WhoisServer,
   type WhoisSubject,
 } from "#probe-agent/analysis/whois/servers.ts";
+import { readWhoisLines } from "#probe-agent/analysis/whois/lines.ts";
+import { wordsOfLimit } from "#probe-agent/analysis/whois/verdict.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { WhoisReply } from "#probe-agent/net/port/whois.ts";
@@ -91,9 +93,19 @@ export async function askWhois<T>(
     const { data, outcome, referral } = read(text, server);
     steps.push({ server, outcome, answer: { data, text, cut: truncated } });
     next = referral === null ? null : readReferral(referral);
+    if (outcome === "limited") limitations.push(turnedAway(name, text));
+    if (outcome === "unknown" && referral === null)
+      limitations.push(`WHOIS: ${name} answered, but with nothing that can be read as a registration.`);
     if (referral !== null && next === null) limitations.push(`WHOIS: ${name} refers to no usable WHOIS server.`);
   }
   return { steps, limitations, failure };
+}
+
+/** The server's own words tell how long to wait, where it does. */
+function turnedAway(name: string, text: string): string {
+  const words = wordsOfLimit(readWhoisLines(text).prose);
+  const quoted = words === null ? "" : `: "${words}"`;
+  return `WHOIS: ${name} limits how often it may be asked and turned this question away${quoted}. Ask again later.`;
 }
 
 function wordOf(reply: Exclude<Outcome<WhoisReply>, { status: "ok" }>): string {

@@ -1,3 +1,5 @@
+import { readIp } from "#probe-agent/analysis/ip-numbers.ts";
+
 /** What an answer in words comes to: nobody has it, nobody may have it, or the server would not say. */
 export type Spoken = "absent" | "reserved" | "limited" | null;
 
@@ -5,8 +7,11 @@ export type Spoken = "absent" | "reserved" | "limited" | null;
 const LIMITED: readonly RegExp[] = [
   /\b(?:exceeded|reached)\b.{0,80}\b(?:limit|quota|quer(?:y|ies)|requests?|rate|lookups?)\b/i,
   /\b(?:limit|quota|queries|requests?|lookups?|rate)\b.{0,60}\b(?:exceeded|reached)\b/i,
-  /\btoo many (?:requests|queries|connections|lookups)\b|\bexcessive (?:queries|quer(?:y|ying) from|access from)\b/i,
+  /\btoo many (?:requests|queries|connections|lookups)\b|\bexcessive (?:queries|query from|access from)\b/i,
   /\b(?:rate|access)[- ]?(?:control )?limit(?:ed|ing)?\b(?! of \d)/i,
+  /\bquer(?:y|ied|ies|ying)\b.{0,30}\btoo (?:short|frequent|often|fast)\b|\bexcessive querying\b|\bover (?:the |your )?quota\b/i,
+  /^(?:throttled|rate[- ]?limit(?:ed)?)\W*$|\byou (?:have been|are) (?:banned|blocked|throttled)\b/i,
+  /\b(?:server|service|database)\b.{0,40}\bdown for maintenance\b/i,
   /\btry again (?:later|in|after)\b|\bplease slow down\b|\bwait (?:a|\d+|for) /i,
   /\b(?:access|permission|connection|query) (?:is |was |has been )?(?:temporarily )?(?:denied|refused|blocked)\b/i,
   /\brequests? (?:of|from) (?:this|your) (?:client|address|ip|host)\b.{0,60}\bnot (?:permitted|allowed)\b/i,
@@ -18,6 +23,7 @@ const LIMITED: readonly RegExp[] = [
 const ABSENT: readonly RegExp[] = [
   /^no match(?:es|ing)?\b/i,
   /^no (?:such|data|object|objects|entries|entry|records?|found|information|domains?|answer)\b/i,
+  /^sorry\b.{0,120}\bnot found\b/i,
   /^(?:nothing|not|none) found\b|^not (?:registered|exist)\b/i,
   /^[^.]{0,3}(?:the |this |above |your )?(?:requested |queried )?(?:domain|object|name|record|entry|query|data)\b.{0,120}\bnot (?:been |yet )?(?:found|registered|exist|assigned|delegated|known)\b/i,
   /^\S{1,253}(?: domain)?:? (?:is |was |has |does |-+ ?)?(?:not (?:been )?(?:found|registered|exist|assigned)|no match|free|available)\b[^:]{0,40}$/i,
@@ -39,16 +45,38 @@ const RESERVED: readonly RegExp[] = [
 // What counts is said at the start or, below a preamble of legal text, within a screenful or two.
 const LOOKED_AT = 80;
 const MAX_LINE = 300;
+const MAX_QUOTE = 200;
 
 /** The first line that says one of the three; for answers without a registration in them. */
 export function readVerdict(prose: readonly string[]): Spoken {
+  return findVerdict(prose)?.spoken ?? null;
+}
+
+/**
+ * The words with which a server turned a client away, at most 200 characters; null where it did not. The client is the
+ * probe, whose address is nobody's business.
+ */
+export function wordsOfLimit(prose: readonly string[]): string | null {
+  const found = findVerdict(prose);
+  if (found?.spoken !== "limited") return null;
+  const words = found.line.replaceAll(ADDRESS_LIKE, (token) => (isAddress(token) ? "this probe" : token));
+  return words.slice(0, MAX_QUOTE).trim().toWellFormed();
+}
+
+const ADDRESS_LIKE = /[\da-f][\da-f.:]{1,43}[\da-f]|::[\da-f]{1,4}/gi;
+
+function isAddress(token: string): boolean {
+  return readIp(token) !== null;
+}
+
+function findVerdict(prose: readonly string[]): { readonly spoken: NonNullable<Spoken>; readonly line: string } | null {
   for (const raw of prose.slice(0, LOOKED_AT)) {
     const line = raw.replace(/^error:?\s*\d*\s*:?\s*/i, "").slice(0, MAX_LINE);
     const says = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(line));
-    if (says(LIMITED)) return "limited";
+    if (says(LIMITED)) return { spoken: "limited", line };
     // "This domain cannot be registered because ...": before the words it shares with a free one.
-    if (says(RESERVED)) return "reserved";
-    if (says(ABSENT)) return "absent";
+    if (says(RESERVED)) return { spoken: "reserved", line };
+    if (says(ABSENT)) return { spoken: "absent", line };
   }
   return null;
 }

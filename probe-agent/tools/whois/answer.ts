@@ -1,6 +1,7 @@
 import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { whois as contract } from "#shared/tools/whois.ts";
+import type { RdapReply } from "#probe-agent/sources/rdap.ts";
 import { cutText } from "#probe-agent/tools/whois/raw.ts";
 import type { DomainFacts } from "#probe-agent/tools/whois/facts.ts";
 
@@ -40,19 +41,26 @@ export function rawJson(value: unknown): string | null {
   }
 }
 
+/** Whether the registry's RDAP service turned the question away because it was asked too often. */
+export function isLimited(reply: RdapReply): boolean {
+  return reply.status === "failed" && reply.limited === true;
+}
+
 /**
  * No registry said anything: the check has failed (decisions 1). `why` are the sentences of what was tried, `failure`
- * that of the last server, `reason` stands where every server answered, but to no purpose.
+ * that of the last server. `limited`: one that knows would have told later, which is worth more than that another one
+ * could not be reached.
  */
 export function nothing(
   why: readonly string[],
   failure: Exclude<Outcome<unknown>, { status: "ok" }> | null,
-  reason: "no_registration_data" | "rate_limited",
+  limited: boolean,
 ): Failed {
-  const message = `no registry told: ${why.join(" ")}`.slice(0, 1_000);
+  const message = `no registry told: ${why.join(" ")}`.slice(0, 1_000).toWellFormed();
+  if (limited) return failed("response", "target", "rate_limited", message);
   return failure?.status === "failed"
     ? failed(failure.stage, failure.source, failure.reason, message)
-    : failed("response", "target", reason, message);
+    : failed("response", "target", "no_registration_data", message);
 }
 
 /** Base of an RDAP resource: "https://rdap.example/v1/domain/x" is served by "https://rdap.example/v1/". */

@@ -6,7 +6,7 @@ import type { DomainSubject } from "#probe-agent/analysis/whois/subject.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
-import { nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
+import { isLimited, nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { mergeFacts, NO_FACTS, rdapFacts, whoisFacts } from "#probe-agent/tools/whois/facts.ts";
 import { within } from "#probe-agent/within.ts";
 
@@ -101,10 +101,9 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: RdapReply,
     ["registered", "absent", "reserved"].includes(record.verdict),
   );
   if (registry === undefined) {
-    const limited = answers.some(({ record }) => record.verdict === "limited");
-    const reason = limited ? "rate_limited" : "no_registration_data";
-    const none = limitations.length === 0 && !limited ? ["WHOIS: no server knows of a registry for this name."] : [];
-    return { ok: false, failure: nothing([why, ...limitations, ...none], failure, reason) };
+    const limited = isLimited(reply) || answers.some(({ record }) => record.verdict === "limited");
+    const none = limitations.length === 0 ? ["WHOIS: no server knows of a registry for this name."] : [];
+    return { ok: false, failure: nothing([why, ...limitations, ...none], failure, limited) };
   }
   const registrar = others.find(({ record }) => record.verdict === "registered");
   const facts = whoisFacts(registry.record);

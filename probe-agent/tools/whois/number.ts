@@ -11,7 +11,7 @@ import { isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
-import { nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
+import { isLimited, nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { within } from "#probe-agent/within.ts";
 
 type Subject = Exclude<WhoisSubject, { kind: "domain" }>;
@@ -56,10 +56,10 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
       : reply.status === "nobody"
         ? "no registry is listed"
         : "no registration of it";
-  return await lookUpByWhois(net, subject, `RDAP gave no answer (${reason}).`);
+  return await lookUpByWhois(net, subject, reply, `RDAP gave no answer (${reason}).`);
 }
 
-async function lookUpByWhois(net: Net, subject: Subject, why: string): Promise<Lookup> {
+async function lookUpByWhois(net: Net, subject: Subject, reply: RdapReply, why: string): Promise<Lookup> {
   const { steps, limitations, failure } = await askWhois(net, subject, null, (text, server): Reading<NumberAnswer> => {
     const data = parseNumberWhois(text, server.host);
     const found = data.registration !== null && holds(data.registration, subject);
@@ -77,7 +77,7 @@ async function lookUpByWhois(net: Net, subject: Subject, why: string): Promise<L
       failure: nothing(
         [why, ...limitations],
         failure,
-        answers.some(({ outcome }) => outcome === "limited") ? "rate_limited" : "no_registration_data",
+        isLimited(reply) || answers.some(({ outcome }) => outcome === "limited"),
       ),
     };
   const { registration, server } = last;

@@ -76,6 +76,7 @@ describe("a name that is free", () => {
     "No information was found matching that query.",
     "No such domain example.lu",
     "No Found",
+    'Sorry, but domain: "example.uz", not found in database',
   ])("is one by %j", (text) => {
     expect(parseWhois(`${text}\n`, "whois.nic.example").registered).toBe(false);
   });
@@ -97,6 +98,13 @@ describe("a server that turns us away", () => {
     "Please try again later.",
     "Server is busy now, please try again later.",
     "Rate limited.",
+    "Queried interval is too short.",
+    "Your query is too frequent.",
+    "-- Excessive querying, grace period of 300 secs",
+    "You have been banned for abuse.",
+    "Over quota",
+    "Throttled",
+    "The whois database is currently down for maintenance",
   ])("has not said that the name is free: %j", (text) => {
     const read = parseWhois(`${text}\n`, "whois.nic.example");
     expect(read).toMatchObject({ registered: null, verdict: "limited" });

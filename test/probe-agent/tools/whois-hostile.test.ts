@@ -78,6 +78,41 @@ describe("nothing to tell", () => {
     expect((await bench.run("example.test")).outcome).toMatchObject({ status: "failed", source: "target", reason });
   });
 
+  it("says who limits, in the server's own words, without the probe's address", async () => {
+    bench.says.first = () => "% Terms of use.\n\nthe WHOIS query quota for 127.0.0.1 has been exceeded, wait 45 s\n";
+    const { outcome } = await bench.run("example.test");
+    expect(outcome).toMatchObject({ status: "failed", stage: "response", reason: "rate_limited" });
+    const message = outcome.status === "failed" ? outcome.message : "";
+    expect(message).toContain(`${bench.first.address} limits how often it may be asked`);
+    expect(message).toContain('"the WHOIS query quota for this probe has been exceeded, wait 45 s"');
+    expect(message).toContain("Ask again later.");
+  });
+
+  it.each(["example.com", "8.8.8.8", "AS15169"])(
+    "says that the registry of %s limits, though its WHOIS cannot be reached",
+    async (host) => {
+      bench.registries.answer((_path, response) => void response.writeHead(429).end());
+      bench.says.first = () => ({ reset: "" });
+      const { outcome } = await bench.run(host);
+      expect(outcome).toMatchObject({ status: "failed", stage: "response", reason: "rate_limited" });
+      expect(JSON.stringify(outcome)).toContain("limits how often it may be asked, status 429");
+    },
+  );
+
+  it("says that an answer was of no use", async () => {
+    bench.says.first = () => "% All rights reserved.\n";
+    const { outcome } = await bench.run("example.test");
+    expect(JSON.stringify(outcome)).toContain("nothing that can be read as a registration");
+  });
+
+  it("is not what a registrar's limit leaves, but is told", async () => {
+    bench.says.first = () => whoisFixture("verisign").replace("whois.registrar.example", bench.second.address);
+    bench.says.second = () => "Your query is too frequent.\n";
+    const result = await bench.look("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
+    expect(result).toMatchObject({ registered: true, registrant: null });
+    expect(result.limitations.join(" ")).toContain(`${bench.second.address} limits how often it may be asked`);
+  });
+
   it("is a failed check in time where every server is silent", async () => {
     bench.says.first = () => ({ nothing: "open" });
     bench.registries.answer(() => undefined);
