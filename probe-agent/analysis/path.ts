@@ -6,21 +6,33 @@ export interface PathHop {
   readonly replies: readonly { readonly ip: string | null }[];
 }
 
+/** What was sent to a hop and came back from it. */
+export interface HopCounts {
+  readonly sent: number;
+  readonly roundTripsMs: readonly number[];
+}
+
 /**
  * Loss at each hop, percent. Routers answer about themselves less often than they forward: a hop that answered at all
  * cannot have lost more than the best hop behind it did, so its missing replies beyond that are its own rate limit.
- * A hop that never answered shows 100.
+ * A hop that never answered shows 100. `counts`, a row a hop, is given where the path's end answers all it gets: then
+ * every packet lost counts; else what was asked again and answered in the end was a limit.
  */
-export function hopLoss(hops: readonly PathHop[]): readonly number[] {
+export function hopLoss(hops: readonly PathHop[], counts?: readonly HopCounts[]): readonly number[] {
   const losses: number[] = [];
   let least = 100;
-  for (const { replies } of hops.toReversed()) {
+  for (const [index, { replies }] of [...hops.entries()].toReversed()) {
     const silent = replies.filter(({ ip }) => ip === null).length;
-    const own = replies.length === 0 ? 100 : (silent / replies.length) * 100;
+    const { sent, received } = countOf(counts?.[index]) ?? { sent: replies.length, received: replies.length - silent };
+    const own = silent === replies.length || sent === 0 ? 100 : ((sent - received) / sent) * 100;
     if (own < 100) least = Math.min(least, own);
     losses.push(own < 100 ? Math.round(least * 1_000) / 1_000 : 100);
   }
   return losses.toReversed();
+}
+
+function countOf(counts: HopCounts | undefined): { readonly sent: number; readonly received: number } | null {
+  return counts === undefined ? null : { sent: counts.sent, received: counts.roundTripsMs.length };
 }
 
 /** A hop with what its answers were. */

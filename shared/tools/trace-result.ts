@@ -36,8 +36,10 @@ function milliseconds(description: string) {
 
 const Statistics = Type.Object(
   {
-    sent: Type.Integer({ description: "Probes sent this far, those a router was asked again with included" }),
-    received: Type.Integer({ description: "Answers" }),
+    sent: Type.Integer({
+      description: "Probes sent this far, those a router was asked again with and those that met the target included",
+    }),
+    received: Type.Integer({ description: "Answers to them" }),
     loss_percent: Type.Number({ description: "The hop's loss_percent: what was not answered beyond it is no loss" }),
     best_ms: milliseconds("Shortest round trip"),
     avg_ms: milliseconds("Mean round trip"),
@@ -53,7 +55,9 @@ export const HopRow = Type.Object({
   hop: Type.Integer({ description: "Distance, 1 is the first router" }),
   replies: Type.Array(Reply, { description: "One per query; a router that limits its answers is asked again" }),
   loss_percent: Type.Number({
-    description: "Queries lost on the way, percent; a router's own rate limit does not count; 100 for a silent hop",
+    description:
+      "Probes lost on the way there and back, percent; a router's own rate limit does not count, nor UDP probes that a " +
+      "second try answered for; 100 for a silent hop",
   }),
   stats: Statistics,
 });

@@ -1,4 +1,4 @@
-import { repliesOf, type Passage, type Probe } from "#probe-agent/net/icmp/trace-probe.ts";
+import { countsOf, repliesOf, type Passage, type Probe } from "#probe-agent/net/icmp/trace-probe.ts";
 import type { TracePace } from "#probe-agent/net/icmp/trace-pace.ts";
 import type { TraceHop, TraceReply } from "#probe-agent/net/port/packets.ts";
 
@@ -139,8 +139,13 @@ export function createTracePlan(pace: TracePace): TracePlan {
       const hops: TraceHop[] = [];
       for (let hop = pace.firstHop; hop <= lastHop(); hop += 1) {
         if (final ? byHop[hop]?.length === 0 : !settled(view(hop, now))) break;
-        const sent = ofHop(hop).toSorted((one, other) => one.at - other.at);
-        hops.push({ hop, sent: sent.length, replies: repliesOf(sent, pace.queries) });
+        const lost = overshot(hop).filter(({ reply }) => reply === null);
+        const sent = [...ofHop(hop), ...lost].toSorted((one, other) => one.at - other.at);
+        hops.push({
+          hop,
+          ...countsOf(sent, now, pace.silentAfterMs),
+          replies: repliesOf(sent, pace.queries),
+        });
       }
       return hops;
     },

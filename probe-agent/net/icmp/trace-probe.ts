@@ -18,3 +18,14 @@ export function repliesOf(sent: readonly Probe[], queries: number): readonly Tra
   const answers = sent.flatMap((probe) => probe.reply ?? []).slice(0, queries);
   return [...answers, ...Array.from({ length: queries - answers.length }, () => SILENCE)];
 }
+
+/** What became of the probes of a hop. One that is still on its way is none; a hop that never answered counts them all. */
+export function countsOf(
+  probes: readonly Probe[],
+  now: number,
+  silentAfterMs: number,
+): { readonly sent: number; readonly roundTripsMs: readonly number[] } {
+  const roundTripsMs = probes.flatMap(({ reply }) => reply?.rttMs ?? []);
+  const silent = probes.filter(({ reply, at }) => reply === null && now >= at + silentAfterMs).length;
+  return { sent: roundTripsMs.length === 0 ? probes.length : roundTripsMs.length + silent, roundTripsMs };
+}

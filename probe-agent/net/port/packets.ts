@@ -91,8 +91,13 @@ export interface TraceReply {
 /** All answers at one distance. */
 export interface TraceHop {
   readonly hop: number;
-  /** Probes that were sent this far, those a router was asked again with included. */
+  /**
+   * Probes that came this far and were answered or, for a second, not: those a router was asked again with included, and
+   * those sent farther than the path's end, which met that end.
+   */
   readonly sent: number;
+  /** Round trips of all that were answered, in the order sent. */
+  readonly roundTripsMs: readonly number[];
   /** One per query. */
   readonly replies: readonly TraceReply[];
 }

@@ -55,7 +55,8 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
     nameHops(net, hops, patience),
     measurePathMtu(net, address, hops, patience),
   ]);
-  const losses = hopLoss(hops);
+  // "Port unreachable" is limited even at the target; echo replies and segments are not: what is missing there was lost.
+  const losses = hopLoss(hops, reached && protocol !== "udp" ? hops : undefined);
   return ok({
     fields: {
       reached,
@@ -69,7 +70,7 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
   });
 }
 
-function rowOf({ hop, sent, replies }: TraceHop, names: HopNames, loss: number): HopRow {
+function rowOf({ hop, sent, roundTripsMs, replies }: TraceHop, names: HopNames, loss: number): HopRow {
   return {
     hop,
     replies: replies.map(({ ip, rttMs, icmpType, icmpCode, mpls }) => {
@@ -88,10 +89,7 @@ function rowOf({ hop, sent, replies }: TraceHop, names: HopNames, loss: number):
     }),
     loss_percent: loss,
     stats: {
-      ...hopStatistics(
-        sent,
-        replies.flatMap(({ rttMs }) => rttMs ?? []),
-      ),
+      ...hopStatistics(sent, roundTripsMs),
       loss_percent: loss,
     },
   };

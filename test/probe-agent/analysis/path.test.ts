@@ -16,6 +16,18 @@ describe("loss at a hop", () => {
     expect(hopLoss(hops("a - - -", "b b - -", "c c c -"))).toEqual([25, 25, 25]);
   });
 
+  it("counts what was sent again where the path's end answers all it gets", () => {
+    const path = hops("a a a", "b b b", "- - -", "c c c");
+    const counts = [
+      { sent: 3, roundTripsMs: [1, 1, 1] },
+      { sent: 6, roundTripsMs: [2, 2, 2] },
+      { sent: 3, roundTripsMs: [] },
+      { sent: 4, roundTripsMs: [3, 3, 3] },
+    ];
+    expect(hopLoss(path, counts)).toEqual([0, 25, 100, 25]);
+    expect(hopLoss(path)).toEqual([0, 0, 100, 0]);
+  });
+
   it("is 100 at a silent hop, which says nothing about those before it", () => {
     expect(hopLoss(hops("a a", "- -", "c c", "- -"))).toEqual([0, 100, 0, 100]);
   });

@@ -61,6 +61,7 @@ describe("the names of a path", () => {
     const hops: TraceHop[] = ["10.77.0.1", "8.8.8.8", "8.8.8.8", "9.9.9.9"].map((ip, index) => ({
       hop: index + 1,
       sent: 2,
+      roundTripsMs: [1],
       replies: [
         { ip, ...reply },
         { ip: null, rttMs: null, icmpType: null, icmpCode: null },
@@ -90,7 +91,7 @@ describe("the names of a path", () => {
     const asked = names.queries.length;
     const replies = [{ ip: "9.9.9.9", rttMs: 1, icmpType: 11, icmpCode: 0 }];
     const net = netOf({ dns: dnsPort([names.address]), services: testServices(), data });
-    const named = await nameHops(net, [{ hop: 1, sent: 1, replies }], 3_000);
+    const named = await nameHops(net, [{ hop: 1, sent: 1, roundTripsMs: [1], replies }], 3_000);
     expect(named.names.get("9.9.9.9")).toEqual({ hostname: null, asn: 64_496, asName: "Example", country: "DE" });
     expect(named.limitations).toEqual([]);
     expect(names.queries.slice(asked).filter(({ name }) => name.includes("origin"))).toEqual([]);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { paceOf, type TracePace } from "#probe-agent/net/icmp/trace-pace.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace-plan.ts";
+import { hopLoss } from "#probe-agent/analysis/path.ts";
+import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 import type { Passage } from "#probe-agent/net/icmp/trace-probe.ts";
 
 const PACE = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
@@ -13,6 +15,7 @@ type Network = (
 
 interface Walk {
   readonly lines: readonly string[];
+  readonly hops: readonly TraceHop[];
   readonly reached: boolean;
   readonly tookMs: number;
   readonly sends: readonly { readonly ttl: number; readonly flow: number; readonly at: number }[];
@@ -39,7 +42,7 @@ function walk(network: Network, options: Partial<TracePace> = {}): Walk {
     if (next.do === "end") {
       const hops = plan.hops(now, true);
       const lines = hops.map(({ replies }) => replies.map(({ ip }) => ip ?? "-").join(" "));
-      return { lines, reached: plan.reached(), tookMs: now, sends, sent: hops.map(({ sent }) => sent) };
+      return { lines, hops, reached: plan.reached(), tookMs: now, sends, sent: hops.map(({ sent }) => sent) };
     }
     if (next.do === "send") {
       const { ttl, flow } = next;
@@ -52,6 +55,15 @@ function walk(network: Network, options: Partial<TracePace> = {}): Walk {
     }
   }
   throw new Error("the plan never ends");
+}
+
+/** Numbers from 0 to 1 that look random and are the same each time (a linear congruential generator). */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
 }
 
 /** Routers a, b, c ... and the target at hop `target`, 10 ms a hop. */
@@ -192,6 +204,57 @@ describe("a trace's plan", () => {
     expect(plan.answered(1, reply, "passing", 1_600)).toBe(true);
     expect(plan.answered(1, reply, "passing", 1_700)).toBe(false);
     expect(plan.answered(99, reply, "passing", 1_700)).toBe(false);
-    expect(plan.hops(1_700, false)).toEqual([{ hop: 1, sent: 1, replies: [{ ...reply, rttMs: 1_600 }] }]);
+    expect(plan.hops(1_700, false)).toEqual([
+      { hop: 1, sent: 1, roundTripsMs: [1_600], replies: [{ ...reply, rttMs: 1_600 }] },
+    ]);
+  });
+});
+
+describe("a path that loses packets between its third and fourth hop", () => {
+  /** A fifth of what passes that link is lost, there and back together. */
+  function lossy(seed: number): Walk {
+    const next = numbers(seed);
+    for (let warm = 0; warm < 10; warm += 1) next();
+    return walk((ttl, nth) => (ttl >= 4 && next() < 0.2 ? null : line(7)(ttl, nth)));
+  }
+  const walks = Array.from({ length: 300 }, (_, seed) => lossy(seed + 1));
+
+  it("is traced to its end with every router of it", () => {
+    const whole = walks.filter(({ lines }) => lines.map((of) => of[0]).join("") === "abcdefg");
+    expect(walks.every(({ reached }) => reached)).toBe(true);
+    expect(whole.length).toBeGreaterThan(walks.length * 0.95);
+    expect(Math.max(...walks.map(({ tookMs }) => tookMs))).toBeLessThan(8_000);
+  });
+
+  it("shows that loss at its end, packets sent again counted, and none before the link", () => {
+    const losses = walks.map(({ hops }) => hopLoss(hops, hops));
+    for (const loss of losses) expect(loss.slice(0, 3)).toEqual([0, 0, 0]);
+    const mean = losses.reduce((sum, loss) => sum + (loss.at(-1) ?? 0), 0) / losses.length;
+    expect(mean).toBeGreaterThan(12);
+    expect(mean).toBeLessThan(28);
+  });
+
+  it("has figures that fit together", () => {
+    for (const { hops } of walks) {
+      for (const { sent, roundTripsMs, replies } of hops) {
+        expect(roundTripsMs.length).toBeLessThanOrEqual(sent);
+        expect(replies.filter(({ ip }) => ip !== null).length).toBe(Math.min(roundTripsMs.length, 3));
+      }
+    }
+  });
+});
+
+describe("what overshot the target", () => {
+  it("counts with its answers: nothing sent to a target that answers all is lost", () => {
+    const far: Network = (ttl) => ({
+      ip: ttl < 3 ? `r${ttl}` : "t",
+      ms: 150,
+      passage: ttl < 3 ? "passing" : "reached",
+    });
+    const { hops } = walk(far);
+    const target = hops.at(-1);
+    expect(target?.sent).toBeGreaterThan(3);
+    expect(target?.roundTripsMs.length).toBe(target?.sent);
+    expect(hopLoss(hops, hops)).toEqual([0, 0, 0]);
   });
 });
