@@ -4,14 +4,21 @@ import { isDatabaseAway } from "#control-plane/database/away.ts";
 import { BODY_LIMIT } from "#control-plane/http/body.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
 import { Refusal, serviceUnavailable, STATUS_OF_CODE } from "#control-plane/http/errors.ts";
-import { factsOf } from "#control-plane/http/request.ts";
+import { factsOf, type ErrorRenderer } from "#control-plane/http/request.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** Renders whatever ended a request early, in the shape of the path's version. */
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
-/** The one place where errors become answers. What is ours is logged with the request's id and told to nobody. */
-export function createErrorHandler(log: Logger, metrics: Metrics): ErrorHandler {
+/**
+ * The one place where errors become answers. What is ours is logged with the request's id and told to nobody.
+ * `rendererOf`: how the surface around a path that no route answers to writes its errors.
+ */
+export function createErrorHandler(
+  log: Logger,
+  metrics: Metrics,
+  rendererOf: (request: FastifyRequest) => ErrorRenderer | undefined,
+): ErrorHandler {
   return (error, request, reply) => {
     const refusal = isAborted(request) ? ABORTED : toRefusal(error);
     if (refusal === null || (refusal !== error && refusal.status === 503)) {
@@ -24,7 +31,7 @@ export function createErrorHandler(log: Logger, metrics: Metrics): ErrorHandler 
     metrics.httpRefused.inc({ code });
     reply.code(status);
     if (details.headers !== undefined) reply.headers(details.headers);
-    const render = request.routeOptions.config.renderError;
+    const render = request.is404 ? rendererOf(request) : request.routeOptions.config.renderError;
     // An error may come after a handler has begun to describe another kind of answer.
     reply.type("application/json; charset=utf-8");
     reply.send(

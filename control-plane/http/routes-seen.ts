@@ -1,18 +1,26 @@
-/** Which methods a path answers to, for 405 and its Allow field. */
+import type { ErrorRenderer } from "#control-plane/http/request.ts";
+
+/** Which methods a path answers to, for 405 and its Allow field, and how errors are written where none does. */
 export interface RoutesSeen {
   /** Notes a route as the router was told it. */
-  add(method: string | readonly string[], pattern: string): void;
+  add(method: string | readonly string[], pattern: string, render?: ErrorRenderer): void;
   /** The methods of the routes that match a path, sorted; [] where none does. */
   methodsOf(path: string): readonly string[];
+  /** How the surface writes errors that a path belongs to: that of the route at it, or of the nearest one above it. */
+  rendererOf(path: string): ErrorRenderer | undefined;
 }
 
 // A pattern's moving parts: `:name` up to the next slash, `*` for the rest.
 const MOVING = /:[^/]+|\*/g;
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
+/** No surface has its paths deeper than this. */
+const MOST_STEPS = 5;
+
 /** Collects routes as they are registered; looked at only for requests that match none. */
 export function createRoutesSeen(): RoutesSeen {
   const fixed = new Map<string, Set<string>>();
+  const renderers = new Map<string, ErrorRenderer>();
   const moving = new Map<string, { readonly matches: RegExp; readonly methods: Set<string> }>();
 
   function methodsFor(pattern: string): Set<string> {
@@ -27,7 +35,8 @@ export function createRoutesSeen(): RoutesSeen {
   }
 
   return {
-    add(method, pattern) {
+    add(method, pattern, render) {
+      if (render !== undefined) renderers.set(trim(pattern), render);
       const methods = methodsFor(trim(pattern));
       for (const name of typeof method === "string" ? [method] : method) methods.add(name);
     },
@@ -38,6 +47,15 @@ export function createRoutesSeen(): RoutesSeen {
         if (matches.test(trimmed)) for (const name of methods) found.add(name);
       }
       return [...found].toSorted();
+    },
+    rendererOf(path) {
+      let above = trim(path);
+      for (let steps = 0; steps < MOST_STEPS && above !== ""; steps += 1) {
+        const render = renderers.get(above);
+        if (render !== undefined) return render;
+        above = above.slice(0, Math.max(0, above.lastIndexOf("/")));
+      }
+      return undefined;
     },
   };
 }

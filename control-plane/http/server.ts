@@ -44,8 +44,8 @@ const NODE_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_00
 export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance {
   const { clock, random, log, metrics, config } = deps;
   const nextId = createRequestIds(random);
-  const handleError = createErrorHandler(log, metrics);
   const routes = createRoutesSeen();
+  const handleError = createErrorHandler(log, metrics, (request) => routes.rendererOf(pathOf(request.raw.url ?? "/")));
   const monotonic = (): number => clock.monotonic();
 
   /** What every request gets before it is looked at; returns why it must not go on. */
@@ -96,7 +96,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
   // Never reached: the hook below refuses unmatched requests before their bodies are read.
   server.setNotFoundHandler((request, reply) => handleError(notFound(), request, reply));
   setSecurityHeaders(server, tls !== undefined);
-  server.addHook("onRoute", ({ method, url }) => routes.add(method, url));
+  server.addHook("onRoute", (route) => routes.add(route.method, route.url, route.config?.renderError));
   server.addHook("onRequest", (request, reply, done) => {
     const refusal = receive(request, (name, value) => void reply.header(name, value));
     if (refusal !== undefined) done(refusal);

@@ -108,6 +108,23 @@ describe("the open tier", () => {
     );
   });
 
+  it("tells what it does not have in the asked form too, to any origin, and where its list is", async () => {
+    const json = await plane.call("/api/open/health?q=a&format=json");
+    expect(json.status).toBe(404);
+    expect(json.headers.get("access-control-allow-origin")).toBe("*");
+    expect(json.body).toMatchObject({ error: { code: "not_found" }, meta: { request_id: expect.any(String) } });
+    expect(json.body).not.toHaveProperty("meta.api_version");
+    expect(json.body).toHaveProperty("error.message", expect.stringContaining("GET /api/open/ lists"));
+    const text = await plane.call("/api/open/no/such/tool?q=a");
+    expect([text.status, text.headers.get("content-type")]).toEqual([404, "text/plain; charset=utf-8"]);
+    expect(text.text).toMatch(/^error\.code: not_found\n/);
+    const csv = await plane.call("/api/open/headers?q=a&format=csv", { method: "DELETE" });
+    expect([csv.status, csv.headers.get("allow")]).toEqual([405, "GET, OPTIONS"]);
+    expect(csv.text).toMatch(/^key,value\r\nerror\.code,method_not_allowed\r\n/);
+    // Other surfaces keep their own shape.
+    expect((await plane.call("/api/opener")).body).toHaveProperty("meta.api_version", "4.0");
+  });
+
   it("answers a preflight", async () => {
     const { status, headers } = await plane.call("/api/open/headers?q=a", { method: "OPTIONS" });
     expect(status).toBe(204);

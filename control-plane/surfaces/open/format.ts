@@ -46,10 +46,12 @@ export function describeAnswer(reply: FastifyReply, format: Format): FastifyRepl
     .header("cross-origin-resource-policy", "cross-origin");
 }
 
+const NO_TOOL = { message: "The open tier has no such tool. GET /api/open/ lists those it has." };
+
 /** Errors in the asked format, with the words of every other surface. */
 export function openErrors(baseUrl: string): ErrorRenderer {
   return ({ code, details }, request, reply) => {
-    const error = errorFields(code, details);
+    const error = errorFields(code, code === "not_found" ? NO_TOOL : details);
     const format = formatOf(request) ?? "text";
     describeAnswer(reply, format);
     return renderAs(format, { error, meta: { request_id: request.id } }, `${baseUrl}${request.raw.url ?? ""}`);
