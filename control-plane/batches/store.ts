@@ -119,7 +119,14 @@ export async function postponeBatch(
     where id = ${id} and run = ${run} and status = 'running'`;
 }
 
-/** Ends a run whose targets all have a result: failed where no target could be asked about. null: not this run's to end. */
+/** How the error of a target begins that no probe could be had for (checks/answer.ts, CheckError). */
+const UNASKED = '{"code":"probe_unavailable",';
+
+/**
+ * Ends a run whose targets all have a result: failed where no target could be asked about. null: not this run's to end.
+ * Results are not taken apart: PostgreSQL reads no JSON that escapes NUL or half a surrogate pair, which an agent's words
+ * may hold.
+ */
 export async function finishBatch(
   sql: Sql,
   { id, run }: { readonly id: string; readonly run: number },
@@ -129,7 +136,7 @@ export async function finishBatch(
     update batches
     set finished_at = ${now}, status = case when exists (
       select 1 from batch_targets where batch_id = ${id} and status is not null
-        and (status = 'ok' or result::json ->> 'code' <> 'probe_unavailable')
+        and (status = 'ok' or not starts_with(result, ${UNASKED}))
     ) then 'completed' else 'failed' end
     where id = ${id} and run = ${run} and status = 'running' and not exists (
       select 1 from batch_targets where batch_id = ${id} and original = ordinal and status is null

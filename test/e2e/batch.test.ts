@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { closedPort } from "#test/support/health.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { failed } from "#shared/outcome.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 interface Job {
@@ -184,5 +186,26 @@ describe("many batches", () => {
     expect(others.filter((one) => one === "running").length).toBeLessThanOrEqual(4);
     expect(others).toContain("pending");
     await Promise.all(paths.map((path) => plane.call(path, { key: busy, method: "DELETE" })));
+  });
+});
+
+describe("a batch whose agent has odd words", () => {
+  it.each(["a\u0000b", "half \ud83d of a pair"])("ends, and tells them: %j", async (message) => {
+    const other = await startControlPlane();
+    const scripted = await attachScripted(other, helloOf("odd"));
+    try {
+      const caller = await other.createKey();
+      const { body } = await other.call("/api/v4/batch", { key: caller, body: { urls: ["http://127.0.0.1:8000/"] } });
+      const { poll_url: path } = body.data as unknown as Job;
+      const job = await scripted.nextJob();
+      scripted.accept(job);
+      scripted.answer(job, failed("connect", "target", "refused", message));
+      const read = async (): Promise<Job> => (await other.call(path, { key: caller })).body.data;
+      await expect.poll(async () => (await read()).status, { timeout: 10_000, interval: 100 }).toBe("completed");
+      expect((await read()).results[0]).toMatchObject({ status: "failed", error: { message } });
+    } finally {
+      scripted.cut();
+      await other.stop();
+    }
   });
 });
