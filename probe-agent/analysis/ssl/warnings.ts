@@ -33,8 +33,15 @@ export interface WarningFacts {
 }
 
 const DAY_MS = 86_400_000;
-/** Browsers refuse public certificates that are valid longer (CA/Browser Forum ballot SC-31). */
-const MAX_LIFETIME_DAYS = 398;
+/** The longest a public certificate may be valid, days, by when it was issued (CA/Browser Forum ballots SC-22, SC-31, SC-81). */
+const LIFETIMES: readonly (readonly [issuedFrom: string, days: number])[] = [
+  ["2029-03-15", 47],
+  ["2027-03-15", 100],
+  ["2026-03-15", 200],
+  ["2020-09-01", 398],
+  ["2018-03-01", 825],
+];
+const FIRST_LIFETIME_DAYS = 1_187; // 39 months
 const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** What deserves attention without deciding trust, the most urgent first. */
@@ -42,6 +49,11 @@ export function sslWarnings(facts: WarningFacts): Warning[] {
   const configured = configurationWarnings(facts.configuration, facts.hsts);
   const all = [...expiry(facts), ...configured, ...chainWarnings(facts), ...extras(facts)];
   return SEVERITIES.flatMap((severity) => all.filter((entry) => entry.severity === severity));
+}
+
+/** Days a public certificate that was issued then may be valid. */
+export function longestLifetimeDays(issued: Date): number {
+  return LIFETIMES.find(([from]) => issued.getTime() >= Date.parse(from))?.[1] ?? FIRST_LIFETIME_DAYS;
 }
 
 /** How near the end is, by lifetime: critical within min(7 days, a tenth of it), warning within min(30 days, a third). */
@@ -55,14 +67,15 @@ export function expirySeverity(certificate: Certificate, now: Date): "critical" 
 
 function expiry({ leaf, path, now }: WarningFacts): Warning[] {
   const severity = expirySeverity(leaf, now);
+  const longest = longestLifetimeDays(leaf.notBefore);
   const own = `The certificate expires in ${days(leaf, now)}.`;
   const others = path.slice(1).filter((certificate) => daysLeft(certificate, now) < 30 && now <= certificate.notAfter);
   const [first] = others.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
   return [
     ...(severity ? [{ id: "expires_soon", severity, message: own }] : []),
     ...(first ? [warning("chain_expires_soon", `A certificate above it expires in ${days(first, now)}.`)] : []),
-    ...(lifetimeMs(leaf) > (MAX_LIFETIME_DAYS + 1) * DAY_MS
-      ? [info("long_lifetime", `Browsers refuse public certificates valid for more than ${MAX_LIFETIME_DAYS} days.`)]
+    ...(lifetimeMs(leaf) > (longest + 1) * DAY_MS
+      ? [info("long_lifetime", `When it was issued, public certificates might be valid for ${longest} days at most.`)]
       : []),
   ];
 }

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { ssl as contract } from "#shared/tools/ssl.ts";
+import { longestLifetimeDays } from "#probe-agent/analysis/ssl/warnings.ts";
 import { daysFromNow } from "#test/servers/pki.ts";
 import { TLS_HOST } from "#test/servers/tls-variants.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
@@ -146,6 +147,26 @@ describe("warnings", () => {
     const outcome = await run(server.port);
     await server.close();
     expect(outcome.status === "ok" && warningIds(outcome.data)).toEqual([]);
+  });
+
+  it("tell of a life longer than public certificates may have by when they were issued", async () => {
+    expect(
+      ["2017-12-31", "2018-03-01", "2020-09-01", "2026-03-14", "2026-03-15", "2027-03-15", "2029-03-15"].map((day) =>
+        longestLifetimeDays(new Date(day)),
+      ),
+    ).toEqual([1_187, 825, 398, 398, 200, 100, 47]);
+    const longest = longestLifetimeDays(daysFromNow(-1));
+    for (const [days, ids] of [
+      [longest - 1, []],
+      [longest + 2, ["info:long_lifetime"]],
+    ] as const) {
+      const life = { dns: [TLS_HOST], notBefore: daysFromNow(-1), notAfter: daysFromNow(days) };
+      const server = await startTlsServer({ chain: [await pki.issue(life), pki.intermediate] });
+      const outcome = await run(server.port);
+      await server.close();
+      const found = outcome.status === "ok" ? warningIds(outcome.data) : [];
+      expect(found.filter((id) => id.endsWith("long_lifetime"))).toEqual(ids);
+    }
   });
 
   it("tell of a missing staple where the certificate wants one", async () => {
