@@ -58,9 +58,10 @@ export function nothing(
 ): Failed {
   const message = `no registry told: ${why.join(" ")}`.slice(0, 1_000).toWellFormed();
   if (limited) return failed("response", "target", "rate_limited", message);
-  return failure?.status === "failed"
-    ? failed(failure.stage, failure.source, failure.reason, message)
-    : failed("response", "target", "no_registration_data", message);
+  if (failure?.status !== "failed") return failed("response", "target", "no_registration_data", message);
+  // The name that could not be looked up is the server's: "nxdomain" of the target would read as a domain nobody has.
+  const source = failure.stage === "dns" ? "resolver" : failure.source;
+  return failed(failure.stage, source, failure.reason, message);
 }
 
 /** Base of an RDAP resource: "https://rdap.example/v1/domain/x" is served by "https://rdap.example/v1/". */

@@ -99,6 +99,13 @@ describe("nothing to tell", () => {
     },
   );
 
+  it("is not the domain's fault where the server's own name does not exist", async () => {
+    const services = { whoisServer: { host: "whois.nowhere.test", port: 43 }, rdapBootstrapUrl: "http://127.0.0.1:9" };
+    const { outcome } = await bench.run("example.com", { services });
+    expect(outcome).toMatchObject({ status: "failed", stage: "dns", source: "resolver" });
+    expect(JSON.stringify(outcome)).toContain("whois.nowhere.test gave no answer");
+  });
+
   it("says that an answer was of no use", async () => {
     bench.says.first = () => "% All rights reserved.\n";
     const { outcome } = await bench.run("example.test");
