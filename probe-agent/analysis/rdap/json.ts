@@ -29,9 +29,15 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> | nu
     : null;
 }
 
-/** A date and time of RFC 3339 as ISO 8601 UTC; null for what is none. */
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?) ?(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/**
+ * A date and time of RFC 3339 as ISO 8601 UTC; null for what is none. Some services leave the zone, the T or the time
+ * out: as in WHOIS, what has no zone counts as UTC.
+ */
 export function instantOf(value: unknown): string | null {
-  if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}T[\d:.]{5,20}(Z|[+-]\d{2}:?\d{2})$/i.test(value)) return null;
-  const at = new Date(value);
+  const [, day, time = "00:00:00", zone = "Z"] = INSTANT.exec(typeof value === "string" ? value.trim() : "") ?? [];
+  if (day === undefined) return null;
+  const at = new Date(`${day}T${time}${zone.toUpperCase()}`);
   return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }

@@ -25,6 +25,7 @@ const MONTH_FIRST: ReadonlySet<string> = new Set(["us", "gov", "mil", "edu"]);
 const TIME = /(\d{1,2}):(\d{2})(?::(\d{2}))?/;
 const YEARS = [1970, 2200] as const;
 const MAX_TEXT = 100;
+const BEFORE = /^(?:before|prior to)\s+/i;
 
 interface Day {
   readonly year: number;
@@ -40,7 +41,8 @@ interface Day {
  */
 export function readWhoisDate(text: string, server: string): WhoisDate | null {
   const line = text.slice(0, MAX_TEXT).trim();
-  const plain = line.replace(/^(?:before|prior to)\s+/i, "");
+  // "Tue, 02 Jan 2024 03:04:05 GMT" (RFC 5322) begins with a day that says nothing new.
+  const plain = line.replace(BEFORE, "").replace(/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}, (?=\d)/i, "");
   const day = readDay(plain, server);
   if (day === null) return null;
   const { year, month, day: date } = day;
@@ -51,7 +53,7 @@ export function readWhoisDate(text: string, server: string): WhoisDate | null {
     new Date(Date.UTC(year, month - 1, date)).getUTCDate() === date &&
     month >= 1 &&
     month <= 12;
-  return sound && !Number.isNaN(at.getTime()) ? { iso: at.toISOString(), before: plain !== line } : null;
+  return sound && !Number.isNaN(at.getTime()) ? { iso: at.toISOString(), before: BEFORE.test(line) } : null;
 }
 
 type Reader = readonly [RegExp, (parts: readonly string[], server: string) => Omit<Day, "rest"> | null];
