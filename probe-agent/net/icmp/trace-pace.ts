@@ -23,8 +23,9 @@ export interface TracePace {
   readonly silentHops: number;
   /** A path that fell silent is listened to this long after its first silent hop was asked. */
   readonly lingerMs: number;
-  /** Tries beyond `queries` at a hop that answered some; tries at a hop that never did. */
+  /** Tries beyond `queries` at a hop that answered some. */
   readonly extraTries: number;
+  /** Tries at a hop that never did, however few the queries: one that was lost is no silence. */
   readonly silentTries: number;
 }
 

@@ -75,8 +75,7 @@ export function createTracePlan(pace: TracePace): TracePlan {
       ),
     };
   };
-  const mostTries = ({ answers }: HopView): number =>
-    answers > 0 ? pace.queries + pace.extraTries : Math.max(2, Math.min(pace.queries, pace.silentTries));
+  const mostTries = ({ answers }: HopView): number => (answers > 0 ? pace.queries + pace.extraTries : pace.silentTries);
   const settled = (hop: HopView): boolean =>
     hop.answers >= pace.queries || (hop.open === 0 && hop.tries >= mostTries(hop));
 

@@ -212,18 +212,24 @@ describe("a trace's plan", () => {
 
 describe("a path that loses packets between its third and fourth hop", () => {
   /** A fifth of what passes that link is lost, there and back together. */
-  function lossy(seed: number): Walk {
+  function lossy(seed: number, queries = 3): Walk {
     const next = numbers(seed);
     for (let warm = 0; warm < 10; warm += 1) next();
-    return walk((ttl, nth) => (ttl >= 4 && next() < 0.2 ? null : line(7)(ttl, nth)));
+    return walk((ttl, nth) => (ttl >= 4 && next() < 0.2 ? null : line(7)(ttl, nth)), { queries });
   }
+  const isWhole = ({ lines }: Walk): boolean => lines.map((of) => of[0]).join("") === "abcdefg";
   const walks = Array.from({ length: 300 }, (_, seed) => lossy(seed + 1));
 
   it("is traced to its end with every router of it", () => {
-    const whole = walks.filter(({ lines }) => lines.map((of) => of[0]).join("") === "abcdefg");
     expect(walks.every(({ reached }) => reached)).toBe(true);
-    expect(whole.length).toBeGreaterThan(walks.length * 0.95);
+    expect(walks.filter(isWhole).length).toBeGreaterThan(walks.length * 0.95);
     expect(Math.max(...walks.map(({ tookMs }) => tookMs))).toBeLessThan(8_000);
+  });
+
+  it("is so by one query a hop as well", () => {
+    const single = walks.map((_, seed) => lossy(seed + 1, 1));
+    expect(single.every(({ reached }) => reached)).toBe(true);
+    expect(single.filter(isWhole).length).toBeGreaterThan(walks.length * 0.95);
   });
 
   it("shows that loss at its end, packets sent again counted, and none before the link", () => {
