@@ -1,4 +1,5 @@
 import * as zlib from "node:zlib";
+import { createGzipDecoder } from "#probe-agent/net/http/gzip.ts";
 
 /** A running decoder of one content coding. */
 export interface Decoder {
@@ -11,6 +12,7 @@ export interface Decoder {
   destroy(): void;
 }
 
+type Inflation = zlib.Inflate | zlib.BrotliDecompress | zlib.ZstdDecompress;
 type Coding = "gzip" | "deflate" | "br" | "zstd";
 
 const ALIASES: Readonly<Record<string, Coding>> = {
@@ -28,11 +30,15 @@ export function codingOf(element: string): Coding | null {
 
 /** A decoder that hands its output to `sink`; nothing is allocated before the first octet. */
 export function createDecoder(coding: Coding, sink: (piece: Buffer) => void): Decoder {
-  let stream: zlib.Gunzip | null = null;
+  return coding === "gzip" ? createGzipDecoder(sink) : createStreamDecoder(coding, sink);
+}
+
+function createStreamDecoder(coding: Exclude<Coding, "gzip">, sink: (piece: Buffer) => void): Decoder {
+  let stream: Inflation | null = null;
   let broken = false;
   let ended = false;
   let wake: () => void = () => {};
-  const open = (piece: Buffer): zlib.Gunzip => {
+  const open = (piece: Buffer): Inflation => {
     const made = start(coding, piece);
     made.on("data", (out: Buffer) => sink(out));
     made.once("end", () => {
@@ -71,10 +77,8 @@ export function createDecoder(coding: Coding, sink: (piece: Buffer) => void): De
   };
 }
 
-function start(coding: Coding, first: Buffer): zlib.Gunzip {
+function start(coding: Exclude<Coding, "gzip">, first: Buffer): Inflation {
   switch (coding) {
-    case "gzip":
-      return zlib.createGunzip();
     case "br":
       return zlib.createBrotliDecompress();
     case "zstd":

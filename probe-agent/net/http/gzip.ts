@@ -1,0 +1,176 @@
+import * as zlib from "node:zlib";
+import type { Decoder } from "#probe-agent/net/http/content-coding.ts";
+
+/** Members of one body that are read; block-wise compressors make one of each 64 KB. What is beyond is ignored. */
+const MAX_MEMBERS = 1_000;
+/** Octets of a member's header, of which honest ones have ten and a name. */
+const MAX_HEADER = 16_384;
+const TRAILER = 8;
+const NOTHING = Buffer.alloc(0);
+
+// RFC 1952 section 2.3.1.
+const FIXED = 10;
+const FLAGS = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
+
+/**
+ * A decoder of gzip, member by member (RFC 1952). What follows the last member is ignored, as browsers do: caches and
+ * templates append comments to pages that are compressed already, on which zlib's own reader of gzip fails with all
+ * that it has not handed on yet.
+ */
+export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
+  let state: "header" | "data" | "trailer" | "over" = "header";
+  let broken = false;
+  let destroyed = false;
+  let members = 0;
+  let member: Member | null = null;
+  /** Octets of a header or a trailer that is not whole yet. */
+  let held: Buffer = NOTHING;
+  let queue = Promise.resolve();
+  const isDone = () => broken || destroyed || state === "over";
+
+  async function work(piece: Buffer): Promise<void> {
+    let rest = piece;
+    while (rest.length > 0 && !isDone()) {
+      if (state === "data" && member !== null) {
+        rest = await member.write(rest);
+        broken = member.failed();
+        if (!member.ended()) continue;
+        state = "trailer";
+      }
+      held = held.length === 0 ? rest : Buffer.concat([held, rest]);
+      rest = state === "trailer" ? endMember() : beginMember();
+    }
+  }
+
+  /** What is left when the trailer is whole. */
+  function endMember(): Buffer {
+    if (held.length < TRAILER || member === null) return NOTHING;
+    broken = held.readUInt32LE(0) !== member.crc() || held.readUInt32LE(4) !== member.size();
+    member.destroy();
+    member = null;
+    members += 1;
+    state = members < MAX_MEMBERS ? "header" : "over";
+    const rest = held.subarray(TRAILER);
+    held = NOTHING;
+    return rest;
+  }
+
+  /** What is left when the header is whole. */
+  function beginMember(): Buffer {
+    const length = headerLength(held);
+    if (length === "more" && held.length <= MAX_HEADER) return NOTHING;
+    if (typeof length === "string") {
+      if (members === 0) broken = true;
+      else state = "over";
+      return NOTHING;
+    }
+    member = openMember(sink);
+    state = "data";
+    const rest = held.subarray(length);
+    held = NOTHING;
+    return rest;
+  }
+
+  return {
+    write(piece) {
+      queue = queue.then(() => work(piece));
+      return queue;
+    },
+    async end() {
+      await queue;
+      if (isDone()) return !broken;
+      if (member !== null) {
+        await member.finish();
+        return false;
+      }
+      return members > 0 || held.length === 0;
+    },
+    broken: () => broken,
+    destroy() {
+      destroyed = true;
+      member?.destroy();
+    },
+  };
+}
+
+/** Octets of a member's header; "more" are needed to tell, or there is "none". */
+function headerLength(octets: Buffer): number | "more" | "none" {
+  const [first, second, method, flags = 0] = octets;
+  const wrong = [first !== 0x1f, second !== undefined && second !== 0x8b, method !== undefined && method !== 8];
+  if (wrong.some(Boolean) || (flags & FLAGS.reserved) !== 0) return "none";
+  if (octets.length < FIXED) return "more";
+  let length = FIXED;
+  if ((flags & FLAGS.extra) !== 0) {
+    if (octets.length < length + 2) return "more";
+    length += 2 + octets.readUInt16LE(length);
+  }
+  for (const flag of [FLAGS.name, FLAGS.comment]) {
+    if ((flags & flag) === 0) continue;
+    const zero = octets.indexOf(0, length);
+    if (zero === -1) return "more";
+    length = zero + 1;
+  }
+  if ((flags & FLAGS.headerCrc) !== 0) length += 2;
+  return octets.length < length ? "more" : length;
+}
+
+/** The deflated data of one member. */
+interface Member {
+  /** Resolves to the octets behind the data's end, none before it. */
+  write(piece: Buffer): Promise<Buffer>;
+  ended(): boolean;
+  failed(): boolean;
+  /** Hands on what there is of data that is cut short. */
+  finish(): Promise<void>;
+  /** CRC-32 and length modulo 2^32 of what was handed on. */
+  crc(): number;
+  size(): number;
+  destroy(): void;
+}
+
+function openMember(sink: (piece: Buffer) => void): Member {
+  const stream = zlib.createInflateRaw();
+  let crc = 0;
+  let size = 0;
+  let ended = false;
+  let failed = false;
+  let wake: () => void = () => {};
+  stream.on("data", (out: Buffer) => {
+    crc = zlib.crc32(out, crc);
+    size = (size + out.length) >>> 0;
+    sink(out);
+  });
+  stream.once("end", () => {
+    ended = true;
+    wake();
+  });
+  stream.once("error", () => {
+    failed = true;
+    wake();
+  });
+  stream.once("close", () => wake());
+  return {
+    async write(piece) {
+      const before = stream.bytesWritten;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        // Where the data ends within the piece, zlib takes no more of it, and "end" follows.
+        stream.write(piece, () => {
+          if (stream.bytesWritten - before === piece.length) resolve();
+        });
+      });
+      return ended ? piece.subarray(stream.bytesWritten - before) : NOTHING;
+    },
+    ended: () => ended,
+    failed: () => failed,
+    finish: () =>
+      new Promise((resolve) => {
+        if (stream.destroyed) return resolve();
+        wake = resolve;
+        stream.end();
+      }),
+    crc: () => crc,
+    size: () => size,
+    destroy: () => void stream.destroy(),
+  };
+}
