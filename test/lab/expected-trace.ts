@@ -48,7 +48,7 @@ export function traceProblems(path: TracedPath, result: PingResult): readonly st
 type Hop = NonNullable<PingResult["hops"]>[number];
 
 /** Where the link before the target loses every probe of the right TTL, one that overshot shows the target behind silence. */
-function hopsToJudge({ to }: TracedPath, hops: readonly Hop[]): readonly Hop[] {
+export function hopsToJudge({ to }: TracedPath, hops: readonly Hop[]): readonly Hop[] {
   return LOSSY.has(to) ? hops.filter(({ replies }) => replies.some(({ ip }) => ip !== null)) : hops;
 }
 
