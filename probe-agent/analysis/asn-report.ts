@@ -21,6 +21,8 @@ export interface AsnEvidence {
   readonly ownerBlock: string | null;
   readonly database: Result["database"];
   readonly autnum: (RdapAutnum & { readonly url: string }) | null;
+  /** The source that would know, and says that nobody announces the address or holds the number. */
+  readonly deniedBy: "cymru" | "rdap" | null;
   readonly limitations: readonly string[];
 }
 
@@ -35,11 +37,16 @@ export const NOTHING_KNOWN: AsnEvidence = {
   ownerBlock: null,
   database: null,
   autnum: null,
+  deniedBy: null,
   limitations: [],
 };
 
-/** An address inside, and a number for special use, are told from the registries of what they are for. */
-export function knowsNothing({ asn: number, ip, system, autnum, origin, owner }: AsnEvidence): boolean {
+/**
+ * Whether nobody answered who could know. An address inside, and a number for special use, are told from the registries
+ * of what they are for; that there is nothing to tell is an answer as well.
+ */
+export function knowsNothing({ asn: number, ip, system, autnum, origin, owner, deniedBy }: AsnEvidence): boolean {
+  if (deniedBy !== null) return false;
   if (ip !== null && !["public", "anycast"].includes(addressType(ip))) return false;
   if (number !== null && asNumberUse(number).use !== "public") return false;
   return system === null && autnum === null && origin === null && (owner?.asn ?? null) === null;
@@ -71,8 +78,8 @@ export function asnReport(evidence: AsnEvidence): Omit<Result, "query" | "elapse
     database: database && { ...database },
     source: [
       ...(owner === null ? [] : ["asn_db"]),
-      ...(origin === null && system === null ? [] : ["cymru"]),
-      ...(autnum === null ? [] : ["rdap"]),
+      ...(origin === null && system === null && evidence.deniedBy !== "cymru" ? [] : ["cymru"]),
+      ...(autnum === null && evidence.deniedBy !== "rdap" ? [] : ["rdap"]),
       ...(special === null || isPublic ? [] : ["iana"]),
     ],
     limitations: [

@@ -45,8 +45,8 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
     };
   }
   if (knowsNothing(evidence)) {
-    const message = `no source knows the network: ${evidence.limitations.join(" ")}`.slice(0, 1000);
-    return failed("response", "target", "not_found", message);
+    const message = `no source told who the network is: ${evidence.limitations.join(" ")}`.slice(0, 1000);
+    return failed("response", "target", "source_unavailable", message);
   }
   return ok({
     query,
@@ -69,6 +69,7 @@ async function aboutNumber(net: Net, number: number): Promise<AsnEvidence> {
     asn: number,
     system,
     autnum: registered.autnum,
+    deniedBy: registered.isNobodys ? "rdap" : null,
     limitations: [
       ...(system === null ? ["Team Cymru's DNS zones do not have the number, or did not answer."] : []),
       ...registered.limitations,
@@ -110,6 +111,7 @@ async function aboutAddress(net: Net, ip: string): Promise<AsnEvidence> {
     ownerBlock: known?.prefix == null ? null : blockOf(ip, known.prefix),
     database: known?.database ?? null,
     autnum: registered.autnum,
+    deniedBy: cymru?.answered === true && origin === null && first === null ? "cymru" : null,
     limitations: [
       ...(cymru?.answered === true ? [] : ["Team Cymru's DNS zones did not answer."]),
       ...(cymru?.answered === true && origin === null ? ["No prefix in global routing holds the address."] : []),
@@ -122,27 +124,37 @@ async function aboutAddress(net: Net, ip: string): Promise<AsnEvidence> {
 
 interface Registered {
   readonly autnum: AsnEvidence["autnum"];
+  /** The registry says that the number was given to nobody. */
+  readonly isNobodys: boolean;
   readonly limitations: readonly string[];
 }
 
-const LATE: Registered = { autnum: null, limitations: ["RDAP: the registry did not answer in time."] };
-const NOT_ASKED: Registered = { autnum: null, limitations: [] };
+const LATE: Registered = {
+  autnum: null,
+  isNobodys: false,
+  limitations: ["RDAP: the registry did not answer in time."],
+};
+const NOT_ASKED: Registered = { autnum: null, isNobodys: false, limitations: [] };
 
 async function askAutnum(net: Net, number: number): Promise<Registered> {
-  const no = (limitation: string): Registered => ({ autnum: null, limitations: [limitation] });
+  const no = (limitation: string, isNobodys = false): Registered => ({
+    autnum: null,
+    isNobodys,
+    limitations: [limitation],
+  });
   const reply = await askRegistry(net, { kind: "autnum", asn: number });
   switch (reply.status) {
     case "nobody":
-      return no("RDAP: no registry has been given this number.");
+      return no("RDAP: no registry has been given this number.", true);
     case "absent":
-      return no("RDAP: the registry has given the number to nobody.");
+      return no("RDAP: the registry has given the number to nobody.", true);
     case "failed":
       return no(`RDAP: the registry gave no registration (${reply.reason}).`);
     default: {
       const autnum = readAutnum(reply.value, number);
       return autnum === null
         ? no("RDAP: the registry's answer is no registration of this number.")
-        : { autnum: { ...autnum, url: reply.url }, limitations: [] };
+        : { autnum: { ...autnum, url: reply.url }, isNobodys: false, limitations: [] };
     }
   }
 }

@@ -131,8 +131,15 @@ describe("an AS number", () => {
     expect(alone.limitations.join(" ")).toContain("no registry has been given this number");
   });
 
-  it("that nobody knows is a failed check", async () => {
-    expect(await run("AS15170")).toMatchObject({ status: "failed", source: "target", reason: "not_found" });
+  it("that was given to nobody is told as that", async () => {
+    expect(await look("AS15170")).toMatchObject({
+      asn: 15_170,
+      name: null,
+      org: null,
+      rdap: null,
+      source: ["rdap"],
+      limitations: expect.arrayContaining(["RDAP: no registry has been given this number."]) as unknown,
+    });
   });
 
   it.each([
@@ -159,7 +166,7 @@ describe("an AS number", () => {
   });
 
   it("next to a special range is like any other", async () => {
-    for (const query of ["AS64495", "AS131072", "AS4199999999"]) expect((await run(query)).status).toBe("failed");
+    for (const query of ["AS64495", "AS131072", "AS4199999999"]) expect((await look(query)).use).toBe("public");
   });
 });
 
@@ -186,9 +193,19 @@ describe("an address or host", () => {
     expect(result.limitations.join(" ")).toContain("several addresses");
   });
 
-  it("that is not in routing or of which nobody tells is a failed check", async () => {
-    expect(await run("8.1.1.1")).toMatchObject({ status: "failed", reason: "not_found" });
-    expect(await run("8.1.1.2")).toMatchObject({ status: "failed", reason: "not_found" });
+  it("that is not in routing is told as that", async () => {
+    expect(await look("8.1.1.2")).toMatchObject({
+      ip: "8.1.1.2",
+      asn: null,
+      origins: [],
+      prefix: null,
+      source: ["cymru"],
+      limitations: ["No prefix in global routing holds the address."],
+    });
+  });
+
+  it("of which nobody tells is a failed check", async () => {
+    expect(await run("8.1.1.1")).toMatchObject({ status: "failed", reason: "source_unavailable" });
     expect(await run("absent.example.net")).toMatchObject({ status: "failed", stage: "dns", reason: "nxdomain" });
   });
 
