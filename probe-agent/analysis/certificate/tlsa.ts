@@ -56,11 +56,19 @@ export function satisfies(record: Tlsa, terms: TlsaTerms): boolean {
     case PKIX_EE:
       return isTrusted && isMeant(leaf);
     case DANE_TA:
-      return others.filter(isMeant).some((anchor) => leadsTo(anchor, terms));
+      return distinct(others.filter(isMeant)).some((anchor) => leadsTo(anchor, terms));
     default:
       // RFC 7671 section 5.1: neither names nor dates count.
       return isMeant(leaf);
   }
+}
+
+/** Cross-signed certificates share a key; a server that repeats one to be verified over and over does not get its way. */
+const MAX_ANCHORS = 4;
+
+function distinct(certificates: readonly Certificate[]): readonly Certificate[] {
+  const once = new Map(certificates.map((one) => [Buffer.from(one.der).toString("base64"), one]));
+  return [...once.values()].slice(0, MAX_ANCHORS);
 }
 
 /** The authority named is an anchor as good as a root of ours; names and dates count (RFC 7671 section 5.2). */
