@@ -5,15 +5,16 @@ import { recordsOf, type Zone } from "#test/servers/dnssec/zone.ts";
 
 const DIGEST = "AB".repeat(32);
 
-const BORROWER = `
-borrower. 3600 IN SOA ns.borrower. h.borrower. 1 7200 3600 604800 300
-borrower. 3600 IN NS ns.borrower.
-borrower. 3600 IN MX 10 mail.example.
+/** A domain nobody signed whose mail goes to a host of another. */
+const guest = (apex: string, host: string): string => `
+${apex}. 3600 IN SOA ns.${apex}. h.${apex}. 1 7200 3600 604800 300
+${apex}. 3600 IN NS ns.${apex}.
+${apex}. 3600 IN MX 10 ${host}.
 `;
 
 /**
  * A signed root and `example` whose mail host has TLSA records, `plain` that nobody signed with the same, and `borrower`,
- * not signed either, whose mail goes to the host of `example`.
+ * not signed either, whose mail goes to the host of `example`; that of `pkix` to one whose records mail does not go by.
  */
 export interface DaneTree {
   readonly anchors: readonly TrustAnchor[];
@@ -32,6 +33,8 @@ ${apex}. 3600 IN MX 10 mail.${apex}.
 mail.${apex}. 3600 IN A 192.0.2.25
 _25._tcp.mail.${apex}. 3600 IN TLSA 3 1 1 ${DIGEST}
 _25._tcp.mail.${apex}. 3600 IN TLSA 1 1 1 ${DIGEST}
+old.${apex}. 3600 IN A 192.0.2.26
+_25._tcp.old.${apex}. 3600 IN TLSA 1 1 1 ${DIGEST}
 `;
   const root = signZone({
     apex: ".",
@@ -41,6 +44,7 @@ example. 3600 IN NS ns.example.
 ${keys.map((key) => dsText("example", key)).join("")}
 plain. 3600 IN NS ns.plain.
 borrower. 3600 IN NS ns.borrower.
+pkix. 3600 IN NS ns.pkix.
 `,
     keys: [rootKey],
   });
@@ -50,7 +54,8 @@ borrower. 3600 IN NS ns.borrower.
     root,
     example,
     { apex: "plain", records: recordsOf(mail("plain")) },
-    { apex: "borrower", records: recordsOf(BORROWER) },
+    { apex: "borrower", records: recordsOf(guest("borrower", "mail.example")) },
+    { apex: "pkix", records: recordsOf(guest("pkix", "old.example")) },
   ];
   return {
     anchors: [{ zone: ".", type: "DNSKEY", raw: rootKey.record.raw }],

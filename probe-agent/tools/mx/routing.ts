@@ -44,8 +44,12 @@ export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): P
       ? [`${host}: its TLSA records fail DNSSEC validation: senders that know DANE deliver nothing`]
       : [],
   );
-  const unsigned = [...danes].flatMap(([host, { status }]) =>
-    status === "insecure" ? [`${host}: its TLSA records are not signed by DNSSEC and count for nothing`] : [],
+  const idle = [...danes].flatMap(([host, { status, records: tlsa }]) =>
+    status === "insecure"
+      ? [`${host}: its TLSA records are not signed by DNSSEC and count for nothing`]
+      : status === "secure" && !tlsa.some(({ usable }) => usable)
+        ? [`${host}: none of its TLSA records is one that mail goes by (usage 2 or 3, RFC 7672 section 3.1)`]
+        : [],
   );
   const records = hosts.map((host) => toRecord(host, danes.get(host.host) ?? NOT_ASKED));
   const result: RoutingResult = {
@@ -59,9 +63,7 @@ export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): P
       : hosts.length > 0 && hosts.every(({ complete }) => complete)
         ? false
         : null,
-    issues: [...bogus, ...routingIssues(routing), ...unsigned]
-      .slice(0, MAX_ISSUES)
-      .map((issue) => shownText(issue, 400)),
+    issues: [...bogus, ...routingIssues(routing), ...idle].slice(0, MAX_ISSUES).map((issue) => shownText(issue, 400)),
   };
   return { routing: result, limitations: limitationsOf(found.total, records) };
 }

@@ -252,6 +252,13 @@ describe("DANE", () => {
     });
   });
 
+  it("counts for nothing where no record is of a kind that mail goes by", async () => {
+    const { records, issues } = await daneOf("pkix");
+    expect(records[0]?.dane).toMatchObject({ status: "secure", records: [{ usage: 1, usable: false }] });
+    expect(issues.join(" ")).toContain("none of its TLSA records is one that mail goes by");
+    expect((await daneOf("example")).issues.join(" ")).not.toContain("goes by");
+  });
+
   it("is insecure without DNSSEC, bogus where the data were changed, unknown where nobody answers", async () => {
     const plain = await daneOf("plain");
     expect(plain.records[0]?.dane.status).toBe("insecure");
