@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { HttpBody } from "#probe-agent/net/port/http.ts";
-import { codingOf, createDecoder, type Decoder } from "#probe-agent/net/http/content-coding.ts";
+import { codingOf, createDecoder } from "#probe-agent/net/http/content-coding.ts";
+import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 
 /** Takes a body's octets off the wire, removes content codings and keeps at most a cap. */
 export interface BodyCollector {

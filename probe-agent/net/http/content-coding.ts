@@ -1,16 +1,6 @@
 import * as zlib from "node:zlib";
+import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 import { createGzipDecoder } from "#probe-agent/net/http/gzip.ts";
-
-/** A running decoder of one content coding. */
-export interface Decoder {
-  /** Resolves when the piece has been worked through and its output handed on. */
-  write(piece: Buffer): Promise<void>;
-  /** Resolves to whether the coded data had come to its proper end. */
-  end(): Promise<boolean>;
-  /** True once the data turned out not to be what the coding says. */
-  broken(): boolean;
-  destroy(): void;
-}
 
 type Inflation = zlib.Inflate | zlib.BrotliDecompress | zlib.ZstdDecompress;
 type Coding = "gzip" | "deflate" | "br" | "zstd";

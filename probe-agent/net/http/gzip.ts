@@ -1,5 +1,5 @@
 import * as zlib from "node:zlib";
-import type { Decoder } from "#probe-agent/net/http/content-coding.ts";
+import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 
 /** Members of one body that are read; block-wise compressors make one of each 64 KB. What is beyond is ignored. */
 const MAX_MEMBERS = 1_000;
