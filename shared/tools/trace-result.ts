@@ -56,8 +56,8 @@ export const HopRow = Type.Object({
   replies: Type.Array(Reply, { description: "One per query; a router that limits its answers is asked again" }),
   loss_percent: Type.Number({
     description:
-      "Probes lost on the way there and back, percent; a router's own rate limit does not count, nor UDP probes that a " +
-      "second try answered for; 100 for a silent hop",
+      "Probes lost on the way there and back, percent; a router's own rate limit does not count, nor UDP and TCP probes " +
+      "that a second try answered for; 100 for a silent hop",
   }),
   stats: Statistics,
 });

@@ -55,8 +55,9 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
     nameHops(net, hops, patience),
     measurePathMtu(net, address, hops, patience),
   ]);
-  // "Port unreachable" is limited even at the target; echo replies and segments are not: what is missing there was lost.
-  const losses = hopLoss(hops, reached && protocol !== "udp" ? hops : undefined);
+  // "Port unreachable" is limited even at the target, and what a host says to a second SYN of one flow is its own affair;
+  // echo replies are neither: what is missing there was lost.
+  const losses = hopLoss(hops, reached && protocol === "icmp" ? hops : undefined);
   return ok({
     fields: {
       reached,
