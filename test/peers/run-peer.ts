@@ -7,6 +7,7 @@ const BIN = fileURLToPath(new URL("programs/node_modules/.bin/", import.meta.url
 /** What a program of others ended with. */
 export interface PeerRun {
   readonly status: number | null;
+  readonly stdout: string;
   /** Both outputs as they came. */
   readonly output: string;
 }
@@ -16,14 +17,29 @@ export function hasPeers(): boolean {
   return existsSync(BIN);
 }
 
-/** Runs one of them to its end; it is killed after `timeoutMs`. */
-export function runPeer(program: string, args: readonly string[], timeoutMs = 240_000): Promise<PeerRun> {
+/** What a run may be given: further variables of its environment, and how long it may take. */
+export interface PeerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+/** Runs one of them to its end; it is killed when its time is over. */
+export function runPeer(
+  program: string,
+  args: readonly string[],
+  { env = {}, timeoutMs = 240_000 }: PeerOptions = {},
+): Promise<PeerRun> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [`${BIN}${program}`, ...args], { timeout: timeoutMs });
+    const given = { timeout: timeoutMs, env: { ...process.env, ...env } };
+    const child = spawn(process.execPath, [`${BIN}${program}`, ...args], given);
     let output = "";
-    child.stdout.on("data", (chunk: Buffer) => (output += String(chunk)));
+    let stdout = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += String(chunk);
+      output += String(chunk);
+    });
     child.stderr.on("data", (chunk: Buffer) => (output += String(chunk)));
     child.once("error", reject);
-    child.once("exit", (status) => resolve({ status, output }));
+    child.once("close", (status) => resolve({ status, stdout, output }));
   });
 }
