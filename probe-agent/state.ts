@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeDirectory } from "#shared/process/directory.ts";
+import { startTimeOf } from "#shared/process/start-time.ts";
 
 /** An agent's own folder, locked: where its identity is kept over restarts (identity-files.ts). */
 export interface AgentState {
@@ -30,7 +31,7 @@ export function openState(folder: string, pid: number): OpenedState {
   return { ok: true, state: { folder, release: () => rmSync(lock, { force: true }) } };
 }
 
-/** Takes the lock, or says which living process has it. A lock whose process is gone is taken over. */
+/** Takes the lock, also that of a process that has ended, or returns the pid of the running process that has it. */
 function lockedBy(lock: string, pid: number): number | null {
   const mine = `${pid} ${startTimeOf(pid) ?? ""}`;
   for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -47,16 +48,6 @@ function lockedBy(lock: string, pid: number): number | null {
     rmSync(lock, { force: true });
   }
   return 0;
-}
-
-/** Clock ticks since boot at which a process began (proc(5), field 22): tells a reused pid; null when it is gone. */
-function startTimeOf(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function codeOf(error: unknown): string {

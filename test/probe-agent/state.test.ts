@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openState } from "#probe-agent/state.ts";
+import { startUnreapedChild } from "#test/support/unreaped.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -26,4 +27,17 @@ it("refuses a folder that a living process holds, in one line that says what to 
 it("takes over a lock whose process is gone or whose number was given to another process", () => {
   writeFileSync(join(folder, "lock"), `${process.pid} 1`);
   expect(openState(folder, process.pid).ok).toBe(true);
+});
+
+it("takes over the lock of a killed agent whose parent does not reap it", async () => {
+  const killed = await startUnreapedChild();
+  try {
+    expect(openState(folder, killed.pid).ok).toBe(true);
+    expect(openState(folder, process.pid).ok).toBe(false);
+    await killed.die();
+    expect(() => process.kill(killed.pid, 0)).not.toThrow();
+    expect(openState(folder, process.pid).ok).toBe(true);
+  } finally {
+    killed.release();
+  }
 });

@@ -1,22 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startTimeOf } from "#shared/process/start-time.ts";
 
 /** A process by its number and the kernel's tick at its start, which no later bearer of the number shares. */
 interface Identity {
   readonly pid: number;
   readonly startedAt: string;
-}
-
-function startOf(pid: number): string | null {
-  try {
-    // proc(5): the 22nd field; the second, the program's name in parentheses, may itself hold blanks.
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? null : (fields[19] ?? null);
-  } catch {
-    return null;
-  }
 }
 
 /** The children of a supervisor, written down so that the next one can end what a killed one left running. */
@@ -37,7 +27,7 @@ export function openProcessTable(dataDirectory: string): ProcessTable {
   };
   return {
     add(pid) {
-      running.push({ pid, startedAt: startOf(pid) ?? "" });
+      running.push({ pid, startedAt: startTimeOf(pid) ?? "" });
       save();
     },
     remove(pid) {
@@ -68,7 +58,7 @@ function isIdentity(row: unknown): row is Identity {
 }
 
 function isAlive({ pid, startedAt }: Identity): boolean {
-  return startOf(pid) === startedAt;
+  return startTimeOf(pid) === startedAt;
 }
 
 async function end(identity: Identity): Promise<void> {

@@ -2,11 +2,16 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { openProcessTable } from "#shared/client/up/process-table.ts";
+import { startUnreapedChild } from "#test/support/unreaped.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "vantage-table-"));
-const file = join(directory, "processes.json");
+let directory: string;
+let file: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "vantage-table-"));
+  file = join(directory, "processes.json");
+});
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function sleeper() {
@@ -32,4 +37,15 @@ test("the next run ends what the table of the last one names, but never another 
   expect(existsSync(file)).toBe(false);
   stranger.child.kill("SIGKILL");
   await stranger.ended;
+});
+
+test("a process that has ended and was not reaped is no leftover", async () => {
+  const killed = await startUnreapedChild();
+  try {
+    openProcessTable(directory).add(killed.pid);
+    await killed.die();
+    expect(await openProcessTable(directory).endLeftovers()).toBe(0);
+  } finally {
+    killed.release();
+  }
 });

@@ -1,0 +1,30 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { vi } from "vitest";
+
+/** A process whose parent never waits for it. */
+export interface UnreapedChild {
+  readonly pid: number;
+  /** Kills it with SIGKILL; resolves when the kernel shows it as a zombie. */
+  die(): Promise<void>;
+  /** Ends the parent, and the zombie with it. */
+  release(): void;
+}
+
+/** Starts `sleep` under a parent that never reaps it: a shell that turned into another `sleep`. */
+export async function startUnreapedChild(): Promise<UnreapedChild> {
+  const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
+  const [line] = (await once(createInterface(parent.stdout), "line")) as [string];
+  const pid = Number(line);
+  const isZombie = (): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8").slice(0, 40));
+  return {
+    pid,
+    async die() {
+      process.kill(pid, "SIGKILL");
+      await vi.waitUntil(isZombie, { timeout: 10_000, interval: 5 });
+    },
+    release: () => void parent.kill("SIGKILL"),
+  };
+}
