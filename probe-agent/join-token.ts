@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { LAUNCHER } from "#shared/launcher.ts";
 
 /** What a join token says: a secret to spend once, and whom it may be shown to. */
 export interface JoinToken {
@@ -34,7 +35,7 @@ export function findToken(text: string | null, file: string | null): FoundToken 
   const name = file === null ? "VANTAGE_JOIN_TOKEN" : `VANTAGE_JOIN_TOKEN_FILE ${file}`;
   const token = readToken(given.trim());
   if (token !== null) return { ok: true, token };
-  return { ok: false, line: `${name} is no join token: vantage probes token prints one (vjt_..., 112 characters)` };
+  return { ok: false, line: `${name} is no join token: ${LAUNCHER} probes token prints one (vjt_..., 112 characters)` };
 }
 
 /** A token by its form; null where it is none. */

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Random } from "#shared/clock.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
 import { readIdentity, writeIdentity } from "#probe-agent/identity-files.ts";
 import { fingerprintOfAuthority, type Identity } from "#probe-agent/identity.ts";
 import { joinControlPlane } from "#probe-agent/join.ts";
@@ -41,7 +42,7 @@ export interface MembershipOptions {
 /** The identity that is kept; at the first start the one that the join token is exchanged for. */
 export async function openMembership(options: MembershipOptions): Promise<OpenedMembership> {
   const { stateDir, region, addresses, random, log } = options;
-  const how = `vantage probes token --region ${region}`;
+  const how = `${LAUNCHER} probes token --region ${region}`;
   const kept = readIdentity(stateDir);
   const found = findToken(options.joinToken, options.joinTokenFile);
   if (kept.kind === "kept") {

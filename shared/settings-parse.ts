@@ -1,3 +1,4 @@
+import { LAUNCHER } from "#shared/launcher.ts";
 import { SETTINGS, type Settings } from "#shared/settings.ts";
 import type { Setting } from "#shared/settings/row.ts";
 
@@ -69,7 +70,7 @@ function hint(name: string): string {
     .toSorted((a, b) => a.distance - b.distance)[0];
   return close && close.distance <= 3
     ? `; did you mean ${close.known}?`
-    : "; vantage doctor --settings lists all of them";
+    : `; ${LAUNCHER} doctor --settings lists all of them`;
 }
 
 /** Levenshtein distance, by rows. */

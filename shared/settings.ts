@@ -1,3 +1,4 @@
+import { LAUNCHER } from "#shared/launcher.ts";
 import { dialTarget, listenAddress, nameServer, optionalListenAddress } from "#shared/settings/address.ts";
 import { row, type ValueOf } from "#shared/settings/row.ts";
 import { base64Key, choice, duration, instant, integer, list, path, text } from "#shared/settings/kinds.ts";
@@ -53,7 +54,7 @@ export const SETTINGS = {
   }),
   dataDir: both("VANTAGE_DATA_DIR", path("a directory"), {
     default: "./.vantage",
-    meaning: "embedded database and generated keys",
+    meaning: "embedded database and generated keys; npm start and deploy/vantage take the one of the clone",
   }),
   adminToken: hub("VANTAGE_ADMIN_TOKEN", text("1 to 512 visible ASCII characters", VISIBLE), {
     absent: "generated into the data directory",
@@ -124,7 +125,7 @@ export const SETTINGS = {
     default: "127.0.0.1:50051",
     meaning: "control-plane replicas to dial",
   }),
-  joinToken: agent("VANTAGE_JOIN_TOKEN", text("a token printed by vantage probes token", VISIBLE), {
+  joinToken: agent("VANTAGE_JOIN_TOKEN", text(`a token printed by ${LAUNCHER} probes token`, VISIBLE), {
     absent: "none",
     meaning: "enrols the agent once",
     secret: true,

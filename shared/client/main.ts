@@ -1,11 +1,12 @@
-// The `vantage` command's process: the only file of it that touches the environment.
+// The command's process, started by deploy/vantage or npm: the only file of it that touches the environment.
+import { withDataDirectory } from "#shared/client/data-directory.ts";
 import { createProgram } from "#shared/client/program.ts";
 
-// The reader of our output may go away (`vantage keys list | head`, a closed terminal): that is no error.
+// The reader of our output may go away (`deploy/vantage keys list | head`, a closed terminal): that is no error.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 const program = createProgram({
-  environment: process.env,
+  environment: withDataDirectory(process.env),
   directory: process.cwd(),
   now: () => new Date(),
   say: (text) => process.stdout.write(`${text}\n`),

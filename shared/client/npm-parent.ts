@@ -3,8 +3,8 @@ import type { Environment } from "#shared/settings-parse.ts";
 const LOOK_EVERY_MS = 500;
 
 /**
- * Calls `gone` once when npm (`npm start`, `npx vantage ...`) has died above us. Killed itself, by kill -9, by a hangup or,
- * as npx, by a plain SIGTERM, npm hands nothing on: only our parent's number tells.
+ * Calls `gone` once when npm (`npm start`, or `npm exec` in the clone) has died above us. npm hands nothing on when it is
+ * killed by kill -9 or a hangup, nor, as `npm exec`, by a plain SIGTERM: only our parent's number tells.
  */
 export function onNpmGone(environment: Environment, gone: () => void): void {
   const event = environment["npm_lifecycle_event"];

@@ -8,16 +8,17 @@ import { addProcesses } from "#shared/client/commands/processes.ts";
 import { addTools } from "#shared/client/commands/tools.ts";
 import { addUp } from "#shared/client/commands/up.ts";
 import type { CommandContext } from "#shared/client/context.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
 
 /** The whole command line. */
 export function createProgram(context: CommandContext): Command {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
-  const program = new Command("vantage")
+  const program = new Command(LAUNCHER)
     .description("Website diagnostics and monitoring from many vantage points")
     .version(version)
     .helpCommand(true)
-    .showHelpAfterError("(vantage --help lists the commands)")
+    .showHelpAfterError(`(${LAUNCHER} --help lists the commands)`)
     .configureOutput({
       writeOut: (text) => context.say(text.trimEnd()),
       writeErr: (text) => context.complain(text.trimEnd()),

@@ -1,4 +1,12 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { LAUNCHER } from "#shared/launcher.ts";
+
+/** This clone's root directory. */
+export const CLONE = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The launcher of this clone, an absolute path. */
+export const LAUNCHER_PATH = join(CLONE, LAUNCHER);
 
 /** The two programs that the command starts, each by its own main.ts: the client itself imports nothing of theirs. */
 export const PROGRAMS = {

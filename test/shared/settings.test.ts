@@ -46,7 +46,7 @@ test("a process accepts the settings of the other, and refuses a bad one all the
 
 test("an unknown variable stops the start and names the nearest setting", () => {
   expect(line({ VANTAGE_HTPT_ADDR: "x" })).toBe("VANTAGE_HTPT_ADDR is not a setting; did you mean VANTAGE_HTTP_ADDR?");
-  expect(line({ VANTAGE_FOO_BAR_BAZ: "x" })).toMatch(/^VANTAGE_FOO_BAR_BAZ is not a setting; vantage doctor/);
+  expect(line({ VANTAGE_FOO_BAR_BAZ: "x" })).toMatch(/^VANTAGE_FOO_BAR_BAZ is not a setting; deploy\/vantage doctor/);
   expect(line({ ["VANTAGE_" + "A".repeat(100_000)]: "x" })).toContain("is not a setting");
   expect(line({ HOME: "/root", vantage_region: "x" })).toBe("accepted");
 });

@@ -4,7 +4,7 @@ import { adminAction, rowsOf } from "#shared/client/commands/admin-action.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
 
-/** `vantage accounts create|list`, through the admin API of a running control plane. */
+/** `deploy/vantage accounts create|list`, through the admin API of a running control plane. */
 export function addAccounts(program: Command, context: CommandContext): void {
   const accounts = program
     .command("accounts")

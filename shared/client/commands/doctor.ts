@@ -5,7 +5,7 @@ import type { Finding } from "#shared/client/doctor/finding.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 import { SETTING_ROWS } from "#shared/settings-parse.ts";
 
-/** `vantage doctor`: one line per check; status 1 where one failed. */
+/** `deploy/vantage doctor`: one line per check; status 1 where one failed. */
 export function addDoctor(program: Command, context: CommandContext): void {
   const doctor = program
     .command("doctor")

@@ -4,7 +4,7 @@ import { adminAction, rowsOf } from "#shared/client/commands/admin-action.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
 
-/** `vantage keys create|list|delete`: API keys, through the admin API of a running control plane. */
+/** `deploy/vantage keys create|list|delete`: API keys, through the admin API of a running control plane. */
 export function addKeys(program: Command, context: CommandContext): void {
   const keys = program.command("keys").description("API keys (needs a running control plane and the operator token)");
   const create = keys

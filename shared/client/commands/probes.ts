@@ -1,18 +1,18 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { field } from "#shared/client/call.ts";
 import { adminAction, rowsOf, type Flags } from "#shared/client/commands/admin-action.ts";
+import { describeToken } from "#shared/client/commands/join-line.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
 import { dialTarget } from "#shared/settings/address.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 import { duration } from "#shared/settings/kinds.ts";
 
 const DAY_MS = 86_400_000;
 const COLUMNS = ["id", "region", "status", "country", "city", "version", "replicas", "last_seen_at", "account_id"];
-/** The default of VANTAGE_CONTROL_PLANE. */
-const THIS_MACHINE = "127.0.0.1:50051";
 
-/** `vantage probes token|list|show|disable|enable|revoke`, through the admin API of a running control plane. */
+/** `deploy/vantage probes token|list|show|disable|enable|revoke`, through the admin API of a running control plane. */
 export function addProbes(program: Command, context: CommandContext): void {
   const probes = program
     .command("probes")
@@ -37,7 +37,7 @@ export function addProbes(program: Command, context: CommandContext): void {
     );
   adminAction(token, context, {
     ask: (flags) => ({ path: "/probe-tokens", call: { method: "POST", json: newToken(flags) } }),
-    show: showToken,
+    show: (data, flags) => describeToken(data, flags, context.environment),
   });
   adminAction(
     probes
@@ -71,7 +71,7 @@ export function addProbes(program: Command, context: CommandContext): void {
   }
   adminAction(named("revoke", "end an agent's enrolment and its streams at once"), context, {
     ask: (_flags, id) => ({ path: pathOf(id), call: { method: "DELETE" } }),
-    show: () => "Revoked. To come back it needs a new token (vantage probes token).",
+    show: () => `Revoked. To come back it needs a new token (${LAUNCHER} probes token).`,
   });
 }
 
@@ -101,29 +101,6 @@ function newToken({ region, ttl, reusable, accountId }: Flags): Record<string, u
     // An id that is no number goes out as it is: the service says what is wrong with it.
     ...(typeof accountId === "string" ? { account_id: /^\d+$/.test(accountId) ? Number(accountId) : accountId } : {}),
   };
-}
-
-/** The token, what it is good for, and the line to paste where the agent shall run. */
-function showToken(data: unknown, { region, reusable, controlPlane }: Flags): string {
-  const token = cell(field(data, "token"));
-  const dial = typeof controlPlane === "string" ? controlPlane : THIS_MACHINE;
-  const start = `VANTAGE_JOIN_TOKEN=${quoted(token)} npx vantage agent --region ${quoted(String(region))} --control-plane ${quoted(dial)}`;
-  const who = reusable === true ? "lets agents" : "lets one agent";
-  return [
-    token,
-    `(${who} into ${String(region)} until ${cell(field(data, "expires_at"))}; shown only this once)`,
-    "",
-    "Start the agent with:",
-    `  ${start}`,
-    ...(typeof controlPlane === "string"
-      ? []
-      : ["", `${THIS_MACHINE} is for an agent on this machine: for another one give --control-plane host:port.`]),
-  ].join("\n");
-}
-
-/** A word that a shell takes as it is written, whatever is in it. */
-function quoted(word: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function withReplicaCount(row: unknown): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts"
 import { PROGRAMS } from "#shared/client/programs.ts";
 import { runProgram } from "#shared/client/run-program.ts";
 
-/** `vantage control-plane`, `vantage agent`, `vantage migrate`: one process each, in the foreground. */
+/** `deploy/vantage control-plane`, `deploy/vantage agent`, `deploy/vantage migrate`: one process each, in the foreground. */
 export function addProcesses(program: Command, context: CommandContext): void {
   const commands = [
     { name: "control-plane", does: "run a control-plane replica", entry: PROGRAMS.controlPlane, words: [] },

@@ -19,7 +19,7 @@ const PLACE_ROWS = ADMIN_ROWS.filter(({ name }) => name === "VANTAGE_BASE_URL" |
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** `vantage <tool> <target>` for every tool of the catalogue, through the API of a running control plane. */
+/** `deploy/vantage <tool> <target>` for every tool of the catalogue, through the API of a running control plane. */
 export function addTools(program: Command, context: CommandContext): void {
   for (const contract of CONTRACTS) addTool(program, context, contract);
 }

@@ -6,7 +6,7 @@ import { onNpmGone } from "#shared/client/npm-parent.ts";
 import { runUp } from "#shared/client/up/run.ts";
 import { SETTING_ROWS } from "#shared/settings-parse.ts";
 
-/** `vantage up`: everything on this machine, as `npm start` does it. */
+/** `deploy/vantage up`: everything on this machine, as `npm start` does it. */
 export function addUp(program: Command, context: CommandContext): void {
   const up = program
     .command("up")

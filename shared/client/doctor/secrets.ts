@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { reasonOf } from "#shared/client/up/problem.ts";
 import { IDENTITY_ENTRY, stateDirOf } from "#shared/agent-state.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
 
 const DAY_MS = 86_400_000;
@@ -16,7 +17,7 @@ export function checkIdentity({ settings, directory, dataDirectory, now }: Patie
   const { region } = settings;
   const state = resolve(directory, stateDirOf({ ...settings, dataDir: dataDirectory }));
   const folder = join(state, IDENTITY_ENTRY);
-  const again = `make a token (vantage probes token --region ${region}) and start the agent with it`;
+  const again = `make a token (${LAUNCHER} probes token --region ${region}) and start the agent with it`;
   try {
     const certificate = new X509Certificate(readFileSync(join(folder, "certificate.pem")));
     if (isOpen(join(folder, "key.pem")))

@@ -50,7 +50,7 @@ it("without an identity and a token ends with a line that says where a token is 
   const agent = launch();
   expect(await agent.exited).toBe(1);
   expect(agent.log()).toMatch(
-    /^vantage agent: VANTAGE_JOIN_TOKEN is not set: `vantage probes token --region eu-west`.*\n$/m,
+    /^vantage agent: VANTAGE_JOIN_TOKEN is not set: `deploy\/vantage probes token --region eu-west`.*\n$/m,
   );
 });
 
@@ -60,7 +60,7 @@ it("with something that is no token ends with a line that does not repeat it", a
   for (const settings of [{ VANTAGE_JOIN_TOKEN: "hunter2" }, { VANTAGE_JOIN_TOKEN_FILE: file }]) {
     const agent = launch(settings);
     expect(await agent.exited).toBe(1);
-    expect(agent.log()).toMatch(/is no join token: vantage probes token prints one/);
+    expect(agent.log()).toMatch(/is no join token: deploy\/vantage probes token prints one/);
     expect(agent.log()).not.toContain("hunter2");
   }
 });
@@ -121,7 +121,7 @@ it("with a broken identity says so, and enrols anew where it has a token", async
   rmSync(join(stateDir, "identity/key.pem"));
   const without = launch();
   expect(await without.exited).toBe(1);
-  expect(without.log()).toMatch(/the identity in .* is broken \(a file is missing\).*vantage probes token/);
+  expect(without.log()).toMatch(/the identity in .* is broken \(a file is missing\).*deploy\/vantage probes token/);
   const anew = launch({ VANTAGE_JOIN_TOKEN: await makeJoinToken(plane, { region: "eu-west" }) });
   await anew.says('"attached"');
 });

@@ -185,7 +185,7 @@ test("an agent's identity is dated, private and whole", async () => {
   await enrolled(-1);
   expect(await on()).toMatchObject({
     level: "fail",
-    todo: expect.stringContaining("vantage probes token --region eu-west"),
+    todo: expect.stringContaining("deploy/vantage probes token --region eu-west"),
   });
   chmodSync(join(folder, "key.pem"), 0o640);
   expect(await on()).toMatchObject({ level: "fail", todo: `chmod 600 ${folder}/key.pem` });

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { enrol } from "#test/support/enrol.ts";
@@ -29,6 +30,18 @@ afterAll(async () => {
 
 const probes = (...words: string[]) => runVantage(["probes", ...words], environment);
 
+/** The line to paste. */
+function startLine(said: string): string {
+  return said.split("\n").find((line) => line.startsWith("  VANTAGE_JOIN_TOKEN=")) ?? "";
+}
+
+/** What a launcher in `folder` is started with by a line pasted into a shell in the folder above: token and words. */
+function wordsOf(line: string, folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "vantage"), '#!/bin/sh\necho "$VANTAGE_JOIN_TOKEN $*"\n', { mode: 0o755 });
+  return execFileSync("sh", ["-c", line], { cwd: join(folder, ".."), encoding: "utf8" }).trim();
+}
+
 describe("vantage probes token", () => {
   it("prints a token and a line that a shell takes as it is", async () => {
     const { said, status } = await probes(
@@ -46,21 +59,32 @@ describe("vantage probes token", () => {
     expect(what).toMatch(/^\(lets one agent into eu-west until \d{4}-/);
     const until = Date.parse(/until (\S+);/.exec(said)?.[1] ?? "");
     expect(Math.abs(until - Date.now() - 2 * 3_600_000)).toBeLessThan(60_000);
-    const line =
-      said
-        .split("\n")
-        .find((each) => each.includes("vantage agent"))
-        ?.trim() ?? "";
-    const words = execFileSync("sh", ["-c", `npx() { echo "$VANTAGE_JOIN_TOKEN $*"; }; ${line}`], { encoding: "utf8" });
-    expect(words.trim()).toBe(`${token} vantage agent --region eu-west --control-plane cp.example:443`);
-    expect(said).not.toContain("another one");
+    // Another machine has a clone of its own.
+    expect(said).toContain("Start the agent in a clone of the repository on its own machine:\n");
+    const words = wordsOf(startLine(said), join(directory, "clone/deploy"));
+    expect(words).toBe(`${token} agent --region eu-west --control-plane cp.example:443`);
+    expect(said).not.toContain("on another one");
   });
 
-  it("says that the address it falls back to is this machine's", async () => {
+  it("names this clone's launcher for an agent on this machine, and says so", async () => {
     const { said } = await probes("token", "--region", "eu-west", "--reusable");
     expect(said).toContain("(lets agents into eu-west until");
-    expect(said).toContain("--control-plane 127.0.0.1:50051\n");
-    expect(said).toContain("for another one give --control-plane host:port.");
+    expect(said).toContain("Start the agent on this machine:\n");
+    expect(startLine(said)).toContain(` ${LAUNCHER_PATH} agent --region eu-west --control-plane 127.0.0.1:50051`);
+    expect(said).toContain(
+      "127.0.0.1:50051 is this machine: for an agent on another one give --control-plane host:port.",
+    );
+  });
+
+  it("names the control plane's own address where it is not the default", async () => {
+    const token = (more: Record<string, string>) =>
+      runVantage(["probes", "token", "--region", "eu-west"], { ...environment, ...more });
+    const elsewhere = await token({ VANTAGE_GRPC_ADDR: "0.0.0.0:6000" });
+    expect(elsewhere.said).toContain(`${LAUNCHER_PATH} agent --region eu-west --control-plane 127.0.0.1:6000\n`);
+    const advertised = await token({ VANTAGE_GRPC_ADDR: "0.0.0.0:6000", VANTAGE_GRPC_ADVERTISE: "cp.example:443" });
+    expect(startLine(advertised.said)).toMatch(
+      / deploy\/vantage agent --region eu-west --control-plane cp\.example:443$/,
+    );
   });
 
   it("makes private agents, and has an account that is none explained", async () => {
