@@ -54,7 +54,9 @@ export async function runJob(
   { createNet, judge, clock, log }: JobTools,
   emit: (event: ProgressEvent) => void,
 ): Promise<JobEnd> {
-  const first = await Promise.race([execute(job, createNet(limits, emit), log), aborted(limits.signal)]);
+  const late = lateness(limits.signal);
+  const first = await Promise.race([execute(job, createNet(limits, emit), log), late.outcome]);
+  late.forget();
   const remainingMs = limits.deadline - clock.monotonic();
   const outcome = first.status === "failed" ? await judge(first, job, remainingMs) : first;
   const text = JSON.stringify(outcome);
@@ -81,12 +83,21 @@ function readInput({ input }: Job): JobInput {
 /** Implementations stop within a moment of the signal and know the stage best: they get that moment. */
 const ABORT_GRACE_MS = 100;
 
-function aborted(signal: AbortSignal): Promise<Outcome<unknown>> {
-  return new Promise((resolve) => {
-    const late = () => {
-      setTimeout(() => resolve(failed("response", "target", "timeout", "no answer by the deadline")), ABORT_GRACE_MS);
-    };
-    if (signal.aborted) late();
-    else signal.addEventListener("abort", late, { once: true });
-  });
+/** The outcome of a job that is still at work a moment after its signal; `forget` ends the wait for it. */
+function lateness(signal: AbortSignal): { readonly outcome: Promise<Outcome<unknown>>; forget(): void } {
+  const { promise, resolve } = Promise.withResolvers<Outcome<unknown>>();
+  let timer: NodeJS.Timeout | undefined;
+  const wait = () => {
+    const giveUp = () => resolve(failed("response", "target", "timeout", "no answer by the deadline"));
+    timer = setTimeout(giveUp, ABORT_GRACE_MS);
+  };
+  if (signal.aborted) wait();
+  else signal.addEventListener("abort", wait, { once: true });
+  return {
+    outcome: promise,
+    forget() {
+      signal.removeEventListener("abort", wait);
+      clearTimeout(timer);
+    },
+  };
 }

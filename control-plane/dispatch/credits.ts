@@ -60,6 +60,7 @@ function start({ clock }: HubState, job: RunningJob, session: Session): void {
         timeMs: clock.now().getTime(),
         leaseMs: SILENT_MS,
         input: request.input ?? "",
+        quiet: request.onAccepted === undefined && request.onProgress === undefined,
       },
     },
   });

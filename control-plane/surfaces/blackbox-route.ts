@@ -74,7 +74,9 @@ async function scrape(
   if (!read.ok) throw refuseField(read.problem);
   const { params, call, locations, timeoutMs } = read.scrape;
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableEnded) gone.abort();
+  });
   const late = timeoutMs === null ? null : AbortSignal.timeout(timeoutMs);
   const startedAt = request.monotonic();
   const answer = await runCheck(app, {

@@ -199,6 +199,8 @@ export interface Job {
   leaseMs: number;
   /** since 1.1: JSON of what the control plane itself adds to the parameters; empty: nothing */
   input: string;
+  /** nobody follows the job: the agent sends no Accepted and no Progress. An older agent sends them still */
+  quiet: boolean;
 }
 
 export interface Cancel {
@@ -1802,7 +1804,7 @@ export const Welcome: MessageFns<Welcome> = {
 };
 
 function createBaseJob(): Job {
-  return { jobId: "", attempt: 0, tool: "", params: "", deadlineMs: 0, timeMs: 0, leaseMs: 0, input: "" };
+  return { jobId: "", attempt: 0, tool: "", params: "", deadlineMs: 0, timeMs: 0, leaseMs: 0, input: "", quiet: false };
 }
 
 export const Job: MessageFns<Job> = {
@@ -1830,6 +1832,9 @@ export const Job: MessageFns<Job> = {
     }
     if (message.input !== "") {
       writer.uint32(66).string(message.input);
+    }
+    if (message.quiet !== false) {
+      writer.uint32(72).bool(message.quiet);
     }
     return writer;
   },
@@ -1911,6 +1916,14 @@ export const Job: MessageFns<Job> = {
             message.input = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.quiet = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1936,6 +1949,7 @@ export const Job: MessageFns<Job> = {
     message.timeMs = object.timeMs ?? 0;
     message.leaseMs = object.leaseMs ?? 0;
     message.input = object.input ?? "";
+    message.quiet = object.quiet ?? false;
     return message;
   },
 };

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { benchBatch } from "#test/bench/batch.ts";
 import { benchCatalogue } from "#test/bench/catalogue.ts";
+import { benchBlackbox } from "#test/bench/blackbox.ts";
 import { benchChecks } from "#test/bench/checks.ts";
 import { benchDeadlines } from "#test/bench/deadlines.ts";
 import { benchEchoes } from "#test/bench/echoes.ts";
@@ -47,6 +48,7 @@ try {
   const catalogue = await benchCatalogue(product);
   say(...catalogue);
   say(...(await benchChecks(product, catalogue[0]?.value ?? 0)));
+  say(...(await benchBlackbox(product)));
   say(...(await benchOpen(product)));
   say(...(await benchMcp(product)));
   say(...(await benchBatch(product)));

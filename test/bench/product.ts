@@ -18,7 +18,7 @@ export interface Product {
   /** Milliseconds from spawn to ready. */
   readonly startMs: number;
   /** Processes by what they are. */
-  readonly processes: Readonly<Record<"controlPlane" | "agent", number>>;
+  readonly processes: Readonly<Record<"supervisor" | "controlPlane" | "agent", number>>;
   stop(): Promise<void>;
 }
 
@@ -56,6 +56,7 @@ export async function startProduct(folder: string, key?: string): Promise<Produc
     folder,
     startMs,
     processes: {
+      supervisor: child.pid ?? 0,
       controlPlane: childRunning(child, "control-plane/main.ts"),
       agent: childRunning(child, "probe-agent/main.ts"),
     },

@@ -9,6 +9,7 @@ import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readConfig } from "#probe-agent/config.ts";
 import { createNet, type NetDeps } from "#probe-agent/net/create.ts";
+import type { NetFactory } from "#probe-agent/run-job.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { ProgressEvent, Services } from "#probe-agent/net/port.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
@@ -67,18 +68,9 @@ export function builtInData(): DataPort {
   return opened.data;
 }
 
-/** Runs a tool over the real network ports, its parameters read as an API's JSON body is, within its own deadline. */
-export async function runTool<P extends TProperties, R extends TProperties>(
-  tool: Implementation<P, R>,
-  given: Readonly<Record<string, unknown>>,
-  setting: ToolSetting = {},
-): Promise<ToolRun<ResultOf<Contract<P, R>>>> {
-  const { contract } = tool;
-  const parsed = parseParams(contract.params, given, { from: "json", unknown: "refuse" });
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
-  const params = parsed.value as never;
-  const timeoutMs = setting.timeoutMs ?? contract.deadlineMs(params);
-  const createJobNet = createNet({
+/** The agent's real network ports as a setting wants them. */
+export function netFactory(setting: ToolSetting = {}): NetFactory {
+  return createNet({
     clock: systemClock,
     random: systemRandom,
     egress: setting.egress ?? loopbackEgress,
@@ -91,6 +83,20 @@ export async function runTool<P extends TProperties, R extends TProperties>(
     ...(setting.roots === undefined ? {} : { roots: setting.roots }),
     ...(setting.browser === undefined ? {} : { browser: setting.browser }),
   });
+}
+
+/** Runs a tool over the real network ports, its parameters read as an API's JSON body is, within its own deadline. */
+export async function runTool<P extends TProperties, R extends TProperties>(
+  tool: Implementation<P, R>,
+  given: Readonly<Record<string, unknown>>,
+  setting: ToolSetting = {},
+): Promise<ToolRun<ResultOf<Contract<P, R>>>> {
+  const { contract } = tool;
+  const parsed = parseParams(contract.params, given, { from: "json", unknown: "refuse" });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
+  const params = parsed.value as never;
+  const timeoutMs = setting.timeoutMs ?? contract.deadlineMs(params);
+  const createJobNet = netFactory(setting);
   const limits = {
     signal: AbortSignal.timeout(timeoutMs),
     deadline: systemClock.monotonic() + timeoutMs,

@@ -221,13 +221,13 @@ describe("a dns module", () => {
 });
 
 describe("the text", () => {
-  it("has HELP and TYPE of each family once, by name, and escapes what a certificate says", async () => {
-    const text = await renderSamples([
+  it("has HELP and TYPE of each family once, by name, and escapes what a certificate says", () => {
+    const text = renderSamples([
       { name: "b_info", help: "B", labels: { subject: 'CN="a\\b\n"' }, value: 1 },
       { name: "a", help: "A", value: 0 },
     ]);
     expect(text).toBe(
-      '# HELP a A\n# TYPE a gauge\na 0\n\n# HELP b_info B\n# TYPE b_info gauge\nb_info{subject="CN=\\"a\\\\b\\n\\""} 1\n',
+      '# HELP a A\n# TYPE a gauge\na 0\n# HELP b_info B\n# TYPE b_info gauge\nb_info{subject="CN=\\"a\\\\b\\n\\""} 1\n',
     );
   });
 

@@ -1,0 +1,65 @@
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { once } from "node:events";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { AgentMessage } from "#shared/protocol/probe.ts";
+import { ping } from "#shared/tools/ping.ts";
+import { parseParams } from "#shared/schema.ts";
+import { createJobPool } from "#probe-agent/jobs.ts";
+import { createAgentMetrics } from "#probe-agent/metrics.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { netFactory } from "#test/support/tool.ts";
+
+let target: Server;
+let params: string;
+
+beforeAll(async () => {
+  target = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await once(target, "listening");
+  const { port } = target.address() as AddressInfo;
+  const given = { host: "127.0.0.1", protocol: "tcp", port, count: 2, interval_ms: 100 };
+  const parsed = parseParams(ping.params, given, { from: "json", unknown: "refuse" });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
+  params = JSON.stringify(parsed.value);
+});
+afterAll(() => target.close());
+
+/** Runs one ping and returns what the agent sends of it, up to its result. */
+function runPing(quiet: boolean): Promise<AgentMessage[]> {
+  return new Promise((resolve) => {
+    const pool = createJobPool({
+      maxJobs: 1,
+      clock: systemClock,
+      createNet: netFactory(),
+      judge: (failure) => Promise.resolve(failure),
+      onLate: () => {},
+      metrics: createAgentMetrics(new Registry()),
+      log: pino({ level: "silent" }),
+      onChange: () => {},
+    });
+    const sent: AgentMessage[] = [];
+    const job = { jobId: "one", attempt: 1, tool: "ping", params, deadlineMs: 5_000, timeMs: Date.now() };
+    pool.accept(
+      { ...job, leaseMs: 4_000, input: "", quiet },
+      {
+        say(message) {
+          sent.push(message);
+          if (message.body?.$case === "result") resolve(sent);
+        },
+      },
+    );
+  });
+}
+
+it("a job that somebody follows is accepted, reports its progress, then its result", async () => {
+  const cases = (await runPing(false)).map(({ body }) => body?.$case);
+  expect(cases).toEqual(["accepted", "progress", "progress", "result"]);
+});
+
+it("a quiet job sends its result alone", async () => {
+  const [only, ...more] = await runPing(true);
+  expect(more).toEqual([]);
+  if (only?.body?.$case !== "result") throw new Error(`expected a result, got ${only?.body?.$case}`);
+  expect(JSON.parse(only.body.value.outcome)).toMatchObject({ status: "ok", data: { packets_received: 2 } });
+});
