@@ -9,7 +9,7 @@ import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfa
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
 import { DEFAULT_MODULE, MODULES } from "#control-plane/surfaces/blackbox/modules.ts";
 import { readScrape } from "#control-plane/surfaces/blackbox/scrape.ts";
-import { probed, type Probed } from "#control-plane/surfaces/blackbox/verdict.ts";
+import { causeSamples, probed, type Probed } from "#control-plane/surfaces/blackbox/verdict.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -95,8 +95,9 @@ async function scrape(
 function samplesOf(module: Module, verdict: Probed, elapsedSeconds: number): readonly Sample[] {
   switch (verdict.kind) {
     case "data": {
-      const { success, seconds, samples } = module.report(verdict.data);
-      return [...samples, ...outcomeSamples(success, seconds ?? elapsedSeconds), ...verdict.where];
+      const { failure, seconds, samples } = module.report(verdict.data);
+      const cause = failure === null ? [] : causeSamples(failure);
+      return [...samples, ...outcomeSamples(failure === null, seconds ?? elapsedSeconds), ...cause, ...verdict.where];
     }
     case "failed":
       return [...module.failure, ...outcomeSamples(false, elapsedSeconds), ...verdict.where];

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startDohFront, startDotFront } from "#test/servers/dns-encrypted.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { createPki, type Issued } from "#test/servers/pki.ts";
+import { createPki, type Issued, type Pki } from "#test/servers/pki.ts";
 import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
+import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-variants.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
 
@@ -16,13 +18,14 @@ let web: HttpServer;
 let good: TlsServer;
 let stranger: TlsServer;
 let dns: DnsServer;
+let pki: Pki;
 let identity: { readonly leaf: Issued; readonly intermediate: Issued };
 let key: string;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "vantage-probe-"));
-  const pki = await createPki();
+  pki = await createPki();
   writeFileSync(join(folder, "root.pem"), pki.root.pem);
   const leaf = await pki.issue({ dns: ["site.example"], ip: ["127.0.0.1"] });
   identity = { leaf, intermediate: pki.intermediate };
@@ -31,6 +34,7 @@ beforeAll(async () => {
   web = await startHttpServer();
   dns = await startDnsServer({
     zones: {
+      [TLS_HOST]: { A: ["127.0.0.1"] },
       "site.example": { A: ["127.0.0.1"], SOA: ["ns.site.example. h.site.example. 42 3600 600 86400 300"] },
     },
   });
@@ -63,6 +67,23 @@ function series(text: string): Record<string, number> {
     lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]),
   );
 }
+
+/** Servers that TLS fails with, and the reason that tls_connect names, and the one that http_2xx names. */
+const TLS_FAILURES: readonly (readonly [variant: TlsVariant, reason: string, overHttps: string])[] = [
+  ["expired", "expired", "expired"],
+  ["not_yet_valid", "not_yet_valid", "not_yet_valid"],
+  ["self_signed", "self_signed", "self_signed"],
+  ["missing_intermediate", "missing_intermediate", "missing_intermediate"],
+  ["untrusted_root", "untrusted_root", "untrusted_root"],
+  ["wrong_host", "hostname_mismatch", "hostname_mismatch"],
+  ["alert_handshake_failure", "handshake_failure", "handshake_failure"],
+  ["alert_unrecognized_name", "unrecognized_name", "unrecognized_name"],
+  ["alert_protocol_version", "protocol_version", "protocol_version"],
+  ["client_certificate_tls12", "handshake_failure", "handshake_failure"],
+  ["plain_text", "plain_text", "not_tls"],
+  ["closing", "closed", "closed"],
+  ["reset", "reset", "reset"],
+];
 
 describe("a scrape", () => {
   it("is 200 in the text format, from the region asked for", async () => {
@@ -102,6 +123,38 @@ describe("a scrape", () => {
       'probe_http_duration_seconds{phase="connect"}': 0,
       'vantage_probe_failure_info{stage="connect",source="target",reason="refused"}': 1,
     });
+  });
+
+  it.each(TLS_FAILURES)(
+    "names why TLS failed: %s is %s, over https and by tls_connect",
+    async (variant, reason, expectedOverHttps = reason) => {
+      const answerRequest = (socket: Duplex) =>
+        socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+      const server = await startTlsVariant(variant, pki, { onConnection: answerRequest });
+      const where = `${TLS_HOST}:${server.port}`;
+      const overHttps = await scrape({ module: "http_2xx", target: `https://${where}/` });
+      const connected = await scrape({ module: "tls_connect", target: where });
+      await server.close();
+      for (const [{ status, text }, expected] of [
+        [overHttps, expectedOverHttps],
+        [connected, reason],
+      ] as const) {
+        expect(status).toBe(200);
+        expect(series(text)).toMatchObject({
+          probe_success: 0,
+          [`vantage_probe_failure_info{stage="tls",source="target",reason="${expected}"}`]: 1,
+        });
+      }
+    },
+  );
+
+  it("names why any other probe failed", async () => {
+    const refused = await scrape({ module: "tcp_connect", target: "127.0.0.1:1" });
+    expect(refused.text).toContain('vantage_probe_failure_info{stage="connect",source="target",reason="refused"} 1');
+    const missing = await scrape({ target: `${web.url}/status/404` });
+    expect(missing.text).toContain('{stage="response",source="target",reason="http_status"} 1');
+    const fine = await scrape({ target: `${web.url}/status/200` });
+    expect(fine.text).not.toContain("vantage_probe_failure_info");
   });
 
   it("gives up in time for Prometheus, as the target's failure", async () => {

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /** What asks servers alone: two files at once, each in a lab of its own. */
 const SERVICES = [
-  "test/lab/{differential-*,dns-*,http-tools,promtool,propagation-*,smtp-*,tls-*,whois-*,wrong-clock}.test.ts",
+  "test/lab/{differential-*,dns-*,http-tools,prometheus,promtool,propagation-*,smtp-*,tls-*,whois-*,wrong-clock}.test.ts",
 ];
 
 const shared = {

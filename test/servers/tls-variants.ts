@@ -57,6 +57,7 @@ const WIRES = {
   reset: (socket) => socket.resetAndDestroy(),
   alert_handshake_failure: alertRecord(40),
   alert_unrecognized_name: alertRecord(112),
+  alert_protocol_version: alertRecord(70),
 } satisfies Record<string, string | Uint8Array | WireHandler>;
 
 /** How a server goes on after its Certificate message. */

@@ -1,10 +1,10 @@
 import { splitHostPort } from "#shared/host-port.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { ping } from "#shared/tools/ping.ts";
+import { ping, type PortRow } from "#shared/tools/ping.ts";
 import { ssl } from "#shared/tools/ssl.ts";
 import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
-import { NO_PORT, type Module } from "#control-plane/surfaces/blackbox/module.ts";
+import { NO_PORT, targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
 const NOWHERE = { host: "", port: null };
 
@@ -30,7 +30,7 @@ export const tcpConnect: Module = {
   report(data) {
     const { ip, ports = [], resolve_ms: resolve, elapsed_ms: elapsed } = data as Ping;
     return {
-      success: ports[0]?.state === "open",
+      failure: portFailure(ports[0]),
       seconds: elapsed / 1000,
       samples: [...addressSamples(ip, resolve / 1000), REGEX],
     };
@@ -49,16 +49,16 @@ export const tlsConnect: Module = {
   report(data) {
     const result = data as Ssl;
     const { certificate, chain, connect_ms: connect, handshake_ms: handshake, resolve_ms: resolve } = result;
-    const success = result.trusted && handshake !== null;
+    const failure = tlsFailure(result);
     const ends = chain.filter(({ sent }) => sent).map(({ not_after: end }) => end);
     return {
-      success,
+      failure,
       seconds: (resolve + connect + (handshake ?? 0)) / 1000,
       samples: [
         ...addressSamples(result.ip, resolve / 1000),
         REGEX,
         // The exporter's client gives up on a bad certificate and then knows nothing of it.
-        ...(success
+        ...(failure === null
           ? certificateSamples({
               protocol: result.protocol ?? "unknown",
               subject: certificate.subject,
@@ -86,7 +86,7 @@ export const icmp: Module = {
     const rttMs = rtt?.min_ms ?? null;
     const success = reply !== undefined && rttMs !== null;
     return {
-      success,
+      failure: success ? null : targetFailure("response", replies[0]?.status ?? "timeout"),
       seconds: elapsed / 1000,
       samples: [
         ...addressSamples(ip, resolve / 1000),
@@ -112,6 +112,29 @@ export const icmp: Module = {
     ...phaseSamples(ICMP_PHASES, ICMP_PHASES_HELP, { resolve: 0, setup: 0, rtt: 0 }),
   ],
 };
+
+/** Why a port does not count as open, in the words of a failed connection. */
+function portFailure(row: PortRow | undefined): Cause | null {
+  switch (row?.state) {
+    case "open":
+      return null;
+    case "closed":
+      return targetFailure("connect", "refused");
+    default:
+      return targetFailure("connect", row?.reason ?? "timeout");
+  }
+}
+
+/** The certificate's fault comes first: a client that verifies stops there, before the handshake could fail. */
+function tlsFailure({
+  trusted,
+  trust_error: fault,
+  handshake_ms: handshake,
+  handshake_error: broken,
+}: Ssl): Cause | null {
+  if (!trusted) return targetFailure("tls", fault ?? "certificate");
+  return handshake === null ? targetFailure("tls", broken?.reason ?? "handshake") : null;
+}
 
 function earliest(times: readonly string[]): string {
   return new Date(Math.min(...times.map((time) => Date.parse(time)))).toISOString();

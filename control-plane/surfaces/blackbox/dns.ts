@@ -3,7 +3,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
-import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
+import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
 type Dns = ResultOf<typeof dns>;
 
@@ -36,7 +36,7 @@ export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"
       const success = result?.status === "NOERROR";
       const serial = result?.type === "SOA" ? result.records[0]?.["serial"] : undefined;
       return {
-        success,
+        failure: success ? null : dnsFailure(result),
         seconds: resolve + total,
         samples: [
           ...addressSamples(server?.ip ?? null, resolve),
@@ -54,6 +54,21 @@ export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"
       ...countSamples(NOTHING, false),
     ],
   };
+}
+
+/** Why there is no NOERROR: no way to the server, silence, or the response code in lower case. */
+function dnsFailure(result: Dns["results"][number] | undefined): Cause {
+  if (result === undefined) return targetFailure("response", "timeout");
+  const { status, unreachable } = result;
+  if (status !== "TIMEOUT") return targetFailure("response", status.toLowerCase());
+  if (unreachable === null) return targetFailure("response", "timeout");
+  if (unreachable === "certificate") return targetFailure("tls", "certificate");
+  const handshake = /^err_(?:ssl|tls)_(.+)$/.exec(unreachable);
+  if (handshake?.[1] !== undefined) return targetFailure("tls", handshake[1]);
+  return targetFailure(
+    unreachable === "refused" || unreachable === "unreachable" ? "connect" : "response",
+    unreachable,
+  );
 }
 
 const NO_URL: FieldProblem = {

@@ -2,7 +2,7 @@ import { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
-import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
+import { targetFailure, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
 type Check = ResultOf<typeof check>;
 
@@ -21,9 +21,13 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
     report(data) {
       const result = data as Check;
       // The exporter's client does not go on after a bad certificate, so it has nothing to report.
-      if (result.tls !== null && !result.tls.authorized) return { success: false, seconds: null, samples: FAILURE };
+      if (result.tls !== null && !result.tls.authorized) {
+        const failure = targetFailure("tls", result.tls.error ?? "certificate");
+        return { failure, seconds: null, samples: FAILURE };
+      }
       return {
-        success: result.code >= 200 && result.code <= 299,
+        // The code itself is in probe_http_status_code.
+        failure: result.code >= 200 && result.code <= 299 ? null : targetFailure("response", "http_status"),
         seconds: result.timing_us.elapsed_us / 1e6,
         samples: samplesOf(result),
       };

@@ -1,4 +1,5 @@
 import type { Contract } from "#shared/tools/define.ts";
+import type { Source, Stage } from "#shared/outcome.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
 
@@ -17,9 +18,19 @@ export interface ModuleCall {
   readonly reaches?: string;
 }
 
+/** How a target failed, in the words of an error answer; `reason` is snake_case. */
+export interface Cause {
+  /** How far the probe got: dns, connect, tls, request or response. */
+  readonly stage: Stage;
+  /** Whose failure it was. */
+  readonly source: Source;
+  readonly reason: string;
+}
+
 /** What a result comes to. */
 export interface ModuleReport {
-  readonly success: boolean;
+  /** Why the probe failed; null: it succeeded. A failure without a cause cannot be written down. */
+  readonly failure: Cause | null;
   /** Null where the tool does not tell: the job's own duration stands in. */
   readonly seconds: number | null;
   readonly samples: readonly Sample[];
@@ -34,6 +45,11 @@ export interface Module {
   report(data: unknown): ModuleReport;
   /** The families of a probe that found nothing out, zero. */
   readonly failure: readonly Sample[];
+}
+
+/** A failure that is the target's own. */
+export function targetFailure(stage: Stage, reason: string): Cause {
+  return { stage, source: "target", reason };
 }
 
 /** The words for a target without a port. */

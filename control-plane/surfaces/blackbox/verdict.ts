@@ -3,6 +3,7 @@ import type { CheckAnswer, CheckError, Location } from "#control-plane/checks/an
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
 import { queryFieldOf } from "#control-plane/surfaces/blackbox/scrape.ts";
+import { targetFailure, type Cause } from "#control-plane/surfaces/blackbox/module.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
 
 /** What a scrape found out: a result, or that the target failed and how. */
@@ -10,20 +11,13 @@ export type Probed =
   | { readonly kind: "data"; readonly data: unknown; readonly where: readonly Sample[] }
   | { readonly kind: "failed"; readonly where: readonly Sample[] };
 
-/** How a target failed, in the words of the API. */
-interface Cause {
-  readonly stage: string;
-  readonly source: string;
-  readonly reason: string;
-}
-
 /**
  * Divides the target's failures, which are an answer, from ours, which are a Refusal. `late`: Prometheus would have
  * stopped listening, so the target is what kept us.
  */
 export function probed(answer: CheckAnswer, late: boolean): Probed {
   if (answer.kind === "cancelled" && late) {
-    return { kind: "failed", where: causeSamples({ stage: "response", source: "target", reason: "scrape_timeout" }) };
+    return { kind: "failed", where: causeSamples(targetFailure("response", "scrape_timeout")) };
   }
   if (answer.kind === "single") return readOutcome(answer.outcome, answer.location);
   if (answer.kind === "problem") {
@@ -64,7 +58,8 @@ function readError(error: CheckError, location: Location): Probed {
   };
 }
 
-function causeSamples({ stage, source, reason }: Cause): readonly Sample[] {
+/** The series that says why a probe failed. */
+export function causeSamples({ stage, source, reason }: Cause): readonly Sample[] {
   return [
     {
       name: "vantage_probe_failure_info",

@@ -2,7 +2,7 @@ import { failed, type Failed, type Source, type Stage } from "#shared/outcome.ts
 
 /**
  * Reasons of the engine, by stage. connect: refused, unreachable, timeout, reset, local_error.
- * tls: handshake, protocol_version, no_shared_cipher, not_tls, unrecognized_name, no_application_protocol,
+ * tls: handshake, the name of the server's alert (handshake_failure, internal_error, ...), protocol_version, no_shared_cipher, not_tls, unrecognized_name, no_application_protocol,
  * certificate_required, bad_certificate, closed, reset, timeout. request: reset, timeout.
  * response: timeout, reset, closed, not_http, protocol_error, headers_overflow, informational_flood,
  * http_1_1_required. dns: those of DnsPort.
@@ -68,6 +68,10 @@ export function tlsFailure(error: unknown, where: string): Failed {
   }
   const [, reason, words] = TLS_REASONS.find(([pattern]) => pattern.test(code)) ?? [];
   if (reason !== undefined) return failed("tls", "target", reason, `${where}: ${words ?? reason}`);
+  const alert = /_ALERT_([A-Z_]+)$/.exec(code)?.[1]?.toLowerCase();
+  if (alert !== undefined) {
+    return failed("tls", "target", alert, `${where}: the server ended the handshake with the alert ${alert}`);
+  }
   const detail = code.replace(/^ERR_(SSL|TLS)_/, "").toLowerCase();
   return failed(
     "tls",

@@ -119,7 +119,7 @@ describe("a handshake", () => {
     async (alpn) => {
       for (const [maxVersion, reason] of [
         ["TLSv1.3", "certificate_required"],
-        ["TLSv1.2", "handshake"],
+        ["TLSv1.2", "handshake_failure"],
       ] as const) {
         const ask = { requestCert: true, rejectUnauthorized: true, ca: pki.root.pem, maxVersion };
         const server = createSecureServer({ ...identityOf(good, pki.intermediate), ...ask, allowHTTP1: true });

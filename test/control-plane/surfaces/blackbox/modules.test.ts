@@ -37,6 +37,11 @@ function moduleOf(name: string): Module {
   return module;
 }
 
+/** A failure of the target itself. */
+function cause(stage: string, reason: string) {
+  return { stage, source: "target", reason };
+}
+
 /** Series as the text format writes them, without labels' order mattering. */
 function valuesOf(samples: readonly Sample[]): Record<string, number> {
   return Object.fromEntries(
@@ -52,8 +57,8 @@ function valuesOf(samples: readonly Sample[]): Record<string, number> {
 
 describe("an http module", () => {
   it("says what the exporter says of the same answer", () => {
-    const { success, seconds, samples } = moduleOf("http_2xx").report(CHECK);
-    expect({ success, seconds }).toEqual({ success: true, seconds: 0.003 });
+    const { failure, seconds, samples } = moduleOf("http_2xx").report(CHECK);
+    expect({ failure, seconds }).toEqual({ failure: null, seconds: 0.003 });
     expect(valuesOf(samples)).toEqual({
       probe_dns_lookup_time_seconds: 0.0002,
       // FNV-1a of 127.0.0.1, as blackbox_exporter 0.23 shows it.
@@ -80,13 +85,13 @@ describe("an http module", () => {
   });
 
   it.each([199, 301, 404, 500])("fails a %i", (code) => {
-    expect(moduleOf("http_2xx").report({ ...CHECK, code }).success).toBe(false);
+    expect(moduleOf("http_2xx").report({ ...CHECK, code }).failure).toEqual(cause("response", "http_status"));
   });
 
   it("knows nothing of a server whose certificate is bad, as the exporter's client", () => {
     const tls = { ...CHECK.tls, authorized: false, error: "expired" };
     const report = moduleOf("http_2xx").report({ ...CHECK, tls });
-    expect(report).toMatchObject({ success: false, samples: moduleOf("http_2xx").failure });
+    expect(report).toEqual({ failure: cause("tls", "expired"), seconds: null, samples: moduleOf("http_2xx").failure });
     expect(valuesOf(report.samples)).toMatchObject({ probe_http_status_code: 0, probe_http_ssl: 0 });
   });
 
@@ -99,12 +104,22 @@ describe("an http module", () => {
 
 describe("the connecting modules", () => {
   it("tcp_connect wants an open port", () => {
-    const result = (state: string) => ({ ip: "::1", ports: [{ state }], resolve_ms: 2, elapsed_ms: 5 });
+    const result = (state: string, reason: string | null = null) => ({
+      ip: "::1",
+      ports: [{ state, reason }],
+      resolve_ms: 2,
+      elapsed_ms: 5,
+    });
     const open = moduleOf("tcp_connect").report(result("open"));
-    expect(open).toMatchObject({ success: true, seconds: 0.005 });
+    expect(open).toMatchObject({ failure: null, seconds: 0.005 });
     expect(valuesOf(open.samples)).toMatchObject({ probe_ip_protocol: 6, probe_dns_lookup_time_seconds: 0.002 });
-    for (const state of ["closed", "filtered"]) {
-      expect(moduleOf("tcp_connect").report(result(state)).success).toBe(false);
+    for (const [state, reason, expected] of [
+      ["closed", null, "refused"],
+      ["filtered", "timeout", "timeout"],
+      ["filtered", "admin_prohibited", "admin_prohibited"],
+    ] as const) {
+      const { failure } = moduleOf("tcp_connect").report(result(state, reason));
+      expect(failure).toEqual(cause("connect", expected));
     }
   });
 
@@ -123,18 +138,21 @@ describe("the connecting modules", () => {
       ],
     };
     const good = moduleOf("tls_connect").report(result);
-    expect(good).toMatchObject({ success: true, seconds: 0.006 });
+    expect(good).toMatchObject({ failure: null, seconds: 0.006 });
     expect(valuesOf(good.samples)).toMatchObject({
       probe_ssl_earliest_cert_expiry: 1_796_133_879,
       probe_ssl_last_chain_expiry_timestamp_seconds: 1_795_996_800,
       "probe_tls_version_info{TLS 1.2}": 1,
     });
-    for (const bad of [
-      { ...result, trusted: false },
-      { ...result, handshake_ms: null },
-    ]) {
+    const broken = { handshake_ms: null, handshake_error: { reason: "certificate_required", message: "" } };
+    for (const [bad, reason] of [
+      [{ ...result, trusted: false, trust_error: "hostname_mismatch" }, "hostname_mismatch"],
+      [{ ...result, ...broken }, "certificate_required"],
+      // A client that verifies never gets as far as the handshake's own failure.
+      [{ ...result, ...broken, trusted: false, trust_error: "expired" }, "expired"],
+    ] as const) {
       const report = moduleOf("tls_connect").report(bad);
-      expect(report.success).toBe(false);
+      expect(report.failure).toEqual(cause("tls", reason));
       expect(report.samples.filter(({ name }) => /ssl|tls/.test(name))).toEqual([]);
     }
   });
@@ -148,7 +166,7 @@ describe("the connecting modules", () => {
       resolve_ms: 1,
       elapsed_ms: 7,
     });
-    expect(report.success).toBe(true);
+    expect(report.failure).toBeNull();
     expect(valuesOf(report.samples)).toMatchObject({
       "probe_icmp_duration_seconds{resolve}": 0.001,
       "probe_icmp_duration_seconds{setup}": 0.002,
@@ -157,7 +175,7 @@ describe("the connecting modules", () => {
     });
     const lost = [{ seq: 1, rtt_ms: null, ttl: null, status: "timeout" }];
     const silent = { ip: "127.0.0.1", replies: lost, rtt: { min_ms: null }, resolve_ms: 1, elapsed_ms: 2_000 };
-    expect(moduleOf("icmp").report(silent).success).toBe(false);
+    expect(moduleOf("icmp").report(silent).failure).toEqual(cause("response", "timeout"));
   });
 
   it.each([
@@ -207,7 +225,7 @@ describe("a dns module", () => {
       },
     ];
     const report = dnsUdp.report({ results, server: { ip: "127.0.0.1", resolve_ms: 0 } });
-    expect(report).toMatchObject({ success: true, seconds: 0.003 });
+    expect(report).toMatchObject({ failure: null, seconds: 0.003 });
     expect(valuesOf(report.samples)).toMatchObject({
       "probe_dns_duration_seconds{connect}": 0.001,
       "probe_dns_duration_seconds{request}": 0.002,
@@ -217,6 +235,21 @@ describe("a dns module", () => {
       probe_dns_serial: 42,
       probe_dns_query_succeeded: 1,
     });
+  });
+});
+
+describe("a dns module that gets no NOERROR", () => {
+  it.each([
+    ["NXDOMAIN", null, "response", "nxdomain"],
+    ["TIMEOUT", null, "response", "timeout"],
+    ["TIMEOUT", "refused", "connect", "refused"],
+    ["TIMEOUT", "closed", "response", "closed"],
+    ["TIMEOUT", "certificate", "tls", "certificate"],
+    ["TIMEOUT", "err_ssl_wrong_version_number", "tls", "wrong_version_number"],
+  ])("%s, unreachable %s: stage %s, reason %s", (status, unreachable, stage, reason) => {
+    const results = [{ type: "A", status, unreachable, records: [], rtt_ms: null, connect_ms: null }];
+    const { failure } = moduleOf("dns_dot").report({ results, server: { ip: "127.0.0.1", resolve_ms: 0 } });
+    expect(failure).toEqual(cause(stage, reason));
   });
 });
 

@@ -1,0 +1,163 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "#shared/client/up/postgres/server.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { ADMIN_TOKEN, startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+
+// The README's own scrape configuration, run by a real Prometheus: only addresses, paths and the target are replaced,
+// and the scrape interval is shortened.
+const README = fileURLToPath(new URL("../../README.md", import.meta.url));
+
+function whyNoPrometheus(): string | null {
+  try {
+    execFileSync("prometheus", ["--version"], { stdio: "pipe" });
+    return null;
+  } catch {
+    return "skipped: prometheus is not installed (Debian: prometheus)";
+  }
+}
+
+const missing = whyNoPrometheus();
+if (missing !== null) console.warn(`prometheus.test.ts ${missing}`);
+
+interface Target {
+  readonly health: string;
+  readonly lastError: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [number, string];
+}
+
+/** Replaces text that must be there: what the README no longer says would otherwise go unnoticed. */
+function replaceIn(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
+  return changes.reduce((changed, [from, to]) => {
+    expect(changed, "README.md").toContain(from);
+    return changed.replaceAll(from, to);
+  }, text);
+}
+
+describe.skipIf(missing !== null)("a Prometheus with the README's scrape configuration", () => {
+  let plane: TestControlPlane;
+  let agents: readonly AgentProcess[];
+  let web: HttpServer;
+  let folder: string;
+  let prometheus: ChildProcess;
+  let api: string;
+  let said = "";
+
+  /** The answer of Prometheus's own API; null while it does not listen yet. */
+  async function ask<T>(path: string): Promise<T | null> {
+    const response = await fetch(`${api}/api/v1/${path}`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+    if (response?.ok !== true) return null;
+    return ((await response.json()) as { readonly data: T }).data;
+  }
+
+  async function targets(): Promise<readonly Target[]> {
+    return (await ask<{ readonly activeTargets: readonly Target[] }>("targets?state=active"))?.activeTargets ?? [];
+  }
+
+  async function query(expression: string): Promise<readonly Series[]> {
+    const path = `query?query=${encodeURIComponent(expression)}`;
+    return (await ask<{ readonly result: readonly Series[] }>(path))?.result ?? [];
+  }
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "vantage-prometheus-"));
+    const port = await freePort();
+    const address = `127.0.0.1:${port}`;
+    plane = await startControlPlane({
+      config: { http: { host: "127.0.0.1", port }, baseUrl: `http://${address}` },
+    });
+    web = await startHttpServer();
+    // Two probes in one region: they must stay apart.
+    agents = await Promise.all(["eu-west", "eu-west", "us-east"].map((region) => startAgent(plane, region)));
+    writeFileSync(join(folder, "vantage-key"), await plane.createKey());
+    writeFileSync(join(folder, "vantage-operator-token"), ADMIN_TOKEN);
+    const [, yaml = ""] = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(readFileSync(README, "utf8")) ?? [];
+    const changed = replaceIn(yaml, [
+      ["/etc/prometheus", folder],
+      ["127.0.0.1:8080", address],
+      ["https://example.com", `${web.url}/status/200`],
+    ]);
+    writeFileSync(join(folder, "prometheus.yml"), `global: { scrape_interval: 1s }\n${changed}`);
+    const listen = `127.0.0.1:${await freePort()}`;
+    api = `http://${listen}`;
+    mkdirSync(join(folder, "data"));
+    const words = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`];
+    prometheus = spawn("prometheus", [...words, `--web.listen-address=${listen}`, "--log.level=warn"], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    prometheus.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    prometheus.once("error", (error) => (said += String(error)));
+  });
+  afterAll(async () => {
+    if (prometheus?.exitCode === null) {
+      const exited = once(prometheus, "exit");
+      prometheus.kill("SIGTERM");
+      await exited;
+    }
+    await Promise.all((agents ?? []).map((agent) => agent.stop()));
+    await plane?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("scrapes one target of the list and one of each probe, and all are up", async () => {
+    let seen: readonly Target[] = [];
+    for (let attempt = 0; attempt < 200; attempt += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one look after another
+      seen = await targets();
+      if (seen.length === 4 && seen.every(({ health }) => health === "up")) break;
+      // oxlint-disable-next-line no-await-in-loop
+      await sleep(200);
+    }
+    expect(
+      seen.map(({ health, lastError }) => `${health}${lastError}`),
+      said,
+    ).toEqual(["up", "up", "up", "up"]);
+    const labels = seen.map((target) => target.labels);
+    const fromList = labels.filter(({ job }) => job === "website");
+    expect(fromList).toEqual([{ job: "website", instance: `${web.url}/status/200` }]);
+    const fromProbes = labels.filter(({ job }) => job === "website-from-every-probe");
+    expect(fromProbes.map(({ region }) => String(region)).toSorted((one, other) => one.localeCompare(other))).toEqual([
+      "eu-west",
+      "eu-west",
+      "us-east",
+    ]);
+    expect(new Set(fromProbes.map(({ instance }) => instance)).size).toBe(3);
+  });
+
+  it("answers probe_success of every probe under its own instance", async () => {
+    const found = await query("probe_success");
+    expect(found.map(({ value: [, value] }) => value)).toEqual(["1", "1", "1", "1"]);
+    const told = await query('vantage_probe_info{job="website-from-every-probe"}');
+    for (const { metric } of told) {
+      expect(metric["probe_id"]).toBe(metric["instance"]);
+      // The label of the target counts; the metric's own keeps its value under another name.
+      expect(metric["exported_region"]).toBe(metric["region"]);
+      expect(metric["target"]).toBe(`${web.url}/status/200`);
+    }
+  });
+
+  it("tells from every probe why a site that goes away fails", async () => {
+    await web.close();
+    let reasons: readonly (string | undefined)[] = [];
+    for (let attempt = 0; attempt < 200; attempt += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one look after another
+      reasons = (await query("vantage_probe_failure_info")).map(({ metric }) => metric["reason"]);
+      if (reasons.length === 4) break;
+      // oxlint-disable-next-line no-await-in-loop
+      await sleep(200);
+    }
+    expect(reasons).toEqual(["refused", "refused", "refused", "refused"]);
+  });
+});
