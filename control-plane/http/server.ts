@@ -6,6 +6,7 @@ import { answerBrokenRequest } from "#control-plane/http/broken.ts";
 import { createErrorHandler, notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe.ts";
+import { refuseHost } from "#control-plane/http/host-field.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { awaitRestOfBody } from "#control-plane/http/rest-of-body.ts";
 import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/routes-seen.ts";
@@ -76,9 +77,9 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     genReqId: nextId,
     rewriteUrl: ({ url = "/" }) => withoutSuffix(url.startsWith("/") ? url : toOriginForm(url)),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
-    // A path the router cannot read: such requests are neither decorated nor hooked.
+    // A path the router cannot read: such requests are neither decorated nor hooked, and their query is null.
     frameworkErrors: (error, request, reply) => {
-      Object.assign(request, { principal: null, monotonic });
+      Object.assign(request, { principal: null, monotonic, query: {}, params: {} });
       const refusal = receive(request, (name, value) => void reply.header(name, value));
       handleError(refusal ?? error, request, reply);
     },
@@ -101,8 +102,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     const refusal = receive(request, (name, value) => void reply.header(name, value));
     if (refusal !== undefined) done(refusal);
     else if (request.is404) done(unmatched(request, routes));
-    else if (request.headers.host === undefined && request.raw.httpVersion === "1.1") done(withoutHost());
-    else done();
+    else done(refuseHost(request.raw) ?? (isNameable(request.params) ? undefined : notFound()));
   });
   observeRequests(server, log, metrics);
   awaitRestOfBody(server);
@@ -123,10 +123,12 @@ function gone(version: "v1" | "v2"): Refusal {
   return new Refusal("gone", `API ${version} has been switched off. Use /api/v4/ instead of /api/${version}/.`);
 }
 
-/** RFC 9112, section 3.2: a request without Host is answered with 400. Node would do so without a body or an id. */
-function withoutHost(): Refusal {
-  return new Refusal("missing_parameter", { field: "Host", reason: "required", message: "Send a Host header." });
+/** Whether path parameters can be names of anything: no name holds a control character, and PostgreSQL takes no NUL. */
+function isNameable(params: unknown): boolean {
+  return Object.values(params as Readonly<Record<string, string>>).every((value) => !CONTROL.test(value));
 }
+
+const CONTROL = /\p{Cc}/u;
 
 /** The path the router matched against: without query, escapes decoded where they can be. */
 function pathOf(target: string): string {

@@ -1,6 +1,6 @@
 import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 /** What the docs say of this installation. */
 export interface DocsOptions {
@@ -62,6 +62,7 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
   });
   await server.register(reference, {
     routePrefix: "/docs",
+    hooks: { onRequest: withPlainOrigin },
     // Nothing on the page talks to anybody but this server.
     configuration: {
       url: "/openapi.json",
@@ -75,4 +76,13 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
       authentication: { preferredSecurityScheme: "apiKey" },
     },
   });
+}
+
+/**
+ * The page reads its own path out of an address made of the request's protocol and host, and throws where these make
+ * none: an empty Host, HTTP/1.0, a proxy's X-Forwarded-Host. It uses nothing else of the address.
+ */
+function withPlainOrigin(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  Object.defineProperties(request, { protocol: { value: "http" }, hostname: { value: "localhost" } });
+  done();
 }

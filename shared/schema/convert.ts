@@ -15,6 +15,8 @@ interface Kinded extends Bounds {
   readonly "x-max-items"?: number;
 }
 
+// Names, ids and notes hold none, and PostgreSQL takes neither NUL nor half of a surrogate pair.
+const CONTROL = /\p{Cc}/u;
 // More digits than any field of ours can hold; keeps Number() exact.
 const DECIMAL_INTEGER = /^-?(?:0|[1-9]\d{0,14})$/;
 const DECIMAL_NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
@@ -66,7 +68,10 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
     case "string": {
       if (typeof given !== "string") return problem("type");
       const fits = given.length >= (kinded.minLength ?? 0) && given.length <= (kinded.maxLength ?? Infinity);
-      return fits ? { ok: true, value: given } : problem("range");
+      if (!fits) return problem("range");
+      // Fields of a kind have readers of their own.
+      const isClean = "x-kind" in kinded || (given.isWellFormed() && !CONTROL.test(given));
+      return isClean ? { ok: true, value: given } : problem("type", "must not contain control characters");
     }
     default:
       return { ok: true, value: given };

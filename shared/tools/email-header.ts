@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
-import { Nullable } from "#shared/tools/fields.ts";
+import { Lines, Nullable } from "#shared/tools/fields.ts";
 import {
   Alignment,
   ArcChain,
@@ -94,7 +94,7 @@ export const emailHeader = defineTool({
   example: { headers: EXAMPLE },
   deadlineMs: () => 30_000,
   params: Type.Object({
-    headers: Type.String({
+    headers: Lines({
       minLength: 1,
       maxLength: MAX_HEADERS_BYTES,
       description: "Raw headers of a message, or the whole message; at most 256 KB. A body is not looked at",

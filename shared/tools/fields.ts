@@ -1,7 +1,7 @@
 import { Type, type TSchema, type TUnsafe } from "typebox";
 
 /** How `parseParams` treats a field beyond its JSON type; published as `x-kind`. */
-export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resource" | "flag" | "word" | "list";
+export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resource" | "text" | "flag" | "word" | "list";
 
 interface Described {
   readonly description: string;
@@ -42,6 +42,13 @@ export function IpAddress(options: Described): TUnsafe<string> {
 /** What registries know: a domain name, an IP address, or an AS number (AS64500 or 64500). */
 export function Resource(options: Described): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "resource", ...options });
+}
+
+/** Text of any number of lines, every character allowed; fields of plain Type.String hold no control characters. */
+export function Lines(
+  options: Described & { readonly minLength: number; readonly maxLength: number },
+): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", "x-kind": "text", ...options });
 }
 
 /** 0 or 1 on the wire (true and false are understood), a boolean for the implementation. */

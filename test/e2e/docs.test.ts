@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { sendRaw } from "#test/support/raw-http.ts";
 
 let plane: TestControlPlane;
 
@@ -37,6 +38,18 @@ async function document(): Promise<{ text: string; api: OpenApi }> {
   const { text, body } = await plane.call("/openapi.json");
   return { text, api: body as unknown as OpenApi };
 }
+
+describe("GET /docs", () => {
+  it("is a page whatever names the server, and 400 where nothing could be named so", async () => {
+    const ask = async (head: string) =>
+      (await sendRaw(plane.url, `GET /docs/ ${head}Connection: close\r\n\r\n`)).slice(0, 12);
+    expect(await ask("HTTP/1.1\r\nHost: vantage.example:8080\r\n")).toBe("HTTP/1.1 200");
+    expect(await ask("HTTP/1.1\r\nHost: [2001:db8::1]:8080\r\n")).toBe("HTTP/1.1 200");
+    expect(await ask("HTTP/1.1\r\nHost:\r\n")).toBe("HTTP/1.1 200");
+    expect(await ask("HTTP/1.0\r\n")).toBe("HTTP/1.1 200");
+    expect(await ask("HTTP/1.1\r\nHost: a b\r\n")).toBe("HTTP/1.1 400");
+  });
+});
 
 describe("GET /openapi.json", () => {
   it("is OpenAPI 3.1 that a linter has no error about", async () => {

@@ -32,6 +32,12 @@ describe("paths and methods", () => {
     },
   );
 
+  it("a parameter that holds a control character is 404, a path that holds a broken escape too", async () => {
+    for (const name of ["a%00b", "a%0Ab", "a%7Fb", "a%C2%85b", "a%ED%A0%80b", "a%FFb", "a%zzb"]) {
+      expect((await call(`${gate.url}/api/v4/hooks/${name}`, { key })).status, name).toBe(404);
+    }
+  });
+
   it("a parameter beyond all measure is 404", async () => {
     expect((await call(`${gate.url}/api/v4/hooks/${"x".repeat(5_000)}`, { key })).status).toBe(404);
   });
@@ -202,6 +208,40 @@ describe("every answer", () => {
     }
   });
 
+  it.each([
+    ["two Host fields", "Host: a.example\r\nHost: b.example", "duplicate"],
+    ["the same Host twice", "Host: a.example\r\nhost: a.example", "duplicate"],
+    ["spaces in Host", "Host: a b", "type"],
+    ["user info in Host", "Host: user@a.example", "type"],
+    ["a path in Host", "Host: a.example/x", "type"],
+    ["a broken escape in Host", "Host: %zz", "type"],
+    ["a number that is no address in Host", "Host: 256.256.256.256", "type"],
+    ["a port that is none in Host", "Host: a.example:99999", "type"],
+    ["broken brackets in Host", "Host: [::1", "type"],
+    ["letters beyond ASCII in Host", "Host: b\u00fccher.example", "type"],
+  ])("to %s is a 400 without a word in the log", async (_, fields, reason) => {
+    const before = gate.lines.length;
+    const answer = await sendRaw(gate.url, `GET /api/v4/whoami HTTP/1.1\r\n${fields}\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 400[^]*x-request-id/);
+    expect(answer).toContain(`"field":"Host","reason":"${reason}"`);
+    expect(gate.lines.slice(before).filter((line) => "err" in line)).toEqual([]);
+  });
+
+  it("to any Host that can be one is as ever", async () => {
+    for (const host of [
+      "a.example",
+      "A.example:8080",
+      "a_b.example.",
+      "127.0.0.1:1",
+      "[::1]",
+      "[2001:db8::1]:80",
+      "",
+    ]) {
+      const request = `GET /api/v4/whoami HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`;
+      expect(await sendRaw(gate.url, request), host).toMatch(/^HTTP\/1.1 200/);
+    }
+  });
+
   it("to HTTP/1.1 without Host is a 400", async () => {
     expect(await sendRaw(gate.url, "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n")).toMatch(
       /^HTTP\/1.1 400[^]*x-request-id[^]*"field":"Host"/,
@@ -227,7 +267,7 @@ describe("the log and the metrics", () => {
     for (const secret of [key, "token-in-path", "private.example", "nope-secret-path"])
       expect(text).not.toContain(secret);
     await expect.poll(() => gate.lines.some((line) => line["route"] === "/api/v4/hooks/:id")).toBe(true);
-    const line = gate.lines.find((each) => each["route"] === "/api/v4/hooks/:id");
+    const line = gate.lines.findLast((each) => each["route"] === "/api/v4/hooks/:id");
     expect(line).toMatchObject({ msg: "request", method: "GET", status: 200, account_id: 1, address: "127.0.0.1" });
     const metrics = await gate.app.metrics.registry.metrics();
     expect(metrics).toMatch(

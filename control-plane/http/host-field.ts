@@ -1,0 +1,39 @@
+import type { IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
+import { Refusal } from "#control-plane/http/errors.ts";
+
+// RFC 9110, section 7.2: uri-host [ ":" port ]. The characters of host names and of address literals; no user info, no
+// percent-encoding, which no client sends. Empty is allowed: the target then has no authority.
+const FORM = /^(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{0,5})?$/;
+const LONGEST = 260;
+
+/** Valid values of the last requests: the URL parser takes longer than a look-up. */
+const known = new LRUCache<string, true>({ max: 1_000 });
+
+/**
+ * The refusal of a request whose Host field is missing, repeated or unusable (RFC 9112, section 3.2: 400); undefined for
+ * any other request. Node keeps the first of several fields without a word. HTTP/1.0 has no such field.
+ */
+export function refuseHost({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): Refusal | undefined {
+  if (host === undefined) return httpVersion === "1.1" ? refusal("required", "Send a Host header.") : undefined;
+  let fields = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") fields += 1;
+  }
+  if (fields > 1) return refusal("duplicate", "Send one Host header.");
+  if (known.has(host)) return undefined;
+  if (!isHost(host))
+    return refusal("type", "The Host header must be a host name or an address, with or without a port.");
+  known.set(host, true);
+  return undefined;
+}
+
+function isHost(value: string): boolean {
+  if (value.length > LONGEST || !FORM.test(value)) return false;
+  return value === "" || URL.canParse(`http://${value}/`);
+}
+
+function refusal(reason: string, message: string): Refusal {
+  return new Refusal("missing_parameter", { field: "Host", reason, message });
+}
