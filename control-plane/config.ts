@@ -39,6 +39,7 @@ export interface Config {
   readonly allow: { readonly targets: readonly string[]; readonly names: readonly string[] };
   readonly contactUrl: string | null;
   readonly optOutFile: string | null;
+  readonly logLevel: Settings["logLevel"];
 }
 
 /** The listener of Prometheus metrics. */
@@ -98,5 +99,6 @@ function view(settings: Settings, databaseUrl: string, metricsDefaulted: boolean
     allow: { targets: settings.allowTargets ?? [], names: settings.allowNames ?? [] },
     contactUrl: settings.contactUrl,
     optOutFile: settings.optOutFile,
+    logLevel: settings.logLevel,
   };
 }

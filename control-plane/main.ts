@@ -6,6 +6,7 @@ import type { Clock, Random } from "#shared/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { createApp } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
+import { readBuild, registerBuildInfo } from "#shared/process/build.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
 import { openOptOutFile } from "#shared/process/opt-out-file.ts";
@@ -43,7 +44,7 @@ async function main(config: Config): Promise<void> {
   }
   const plans = config.plansFile === null ? null : overridePlans(readJson("VANTAGE_PLANS", config.plansFile));
   if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
-  const log = createLog();
+  const log = createLog({ level: config.logLevel });
   const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
   if (!optOut.ok) fail(optOut.line);
   const app = await createApp({
@@ -54,9 +55,9 @@ async function main(config: Config): Promise<void> {
     random,
     log,
   }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
-  const version = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
-    .version;
-  const service = await serve(app, version, optOut.optOut).catch((error: unknown) =>
+  const build = readBuild();
+  registerBuildInfo(app.metrics.registry, build);
+  const service = await serve(app, build.version, optOut.optOut).catch((error: unknown) =>
     fail(`cannot listen: ${reasonOf(error)}`),
   );
   const { address, defaulted } = config.metrics;
@@ -69,7 +70,7 @@ async function main(config: Config): Promise<void> {
   if (metrics !== null && address !== null && address.port !== 0 && metrics.port !== address.port) {
     log.warn({ wanted: address.port, port: metrics.port }, "metrics port in use; took a free one");
   }
-  log.info({ ...service.ports, metrics: metrics?.port ?? null, version }, "control plane listening");
+  log.info({ ...service.ports, metrics: metrics?.port ?? null, version: build.version }, "control plane listening");
 
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {

@@ -20,7 +20,7 @@ export interface MetricsSources {
 /** A registry with the process's own figures in it. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
-  collectProcessMetrics(registry, "vantage_");
+  collectProcessMetrics(registry);
   const registers = [registry];
   registry.registerMetric(
     new Gauge({

@@ -22,6 +22,7 @@ export interface Config {
   /** For the User-Agent. */
   readonly contactUrl: string | null;
   readonly optOutFile: string | null;
+  readonly logLevel: Settings["logLevel"];
   readonly metrics: {
     /** null: off. Port 0: a free one. */
     readonly address: Address | null;
@@ -94,6 +95,7 @@ export function readConfig(environment: Environment): ReadConfig {
     allow: { targets: settings.allowTargets ?? [], names: settings.allowNames ?? [] },
     contactUrl: settings.contactUrl,
     optOutFile: settings.optOutFile,
+    logLevel: settings.logLevel,
     metrics: {
       address: agentMetricsAddr === "off" ? null : agentMetricsAddr,
       defaulted: !given.has("VANTAGE_AGENT_METRICS_ADDR"),

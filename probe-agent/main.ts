@@ -1,13 +1,13 @@
 // The agent's process: environment -> config -> state -> network -> attach -> drain. The only file of it that touches the
 // environment, the host's clock and randomness.
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { Registry } from "prom-client";
 import { findChromium, searchPathOf } from "#shared/process/chromium.ts";
 import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 import type { Clock, Random } from "#shared/clock.ts";
 import { createEgress } from "#shared/egress.ts";
+import { readBuild, registerBuildInfo } from "#shared/process/build.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
 import { openOptOutFile } from "#shared/process/opt-out-file.ts";
@@ -50,7 +50,7 @@ function fail(line: string): never {
 async function main(config: Config): Promise<void> {
   const trusted = readTrustAnchors(config.files.trustAnchors);
   if (!trusted.ok) fail(trusted.fault);
-  const log = createLog().child({ region: config.place.region });
+  const log = createLog({ level: config.logLevel }).child({ region: config.place.region });
   const data = openData(config, (line) => log.warn(line));
   if (!data.ok) fail(data.line);
   const opened = openState(config.stateDir, process.pid);
@@ -63,12 +63,11 @@ async function main(config: Config): Promise<void> {
 
   const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
   if (!optOut.ok) fail(optOut.line);
-  const { version, homepage } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-    version: string;
-    homepage: string;
-  };
+  const build = readBuild();
+  const { version, homepage } = build;
   const registry = new Registry();
-  collectProcessMetrics(registry, "vantage_agent_");
+  collectProcessMetrics(registry);
+  registerBuildInfo(registry, build);
   const metrics = createAgentMetrics(registry);
   const { address, defaulted } = config.metrics;
   const listener =

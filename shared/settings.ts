@@ -10,6 +10,9 @@ const hub = row("control-plane");
 const agent = row("agent");
 const both = row("both");
 
+/** From the fewest lines to the most. */
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
+
 const WORD = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const VISIBLE = /^[\x21-\x7e]{1,512}$/;
 const DAY = 86_400_000;
@@ -173,6 +176,10 @@ export const SETTINGS = {
   optOutFile: both("VANTAGE_OPT_OUT_FILE", path("a file of targets never to be reached"), {
     absent: "none",
     meaning: "targets whose owners want no checks",
+  }),
+  logLevel: both("VANTAGE_LOG_LEVEL", choice(...LOG_LEVELS), {
+    default: "info",
+    meaning: "least severe lines that are logged; info has a line per request",
   }),
   resolvers: agent("VANTAGE_RESOLVERS", resolverSource, {
     absent: "built-in list",

@@ -1,9 +1,9 @@
-import { pino, type DestinationStream, type Logger } from "pino";
+import { pino, type DestinationStream, type Level, type Logger } from "pino";
 
 /** How the log is written. */
 export interface LogOptions {
-  /** pino's level; info shows one line per request. */
-  readonly level?: string;
+  /** The least severe level that is written; info, the default, has one line per request. */
+  readonly level?: Level;
   /** Where lines go; standard output by default, gathered for a tenth of a second. */
   readonly destination?: DestinationStream;
 }

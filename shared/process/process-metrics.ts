@@ -1,10 +1,16 @@
 import { collectDefaultMetrics, type Registry } from "prom-client";
 
-/** Sums that prom-client names like counters though they are gauges; the same figures stand by type without them. */
+/**
+ * Gauges whose names end in `_total`, which promtool refuses; the sums over the labels of `nodejs_active_handles` and so on
+ * are the same figures.
+ */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
-/** Registers the process's own figures: CPU, memory, event loop, garbage collection. `prefix` ends in an underscore. */
-export function collectProcessMetrics(register: Registry, prefix: string): void {
-  collectDefaultMetrics({ register, prefix });
-  for (const name of MISNAMED) register.removeSingleMetric(`${prefix}${name}`);
+/**
+ * Registers the process's own figures: CPU, memory, event loop, garbage collection. They have the standard names
+ * (`process_*`, `nodejs_*`), so that published dashboards and alert rules read them.
+ */
+export function collectProcessMetrics(register: Registry): void {
+  collectDefaultMetrics({ register });
+  for (const name of MISNAMED) register.removeSingleMetric(name);
 }

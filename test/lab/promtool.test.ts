@@ -17,6 +17,9 @@ function whyNoPromtool(): string | null {
 const missing = whyNoPromtool();
 if (missing !== null) console.warn(`promtool.test.ts ${missing}`);
 
+/** The process's figures have the names that every dashboard knows. */
+const STANDARD = /^process_cpu_seconds_total [\s\S]+^nodejs_eventloop_lag_seconds /m;
+
 /** What promtool has to say; empty when it accepts everything. */
 function complaints(text: string): string {
   const { stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
@@ -47,6 +50,7 @@ describe.skipIf(missing !== null)("promtool", () => {
   it("accepts the control plane's metrics", async () => {
     const text = await plane.app.metrics.registry.metrics();
     expect(text).toContain("vantage_jobs_total");
+    expect(text).toMatch(STANDARD);
     expect(complaints(text)).toBe("");
   });
 
@@ -55,6 +59,8 @@ describe.skipIf(missing !== null)("promtool", () => {
     const response = await fetch(`http://127.0.0.1:${port}/metrics`);
     const text = await response.text();
     expect(text).toContain("vantage_agent_");
+    expect(text).toContain("vantage_build_info{");
+    expect(text).toMatch(STANDARD);
     expect(complaints(text)).toBe("");
   });
 

@@ -80,7 +80,7 @@ it("pages made to hold an agent up hold up neither its beats nor its other jobs,
     ];
     for (const { status } of await Promise.all(calls)) light.push(status);
     worstLag = Math.max(worstLag, await figure("vantage_agent_loop_lag_seconds"));
-    mostMemory = Math.max(mostMemory, await figure("vantage_agent_process_resident_memory_bytes"));
+    mostMemory = Math.max(mostMemory, await figure("process_resident_memory_bytes"));
   }
 
   expect(new Set(light)).toEqual(new Set([200]));

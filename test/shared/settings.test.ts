@@ -32,6 +32,16 @@ test("names are unique and each row says what is allowed and what happens withou
   }
 });
 
+test("the log level is one of pino's, for both processes", () => {
+  expect(value("logLevel", {})).toBe("info");
+  expect(value("logLevel", { VANTAGE_LOG_LEVEL: "trace" })).toBe("trace");
+  for (const process of ["control-plane", "agent"] as const) {
+    expect(line({ VANTAGE_LOG_LEVEL: "verbose" }, process)).toBe(
+      'VANTAGE_LOG_LEVEL must be fatal, error, warn, info, debug, trace, not "verbose"',
+    );
+  }
+});
+
 test("an empty or blank variable counts as unset", () => {
   expect(value("region", { VANTAGE_REGION: "" })).toBe("local");
   expect(value("city", { VANTAGE_CITY: "  " })).toBeNull();

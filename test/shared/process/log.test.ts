@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createLog, gather } from "#shared/process/log.ts";
+import { createLog, gather, type LogOptions } from "#shared/process/log.ts";
 
 function capture() {
   const lines: Record<string, unknown>[] = [];
@@ -14,6 +14,18 @@ function capture() {
 }
 
 describe("a log line", () => {
+  it("is written from the level on that was asked for, info without one", () => {
+    const levels = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
+    const written = (options: Pick<LogOptions, "level">) => {
+      const lines: string[] = [];
+      const log = createLog({ ...options, destination: { write: (line) => void lines.push(line) } });
+      for (const level of levels) log[level]("x");
+      return lines.map((line) => (JSON.parse(line) as { level: string }).level);
+    };
+    for (const level of levels) expect(written({ level })).toEqual(levels.slice(0, levels.indexOf(level) + 1));
+    expect(written({})).toEqual(["fatal", "error", "warn", "info"]);
+  });
+
   it("is JSON with level, time and message", () => {
     const { log, lines } = capture();
     log.warn({ region: "eu-west" }, "hello");

@@ -6,6 +6,7 @@ import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/
 
 const MAIN = fileURLToPath(new URL("../../../../shared/client/main.ts", import.meta.url));
 const OFF = { VANTAGE_METRICS_ADDR: "off", VANTAGE_AGENT_METRICS_ADDR: "off" };
+const LOGS = ["control-plane.log", "agent.log"];
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
 vi.setConfig({ testTimeout: 120_000 });
@@ -26,6 +27,7 @@ test("vantage up runs the real control plane and agent, and the printed key work
   expect(await ready.json()).toMatchObject({ degraded: [] });
   const token = readFileSync(join(place.directory, "admin-token"), "utf8").trim();
   expect(run.output()).not.toContain(token);
+  for (const name of LOGS) expect(readFileSync(join(place.directory, name), "utf8"), name).toContain('"level":"info"');
   run.process.kill("SIGTERM");
   expect(await run.ended).toBe(0);
   expect(serversIn(place.directory)).toEqual([]);
@@ -34,9 +36,11 @@ test("vantage up runs the real control plane and agent, and the printed key work
 test("npm's sudden death ends what it started", async () => {
   // npm runs scripts through a shell and names the script in this variable.
   const shell = ["sh", "-c", `"$0" "$1" up; :`, process.execPath, MAIN];
-  const run = place.start({ ...OFF, npm_lifecycle_event: "start" }, shell);
+  const run = place.start({ ...OFF, VANTAGE_LOG_LEVEL: "error", npm_lifecycle_event: "start" }, shell);
   await run.says("Ctrl-C stops everything");
   run.process.kill("SIGKILL");
   await until(() => serversIn(place.directory).length === 0, "everything stopped");
   expect(await run.ended).toBeNull();
+  for (const name of LOGS)
+    expect(readFileSync(join(place.directory, name), "utf8"), name).not.toContain('"level":"info"');
 });

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Gauge, type Registry } from "prom-client";
+
+const CLONE = fileURLToPath(new URL("../..", import.meta.url));
+/** A commit's name: SHA-1, or SHA-256 in a repository of that format. */
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+/** What is running. */
+export interface Build {
+  /** Of package.json. */
+  readonly version: string;
+  /** The project's page. */
+  readonly homepage: string;
+  /** The commit that is checked out, in full; "unknown" where the program is not in a git clone. */
+  readonly revision: string;
+  /** Of the running Node.js, with its leading v. */
+  readonly node: string;
+}
+
+/** Reads what is running, from a few small files; meant for the start of a process. */
+export function readBuild(clone: string = CLONE): Build {
+  const { version, homepage } = JSON.parse(readFileSync(join(clone, "package.json"), "utf8")) as {
+    version: string;
+    homepage: string;
+  };
+  return { version, homepage, revision: readRevision(clone) ?? "unknown", node: process.version };
+}
+
+/**
+ * The commit of HEAD as gitrepository-layout(5) stores it: HEAD names a commit, or a reference that is a file of its own
+ * or a line of packed-refs. In a linked worktree `.git` is a file with the path of its git directory, and references are
+ * in the common one. null where there is none or it is kept in another way.
+ */
+function readRevision(clone: string): string | null {
+  const linked = /^gitdir: (.+)$/.exec(readLine(join(clone, ".git")) ?? "")?.[1];
+  const directory = resolve(clone, linked ?? ".git");
+  const head = readLine(join(directory, "HEAD")) ?? "";
+  const reference = /^ref: (refs\/.+)$/.exec(head)?.[1];
+  if (reference === undefined) return COMMIT.test(head) ? head : null;
+  const common = resolve(directory, readLine(join(directory, "commondir")) ?? ".");
+  const loose = readLine(join(common, reference)) ?? "";
+  if (COMMIT.test(loose)) return loose;
+  const packed = readText(join(common, "packed-refs")) ?? "";
+  const line = packed.split("\n").find((each) => each.endsWith(` ${reference}`));
+  const commit = line?.slice(0, line.indexOf(" ")) ?? "";
+  return COMMIT.test(commit) ? commit : null;
+}
+
+function readLine(path: string): string | null {
+  return readText(path)?.split("\n", 1)[0]?.trim() ?? null;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** Registers vantage_build_info: always 1, what is running is in its labels. */
+export function registerBuildInfo(registry: Registry, { version, revision, node }: Build): void {
+  const gauge = new Gauge({
+    name: "vantage_build_info",
+    help: "What is running: the version of Vantage, its git revision and the version of Node.js; always 1",
+    labelNames: ["version", "revision", "node"],
+    registers: [registry],
+  });
+  gauge.set({ version, revision, node }, 1);
+}
