@@ -1,4 +1,5 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { bodyBreakOf, type BodyBreak } from "#shared/tools/http/body.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { tryOnSite } from "#probe-agent/sources/site.ts";
@@ -13,6 +14,8 @@ export interface RobotsAnswer {
   /** At most 500 KiB. */
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
+  /** Why the file ended before its end; null where it did not. */
+  readonly broken: BodyBreak | null;
 }
 
 /** RFC 9309 section 2.5: what a crawler must read, and Google's does, is 500 KiB. */
@@ -43,5 +46,6 @@ export async function fetchRobotsOf(net: Net, origin: string): Promise<Outcome<R
     contentType: joinedHeader(final.headers, "content-type"),
     bytes: body.bytes,
     truncated: body.truncated,
+    broken: bodyBreakOf(body.error),
   });
 }

@@ -1,3 +1,4 @@
+import { bodyBreakOf } from "#shared/tools/http/body.ts";
 import { isHtml } from "#probe-agent/analysis/html.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
@@ -49,6 +50,6 @@ export async function fetchSmallFile(net: Net, url: string, name: string, maxBod
     html,
     contentType,
     bytes: body.bytes.byteLength,
-    truncated: body.truncated,
+    truncated: body.truncated || bodyBreakOf(body.error) !== null,
   };
 }

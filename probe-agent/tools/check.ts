@@ -2,6 +2,7 @@ import { failed, ok } from "#shared/outcome.ts";
 import { classifyAddress } from "#shared/egress.ts";
 import { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
+import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { describeSession } from "#probe-agent/analysis/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/timing.ts";
 import type { Net } from "#probe-agent/net/port.ts";
@@ -91,6 +92,10 @@ function bodyReport({ final, body }: PageSnapshot): Result["body"] {
 
 function limitationsOf({ final, body }: PageSnapshot): string[] {
   const limitations: string[] = [];
+  const broken = bodyBreakOf(body.error);
+  if (broken !== null) {
+    limitations.push(`The body was cut short: ${BODY_BREAKS[broken]}. Its sizes and hash are of the part received.`);
+  }
   if (body.truncated) limitations.push("The body was not read to its end: its sizes and hash are of the part read.");
   if (final.blocked.length > 0) limitations.push("Addresses marked blocked were not contacted.");
   return limitations;

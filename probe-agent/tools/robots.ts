@@ -1,4 +1,5 @@
 import { ok } from "#shared/outcome.ts";
+import { BODY_BREAKS } from "#shared/tools/http/body.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
 import type { ReportOf } from "#probe-agent/analysis/analyses.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
@@ -49,7 +50,7 @@ function testedUrl(text: string, origin: string): string | undefined {
 }
 
 function issuesOf(answer: RobotsAnswer, report: ReportOf<"robots">): string[] {
-  const { status, contentType, truncated } = answer;
+  const { status, contentType, truncated, broken } = answer;
   const { availability, html, errors, lenient, faults } = report;
   const isText = /^text\/plain\b/i.test(contentType ?? "");
   return [
@@ -59,6 +60,7 @@ function issuesOf(answer: RobotsAnswer, report: ReportOf<"robots">): string[] {
     ...(availability === "parsed" && !html && !isText
       ? ["It is not served as text/plain (RFC 9309 section 2.3)."]
       : []),
+    ...(broken === null ? [] : [`It was cut short: ${BODY_BREAKS[broken]}. Rules further down are not known.`]),
     ...(truncated ? ["It is larger than 500 KiB; crawlers may ignore what is beyond."] : []),
     ...(errors > 0 ? [`${errors} lines are no rules.`] : []),
     ...(lenient > 0 ? [`${lenient} lines are understood by lenient crawlers only.`] : []),

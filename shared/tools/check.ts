@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Flag, Limitations, Nullable, Url } from "#shared/tools/fields.ts";
+import { BODY_BREAKS } from "#shared/tools/http/body.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import { urlSeenAt } from "#shared/tools/observations.ts";
 
@@ -67,7 +68,12 @@ const Body = Type.Object(
     encoding: Nullable(text("Content codings undone, null for none")),
     truncated: Type.Boolean({ description: "Reading stopped at the cap of 5 MiB or at a decompression bomb" }),
     sha256: Nullable(text("SHA-256 of the decoded bytes read, hex; null for HEAD")),
-    error: Nullable(text("What was wrong: incomplete, bad_encoding, truncated_encoding, bad_content_length, ...")),
+    error: Nullable(
+      text(
+        `What was wrong. Cut short: ${Object.keys(BODY_BREAKS).join(", ")}. Else: bad_encoding, truncated_encoding, ` +
+          "bad_content_length, ...",
+      ),
+    ),
   },
   { description: "The final response's body; its content is not returned" },
 );
@@ -132,7 +138,8 @@ export const check = defineTool({
       { description: "Header fields of the final response in wire order, repeats kept" },
     ),
     faults: Type.Array(Type.String(), {
-      description: "Protocol errors in the final header that were read over, e.g. obsolete_line_folding",
+      description:
+        "Protocol errors in the final header that were read over, e.g. obsolete_line_folding, status_code_out_of_range",
     }),
     redirects: Type.Array(Redirect, { description: "Redirects followed, in order, without the final response" }),
     stopped: Nullable(text("bad_location where the final response redirects to where nobody can follow, else null")),

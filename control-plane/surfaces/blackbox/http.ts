@@ -1,8 +1,9 @@
 import { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
+import { bodyBreakOf } from "#shared/tools/http/body.ts";
 import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
-import { targetFailure, type Module } from "#control-plane/surfaces/blackbox/module.ts";
+import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
 type Check = ResultOf<typeof check>;
 
@@ -26,14 +27,21 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
         return { failure, seconds: null, samples: FAILURE };
       }
       return {
-        // The code itself is in probe_http_status_code.
-        failure: result.code >= 200 && result.code <= 299 ? null : targetFailure("response", "http_status"),
+        failure: failureOf(result),
         seconds: result.timing_us.elapsed_us / 1e6,
         samples: samplesOf(result),
       };
     },
     failure: FAILURE,
   };
+}
+
+/** Why an answer is no success. The code itself is in probe_http_status_code. */
+function failureOf({ code, body }: Check): Cause | null {
+  if (code < 200 || code > 299) return targetFailure("response", "http_status");
+  // The exporter's client fails where a body is cut short.
+  const broken = bodyBreakOf(body.error);
+  return broken === null ? null : targetFailure("response", broken);
 }
 
 // -1 where the server does not say, as in Go's http.Response; a 204 has no body by definition.

@@ -15,8 +15,8 @@ export interface Exchange {
   /** Codes of the 1xx responses before it. */
   readonly informational: readonly number[];
   /**
-   * Reads the body once; failed: it broke off with the connection or the deadline. Closes the connection. After
-   * `patienceMs` the body is what came, with the error "timeout"; with a patience it is that too where it broke off.
+   * Reads the body once and closes the connection. A body that breaks off is what came, with the reason as its error
+   * (failure.ts, bodyBreak); after `patienceMs` it is what came, with the error "timeout". failed: the job's deadline.
    */
   readBody(maxBytes: number, patienceMs?: number): Promise<BodyRead | Failed>;
   /** Closes the connection without the body. */
@@ -34,11 +34,6 @@ export interface ExchangeContext {
   readonly clock: Clock;
   /** Names the peer in messages. */
   readonly where: string;
-}
-
-/** Whether a body that broke off so is worth having as far as it came: whoever set a patience said so. */
-export function isLeftOver(failure: Failed, patienceMs: number | undefined): boolean {
-  return patienceMs !== undefined && failure.reason !== "timeout";
 }
 
 /** The longest a body may take; `giveUp` is called once it is over. */

@@ -1,4 +1,5 @@
 import { failed, type Failed, type Source, type Stage } from "#shared/outcome.ts";
+import type { BodyBreak } from "#shared/tools/http/body.ts";
 
 /**
  * Reasons of the engine, by stage. connect: refused, unreachable, timeout, reset, local_error.
@@ -90,4 +91,15 @@ export function exchangeFailure(error: unknown, stage: Stage, where: string): Fa
     return failed(stage, "target", "timeout", `${where}: ${words}`);
   }
   return failed(stage, "target", "reset", `${where}: the connection broke off`);
+}
+
+/**
+ * Why a body broke off on a standing connection. reset: a TCP reset, or HTTP/2's RST_STREAM or GOAWAY; timeout: the
+ * deadline; tls_error: a record that cannot be read, or an alert; protocol_error: frames that are not HTTP/2.
+ */
+export function bodyBreak(error: unknown): Exclude<BodyBreak, "incomplete"> {
+  const code = errorCode(error);
+  if (code === "DEADLINE" || code === "ETIMEDOUT") return "timeout";
+  if (code.startsWith("ERR_SSL_")) return "tls_error";
+  return code === "ERR_HTTP2_ERROR" ? "protocol_error" : "reset";
 }

@@ -11,6 +11,7 @@ import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
 import { exchangeUpgrade } from "#probe-agent/net/http/h2c.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
+import { namingProtocol } from "#probe-agent/net/http/not-tls.ts";
 import { readLocation, type LocationVerdict } from "#probe-agent/net/http/redirect.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 
@@ -71,6 +72,9 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   let socket: { destroy(error?: Error): unknown } = raw;
   if (url.protocol === "https:") {
     const secured = await secure(raw, host, context.alpn, context);
+    if (secured.status === "failed" && secured.reason === "not_tls") {
+      return await namingProtocol(secured, address, port, context);
+    }
     if (secured.status !== "ok") return secured;
     const { socket: encrypted } = secured.data;
     ({ tls } = secured.data);

@@ -1,17 +1,18 @@
 import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
+import { createArrivals, type Arrivals } from "#probe-agent/net/http/arrivals.ts";
 import { createBodyCollector, type BodyCollector } from "#probe-agent/net/http/body.ts";
 import {
-  isLeftOver,
   MAX_INFORMATIONAL,
   startPatience,
   type BodyRead,
   type Exchange,
   type ExchangeContext,
 } from "#probe-agent/net/http/exchange.ts";
-import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
+import { bodyBreak, DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { bodyFraming, createChunkedDecoder, type FramingVerdict } from "#probe-agent/net/http/framing.ts";
-import { listOf, readable } from "#probe-agent/net/http/header-text.ts";
+import { listOf } from "#probe-agent/net/http/header-text.ts";
+import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts";
 import { http1Request, type HopRequest } from "#probe-agent/net/http/request.ts";
 import {
   createHeadReader,
@@ -19,8 +20,7 @@ import {
   type HeadProgress,
   type ResponseHead,
 } from "#probe-agent/net/http/response-head.ts";
-
-type Source = AsyncIterator<Buffer, undefined>;
+import { spokenVersion, statusLineFault } from "#probe-agent/net/http/status-line.ts";
 
 /**
  * One request on a connected socket, spoken by ourselves: the version, the reason phrase, the wire case, 1xx and
@@ -32,7 +32,7 @@ export async function exchangeHttp1(
   request: HopRequest,
   context: ExchangeContext,
 ): Promise<Exchange | Failed> {
-  const source = socket.iterator({ destroyOnReturn: true }) as Source;
+  const source = createArrivals(socket);
   let sent = false;
   socket.write(http1Request(request), (error) => {
     sent = error === undefined || error === null;
@@ -41,12 +41,12 @@ export async function exchangeHttp1(
   const informational: number[] = [];
   try {
     let firstByteAt: number | null = null;
-    let chunk = await next(source);
+    let chunk = await source.next();
     while (chunk !== null) {
       if (chunk.length > 0) firstByteAt ??= context.clock.monotonic();
       const progress = read(chunk);
       if (progress.state === "broken") return giveUp(socket, brokenHead(progress, context.where));
-      if (progress.state === "more") chunk = await next(source);
+      if (progress.state === "more") chunk = await source.next();
       else if (progress.head.code >= 200 || progress.head.code === 101) {
         const at = { firstByteAt: firstByteAt ?? context.clock.monotonic(), informational };
         return opened(socket, source, request, context, progress, at);
@@ -72,7 +72,7 @@ export function tooManyInformational(where: string): Failed {
 
 function opened(
   socket: Socket,
-  source: Source,
+  source: Arrivals,
   request: HopRequest,
   context: ExchangeContext,
   { head, rest }: Extract<HeadProgress, { state: "head" }>,
@@ -80,7 +80,7 @@ function opened(
 ): Exchange {
   return {
     status: "ok",
-    head,
+    head: { ...head, version: spokenVersion(head.version) },
     ...at,
     close: () => socket.destroy(),
     async readBody(maxBytes, patienceMs) {
@@ -91,8 +91,10 @@ function opened(
         return await finished(collector, error);
       } catch (error) {
         if (patience.isOver()) return await finished(collector, "timeout");
-        const failure = exchangeFailure(error, "response", context.where);
-        return isLeftOver(failure, patienceMs) ? await finished(collector, failure.reason) : failure;
+        const fault = bodyBreak(error);
+        return fault === "timeout"
+          ? exchangeFailure(error, "response", context.where)
+          : await finished(collector, fault);
       } finally {
         patience.end();
         socket.destroy();
@@ -110,7 +112,7 @@ async function finished(collector: BodyCollector, error: string | null): Promise
 
 /** Feeds the body to the collector; returns what was wrong with its framing. Throws what the socket throws. */
 async function readFramed(
-  source: Source,
+  source: Arrivals,
   { method, h2c }: HopRequest,
   head: ResponseHead,
   rest: Buffer,
@@ -132,14 +134,9 @@ async function readFramed(
       await collector.write(piece.data.length === 1 && piece.data[0] ? piece.data[0] : Buffer.concat(piece.data));
       if (piece.error !== null || piece.done) return piece.error ?? fault;
     }
-    if (left > 0 && !collector.full()) chunk = await next(source);
+    if (left > 0 && !collector.full()) chunk = await source.next();
   }
   return fault;
-}
-
-async function next(source: Source): Promise<Buffer | null> {
-  const step = await source.next();
-  return step.done === true ? null : step.value;
 }
 
 function giveUp(socket: Socket, failure: Failed): Failed {
@@ -149,10 +146,10 @@ function giveUp(socket: Socket, failure: Failed): Failed {
 
 function brokenHead(progress: Extract<HeadProgress, { state: "broken" }>, where: string): Failed {
   const { reason, seen } = progress;
-  const start = JSON.stringify(readable(seen.slice(0, 40)));
+  const [line = ""] = seen.split(/\r?\n/, 1);
   const words = {
-    not_http: `the answer is not HTTP/1 (HTTP/0.9 or another protocol), it begins with ${start}`,
-    protocol_error: `the status line cannot be read: ${start}`,
+    not_http: `the answer is not HTTP/1 but ${protocolOf(seen) ?? "another protocol"}, it begins with ${quotedStart(seen)}`,
+    protocol_error: statusLineFault(line),
     headers_overflow: HEAD_TOO_LARGE,
   }[reason];
   return failed("response", "target", reason, `${where}: ${words}`);

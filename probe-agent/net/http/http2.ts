@@ -7,15 +7,15 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
+import { createArrivals } from "#probe-agent/net/http/arrivals.ts";
 import { createBodyCollector } from "#probe-agent/net/http/body.ts";
 import {
-  isLeftOver,
   MAX_INFORMATIONAL,
   startPatience,
   type Exchange,
   type ExchangeContext,
 } from "#probe-agent/net/http/exchange.ts";
-import { errorCode, exchangeFailure } from "#probe-agent/net/http/failure.ts";
+import { bodyBreak, errorCode, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { bodyFraming, hasBody } from "#probe-agent/net/http/framing.ts";
 import { listOf, type RawHeader } from "#probe-agent/net/http/header-text.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
@@ -29,6 +29,8 @@ import {
 
 /** Octets in flight: enough for a far server, little enough for a hostile one. */
 const WINDOW_BYTES = 1 << 20;
+
+const PROTOCOL_ERROR = constants.NGHTTP2_PROTOCOL_ERROR;
 
 /** One request on a connection that agreed on h2, or is just spoken to so (RFC 9113 section 3.3). Destroying the socket with an error ends every wait. */
 export async function exchangeHttp2(
@@ -46,6 +48,7 @@ export async function exchangeHttp2(
   session.once("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
   const stream = session.request(http2Request(request), { endStream: request.body === null });
   if (request.body !== null) stream.end(request.body);
+  const source = createArrivals(stream);
   const head = await responseOf(session, stream, socket, context);
   if (head.status === "failed") {
     session.destroy();
@@ -57,29 +60,36 @@ export async function exchangeHttp2(
     const headers = head.status === "failed" ? [] : head.value.head.headers;
     const collector = createBodyCollector(listOf(headers, "content-encoding"), maxBytes);
     const patience = startPatience(patienceMs, () => session.destroy());
+    const ended = async (error: string | null): ReturnType<Exchange["readBody"]> => ({
+      status: "ok",
+      body: await collector.finish(patience.isOver() ? "timeout" : error),
+    });
     const broken = async (error: unknown): ReturnType<Exchange["readBody"]> => {
-      const failure = streamFailure(error, context.where);
-      return isLeftOver(failure, patienceMs) ? { status: "ok", body: await collector.finish(failure.reason) } : failure;
+      const fault = bodyBreak(error);
+      if (fault === "timeout" && !patience.isOver()) return exchangeFailure(error, "response", context.where);
+      // nghttp2 resets a stream whose octets are not as many as announced (RFC 9113 section 8.1.1).
+      const malformed = errorCode(error) === "ERR_HTTP2_STREAM_ERROR" && stream.rstCode === PROTOCOL_ERROR;
+      return await ended(malformed ? (left > 0 ? "incomplete" : "protocol_error") : fault);
     };
     let left = 0;
     try {
       if (head.status === "ok" && hasBody(request.method, head.value.head.code)) {
         const { framing } = bodyFraming(request.method, head.value.head);
         left = framing.kind === "length" ? framing.bytes : 0;
-        for await (const chunk of stream as AsyncIterable<Buffer>) {
+        for (let chunk = await source.next(); chunk !== null; chunk = await source.next()) {
           left -= chunk.length;
           await collector.write(chunk);
           if (collector.full()) break;
         }
       }
-      // A connection that closes under a stream, and a stream that is reset without error, end the iteration as if all
-      // were well; the reset code and the length announced tell.
-      if (patience.isOver()) return { status: "ok", body: await collector.finish("timeout") };
-      const cut = !collector.full() && ((stream.rstCode ?? 0) !== 0 || left > 0);
-      if (cut && socket.errored !== null) return await broken(socket.errored);
-      return { status: "ok", body: await collector.finish(cut ? "incomplete" : null) };
+      if (collector.full()) return await ended(null);
+      if (socket.errored !== null) return await broken(socket.errored);
+      // A connection that closes under a stream, and a stream that is reset with CANCEL, end the stream without an error.
+      // Node then gives the stream of a closed connection the code CANCEL too.
+      const isReset = (stream.rstCode ?? 0) !== 0;
+      if (isReset && !session.destroyed) return await ended("reset");
+      return await ended(isReset || left > 0 ? "incomplete" : null);
     } catch (error) {
-      if (patience.isOver()) return { status: "ok", body: await collector.finish("timeout") };
       return await broken(socket.errored ?? error);
     } finally {
       patience.end();
@@ -131,7 +141,7 @@ function headOf(raw: readonly string[]): ResponseHead {
     if (name === ":status") code = Number(value);
     else headers.push([name, value]);
   }
-  return { version: "2", code, statusText: "", headers, faults: [] };
+  return { version: "2", code, statusText: "", headers, faults: code > 599 ? ["status_code_out_of_range"] : [] };
 }
 
 function headersOverflow(where: string): Failed {

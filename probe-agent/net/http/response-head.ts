@@ -1,4 +1,5 @@
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
+import { readStatusLine, statusLineFaults } from "#probe-agent/net/http/status-line.ts";
 
 /** Status line and header fields of one response, as sent. */
 export interface ResponseHead {
@@ -20,8 +21,6 @@ export const MAX_HEADER_LINES = 1000;
 /** What is said of a response beyond either. */
 export const HEAD_TOO_LARGE = `the response header is too large: over ${MAX_HEAD_BYTES / 1024} KB or ${MAX_HEADER_LINES} lines`;
 
-const STATUS_LINE = /^HTTP\/(\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+([^]*))?$/;
-
 /**
  * Reads a complete head (up to the empty line, latin1). Tolerant where browsers are: bare LF, obs-fold, spaces before
  * the colon and lines that are no field are read over and named in `faults`. Null: no usable status line.
@@ -30,8 +29,9 @@ export function parseHead(text: string): ResponseHead | null {
   const faults = new Set<string>();
   if (/(^|[^\r])\n/.test(text)) faults.add("bare_line_feed");
   const [first = "", ...lines] = text.split(/\r?\n/);
-  const status = STATUS_LINE.exec(trim(first));
+  const status = readStatusLine(trim(first));
   if (status === null) return null;
+  for (const fault of statusLineFaults(status)) faults.add(fault);
   const headers: [string, string][] = [];
   for (const line of lines) {
     if (line === "") continue;
@@ -53,9 +53,9 @@ export function parseHead(text: string): ResponseHead | null {
     headers.push([trim(name), trim(line.slice(colon + 1))]);
   }
   return {
-    version: status[1] ?? "",
-    code: Number(status[2]),
-    statusText: trim(status[3] ?? ""),
+    version: status.version,
+    code: status.code,
+    statusText: trim(status.text),
     headers,
     faults: [...faults],
   };

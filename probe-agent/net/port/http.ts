@@ -25,8 +25,8 @@ export interface HttpRequest {
   /** For this fetch alone, redirects and body included, milliseconds; the job's deadline holds in any case. */
   readonly timeoutMs?: number;
   /**
-   * The final body is read for so long at most, milliseconds; then it is what came, with the error "timeout", as it is
-   * where the connection breaks off before (error "reset" ...). Without, such a body fails the fetch.
+   * The final body is read for so long at most, milliseconds; then it is what came, with the error "timeout". Without,
+   * a body that does not end in time fails the fetch. A body that breaks off is what came in either case.
    */
   readonly bodyTimeoutMs?: number;
   /** Restrict ALPN; default h2 then http/1.1. [] leaves the extension out. */
@@ -111,7 +111,7 @@ export interface HttpBody {
   readonly truncated: boolean;
   /** SHA-256 hex of the decoded bytes kept. */
   readonly sha256: string;
-  /** Why the body could not be read or decoded to its end, null when it was. */
+  /** Why the body could not be read (shared/tools/http/body.ts) or decoded (http/body.ts) to its end, null when it was. */
   readonly error: string | null;
 }
 

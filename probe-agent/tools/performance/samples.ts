@@ -18,8 +18,9 @@ export async function gatherSamples(net: Net, page: PageSnapshot): Promise<Timed
   const samples = [timed(page)];
   for (let count = 0; count < FURTHER && net.remainingMs() > LEAST_LEFT_MS; count += 1) {
     const fetched = await net.http.fetch({ url: page.url, method: "GET", follow: true, timeoutMs: SAMPLE_MS });
-    // A limit (429) or an error page has its own speed.
+    // A limit (429), an error page and a body that is cut short have their own speed.
     if (fetched.status !== "ok" || fetched.data.final.code !== page.final.code) break;
+    if (fetched.data.body.error !== page.body.error) break;
     samples.push(timed(fetched.data));
   }
   return samples;

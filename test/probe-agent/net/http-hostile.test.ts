@@ -36,7 +36,6 @@ describe("a hostile server", () => {
     ["/endless-headers", "response/target/headers_overflow"],
     ["/hints/forever", "response/target/informational_flood"],
     ["/hints/33", "response/target/informational_flood"],
-    ["/reset", "response/target/reset"],
     ["/reset-early", "response/target/reset"],
     ["/wire?bytes=", "response/target/closed"],
     ["/wire?bytes=HTTP/1.1 200 OK", "response/target/closed"],
@@ -46,6 +45,47 @@ describe("a hostile server", () => {
   ])("%s ends as %s, in time, and the connection is closed", async (path, expected) => {
     expect(failureOf(await bounded(server.url + path))).toBe(expected);
     expect(await eventually(() => server.open() === 0)).toBe(true);
+  });
+
+  it.each([
+    [
+      "HTTP/1.1 099 What",
+      "protocol_error",
+      '"HTTP/1.1 099 What" is not valid: the status code "099" is not between 100',
+    ],
+    ["HTTP/1.1 000", "protocol_error", '"HTTP/1.1 000" is not valid: the status code "000" is not between 100 and 599'],
+    ["HTTP/1.1 1000", "protocol_error", 'the status code "1000" is not three digits (RFC 9110 section 15)'],
+    ["HTTP/1.1 abc", "protocol_error", 'the status code "abc" is not three digits'],
+    ["HTTP/1.1 20%C3%BC OK", "protocol_error", "is not three digits"],
+    ["HTTP/1.1 ", "protocol_error", '"HTTP/1.1 " is not valid: the status code is missing'],
+    ["HTTP/1.1", "protocol_error", "the status code is missing"],
+    ["HTTP/one 200 OK", "protocol_error", "it begins with no HTTP version"],
+    [`HTTP/1.1 ${"9".repeat(500)}`, "protocol_error", `the status code "${"9".repeat(15)}…" is not three digits`],
+    ["ICY 200 OK", "not_http", 'not HTTP/1 but SHOUTcast (ICY), it begins with "ICY 200 OK'],
+    ["SSH-2.0-OpenSSH_9.2%0D%0A", "not_http", 'not HTTP/1 but SSH, it begins with "SSH-2.0-OpenSSH_9.2'],
+    ["%15%03%03%00%02%02%28", "not_http", "not HTTP/1 but TLS (ask by https://)"],
+    ["220 mail.example ESMTP%0D%0A", "not_http", "not HTTP/1 but SMTP or FTP"],
+    ["%00%00%06%04%00%00%00%00%00%00%03%00%00%00%64", "not_http", "not HTTP/1 but HTTP/2 without TLS"],
+    ["<html>", "not_http", "not HTTP/1 but HTTP/0.9 or a bare page"],
+    ["junk%00%1B[31m", "not_http", 'not HTTP/1 but another protocol, it begins with "junk\ufffd\ufffd[31m'],
+  ])("that answers %j is told what it is", async (line, reason, words) => {
+    const outcome = await bounded(`${server.url}/wire?bytes=${line}%0D%0A%0D%0A`);
+    expect(failureOf(outcome)).toBe(`response/target/${reason}`);
+    expect(outcome).toMatchObject({ message: expect.stringContaining(words) as string });
+    // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+    expect((outcome as { message: string }).message).toMatch(/^[^\u0000-\u001f]{1,260}$/);
+  });
+
+  it.each([
+    ["HTTP/1.1 600 Odd", 600, "1.1", ["status_code_out_of_range"]],
+    ["HTTP/1.1 999", 999, "1.1", ["status_code_out_of_range"]],
+    ["HTTP/3.0 200", 200, "1.1", ["status_line_version_3.0"]],
+    ["HTTP/2 200 OK", 200, "1.1", ["status_line_version_2"]],
+    ["HTTP/0.9 200 OK", 200, "1.0", ["status_line_version_0.9"]],
+    ["HTTP/1.1 599", 599, "1.1", []],
+  ])("that answers %j has a result that names the fault", async (line, code, version, faults) => {
+    const { final } = pageOf(await bounded(`${server.url}/wire?bytes=${line}%0D%0A%0D%0Ahello`));
+    expect([final.code, final.httpVersion, final.faults]).toEqual([code, version, faults]);
   });
 
   it("whose header is too large is told how much is read", async () => {
@@ -84,6 +124,7 @@ describe("a hostile server", () => {
 
   it.each([
     ["/short", "incomplete", "only this"],
+    ["/reset", "reset", "some of it"],
     ["/endless-chunks", "chunk_overhead", "xxxx"],
     ["/lying/gzip", "bad_encoding", ""],
     ["/lying/zstd", "bad_encoding", ""],
@@ -135,6 +176,24 @@ describe("a hostile TLS port", () => {
   ])("that %s ends in time with the reason", async (_what, handler, expected) => {
     const wire = await startWireServer(handler);
     expect(failureOf(await bounded(`https://127.0.0.1:${wire.port}/`))).toBe(expected);
+    expect(await eventually(() => wire.open() === 0)).toBe(true);
+    await wire.close();
+  });
+});
+
+describe("a port that speaks another protocol than TLS", () => {
+  it.each<[string, string, boolean, string]>([
+    ["plain HTTP", "HTTP/1.1 400 Bad Request\r\n\r\n", false, "plain HTTP (ask by http://)"],
+    ["SSH, and speaks first", "SSH-2.0-OpenSSH_9.2\r\n", true, "SSH"],
+    ["SMTP, and speaks first", "220 mail.example ESMTP\r\n", true, "SMTP or FTP"],
+  ])("is told which: %s", async (_what, bytes, atOnce, name) => {
+    const wire = await startWireServer(bytes, { atOnce });
+    const outcome = await bounded(`https://127.0.0.1:${wire.port}/`);
+    expect(failureOf(outcome)).toBe("tls/target/not_tls");
+    const [line = ""] = bytes.split("\r\n");
+    const words = `the port speaks no TLS but ${name}, it answers "${line}`;
+    expect(outcome).toMatchObject({ message: expect.stringContaining(words) as string });
+    expect(wire.accepted()).toBe(2);
     expect(await eventually(() => wire.open() === 0)).toBe(true);
     await wire.close();
   });

@@ -141,6 +141,17 @@ describe("check", () => {
     expect(bomb.limitations.length).toBe(1);
   });
 
+  it.each([
+    ["/reset", "reset", "the server reset the connection"],
+    ["/short", "incomplete", "the connection was closed before the end"],
+  ])("keeps what came of a body that is cut short (%s), and says why", async (path, error, words) => {
+    const result = await resultOf({ url: server.url + path });
+    expect(result).toMatchObject({ code: 200, status_text: "OK", body: { content_length: 1000, error } });
+    expect(result.headers).toContainEqual({ name: "Content-Length", value: "1000" });
+    expect(result.body.decoded_bytes).toBeGreaterThan(0);
+    expect(result.limitations.join()).toContain(`The body was cut short: ${words}`);
+  });
+
   it("gives a result for a bad certificate and flags it", async () => {
     const pki = await createPki();
     const tls = identityOf(await pki.issue({ ip: ["127.0.0.1"] }), pki.intermediate);

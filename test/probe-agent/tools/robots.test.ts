@@ -122,6 +122,14 @@ describe("a site's rules for crawlers", () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
+  it.each([
+    ["/reset", "the server reset the connection"],
+    ["/short", "the connection was closed before the end"],
+  ])("that were cut short (%s) are not all of them", async (location, words) => {
+    answer = { status: 302, body: "", headers: { location } };
+    expect((await ask()).issues.join()).toContain(`It was cut short: ${words}`);
+  });
+
   it("are looked for over http where nothing answers over https, or at the URL that was given", async () => {
     answer = { status: 200, body: "User-agent: *\nDisallow:" };
     expect((await ask(undefined, `${site.url}/some/page?x=1`)).fetched_url).toBe(`${site.url}/robots.txt`);

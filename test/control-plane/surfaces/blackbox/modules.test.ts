@@ -27,7 +27,7 @@ const CHECK = {
     chain_not_after: LEAF.not_after,
     path_not_after: LEAF.not_after,
   },
-  body: { content_length: null, decoded_bytes: 9 },
+  body: { content_length: null, decoded_bytes: 9, error: null },
   timing_us: { ...PHASES, redirect_us: 1_500, elapsed_us: 3_000 },
 };
 
@@ -86,6 +86,12 @@ describe("an http module", () => {
 
   it.each([199, 301, 404, 500])("fails a %i", (code) => {
     expect(moduleOf("http_2xx").report({ ...CHECK, code }).failure).toEqual(cause("response", "http_status"));
+  });
+
+  it.each(["reset", "incomplete"])("fails where the body is cut short (%s), with what was seen", (error) => {
+    const { failure, samples } = moduleOf("http_2xx").report({ ...CHECK, body: { ...CHECK.body, error } });
+    expect(failure).toEqual(cause("response", error));
+    expect(valuesOf(samples)["probe_http_status_code"]).toBe(200);
   });
 
   it("knows nothing of a server whose certificate is bad, as the exporter's client", () => {

@@ -1,0 +1,59 @@
+import type { Readable } from "node:stream";
+
+/** What a stream brings, in order. */
+export interface Arrivals {
+  /** The next octets, or null at the end. Rejects with the stream's error, after everything that came before it. */
+  next(): Promise<Buffer | null>;
+}
+
+/** Octets held before the stream is paused. */
+const MAX_HELD_BYTES = 1 << 20;
+
+/**
+ * Reads a stream from now on. A stream that is destroyed by an error drops what it has buffered, and its iterator with
+ * it: of a response and a reset that arrive together only the error would be seen. Here the octets come first.
+ */
+export function createArrivals(stream: Readable): Arrivals {
+  const held: Buffer[] = [];
+  let heldBytes = 0;
+  let ended = stream.destroyed;
+  let error: Error | null = stream.errored;
+  let wake: (() => void) | null = null;
+  const arrive = (): void => {
+    wake?.();
+    wake = null;
+  };
+  const end = (): void => {
+    ended = true;
+    arrive();
+  };
+  stream.on("data", (chunk: Buffer) => {
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (heldBytes > MAX_HELD_BYTES) stream.pause();
+    arrive();
+  });
+  // Stays for the stream's life: a late error must find a listener.
+  stream.on("error", (reason: Error) => {
+    error ??= reason;
+    end();
+  });
+  stream.once("end", end).once("close", end);
+  return {
+    async next() {
+      for (;;) {
+        const chunk = held.shift();
+        if (chunk !== undefined) {
+          heldBytes -= chunk.length;
+          if (stream.isPaused() && heldBytes === 0) stream.resume();
+          return chunk;
+        }
+        if (error !== null) throw error;
+        if (ended) return null;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}

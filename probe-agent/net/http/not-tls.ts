@@ -1,0 +1,36 @@
+import { connect } from "node:tls";
+import type { Failed } from "#shared/outcome.ts";
+import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
+import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts";
+import type { Address } from "#probe-agent/net/port/address.ts";
+import { Tap } from "#probe-agent/net/tls/tap.ts";
+
+/** Longest wait for the answer to be seen once more, milliseconds. */
+const LOOK_MS = 1500;
+
+/**
+ * A failure `not_tls` with what the port speaks instead. Node keeps the octets that OpenSSL refuses to itself, so the
+ * same address is asked once more, through a tap; where that shows nothing the failure stays as it is.
+ */
+export async function namingProtocol(failure: Failed, to: Address, port: number, limits: DialLimits): Promise<Failed> {
+  const dialed = await dial([to], port, limits);
+  if (dialed.status !== "ok") return failure;
+  const tap = new Tap(dialed.data.socket);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LOOK_MS);
+  const settle = (): void => resolve();
+  limits.signal.addEventListener("abort", settle, { once: true });
+  tap.on("error", settle);
+  const tls = connect({ socket: tap, rejectUnauthorized: false }, settle);
+  tls.on("error", settle).once("close", settle);
+  if (!limits.signal.aborted) await promise;
+  clearTimeout(timer);
+  limits.signal.removeEventListener("abort", settle);
+  const start = Buffer.from(tap.received().subarray(0, 80)).toString("latin1");
+  tls.destroy();
+  tap.destroy();
+  if (start === "") return failure;
+  const name = protocolOf(start);
+  const words = `${name === null ? "" : ` but ${name}`}, it answers ${quotedStart(start)}`;
+  return { ...failure, message: `${failure.message}${words}` };
+}

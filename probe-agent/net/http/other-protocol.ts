@@ -1,0 +1,35 @@
+import { printable } from "#probe-agent/analysis/printable.ts";
+
+/** Characters of an answer within a message. */
+const MAX_SHOWN = 40;
+
+/** First octets (latin1) by protocol: greetings of servers that speak first, and answers to what they cannot read. */
+// oxlint-disable no-control-regex -- control characters are what tells binary protocols
+const STARTS: readonly (readonly [RegExp, name: string])[] = [
+  [/^[\u0014-\u0018]\u0003[\u0000-\u0004]/, "TLS (ask by https://)"],
+  [/^SSH-\d/, "SSH"],
+  [/^ICY[ \t]/, "SHOUTcast (ICY)"],
+  [/^HTTP\/\d/, "plain HTTP (ask by http://)"],
+  [/^220[ -]/, "SMTP or FTP"],
+  [/^[45]\d\d[ -]/, "SMTP or FTP"],
+  [/^\+OK\b/, "POP3"],
+  [/^\* (?:OK|PREAUTH|BYE)\b/, "IMAP"],
+  [/^RTSP\/\d/, "RTSP"],
+  [/^SIP\/\d/, "SIP"],
+  [/^-ERR\b/, "Redis"],
+  [/^RFB \d/, "VNC"],
+  // A SETTINGS frame of stream 0 of at most 255 octets (RFC 9113 section 3.4).
+  [/^\u0000\u0000[^]\u0004[^]\u0000{4}/, "HTTP/2 without TLS"],
+  [/^\s*</, "HTTP/0.9 or a bare page"],
+];
+// oxlint-enable no-control-regex
+
+/** The protocol that an answer's first octets (latin1) belong to; null where they tell nothing. */
+export function protocolOf(start: string): string | null {
+  return STARTS.find(([pattern]) => pattern.test(start))?.[1] ?? null;
+}
+
+/** The start of an answer as a message quotes it: bounded, printable, in quotes. */
+export function quotedStart(start: string): string {
+  return JSON.stringify(printable(start.slice(0, MAX_SHOWN)));
+}
