@@ -5,9 +5,12 @@ import { unreachableReason } from "#probe-agent/analysis/unreachable.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { RefusalRequest } from "#probe-agent/net/icmp/messages.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { TcpPort } from "#probe-agent/net/port/packets.ts";
+import { ONE_SYN_MS, type TcpPort } from "#probe-agent/net/port/packets.ts";
 
 type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
+
+/** When Linux sends an unanswered SYN again, milliseconds after the first one. */
+const SECOND_SYN_MS = 1_000;
 
 /** Words of `reason` for what the kernel reports of a connection that neither stood nor was refused. */
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -23,9 +26,9 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * TCP connections to vetted addresses, closed at once. `reason` is null where the port is open or closed, else timeout,
+ * TCP connections of one SYN each to vetted addresses, closed at once. `reason` is null where the port is open or closed, else timeout,
  * host_unreachable, network_unreachable, not_permitted, out_of_sockets, cancelled, connect_failed, or target_not_allowed
- * for an address that egress refuses. The RTT is that of the handshake (or the reset). The kernel reports a reset and an
+ * for an address that egress refuses. The RTT is that of the handshake (or the reset), as one SYN measured it. The kernel reports a reset and an
  * ICMP error alike; the agent's ICMP process, where there is one, tells them apart: then `reason` is the error's name
  * (unreachableReason).
  */
@@ -38,7 +41,7 @@ export function createTcp(deps: {
   return (job) => ({
     probe(ip, port, timeoutMs) {
       if (!egress.allowsAddress(ip)) return Promise.resolve(filtered("target_not_allowed"));
-      const waitMs = Math.min(timeoutMs, job.deadline - clock.monotonic());
+      const waitMs = Math.min(timeoutMs, ONE_SYN_MS, job.deadline - clock.monotonic());
       if (job.signal.aborted || waitMs <= 0) return Promise.resolve(filtered("cancelled"));
       const { promise, resolve } = Promise.withResolvers<Probed>();
       const startedAt = clock.monotonic();
@@ -46,21 +49,36 @@ export function createTcp(deps: {
       let localPort = 0;
       // By the next turn the kernel has given the connection its port.
       setImmediate(() => (localPort = socket.localPort ?? 0));
+      let isOpen = true;
       const end = (probed: Probed): void => {
+        isOpen = false;
         clearTimeout(timer);
         job.signal.removeEventListener("abort", abort);
         socket.destroy();
         resolve(probed);
       };
       const abort = (): void => end(filtered("cancelled"));
+      const explain = (otherwise: Probed): void => {
+        clearTimeout(timer);
+        const asked = { ip, port, localPort };
+        askWhy(icmpHost, asked, (reason) => end(reason === null ? otherwise : filtered(reason)));
+      };
+      // An ICMP error that came while connect() held the socket is not reported: Linux keeps it for the next SYN.
+      const giveUp = (): void => {
+        if (!isOpen) return;
+        socket.destroy();
+        explain(filtered("timeout"));
+      };
       const timer = setTimeout(() => {
         // An answer that came while the loop was held up stands behind this timer.
-        setImmediate(() => setImmediate(() => end(filtered("timeout"))));
+        setImmediate(() => setImmediate(giveUp));
       }, waitMs);
       job.signal.addEventListener("abort", abort, { once: true });
-      socket.once("connect", () => end({ state: "open", rttMs: clock.monotonic() - startedAt, reason: null }));
+      socket.once("connect", () =>
+        end({ state: "open", rttMs: roundTrip(clock.monotonic() - startedAt), reason: null }),
+      );
       socket.on("error", (error: NodeJS.ErrnoException) => {
-        const rttMs = clock.monotonic() - startedAt;
+        const rttMs = roundTrip(clock.monotonic() - startedAt);
         // A reset right after the handshake still means that something listens.
         if (error.code === "ECONNRESET") return end({ state: "open", rttMs, reason: null });
         const refused = error.code === "ECONNREFUSED";
@@ -68,13 +86,16 @@ export function createTcp(deps: {
           ? { state: "closed", rttMs, reason: null }
           : filtered(REASONS.get(error.code ?? "") ?? "connect_failed");
         if (!refused && !ANSWERED.has(error.code ?? "")) return end(otherwise);
-        clearTimeout(timer);
-        const asked = { ip, port, localPort };
-        askWhy(icmpHost, asked, (reason) => end(reason === null ? otherwise : filtered(reason)));
+        explain(otherwise);
       });
       return promise;
     },
   });
+}
+
+/** The time of an answer; null where a process that was held up read it so late that the kernel may have sent two SYNs. */
+function roundTrip(elapsedMs: number): number | null {
+  return elapsedMs < SECOND_SYN_MS ? elapsedMs : null;
 }
 
 // What the kernel makes of ICMP errors; a reset is ECONNREFUSED too.

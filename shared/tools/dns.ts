@@ -48,7 +48,10 @@ const TypeResult = Type.Object({
     Type.Number({ description: "Round trip of the query that was answered, milliseconds; null on TIMEOUT" }),
   ),
   connect_ms: Nullable(
-    Type.Number({ description: "The part of rtt_ms until the connection stood; 0 over udp, null on TIMEOUT" }),
+    Type.Number({
+      description:
+        "The part of rtt_ms that connecting took, a SYN sent again after 1 s included; 0 over udp, null on TIMEOUT",
+    }),
   ),
   unreachable: Nullable(
     text(

@@ -80,10 +80,13 @@ const Port = Type.Object({
   port: Type.Integer({ description: "TCP port" }),
   state: words(["open", "closed", "filtered"], "open: SYN-ACK; closed: RST; filtered: silence or an ICMP error"),
   service: Nullable(Type.String({ description: "Service usually found there (IANA); not what answered" })),
-  rtt_ms: milliseconds("Time to the answer"),
+  rtt_ms: milliseconds("Round trip of the one handshake that was answered; null without an answer,"),
   reason: Nullable(
     Type.String({ description: "Why it counts as filtered: timeout, or an ICMP error by name, e.g. admin_prohibited" }),
   ),
+  tries: Type.Integer({
+    description: "Handshakes tried, 1 to 4, each a new connection of one SYN; those before the last were not answered",
+  }),
 });
 /** Values of the port rows. */
 export type PortRow = Static<typeof Port>;
@@ -93,7 +96,7 @@ const RESULT = {
   host: Type.String({ description: "Host asked for, lower-case A-labels or an IP literal" }),
   ip: Type.String({ description: "Address used" }),
   ip_version: Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6], description: "IP version of that address" }),
-  method: Type.Optional(words(["icmp", "tcp"], "ping: ICMP echoes, or TCP handshakes")),
+  method: Type.Optional(words(["icmp", "tcp"], "ping: ICMP echoes, or TCP handshakes of one SYN each")),
   port: Type.Optional(Nullable(Type.Integer({ description: "ping: TCP port used; null for ICMP" }))),
   packets_sent: Type.Optional(Type.Integer({ description: "ping: echoes sent" })),
   packets_received: Type.Optional(Type.Integer({ description: "ping: echoes the target answered" })),

@@ -149,7 +149,7 @@ export const smtpTest = defineTool({
     open_relay: Nullable(truth("Always null: telling would take a mail that is not ours to send")),
     timings_ms: record(
       {
-        connect: number("TCP connection, milliseconds"),
+        connect: number("TCP connection, milliseconds; a SYN that was lost and sent again after 1 s is part of it"),
         banner: phase("Until the greeting, after TLS where that comes first"),
         ehlo: phase("EHLO until its answer"),
         starttls: phase("STARTTLS until TLS stood, or TLS at the start"),

@@ -99,7 +99,7 @@ export const ssl = defineTool({
     ...NAMES,
     warnings: list(Warning, "What is worth attention though it does not decide trust, the most urgent first"),
     resolve_ms: number("Name look-up, milliseconds; 0 for an address"),
-    connect_ms: number("TCP connection, milliseconds"),
+    connect_ms: number("TCP connection, milliseconds; a SYN that was lost and sent again after 1 s is part of it"),
     handshake_ms: Nullable(number("TLS handshake, milliseconds; null where it did not complete")),
     observed_at: text("When the check began, ISO 8601 UTC"),
     limitations: Limitations(),

@@ -15,7 +15,9 @@ function microseconds(description: string) {
 export const Timing = Type.Object(
   {
     dns_ms: milliseconds("Name look-up of the final hop"),
-    connect_ms: milliseconds("TCP connection of the final hop"),
+    connect_ms: milliseconds(
+      "TCP connection of the final hop, whole: a SYN that was lost and sent again after 1 s is part of it",
+    ),
     tls_ms: milliseconds("TLS handshake of the final hop, 0 on http"),
     ttfb_ms: milliseconds("Request sent to first byte of the final response, 1xx left out"),
     transfer_ms: milliseconds("First byte to the end of the body"),
@@ -31,7 +33,9 @@ export type Timing = Static<typeof Timing>;
 export const TimingUs = Type.Object(
   {
     dns_us: microseconds("Name look-up of the final hop"),
-    connect_us: microseconds("TCP connection of the final hop"),
+    connect_us: microseconds(
+      "TCP connection of the final hop, whole: a SYN that was lost and sent again after 1 s is part of it",
+    ),
     tls_us: microseconds("TLS handshake of the final hop, 0 on http"),
     ttfb_us: microseconds("Request sent to first byte of the final response, 1xx left out"),
     transfer_us: microseconds("First byte to the end of the body"),
@@ -47,7 +51,7 @@ export type TimingUs = Static<typeof TimingUs>;
 export const HopTimingMs = Type.Object(
   {
     dns_ms: milliseconds("Name look-up"),
-    connect_ms: milliseconds("TCP connection"),
+    connect_ms: milliseconds("TCP connection, whole: a SYN that was lost and sent again after 1 s is part of it"),
     tls_ms: milliseconds("TLS handshake, 0 on http"),
     ttfb_ms: milliseconds("Request sent to first byte of the final response"),
     transfer_ms: milliseconds("First byte to the end of the body, 0 where it was not read"),

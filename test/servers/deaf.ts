@@ -5,6 +5,8 @@ import { Worker } from "node:worker_threads";
 /** A port that looks filtered: its listener never accepts, and with the queue full the kernel drops every SYN. */
 export interface DeafServer {
   readonly port: number;
+  /** Begins to accept: the queue empties, and the next SYN is answered. */
+  hear(): void;
   close(): Promise<void>;
 }
 
@@ -13,9 +15,9 @@ const LISTENER = `
   const { parentPort, workerData } = require("node:worker_threads");
   const server = createServer();
   server.on("error", (error) => parentPort.postMessage(error.code));
-  server.listen({ ...workerData, backlog: 1 }, () => {
+  server.listen({ host: workerData.host, port: workerData.port, backlog: 1 }, () => {
     parentPort.postMessage(server.address().port);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000);
+    Atomics.wait(new Int32Array(workerData.gate), 0, 0, 60000);
   });
 `;
 const QUEUE = 4;
@@ -23,7 +25,8 @@ const SETTLE_MS = 200;
 
 /** Starts one; throws an error with the code (EACCES, EADDRINUSE) where the port cannot be had. */
 export async function startDeafServer(host = "127.0.0.1", port = 0): Promise<DeafServer> {
-  const worker = new Worker(LISTENER, { eval: true, workerData: { host, port } });
+  const gate = new SharedArrayBuffer(4);
+  const worker = new Worker(LISTENER, { eval: true, workerData: { host, port, gate } });
   const [started] = (await once(worker, "message")) as [number | string];
   if (typeof started === "string") {
     await worker.terminate();
@@ -34,6 +37,10 @@ export async function startDeafServer(host = "127.0.0.1", port = 0): Promise<Dea
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   return {
     port: started,
+    hear() {
+      Atomics.store(new Int32Array(gate), 0, 1);
+      Atomics.notify(new Int32Array(gate), 0);
+    },
     async close() {
       for (const socket of queued) socket.destroy();
       await worker.terminate();

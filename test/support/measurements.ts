@@ -31,7 +31,7 @@ export function portsOutcome(host = "192.0.2.1", service: string | null = "https
     host,
     ip: "192.0.2.1",
     ip_version: 4,
-    ports: [{ port: 443, state: "open", service, reason: null, rtt_ms: 1.5 }],
+    ports: [{ port: 443, state: "open", service, reason: null, rtt_ms: 1.5, tries: 1 }],
     resolve_ms: 0,
     elapsed_ms: 2,
     observed_at: "2026-01-01T00:00:00Z",

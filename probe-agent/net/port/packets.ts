@@ -1,8 +1,17 @@
 import type { Outcome } from "#shared/outcome.ts";
 
+/**
+ * How long a TCP try waits for the answer to its one SYN, milliseconds. Linux sends an unanswered SYN again after 1 s
+ * (TCP_TIMEOUT_INIT; RFC 6298 section 2) and does not tell which of the two was answered.
+ */
+export const ONE_SYN_MS = 950;
+
 /** TCP connection attempts. */
 export interface TcpPort {
-  /** SYN-ACK = open, RST = closed, nothing or ICMP error = filtered; rtt of the answer, null when filtered. */
+  /**
+   * One SYN: waits `timeoutMs`, at most ONE_SYN_MS. SYN-ACK = open, RST = closed, nothing or ICMP error = filtered. rttMs
+   * is the round trip of the answer; null when filtered, and where the answer may be that to a second SYN.
+   */
   probe(
     ip: string,
     port: number,

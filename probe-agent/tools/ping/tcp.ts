@@ -4,7 +4,7 @@ import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { isLate } from "#probe-agent/analysis/late.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Address } from "#probe-agent/net/port/address.ts";
-import type { TcpPort } from "#probe-agent/net/port/packets.ts";
+import { ONE_SYN_MS, type TcpPort } from "#probe-agent/net/port/packets.ts";
 import { watchLoopLag } from "#probe-agent/tools/ping/loop-lag.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
 import { probeFault } from "#probe-agent/tools/ping/probe-fault.ts";
@@ -17,10 +17,9 @@ type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 const LIKELY_PORTS = [443, 80] as const;
 /** Reasons that are no answer; every other one is an ICMP error. */
 const SILENT: ReadonlySet<string> = new Set(["timeout", "cancelled", "connect_failed"]);
-const TRIAL_MS = 1_000;
 
 /**
- * TCP handshakes as echoes: SYN-ACK or RST is a reply. Without a port asked for, the first echo finds one that answers.
+ * TCP handshakes as echoes, one SYN each: SYN-ACK or RST within ONE_SYN_MS is a reply, a lost SYN is loss. Without a port asked for, the first echo finds one that answers.
  * Failures are the probe's, stage connect (probeFault); a host that never answers is a result.
  */
 export async function pingByTcp(
@@ -48,6 +47,11 @@ async function handshakes(
   const gapsMs = (params.count - 1) * params.interval_ms;
   const rows: PingReply[] = [];
   let largestMs = 0;
+  let shortestWaitMs: number = ONE_SYN_MS;
+  const shakeHands = (port: number, waitMs: number): Promise<Probed> => {
+    shortestWaitMs = Math.min(shortestWaitMs, waitMs);
+    return net.tcp.probe(address.ip, port, waitMs);
+  };
   const note = (seq: number, { state, rttMs, reason }: Probed): void => {
     const row: PingReply = {
       seq,
@@ -68,13 +72,13 @@ async function handshakes(
   };
 
   const candidates = params.port === undefined ? LIKELY_PORTS : [params.port];
-  const trialMs = Math.min(TRIAL_MS, (leftMs() - gapsMs) / (candidates.length + 1));
+  const trialMs = Math.min(ONE_SYN_MS, (leftMs() - gapsMs) / (candidates.length + 1));
   let port: number = candidates[0] ?? LIKELY_PORTS[0];
   let first: Probed | null = null;
   let startedAt = net.monotonic();
   for (const candidate of candidates) {
     startedAt = net.monotonic();
-    const probed = await net.tcp.probe(address.ip, candidate, Math.max(trialMs, 1));
+    const probed = await shakeHands(candidate, Math.max(trialMs, 1));
     const fault = probeFault(probed.reason);
     if (fault !== null) return fault;
     if (first === null || probed.state !== "filtered") {
@@ -94,7 +98,7 @@ async function handshakes(
   for (let seq = 2; seq <= more + 1; seq += 1) {
     await pause(startedAt + (seq - 1) * params.interval_ms - net.monotonic());
     const waitMs = Math.max(1, Math.min(schedule?.waitMs ?? 0, leftMs()));
-    pending.push(net.tcp.probe(address.ip, port, waitMs).then((probed) => note(seq, probed)));
+    pending.push(shakeHands(port, waitMs).then((probed) => note(seq, probed)));
   }
   await Promise.all(pending);
   const sent = more + 1;
@@ -103,8 +107,19 @@ async function handshakes(
     limitations: [
       ...notes,
       ...(sent < params.count ? [`Only ${sent} of ${params.count} handshakes fit before the deadline.`] : []),
+      ...(port === candidates[0]
+        ? []
+        : [`Port ${candidates[0]} did not answer one handshake, so port ${port} was used.`]),
+      ...(rows.some(({ status }) => status === "timeout") ? [lossNote(shortestWaitMs)] : []),
     ],
   });
+}
+
+function lossNote(waitMs: number): string {
+  return (
+    `A handshake without an answer within ${Math.floor(waitMs)} ms counts as lost: the system would send a second SYN ` +
+    "after 1 s. TCP cannot measure a path with a longer round trip."
+  );
 }
 
 function pause(ms: number): Promise<void> {

@@ -41,6 +41,24 @@ describe("a TCP probe", () => {
     await deaf.close();
   });
 
+  it("sends one SYN: it ends before the kernel sends a second one, whatever time it is given", async () => {
+    const deaf = await startDeafServer();
+    setTimeout(() => deaf.hear(), 500);
+    const probed = await tcpFor(jobLimits()).probe("127.0.0.1", deaf.port, 5_000);
+    expect(probed).toEqual({ state: "filtered", rttMs: null, reason: "timeout" });
+    await deaf.close();
+  });
+
+  it("gives no time for an answer that a held-up process reads after a second", async () => {
+    const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const probing = tcpFor(jobLimits()).probe("127.0.0.1", port, 5_000);
+    process.nextTick(() => setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_050)));
+    expect(await probing).toEqual({ state: "open", rttMs: null, reason: null });
+    server.close();
+  });
+
   it("never leaves for an address that egress refuses, nor after its check", async () => {
     const refused = await tcpFor(jobLimits()).probe("10.0.0.1", 80, 1_000);
     expect(refused).toEqual({ state: "filtered", rttMs: null, reason: "target_not_allowed" });

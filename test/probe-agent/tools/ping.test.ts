@@ -159,11 +159,24 @@ describe("a ping by TCP", () => {
     await deaf.close();
   });
 
+  it("counts a lost SYN as lost, though the kernel would have sent it again and been answered", async () => {
+    const deaf = await startDeafServer();
+    setTimeout(() => deaf.hear(), 500);
+    const { outcome } = await run({ host: "127.0.0.1", port: deaf.port, count: 2, interval_ms: 1_000 });
+    const result = resultOf(outcome);
+    expect(result.replies?.map(({ status }) => status)).toEqual(["timeout", "ok"]);
+    expect(result).toMatchObject({ packets_received: 1, packet_loss_percent: 50 });
+    expect(result.rtt?.max_ms).toBeLessThan(950);
+    expect(result.limitations.join()).toMatch(/counts as lost/);
+    await deaf.close();
+  });
+
   it("goes on to port 80 where 443 is silent", async (context) => {
     const deaf = await startDeafServer("127.0.0.77", 443).catch(() => null);
     if (deaf === null) return context.skip("skipped: port 443 needs CAP_NET_BIND_SERVICE");
     const result = resultOf((await run({ host: "127.0.0.77", protocol: "tcp", count: 2, interval_ms: 100 })).outcome);
     expect(result).toMatchObject({ method: "tcp", port: 80, packets_sent: 2, packets_received: 2 });
+    expect(result.limitations).toEqual(["Port 443 did not answer one handshake, so port 80 was used."]);
     await deaf.close();
   });
 });
@@ -178,13 +191,26 @@ describe("ports", () => {
     const { outcome, events } = await run({ host: "127.0.0.1", action: "ports", ports });
     const result = resultOf(outcome);
     expect(result.ports).toEqual([
-      { port: deaf.port, state: "filtered", service: null, rtt_ms: null, reason: "timeout" },
-      { port: 6379, state: "closed", service: "redis", rtt_ms: expect.any(Number) as number, reason: null },
-      { port: open, state: "open", service: null, rtt_ms: expect.any(Number) as number, reason: null },
+      { port: deaf.port, state: "filtered", service: null, rtt_ms: null, reason: "timeout", tries: 4 },
+      { port: 6379, state: "closed", service: "redis", rtt_ms: expect.any(Number) as number, reason: null, tries: 1 },
+      { port: open, state: "open", service: null, rtt_ms: expect.any(Number) as number, reason: null, tries: 1 },
     ]);
+    expect(result.limitations.join()).toMatch(/no handshake was answered within 950 ms/);
     expect(result).not.toHaveProperty("rtt");
     expect(events.map(({ kind }) => kind)).toEqual(["port", "port", "port"]);
     server.close();
+    await deaf.close();
+  });
+});
+
+describe("a port whose first SYN is lost", () => {
+  it("is open all the same, and its time is that of the handshake that was answered", async () => {
+    const deaf = await startDeafServer();
+    setTimeout(() => deaf.hear(), 500);
+    const result = resultOf((await run({ host: "127.0.0.1", action: "ports", ports: `${deaf.port}` })).outcome);
+    expect(result.ports).toMatchObject([{ state: "open", tries: 2, reason: null }]);
+    expect(result.ports?.[0]?.rtt_ms).toBeLessThan(950);
+    expect(result.limitations).toEqual([]);
     await deaf.close();
   });
 });

@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Outcome } from "#shared/outcome.ts";
+import type { PingResult } from "#shared/tools/ping.ts";
+import { addressOf } from "#test/lab/addresses.ts";
+import { bringUp, type Network } from "#test/lab/driver.ts";
+import { whyNoLab } from "#test/lab/namespaces.ts";
+import { expectedRtt } from "#test/lab/paths.ts";
+import { LAB, LAB_RANGES } from "#test/lab/topology.ts";
+import { ROOT } from "#test/laws/source-files.ts";
+import { hasRawSockets } from "#test/support/raw-sockets.ts";
+
+const why = whyNoLab() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
+if (why !== null) console.warn(why);
+
+/** The link that loses packets on the way there, and a host three routers behind it. */
+const [LINK, TARGET, PORT] = ["zoo", "long", 443];
+const HOST = addressOf(LAB, TARGET);
+const LISTEN = `require("node:net").createServer((c) => c.destroy()).listen(${PORT}, "::", () => console.log("up"));`;
+/** Counts SYNs that reach a node: before the link, and behind it. */
+const COUNTER = `table inet syns {
+  chain arriving { type filter hook prerouting priority -300; ip daddr ${HOST} tcp flags & (syn | ack) == syn counter; }
+}
+`;
+/** The system's second SYN leaves after 1 s; the path takes 90 ms. */
+const SECOND_SYN_MS = 1_000;
+
+describe.skipIf(why !== null)("a path that loses packets on the way there", () => {
+  let network: Network;
+  beforeAll(async () => {
+    network = await bringUp(LAB);
+    const server = network.spawn(TARGET, [process.execPath, "-e", LISTEN]);
+    if (server.stdout !== null) await once(server.stdout, "data");
+  });
+  afterEach(() => network?.links.reset(LINK));
+  afterAll(() => network?.close());
+
+  async function pings(params: readonly object[]): Promise<readonly PingResult[]> {
+    const order = JSON.stringify({ params, allow: LAB_RANGES });
+    const command = [process.execPath, `${ROOT}/test/support/ping-here.ts`, order];
+    const { stdout, stderr } = await network.run("probe-ap", command, 110_000);
+    if (stdout === "") throw new Error(stderr);
+    return (JSON.parse(stdout) as readonly { readonly outcome: Outcome<PingResult> }[]).map(({ outcome }) => {
+      if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+      return outcome.data;
+    });
+  }
+
+  /** SYNs that came to the link and past it while `work` ran. */
+  async function countingSyns<T>(work: () => Promise<T>): Promise<{ done: T; sent: number; arrived: number }> {
+    await Promise.all(["core-b", "zoo"].map((node) => network.nft(node, COUNTER)));
+    try {
+      const done = await work();
+      const [sent = 0, arrived = 0] = await Promise.all(
+        ["core-b", "zoo"].map(async (node) => {
+          const { stdout } = await network.run(node, ["nft", "list", "table", "inet", "syns"]);
+          return Number(/packets (\d+)/.exec(stdout)?.[1]);
+        }),
+      );
+      return { done, sent, arrived };
+    } finally {
+      await Promise.all(["core-b", "zoo"].map((node) => network.nft(node, "delete table inet syns\n")));
+    }
+  }
+
+  it.each([0.1, 0.4])("is pinged by TCP with the loss there is: each echo has one SYN, share %d", async (loss) => {
+    await network.links.set(LINK, { loss });
+    const echoes = { host: HOST, protocol: "tcp", port: PORT, count: 10, interval_ms: 100 };
+    const { done, sent, arrived } = await countingSyns(() => pings(Array.from({ length: 10 }, () => echoes)));
+    const received = done.reduce((sum, { packets_received: count = 0 }) => sum + count, 0);
+    const rtts = done.flatMap(({ replies = [] }) => replies.flatMap(({ rtt_ms: rtt }) => rtt ?? []));
+    console.log(
+      `loss ${loss}: ${sent} SYNs, ${arrived} arrived, ${received} received, slowest ${Math.max(...rtts)} ms`,
+    );
+    expect({ sent, received }).toEqual({ sent: 100, received: arrived });
+    expect(arrived).toBeLessThan(100);
+    const { min } = expectedRtt(LAB, "probe-ap", TARGET);
+    for (const rtt of rtts) expect(rtt).toBeGreaterThanOrEqual(min);
+    for (const rtt of rtts) expect(rtt).toBeLessThan(SECOND_SYN_MS);
+    const silent = done.filter(({ packet_loss_percent: percent = 0 }) => percent > 0);
+    for (const { limitations } of silent) expect(limitations.join()).toMatch(/within 950 ms counts as lost/);
+  });
+
+  it.each([0.1, 0.4])(
+    "has open and closed ports all the same, with the time of one handshake, share %d",
+    async (loss) => {
+      await network.links.set(LINK, { loss });
+      const sweep = { host: HOST, action: "ports", ports: `${PORT},444,445,446,447` };
+      const { done, sent } = await countingSyns(() => pings(Array.from({ length: 10 }, () => sweep)));
+      const rows = done.flatMap(({ ports = [] }) => ports);
+      const filtered = rows.filter(({ state }) => state === "filtered");
+      console.log(`loss ${loss}: ${filtered.length} of ${rows.length} filtered, ${sent} SYNs`);
+      expect(sent).toBe(rows.reduce((sum, { tries }) => sum + tries, 0));
+      for (const { port, state, rtt_ms: rtt, tries } of rows) {
+        if (state === "filtered") {
+          expect({ rtt, tries }).toEqual({ rtt: null, tries: 4 });
+        } else {
+          expect(state).toBe(port === PORT ? "open" : "closed");
+          expect(rtt).toBeLessThan(SECOND_SYN_MS);
+        }
+      }
+      // Four lost SYNs in a row are rare: 1 in 10,000, or 1 in 39.
+      expect(filtered.length).toBeLessThanOrEqual(rows.length / 5);
+      expect(rows.some(({ tries, state }) => tries > 1 && state !== "filtered")).toBe(true);
+    },
+  );
+});
