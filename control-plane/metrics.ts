@@ -7,6 +7,7 @@ export interface Metrics {
   /** Labels: the route's pattern, never the path as called; "none" where no route matched. */
   readonly httpRequests: Histogram<"route" | "method" | "status">;
   readonly httpRefused: Counter<"code">;
+  readonly httpStalled: Counter;
   readonly limitStatements: Counter;
   readonly limitRequests: Counter;
 }
@@ -45,6 +46,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
       name: "vantage_http_refused_total",
       help: "Requests answered with an error, by its code",
       labelNames: ["code"],
+      registers,
+    }),
+    httpStalled: new Counter({
+      name: "vantage_http_stalled_total",
+      help: "Connections closed because the client did not read its answer",
       registers,
     }),
     limitStatements: new Counter({

@@ -1,6 +1,9 @@
 import type { Socket } from "node:net";
 import { errorBody } from "#control-plane/http/envelope.ts";
 
+/** A client has this long to read the answer and to close the connection. */
+const LINGER_MS = 2_000;
+
 const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
   HPE_HEADER_OVERFLOW: "The request's header fields are larger than 16 KiB.",
@@ -26,6 +29,18 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  closeSoon(socket);
+}
+
+/**
+ * Closes both directions once the client has closed its own, or after a moment. A connection that is closed at once
+ * answers what the client still sends with a reset, and the reset takes the answer away before it is read (RFC 9112,
+ * section 9.6). Node does not close it by itself: it allows a half of a connection to stay open without end.
+ */
+function closeSoon(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(timer));
+  socket.once("end", () => socket.destroySoon());
 }
 
 /** Node hangs the current response on the socket; once its headers are out, a second answer would be garbage. */

@@ -1,12 +1,15 @@
+import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
+import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 import { acceptBodies, BODY_LIMIT } from "#control-plane/http/body.ts";
 import { answerBrokenRequest } from "#control-plane/http/broken.ts";
 import { createErrorHandler, notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe.ts";
 import { refuseHost } from "#control-plane/http/host-field.ts";
+import { boundPipelining } from "#control-plane/http/pipelining.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { awaitRestOfBody } from "#control-plane/http/rest-of-body.ts";
 import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/routes-seen.ts";
@@ -37,20 +40,22 @@ export interface ServerTls {
 
 // Headers within 10 s and the whole request within 30 (requestTimeout below), looked after every 5.
 const NODE_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, requireHostHeader: false };
+// As long as the headers may take, instead of Node's 120 s.
+const TLS_OPTIONS = { handshakeTimeout: 10_000 };
 
 /**
  * The HTTP server without routes. What holds for every answer holds here: a request id, the version's error shape, 404
  * and 405 before anything else, bounded bodies and waits.
  */
-export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance {
+export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOptions): FastifyInstance {
   const { clock, random, log, metrics, config } = deps;
   const nextId = createRequestIds(random);
   const routes = createRoutesSeen();
   const handleError = createErrorHandler(log, metrics, (request) => routes.rendererOf(pathOf(request.raw.url ?? "/")));
   const monotonic = (): number => clock.monotonic();
 
-  /** What every request gets before it is looked at; returns why it must not go on. */
-  function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): Refusal | undefined {
+  /** What every request gets before it is looked at. */
+  function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): void {
     request.startedAt = clock.monotonic();
     setHeader("x-request-id", request.id);
     const target = request.raw.url ?? "";
@@ -58,13 +63,15 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     request.apiVersion = version;
     if (isRetiring(version)) {
       for (const [name, value] of Object.entries(retirementHeaders(target, config.v1V2Sunset))) setHeader(name, value);
-      if (clock.now() >= config.v1V2Sunset) return gone(version);
     }
-    return undefined;
+  }
+
+  function refuseRetired({ apiVersion }: FastifyRequest): Refusal | undefined {
+    return isRetiring(apiVersion) && clock.now() >= config.v1V2Sunset ? gone(apiVersion) : undefined;
   }
 
   const server = fastify({
-    ...(tls === undefined ? { http: NODE_OPTIONS } : { https: { ...NODE_OPTIONS, ...tls } as never }),
+    ...(tls === undefined ? { http: NODE_OPTIONS } : { https: { ...NODE_OPTIONS, ...TLS_OPTIONS, ...tls } as never }),
     requestTimeout: 30_000,
     bodyLimit: BODY_LIMIT,
     logger: false,
@@ -80,8 +87,8 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
     // A path the router cannot read: such requests are neither decorated nor hooked, and their query is null.
     frameworkErrors: (error, request, reply) => {
       Object.assign(request, { principal: null, monotonic, query: {}, params: {} });
-      const refusal = receive(request, (name, value) => void reply.header(name, value));
-      handleError(refusal ?? error, request, reply);
+      receive(request, (name, value) => void reply.header(name, value));
+      handleError(refuseRetired(request) ?? error, request, reply);
     },
   }) as FastifyInstance;
 
@@ -99,7 +106,14 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
   setSecurityHeaders(server, tls !== undefined);
   server.addHook("onRoute", (route) => routes.add(route.method, route.url, route.config?.renderError));
   server.addHook("onRequest", (request, reply, done) => {
-    const refusal = receive(request, (name, value) => void reply.header(name, value));
+    receive(request, (name, value) => void reply.header(name, value));
+    done();
+  });
+  const clients = cutStalledClients({ ...stall, onCut: reportCut(log, metrics) });
+  server.addHook("onClose", async () => clients.close());
+  boundPipelining(server, (socket) => clients.watch(socket));
+  server.addHook("onRequest", (request, _reply, done) => {
+    const refusal = refuseRetired(request);
     if (refusal !== undefined) done(refusal);
     else if (request.is404) done(unmatched(request, routes));
     else done(refuseHost(request.raw) ?? (isNameable(request.params) ? undefined : notFound()));
@@ -108,6 +122,17 @@ export function createServer(deps: ServerDeps, tls?: ServerTls): FastifyInstance
   awaitRestOfBody(server);
   sendTogether(server);
   return server;
+}
+
+/** Says so in log and metrics when a client was cut off. */
+function reportCut(log: Logger, metrics: Metrics): (socket: Socket) => void {
+  return ({ remoteAddress, writableLength }) => {
+    metrics.httpStalled.inc();
+    log.info(
+      { address: remoteAddress, unsent_bytes: writableLength },
+      "client did not read its answer; connection closed",
+    );
+  };
 }
 
 function unmatched(request: FastifyRequest, routes: RoutesSeen): Refusal {

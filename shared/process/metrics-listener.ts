@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 
 /** Where the metrics are served. */
 export interface MetricsListener {
@@ -17,21 +18,41 @@ export interface MetricsListenerOptions {
   readonly port: number;
   /** true: where the port is in use, take a free one instead of failing (decisions 1: the default port). */
   readonly orFree?: boolean;
+  /** When a client that does not read is cut off; by default after 30 s. */
+  readonly stall?: StallOptions;
+}
+
+/** The rendered figures of a registry. Requests that come while they are rendered share one copy of them. */
+function createRendering(registry: Registry): () => Promise<Buffer> {
+  let current: Promise<Buffer> | null = null;
+  return () => {
+    current ??= registry
+      .metrics()
+      .then((text) => Buffer.from(text))
+      .finally(() => {
+        current = null;
+      });
+    return current;
+  };
 }
 
 /** Serves GET /metrics, on an address of its own: the figures are not for callers of the API. */
 export async function listenMetrics(options: MetricsListenerOptions): Promise<MetricsListener> {
+  const render = createRendering(options.registry);
+  const clients = cutStalledClients(options.stall);
   const server = createServer((request, response) => {
     const path = request.url?.split("?", 1)[0];
     if (path !== "/metrics" || (request.method !== "GET" && request.method !== "HEAD")) {
       response.writeHead(path === "/metrics" ? 405 : 404, path === "/metrics" ? { allow: "GET, HEAD" } : {}).end();
       return;
     }
-    options.registry.metrics().then(
-      (text) => response.writeHead(200, { "content-type": options.registry.contentType }).end(text),
+    render().then(
+      (figures) => response.writeHead(200, { "content-type": options.registry.contentType }).end(figures),
       () => response.writeHead(500).end(),
     );
   });
+  server.on("connection", (socket) => clients.watch(socket));
+  server.on("close", () => clients.close());
   server.requestTimeout = 10_000;
   server.headersTimeout = 5_000;
   try {

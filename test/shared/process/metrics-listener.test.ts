@@ -1,4 +1,5 @@
-import { Counter, Registry } from "prom-client";
+import { connect } from "node:net";
+import { Counter, Gauge, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
 
@@ -31,5 +32,31 @@ describe("the metrics listener", () => {
     expect(second.port).not.toBe(first.port);
     expect((await fetch(`http://127.0.0.1:${second.port}/metrics`)).status).toBe(200);
     await Promise.all([first.close(), second.close()]);
+  });
+
+  it("renders once for all who ask at the same time, and cuts off who does not read", async () => {
+    const registry = createRegistry();
+    let rendered = 0;
+    const help = "x".repeat(16 * 1_048_576);
+    registry.registerMetric(
+      new Gauge({
+        name: "vantage_large",
+        help,
+        registers: [],
+        collect() {
+          rendered += 1;
+        },
+      }),
+    );
+    let cut = 0;
+    const stall = { lookEveryMs: 50, looks: 6, onCut: () => (cut += 1) };
+    const listener = await listenMetrics({ registry, host: "127.0.0.1", port: 0, stall });
+    const socket = connect({ host: "127.0.0.1", port: listener.port });
+    socket.on("error", () => {}).pause();
+    socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100));
+    await expect.poll(() => cut, { timeout: 10_000 }).toBe(1);
+    expect(rendered).toBeLessThan(5);
+    socket.destroy();
+    await listener.close();
   });
 });

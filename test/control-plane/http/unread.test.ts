@@ -1,0 +1,164 @@
+import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createServer } from "#control-plane/http/server.ts";
+import { createMetrics } from "#control-plane/metrics.ts";
+import { issue } from "#test/servers/pki.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { sendRaw } from "#test/support/raw-http.ts";
+
+/** More than the kernel holds of a connection that nobody reads. */
+const LARGE = Buffer.alloc(32 * 1_048_576, "x");
+const STALL = { lookEveryMs: 50, looks: 6 };
+const MOST_UNANSWERED = 100;
+
+const metrics = createMetrics({ clockOffsetMs: () => 0 });
+/** Requests that a route has been asked for and has not answered. */
+let inWork = 0;
+let mostInWork = 0;
+
+function makeServer(tls?: { readonly cert: string; readonly key: string }): FastifyInstance {
+  const config = { trustedProxies: [], v1V2Sunset: new Date("2999-01-01T00:00:00Z") };
+  const deps = { clock: systemClock, random: systemRandom, log: pino({ level: "silent" }), metrics, config };
+  const server = createServer(deps, tls, STALL);
+  server.get("/large", (_request, reply) => reply.send(LARGE));
+  server.get("/slow", async () => {
+    inWork += 1;
+    mostInWork = Math.max(mostInWork, inWork);
+    await sleep(10);
+    inWork -= 1;
+    return {};
+  });
+  server.get("/later", async () => {
+    await sleep(STALL.lookEveryMs * STALL.looks * 2);
+    return { at: "last" };
+  });
+  return server;
+}
+
+const cutOff = async (): Promise<number> => (await metrics.httpStalled.get()).values[0]?.value ?? 0;
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+describe.each(["http", "https"])("over %s", (scheme) => {
+  let server: FastifyInstance;
+  let port = 0;
+
+  beforeAll(async () => {
+    const { pem, keyPem } = await issue({ dns: ["localhost"] });
+    server = makeServer(scheme === "https" ? { cert: pem, key: keyPem } : undefined);
+    port = Number(new URL(await server.listen({ host: "127.0.0.1", port: 0 })).port);
+  });
+  afterAll(() => server.close());
+
+  /** A client that sends this and reads nothing until it is told to. */
+  function open(text: string): Socket {
+    const to = { port, host: "127.0.0.1" };
+    const socket = scheme === "https" ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
+    socket.on("error", () => {}).pause();
+    socket.write(text);
+    return socket;
+  }
+
+  it("a client that does not read its answer is cut off", async () => {
+    const before = await cutOff();
+    const socket = open(get("/large"));
+    await expect.poll(cutOff, { timeout: 10_000 }).toBe(before + 1);
+    // Nothing of it is left on our side.
+    await expect.poll(() => connections(server)).toBe(0);
+    socket.destroy();
+  });
+
+  it("one that takes some octets now and then gets the whole answer", async () => {
+    const before = await cutOff();
+    const socket = open(get("/large"));
+    let bytes = 0;
+    socket.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      // A pause longer than one look, and shorter than those after which it would be cut.
+      if (bytes % (4 * 1_048_576) >= chunk.length) return;
+      socket.pause();
+      setTimeout(() => socket.resume(), STALL.lookEveryMs * 3);
+    });
+    socket.resume();
+    await expect.poll(() => bytes, { timeout: 20_000 }).toBeGreaterThan(LARGE.length);
+    expect(await cutOff()).toBe(before);
+    socket.destroy();
+  });
+
+  it("one that waits for its answer, or has had it, is left alone", async () => {
+    const before = await cutOff();
+    const socket = open(get("/later") + get("/later"));
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    socket.resume();
+    await expect.poll(() => text.match(/"last"/g)?.length, { timeout: 10_000 }).toBe(2);
+    await sleep(STALL.lookEveryMs * STALL.looks * 2);
+    expect(await cutOff()).toBe(before);
+    expect(socket.destroyed).toBe(false);
+    socket.destroy();
+  });
+});
+
+describe("requests that one connection sends without reading", () => {
+  let server: FastifyInstance;
+  let url = "";
+
+  beforeAll(async () => {
+    server = makeServer();
+    url = await server.listen({ host: "127.0.0.1", port: 0 });
+  });
+  afterAll(() => server.close());
+
+  const statuses = (text: string): string[] =>
+    Array.from(text.matchAll(/HTTP\/1.1 (\d+)/g), ([, status]) => status ?? "");
+
+  it("are worked on a few at once, and are all answered in their order", async () => {
+    mostInWork = 0;
+    const last = get("/nowhere").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    const text = await sendRaw(url, get("/slow").repeat(MOST_UNANSWERED - 1) + last);
+    expect(statuses(text)).toEqual([...Array.from({ length: MOST_UNANSWERED - 1 }, () => "200"), "404"]);
+    expect(mostInWork).toBe(8);
+  });
+
+  it("are refused past a hundred, with a reason and the end of the connection", async () => {
+    const text = await sendRaw(url, get("/slow").repeat(MOST_UNANSWERED + 30));
+    expect(statuses(text)).toEqual([...Array.from({ length: MOST_UNANSWERED }, () => "200"), "429"]);
+    expect(text).toMatch(/connection: close[^]*"reason":"pipelining"/i);
+    expect(text).toMatch(/x-request-id: req_\w+[^]*"message":"A connection may have 100 requests/i);
+  });
+
+  it("cut the connection where they are many more", async () => {
+    await sendRaw(url, get("/slow").repeat(2_000)).catch(() => "");
+    await expect.poll(() => connections(server)).toBe(0);
+    expect((await fetch(`${url}/slow`)).status).toBe(200);
+  });
+
+  it("count to those that no route answers to", async () => {
+    const text = await sendRaw(
+      url,
+      get("/slow").repeat(8) + get("/nowhere").repeat(MOST_UNANSWERED - 8) + get("/slow"),
+    );
+    expect(statuses(text).at(-1)).toBe("429");
+  });
+});
+
+it("a client that sends no HTTP and does not go away is cut off soon after its answer", async () => {
+  const server = makeServer();
+  const url = await server.listen({ host: "127.0.0.1", port: 0 });
+  const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
+  socket.on("error", () => {});
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  socket.write("nonsense\r\n\r\n");
+  await expect.poll(() => text).toMatch(/^HTTP\/1.1 400/);
+  await expect.poll(() => connections(server), { timeout: 10_000 }).toBe(0);
+  socket.destroy();
+  await server.close();
+});
+
+const connections = ({ server }: FastifyInstance): Promise<number> =>
+  promisify<number>((done) => server.getConnections(done))();
