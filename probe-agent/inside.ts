@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { NO_ALLOW_LISTS, createEgress, type AllowLists } from "#shared/egress.ts";
 import { createSuffixRule } from "#shared/egress/names.ts";
-import { siteUrls } from "#shared/site.ts";
+import { siteUrls } from "#shared/target-url.ts";
 import type { Job } from "#probe-agent/run-job.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 

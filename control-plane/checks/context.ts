@@ -5,6 +5,7 @@ import type { Contract, Observation } from "#shared/tools/define.ts";
 import type { CheckEvent, Location } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
 import type { Pacer } from "#control-plane/checks/pace.ts";
+import type { Reached } from "#control-plane/checks/target.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { TargetBudget } from "#control-plane/limits/target-budget.ts";
 
@@ -41,8 +42,8 @@ export interface CheckRequest {
   readonly params: Readonly<Record<string, unknown>>;
   /** What this control plane adds to them, by the contract's `input`; never a caller's own words unchecked. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** A host that `input` has the agent reach besides the target. */
-  readonly reaches?: string;
+  /** What `input` has the agent reach besides the target. */
+  readonly reaches?: Reached;
   /** The caller's account; null: none (open tier). */
   readonly accountId: number | null;
   /** Null: one agent of the system's choice, and the contract's own shape. */

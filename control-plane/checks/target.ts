@@ -9,7 +9,7 @@ import {
 } from "#shared/egress.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { siteUrls } from "#shared/site.ts";
+import { completeUrl } from "#shared/target-url.ts";
 import type { Contract, TargetKind } from "#shared/tools/define.ts";
 
 /** A target decided before dispatch (decisions 12): literals and special names here, looked-up addresses on the agent. */
@@ -34,13 +34,21 @@ export interface Reach {
   allows(egress: Egress): boolean;
 }
 
-/** Decides, as on a target, on a host that a job reaches besides its target; null: refused. */
-export function decideReach(host: string, agents: readonly Egress[], optOut?: Denials): Reach | null {
-  const look = (egress: Egress) => egress.checkHost(host, { connects: true });
+/** What a job reaches besides its target. */
+export interface Reached {
+  readonly kind: "host" | "url";
+  readonly target: string;
+}
+
+/** Decides, as on a target, on what a job reaches besides its target; null: refused. */
+export function decideReach({ kind, target }: Reached, agents: readonly Egress[], optOut?: Denials): Reach | null {
+  const look = (egress: Egress) => READERS[kind](egress, target, true);
   const everyone = look(PUBLIC);
   const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
-  if (allowed === undefined || hasOptedOut(allowed.host, optOut)) return null;
-  return { host: allowed.host, isPublic: everyone.ok, allows: everyone.ok ? () => true : (egress) => look(egress).ok };
+  if (allowed === undefined) return null;
+  const host = hostOf(allowed);
+  if (hasOptedOut(host, optOut)) return null;
+  return { host, isPublic: everyone.ok, allows: everyone.ok ? () => true : (egress) => look(egress).ok };
 }
 
 /**
@@ -83,11 +91,16 @@ export function decideTarget(
   };
 }
 
+function checkCompleted(egress: Egress, raw: string): UrlCheck {
+  const url = completeUrl(raw);
+  return url === null ? { ok: false, code: "invalid_url" } : egress.checkUrl(url);
+}
+
 /** How a target of each kind is read under an agent's rules. */
 const READERS: Readonly<Record<TargetKind, (egress: Egress, raw: string, connects: boolean) => UrlCheck | HostCheck>> =
   {
     url: (egress, raw) => egress.checkUrl(raw),
-    site: (egress, raw) => egress.checkUrl(siteUrls(raw)[0]),
+    site: checkCompleted,
     host: (egress, raw, connects) => egress.checkHost(raw, { connects }),
     domain: (egress, raw) => egress.checkHost(raw, { connects: false }),
     address: (egress, raw) =>

@@ -11,9 +11,10 @@ export function createAdminGate(token: string, failures: AddressLimiter): Hook {
   const expected = sha256(token);
   return (request, _reply, done) => {
     const presented = bearerToken(request);
-    if (failures.isExhausted(request.ip)) return done(refuse(failures.take(request.ip).retryAfterSeconds));
+    if (failures.isExhausted(request.clientAddress))
+      return done(refuse(failures.take(request.clientAddress).retryAfterSeconds));
     if (presented !== null && timingSafeEqual(sha256(presented), expected)) return done();
-    failures.take(request.ip);
+    failures.take(request.clientAddress);
     const headers = { "www-authenticate": "Bearer" };
     if (presented === null) {
       const message = "Send the operator token as Authorization: Bearer <token>.";

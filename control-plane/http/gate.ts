@@ -75,7 +75,7 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
   }
 
   function refuseKey(request: FastifyRequest, code: "auth_required" | "invalid_api_key", place: KeyPlace): Refusal {
-    const { ok, retryAfterSeconds } = failures.take(request.ip);
+    const { ok, retryAfterSeconds } = failures.take(request.clientAddress);
     if (!ok) {
       return new Refusal("rate_limit_exceeded", {
         message: `Too many requests without a valid API key from your address. Wait ${retryAfterSeconds} s.`,

@@ -34,7 +34,7 @@ export function observeRequests(server: FastifyInstance, log: Logger, metrics: M
         route,
         status: statusCode,
         duration_ms: Math.round(milliseconds),
-        address: request.ip,
+        address: request.clientAddress,
         ...(request.principal === null ? {} : { account_id: request.principal.accountId }),
       },
       "request",

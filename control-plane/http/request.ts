@@ -16,6 +16,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The key's owner, once the gate has let the request pass. */
     principal: Principal | null;
+    /** The client's, behind trusted proxies too (http/client-address.ts); `ip` is the peer's, whoever that is. */
+    clientAddress: string;
     /** Monotonic milliseconds at which the request's headers had arrived. */
     startedAt: number;
     /** By the path's prefix; null under none of the versions. */

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 import { acceptBodies, BODY_LIMIT } from "#control-plane/http/body.ts";
+import { createClientAddress } from "#control-plane/http/client-address.ts";
 import { answerBrokenRequest } from "#control-plane/http/broken.ts";
 import { createErrorHandler, notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -53,10 +54,12 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   const routes = createRoutesSeen();
   const handleError = createErrorHandler(log, metrics, (request) => routes.rendererOf(pathOf(request.raw.url ?? "/")));
   const monotonic = (): number => clock.monotonic();
+  const clientAddress = createClientAddress(config.trustedProxies);
 
   /** What every request gets before it is looked at. */
   function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): void {
     request.startedAt = clock.monotonic();
+    request.clientAddress = clientAddress(request.socket.remoteAddress, forwardedFor(request));
     setHeader("x-request-id", request.id);
     const target = request.raw.url ?? "";
     const version = versionOfPath(target);
@@ -75,7 +78,8 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     requestTimeout: 30_000,
     bodyLimit: BODY_LIMIT,
     logger: false,
-    trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
+    // Not Fastify's trustProxy, which believes ports and garbage: http/client-address.ts.
+    trustProxy: false,
     exposeHeadRoutes: false,
     // Requests on open connections are answered to the end, each with Connection: close.
     return503OnClosing: false,
@@ -94,6 +98,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
 
   server.decorateRequest("principal", null);
   server.decorateRequest("startedAt", 0);
+  server.decorateRequest("clientAddress", "");
   server.decorateRequest("apiVersion", null);
   server.decorateRequest("monotonic", monotonic);
   acceptBodies(server);
@@ -146,6 +151,12 @@ function unmatched(request: FastifyRequest, routes: RoutesSeen): Refusal {
 
 function gone(version: "v1" | "v2"): Refusal {
   return new Refusal("gone", `API ${version} has been switched off. Use /api/v4/ instead of /api/${version}/.`);
+}
+
+/** Several X-Forwarded-For fields arrive joined by commas. */
+function forwardedFor({ headers }: FastifyRequest): string | undefined {
+  const given = headers["x-forwarded-for"];
+  return typeof given === "string" ? given : undefined;
 }
 
 /** Whether path parameters can be names of anything: no name holds a control character, and PostgreSQL takes no NUL. */

@@ -45,7 +45,7 @@ export function registerSharedPage(
       errors: ["not_found", "rate_limit_exceeded"],
     }),
     handler: async (request, reply) => {
-      const { ok, retryAfterSeconds } = visits.take(request.ip);
+      const { ok, retryAfterSeconds } = visits.take(request.clientAddress);
       if (!ok) {
         throw new Refusal("rate_limit_exceeded", {
           message: `Too many requests from your address. Wait ${retryAfterSeconds} s.`,

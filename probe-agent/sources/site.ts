@@ -1,5 +1,5 @@
 import type { Outcome } from "#shared/outcome.ts";
-import { siteUrls } from "#shared/site.ts";
+import { siteUrls } from "#shared/target-url.ts";
 
 /**
  * What a site named by a host, host:port or URL gives: tried at the URL, or over https and, where nothing speaks TLS

@@ -212,7 +212,6 @@ describe("a scrape", () => {
   });
 
   it.each([
-    [{ module: "dns_doh", target: "127.0.0.1", query_name: "a.example" }, "target", "invalid_url"],
     [{ module: "http_2xx" }, "target", "required"],
     [{ target: "x", module: "no_such" }, "module", "enum"],
     [{ target: "example.com", module: "tcp_connect" }, "target", "type"],
@@ -225,12 +224,32 @@ describe("a scrape", () => {
     expect({ status: answer.status, ...(answer.body.error as object) }).toMatchObject({ status: 400, field, reason });
   });
 
+  it.each([
+    "http://dns.example/dns-query",
+    "https://user@dns.example/dns-query",
+    "https://user:secret@dns.example/dns-query",
+    "https:\\\\dns.example\\dns-query",
+    "https://dns.example/\tdns-query",
+    "https:dns.example/dns-query",
+    "https://dns..example/dns-query",
+  ])("dns_doh takes no URL that other doors refuse: %s", async (target) => {
+    const answer = await scrape({ module: "dns_doh", target, query_name: "a.example" });
+    expect({ status: answer.status, ...(answer.body.error as object) }).toMatchObject({
+      status: 400,
+      field: "target",
+      reason: "invalid_url",
+    });
+  });
+
   it("of what may not be reached is refused, the name server of a dns module included", async () => {
     const refused = { status: 400, code: "target_not_allowed" };
     for (const query of [
       { target: "http://169.254.169.254/" },
       { target: "10.0.0.1:53", module: "dns_udp", query_name: "site.example" },
       { target: "localhost.internal:53", module: "dns_udp", query_name: "site.example" },
+      { target: "https://169.254.169.254/dns-query", module: "dns_doh", query_name: "site.example" },
+      { target: "https://dns.example.org:25/dns-query", module: "dns_doh", query_name: "site.example" },
+      { target: "https://127.0.0.1:25/dns-query", module: "dns_doh", query_name: "site.example" },
     ]) {
       const answer = await scrape(query);
       expect({ status: answer.status, code: (answer.body.error as { code: string }).code }).toEqual(refused);

@@ -1,7 +1,10 @@
 import { splitHostPort } from "#shared/host-port.ts";
+import { checkTargetUrl } from "#shared/egress.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
+import { completeUrl } from "#shared/target-url.ts";
+import type { Reached } from "#control-plane/checks/target.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
 import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
@@ -23,8 +26,8 @@ export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"
       if (server === null) return transport === "doh" ? NO_URL : NO_SERVER;
       return {
         params: { domain: queryName, types: queryType ?? "A" },
-        input: { ...server, transport },
-        reaches: server.host,
+        input: { ...server.address, transport },
+        reaches: server.reaches,
       };
     },
     report(data) {
@@ -74,7 +77,7 @@ function dnsFailure(result: Dns["results"][number] | undefined): Cause {
 const NO_URL: FieldProblem = {
   field: "target",
   reason: "invalid_url",
-  message: "must be the https:// URL of a DNS over HTTPS service for this module",
+  message: "must be the https:// URL of a DNS over HTTPS service for this module, without user name or password",
 };
 
 const NO_SERVER: FieldProblem = {
@@ -84,23 +87,37 @@ const NO_SERVER: FieldProblem = {
 };
 
 /** Where the server is; without a port the transport's own, as the exporter adds it. */
-interface Server {
+interface Address {
   readonly host: string;
   readonly port?: number;
   readonly path?: string;
 }
 
+/** The server for the agent, and for the rules of what may be reached. */
+interface Server {
+  readonly address: Address;
+  readonly reaches: Reached;
+}
+
 function readServer(target: string): Server | null {
   const split = splitHostPort(target);
   if (split === undefined || split.port === 0) return null;
-  return split.port === null ? { host: split.host } : { host: split.host, port: split.port };
+  const { host, port } = split;
+  return { address: port === null ? { host } : { host, port }, reaches: { kind: "host", target: host } };
 }
 
+/** The rules of URLs hold for the whole of it: scheme, user info, odd characters here, host and port by `reaches`. */
 function readUrl(target: string): Server | null {
-  const url = URL.parse(target);
+  const text = completeUrl(target);
+  const checked = text === null ? null : checkTargetUrl(text);
+  if (text === null || (checked?.ok === false && checked.code === "invalid_url")) return null;
+  const url = URL.parse(text);
   if (url?.protocol !== "https:") return null;
-  const server = readServer(url.host);
-  return server === null ? null : { ...server, path: `${url.pathname}${url.search}` };
+  const split = splitHostPort(url.host);
+  if (split === undefined) return null;
+  const { host, port } = split;
+  const path = `${url.pathname}${url.search}`;
+  return { address: { host, path, ...(port === null ? {} : { port }) }, reaches: { kind: "url", target: text } };
 }
 
 interface Counts {

@@ -1,6 +1,7 @@
 import type { Contract } from "#shared/tools/define.ts";
 import type { Source, Stage } from "#shared/outcome.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Reached } from "#control-plane/checks/target.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
 
 /** What a scrape asks for besides target and module. */
@@ -14,8 +15,8 @@ export interface ModuleCall {
   readonly params: Readonly<Record<string, string>>;
   /** What the control plane adds (contract.input). */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** A host the job reaches besides the contract's target. */
-  readonly reaches?: string;
+  /** What the job reaches besides the contract's target. */
+  readonly reaches?: Reached;
 }
 
 /** How a target failed, in the words of an error answer; `reason` is snake_case. */

@@ -45,7 +45,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
   });
   const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const nowMs = checks.clock.now().getTime();
-    const verdict = limits.take(request.ip);
+    const verdict = limits.take(request.clientAddress);
     setRateHeaders(reply, allowance, verdict, nowMs);
     if (verdict.denied !== null) return done(overLimit(verdict, nowMs));
     // The same words as a moment ago need not be read again.

@@ -133,7 +133,9 @@ describe("the opt-out list", () => {
     for (const url of ["https://www.closed.example/", "http://127.0.0.9:8080/", "http://[64:ff9b::127.0.0.9]/"]) {
       expect(await check(url, {}, { optOut }), url).toEqual({ kind: "refused" });
     }
-    expect(await check("http://127.0.0.1/", { reaches: "ns.closed.example" }, { optOut })).toEqual({ kind: "refused" });
+    expect(
+      await check("http://127.0.0.1/", { reaches: { kind: "host", target: "ns.closed.example" } }, { optOut }),
+    ).toEqual({ kind: "refused" });
     expect(agent.jobs).toEqual([]);
     expect(await check("http://127.0.0.8/", {}, { optOut })).toMatchObject({ kind: "single" });
   });

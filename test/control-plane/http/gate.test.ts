@@ -93,6 +93,43 @@ describe("the key", () => {
   });
 });
 
+describe("a client behind a trusted proxy", () => {
+  const limitedFrom = async (entries: readonly string[]) => {
+    const statuses = new Set<number>();
+    for (const entry of entries)
+      statuses.add((await call(path("v4"), { headers: { "x-forwarded-for": entry } })).status);
+    return Array.from(statuses);
+  };
+  const times = (count: number, entry: (at: number) => string) => Array.from({ length: count }, (_, at) => entry(at));
+
+  it("is one client whatever port it comes from, and however its address is spelled", async () => {
+    expect(await limitedFrom(times(30, (at) => `198.51.100.30:${1024 + at}`))).toEqual([401]);
+    for (const entry of [
+      "198.51.100.30",
+      "198.51.100.30:65000",
+      "::ffff:198.51.100.30",
+      "[::ffff:198.51.100.30]:443",
+    ]) {
+      expect(await limitedFrom([entry]), entry).toEqual([429]);
+    }
+    expect(await limitedFrom(["198.51.100.31:1024"])).toEqual([401]);
+  });
+
+  it("is one client with its whole /64, zone and port left out", async () => {
+    expect(await limitedFrom(times(30, (at) => `[2001:db8:0:1::${at + 1}]:${1024 + at}`))).toEqual([401]);
+    expect(await limitedFrom(["2001:db8:0:1::ffff", "2001:db8:0:1:a::%eth0", "[2001:db8:0:1::a%25eth0]:1"])).toEqual([
+      429,
+    ]);
+    expect(await limitedFrom(["2001:db8:0:2::1"])).toEqual([401]);
+  });
+
+  it("that the proxy names by garbage counts as the proxy", async () => {
+    expect(await limitedFrom(times(30, (at) => `garbage-${at}`))).toEqual([401]);
+    expect(await limitedFrom(["unknown", "_hidden", "198.51.100", "198.51.100.32, x"])).toEqual([429]);
+    expect((await call(path("v4"))).status).toBe(429);
+  });
+});
+
 describe("a bearer", () => {
   it("is a key where a route says so", async () => {
     const key = await makeTestKey(gate);

@@ -205,16 +205,20 @@ describe("a dns module", () => {
     expect(dnsUdp.call("127.0.0.1:5353", { queryName: "example.test", queryType: "SOA" })).toEqual({
       params: { domain: "example.test", types: "SOA" },
       input: { host: "127.0.0.1", port: 5353, transport: "udp" },
-      reaches: "127.0.0.1",
+      reaches: { kind: "host", target: "127.0.0.1" },
     });
-    expect(dnsUdp.call("[::1]:53", { queryName: "a.test", queryType: null })).toMatchObject({ reaches: "::1" });
-    expect(dnsUdp.call("ns.test", { queryName: "a.test", queryType: null })).toMatchObject({ reaches: "ns.test" });
+    expect(dnsUdp.call("[::1]:53", { queryName: "a.test", queryType: null })).toMatchObject({
+      reaches: { target: "::1" },
+    });
+    expect(dnsUdp.call("ns.test", { queryName: "a.test", queryType: null })).toMatchObject({
+      reaches: { target: "ns.test" },
+    });
     expect(dnsUdp.call("ns.test:0", { queryName: "a.test", queryType: null })).toMatchObject({ field: "target" });
     expect(
       moduleOf("dns_doh").call("https://[::1]:8443/q?x=1", { queryName: "a.test", queryType: null }),
     ).toMatchObject({
       input: { host: "::1", port: 8443, path: "/q?x=1", transport: "doh" },
-      reaches: "::1",
+      reaches: { kind: "url", target: "https://[::1]:8443/q?x=1" },
     });
     expect(dnsUdp.call("ns.test", { queryName: null, queryType: null })).toMatchObject({ field: "query_name" });
   });

@@ -1,0 +1,45 @@
+import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
+import { createListRule } from "#shared/egress/addresses.ts";
+
+/** The address of a request's client: a plain IPv4 or IPv6 literal, "" where the connection is already gone. */
+export type ReadClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
+
+/**
+ * Finds clients behind trusted proxies (CIDR ranges; none: X-Forwarded-For is ignored). Each proxy appends the peer it
+ * heard from, so the list is read from its end for as long as the address that wrote an entry is trusted. Ports are left
+ * out: they differ with every connection. An entry that is no address stands for the proxy that wrote it, or a client
+ * could be a new one with every request. Throws a RangeError on a range that is none.
+ */
+export function createClientAddress(trustedProxies: readonly string[]): ReadClientAddress {
+  const isTrusted = createListRule(trustedProxies);
+  return (peer, forwardedFor = "") => {
+    let client = readAddress(peer ?? "") ?? "";
+    let end = forwardedFor.length;
+    while (end > 0 && isTrusted(client)) {
+      const comma = forwardedFor.lastIndexOf(",", end - 1);
+      const entry = forwardedFor.slice(comma + 1, end).trim();
+      end = comma;
+      // RFC 9110, section 5.6.1: empty elements of a list are ignored.
+      if (entry === "") continue;
+      const address = readAddress(entry);
+      if (address === null) break;
+      client = address;
+    }
+    return client;
+  };
+}
+
+// address, address:port, [v6], [v6]:port; a bare IPv6 address has no port.
+const ENTRY = /^(?:\[([0-9A-Fa-f:.]{2,45})(?:%[^\]]{1,64})?\]|([0-9.]{7,15}))(?::\d{1,5})?$/;
+
+/** The address of an entry in normal form, without port, zone and the IPv6 spelling of IPv4; null where there is none. */
+function readAddress(entry: string): string | null {
+  if (entry.length > 128) return null;
+  const [, bracketed, plain] = ENTRY.exec(entry) ?? [];
+  if (plain !== undefined) return isIPv4(plain) ? plain : null;
+  const address = bracketed ?? entry.split("%", 1)[0] ?? "";
+  if (!isIPv6(address)) return null;
+  const parsed = ipaddr.IPv6.parse(address);
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.toRFC5952String();
+}
