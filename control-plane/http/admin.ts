@@ -4,17 +4,17 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { bearerToken, type Hook } from "#control-plane/http/gate.ts";
 
 /**
- * The hook before every /api/admin route: the operator's token, compared in constant time. An address with too many
- * failures in this minute is not heard at all, or the limit would not slow down guessing.
+ * The hook before every /api/admin route: the operator's token, compared in constant time. The right token always opens,
+ * or a stranger with the operator's address could lock the operator out. An address with too many failures in this minute
+ * gets 429 for wrong tokens.
  */
 export function createAdminGate(token: string, failures: AddressLimiter): Hook {
   const expected = sha256(token);
   return (request, _reply, done) => {
     const presented = bearerToken(request);
-    if (failures.isExhausted(request.clientAddress))
-      return done(refuse(failures.take(request.clientAddress).retryAfterSeconds));
     if (presented !== null && timingSafeEqual(sha256(presented), expected)) return done();
-    failures.take(request.clientAddress);
+    const { ok, retryAfterSeconds } = failures.take(request.clientAddress);
+    if (!ok) return done(refuse(retryAfterSeconds));
     const headers = { "www-authenticate": "Bearer" };
     if (presented === null) {
       const message = "Send the operator token as Authorization: Bearer <token>.";

@@ -15,14 +15,14 @@ import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/limits/windows.t
 /** A hook of one route: calls `done` when the request may go on, with a Refusal when it may not. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
-/** header: X-API-Key (v4). anywhere: also `api_key` in query or body (v3, v1, v2). bearer: Authorization as well. */
-export type KeyPlace = "header" | "anywhere" | "bearer";
+/** headers: X-API-Key, else Authorization: Bearer. anywhere: also `api_key` in query or body (v3, v2, v1). */
+export type KeyPlace = "headers" | "anywhere";
 
 /** Where a route takes its key, what the key must carry, and what the call counts as. */
 export interface GateOptions {
   /** null: every valid key will do. */
   readonly scope: Scope | null;
-  /** By default the header alone. */
+  /** By default the headers alone. */
   readonly key?: KeyPlace;
   readonly counts?: Kind;
 }
@@ -31,13 +31,8 @@ export interface GateOptions {
 export interface Gate {
   /** Route options to spread: `server.route({ ...gate.keyed({ scope: "check" }), method, url, handler })`. */
   keyed(options: GateOptions): { readonly onRequest: Hook; readonly preHandler?: Hook };
-  /** The same for a key the route has found itself, e.g. behind a Bearer; rejects with the Refusal. */
-  admit(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    presented: string | null,
-    options: GateOptions,
-  ): Promise<Principal>;
+  /** The same by a route's own hand, where the scope or the count depends on what is asked; rejects with the Refusal. */
+  admit(request: FastifyRequest, reply: FastifyReply, options: Omit<GateOptions, "key">): Promise<Principal>;
 }
 
 /** What the gate stands on. */
@@ -55,13 +50,13 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
     request: FastifyRequest,
     reply: FastifyReply,
     presented: string | null,
-    { scope, key = "header", counts = "minute-and-day" }: GateOptions,
+    { scope, counts = "minute-and-day" }: GateOptions,
     done: (error?: Error) => void,
   ): void {
-    if (presented === null) return done(refuseKey(request, "auth_required", key));
+    if (presented === null) return done(refuseKey(request, "auth_required"));
     keys.find(presented, (lookupError, principal) => {
       if (lookupError !== null) return done(away(lookupError));
-      if (principal === null) return done(refuseKey(request, "invalid_api_key", key));
+      if (principal === null) return done(refuseKey(request, "invalid_api_key"));
       limits.take(principal.accountId, principal.plan, counts, (countError, verdict) => {
         if (countError !== null || verdict === null) return done(away(countError));
         const nowMs = clock.now().getTime();
@@ -74,7 +69,7 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
     });
   }
 
-  function refuseKey(request: FastifyRequest, code: "auth_required" | "invalid_api_key", place: KeyPlace): Refusal {
+  function refuseKey(request: FastifyRequest, code: "auth_required" | "invalid_api_key"): Refusal {
     const { ok, retryAfterSeconds } = failures.take(request.clientAddress);
     if (!ok) {
       return new Refusal("rate_limit_exceeded", {
@@ -83,25 +78,19 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
       });
     }
     const message = code === "auth_required" ? missingKey(request) : WRONG_KEY;
-    // RFC 9110, section 15.5.2, where there is a registered scheme to name.
-    return new Refusal(code, place === "bearer" ? { message, headers: { "www-authenticate": "Bearer" } } : message);
+    // RFC 9110, section 15.5.2: a 401 names a registered scheme.
+    return new Refusal(code, { message, headers: { "www-authenticate": "Bearer" } });
   }
 
   return {
     keyed(options) {
-      const place = options.key ?? "header";
-      if (place !== "anywhere") {
-        const bearer = place === "bearer";
-        return {
-          onRequest: (request, reply, done) => {
-            pass(request, reply, keyInHeader(request) ?? (bearer ? bearerToken(request) : null), options, done);
-          },
-        };
+      if (options.key !== "anywhere") {
+        return { onRequest: (request, reply, done) => pass(request, reply, keyInHeaders(request), options, done) };
       }
       return {
         // A key that cannot be in the body is judged before the body is read.
         onRequest: (request, reply, done) => {
-          const presented = keyInHeader(request) ?? keyInQuery(request);
+          const presented = keyInHeaders(request) ?? keyInQuery(request);
           if (presented === null && mayHaveBody(request)) done();
           else pass(request, reply, presented, options, done);
         },
@@ -111,9 +100,9 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
         },
       };
     },
-    admit(request, reply, presented, options) {
+    admit(request, reply, options) {
       return new Promise((resolve, reject) => {
-        pass(request, reply, presented, options, (error) => {
+        pass(request, reply, keyInHeaders(request), options, (error) => {
           if (error !== undefined) reject(error);
           else if (request.principal !== null) resolve(request.principal);
         });
@@ -127,11 +116,11 @@ export function bearerToken(request: FastifyRequest): string | null {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
 }
 
-/** The X-API-Key header, null without one. */
-export function keyInHeader(request: FastifyRequest): string | null {
+/** The key of a request's headers: X-API-Key, else `Authorization: Bearer`; null where neither holds one. */
+export function keyInHeaders(request: FastifyRequest): string | null {
   const given = request.headers["x-api-key"];
   // Two fields of one name arrive joined: no key, but not nothing either.
-  return typeof given === "string" && given !== "" ? given : null;
+  return typeof given === "string" && given !== "" ? given : bearerToken(request);
 }
 
 function keyInQuery(request: FastifyRequest): string | null {
@@ -145,12 +134,14 @@ function mayHaveBody(request: FastifyRequest): boolean {
   return request.method !== "GET" && KEYED_BODY.test(request.headers["content-type"] ?? "");
 }
 
+const WHERE = "in the X-API-Key header or as Authorization: Bearer <key>";
 const WRONG_KEY =
-  "This API key is not valid: it is mistyped, or it was revoked. Keys start with vtg_ and have 40 characters.";
+  "This API key is not valid: it is mistyped, or it was revoked. Keys start with vtg_ and have 40 characters. " +
+  `Send the key ${WHERE}; where both are sent, X-API-Key counts.`;
 
 function missingKey(request: FastifyRequest): string {
-  const places = request.apiVersion === "v4" || request.apiVersion === null ? "" : " or the api_key parameter";
-  return `Send your API key in the X-API-Key header${places}. Keys come with an account; ask the operator or see the dashboard.`;
+  const parameter = request.apiVersion === "v4" || request.apiVersion === null ? "" : ", or in the api_key parameter";
+  return `Send your API key ${WHERE}${parameter}. Keys come with an account; ask the operator or see the dashboard.`;
 }
 
 function overLimit(verdict: Verdict, nowMs: number): Refusal {

@@ -14,8 +14,8 @@ export interface Operation {
   readonly query?: TObject;
   readonly body?: TObject;
   readonly errors?: readonly ErrorCode[];
-  /** either: the key in its own header or as Bearer. */
-  readonly security?: "key" | "either" | "operator" | "none";
+  /** key: in X-API-Key or as Bearer. */
+  readonly security?: "key" | "operator" | "none";
   readonly status?: 200 | 201 | 202;
   /** Media type of an answer that is a text and no envelope; `data` is its schema. */
   readonly plain?: string;
@@ -79,9 +79,8 @@ const KEYED_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Errors before a route's own, by what stands in front of it. */
-const GATE_ERRORS: Readonly<Record<"key" | "either" | "operator" | "none", readonly ErrorCode[]>> = {
+const GATE_ERRORS: Readonly<Record<"key" | "operator" | "none", readonly ErrorCode[]>> = {
   key: KEYED_ERRORS,
-  either: KEYED_ERRORS,
   operator: ["auth_required", "invalid_api_key", "rate_limit_exceeded", "service_unavailable"],
   none: [],
 };
@@ -101,9 +100,9 @@ const WRITE_HEADERS = Type.Object({
   ),
 });
 
-const SECURITY = {
-  key: [{ apiKey: [] }],
-  either: [{ apiKey: [] }, { bearerKey: [] }],
+/** Of each kind of door, alternatives. */
+export const SECURITY = {
+  key: [{ apiKey: [] }, { bearerKey: [] }],
   operator: [{ operatorToken: [] }],
   none: [],
 };

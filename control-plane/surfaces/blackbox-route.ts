@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { refuseField, type Refusal } from "#control-plane/http/errors.ts";
-import { bearerToken, keyInHeader, type Gate } from "#control-plane/http/gate.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
@@ -40,7 +40,6 @@ export function registerBlackbox(server: FastifyInstance, app: CheckContext, gat
         "Metric names are the exporter's own. A target that fails is 200 with probe_success 0.",
       data: Type.String({ description: "Prometheus text format 0.0.4" }),
       plain: "text/plain",
-      security: "either",
       query: QUERY,
       errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],
     }),
@@ -48,9 +47,8 @@ export function registerBlackbox(server: FastifyInstance, app: CheckContext, gat
       const query = request.query as Readonly<Record<string, unknown>>;
       const named = query["module"] ?? DEFAULT_MODULE;
       const module = typeof named === "string" ? MODULES.get(named) : undefined;
-      const presented = keyInHeader(request) ?? bearerToken(request);
       const scope = module?.contract.scope ?? null;
-      const { accountId, plan } = await gate.admit(request, reply, presented, { scope, key: "bearer" });
+      const { accountId, plan } = await gate.admit(request, reply, { scope });
       if (module === undefined) throw refuseModule();
       const probe = await scrape(app, module, request, reply, { accountId, maxLocations: plan.locations });
       return reply.type(CONTENT_TYPE).header("cache-control", "no-store").send(probe);

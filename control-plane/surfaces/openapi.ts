@@ -39,7 +39,12 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
       ].map((name) => ({ name })),
       components: {
         securitySchemes: {
-          apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key of an account" },
+          apiKey: {
+            type: "apiKey",
+            in: "header",
+            name: "X-API-Key",
+            description: "An API key of an account; it counts where both are sent",
+          },
           bearerKey: { type: "http", scheme: "bearer", description: "An API key of an account" },
           operatorToken: { type: "http", scheme: "bearer", description: "The operator's token" },
         },

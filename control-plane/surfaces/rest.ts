@@ -22,7 +22,7 @@ export function registerTools(
     const handler = toolHandler(app, contract, measurements);
     const versions = FROZEN_TOOLS.has(contract.name) ? (["v4", "v3", "v2", "v1"] as const) : (["v4"] as const);
     for (const version of versions) {
-      const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "header" : "anywhere" });
+      const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "headers" : "anywhere" });
       for (const method of TOOL_METHODS) {
         server.route({
           ...keyed,

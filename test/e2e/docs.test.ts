@@ -8,7 +8,9 @@ let plane: TestControlPlane;
 
 interface OpenApi {
   readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly operationId: string; readonly security?: readonly object[] }>>>
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, { readonly examples?: readonly object[] }>> };
 }
 
@@ -78,6 +80,19 @@ describe("GET /openapi.json", () => {
       const { status } = await plane.call(path, { method: method.toUpperCase(), key });
       expect(status, `${method} ${path}`).not.toBe(404);
       expect(status, `${method} ${path}`).not.toBe(405);
+    }
+  });
+
+  it("says of every door that takes a key that either header opens it", async () => {
+    const { api } = await document();
+    const keyed = Object.entries(api.paths).flatMap(([path, methods]) =>
+      Object.values(methods).flatMap(({ operationId, security = [] }) =>
+        path.startsWith("/api/v") || path === "/mcp" ? [[operationId, security] as const] : [],
+      ),
+    );
+    expect(keyed.length).toBeGreaterThan(CONTRACTS.length);
+    for (const [operationId, security] of keyed) {
+      expect(security, operationId).toEqual([{ apiKey: [] }, { bearerKey: [] }]);
     }
   });
 

@@ -141,6 +141,21 @@ describe("what goes wrong", () => {
     expect([batch.status, batch.body.error]).toMatchObject([400, { code: -32_600 }]);
   });
 
+  it("takes the key from either header, X-API-Key first, and says so where there is none", async () => {
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const listed = await plane.call("/mcp", { key, body });
+    expect(listed.status).toBe(200);
+    const both = await plane.call("/mcp", { key, headers: { authorization: "Bearer nonsense" }, body });
+    expect(both.status).toBe(200);
+    const other = await plane.call("/mcp", { key: "nonsense", headers: { authorization: `Bearer ${key}` }, body });
+    expect(other.status).toBe(401);
+    const none = await plane.call("/mcp", { body });
+    expect([none.status, none.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(none.body.error).toMatchObject({
+      message: expect.stringMatching(/X-API-Key.*Authorization: Bearer/) as string,
+    });
+  });
+
   it("names the scope a key lacks, as a result", async () => {
     const free = await plane.createKey("free");
     const { status, body } = await ask(
@@ -188,13 +203,18 @@ describe("what goes wrong", () => {
 });
 
 describe("the official client", () => {
-  it.each(["2025-11-25", "2026-07-28"])("lists and calls in revision %s", async (revision) => {
+  it.each([
+    ["2025-11-25", "Authorization"],
+    ["2025-11-25", "X-API-Key"],
+    ["2026-07-28", "Authorization"],
+    ["2026-07-28", "X-API-Key"],
+  ])("lists and calls in revision %s with its key in %s", async (revision, header) => {
     const client = new Client(
       { name: "test", version: "1" },
       revision === "2026-07-28" ? { versionNegotiation: { mode: { pin: revision } } } : {},
     );
     const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp`), {
-      requestInit: { headers: { authorization: `Bearer ${key}` } },
+      requestInit: { headers: { [header]: header === "Authorization" ? `Bearer ${key}` : key } },
     });
     await client.connect(transport);
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);

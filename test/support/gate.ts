@@ -3,7 +3,6 @@ import { createApp, type App, type AppConfig, type AppOverrides } from "#control
 import { createFoundation, type Foundation } from "#control-plane/http/foundation.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { rawParams, readBody } from "#control-plane/http/body.ts";
-import { bearerToken } from "#control-plane/http/gate.ts";
 import { createLog } from "#shared/process/log.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
@@ -68,22 +67,16 @@ export async function startGate(options: TestGateOptions): Promise<TestGate> {
 
 function addRoutes({ server, gate }: Foundation): void {
   server.route({
-    ...gate.keyed({ scope: null, key: "bearer" }),
-    method: "GET",
-    url: "/api/v4/scraped",
-    handler: async (request) => answer(request, callerOf(request).accountId),
-  });
-  server.route({
     method: "POST",
     url: "/rpc",
     handler: async (request, reply) => {
       const counts = readBody(request)["call"] === true ? "minute-and-day" : "minute";
-      const caller = await gate.admit(request, reply, bearerToken(request), { scope: null, key: "bearer", counts });
+      const caller = await gate.admit(request, reply, { scope: null, counts });
       return answer(request, caller.accountId);
     },
   });
   for (const version of ["v1", "v2", "v3", "v4"] as const) {
-    const key = version === "v4" ? "header" : "anywhere";
+    const key = version === "v4" ? "headers" : "anywhere";
     server.route({
       ...gate.keyed({ scope: "check", key }),
       method: ["GET", "POST"],

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { RawBody } from "#control-plane/http/body.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
 import { Refusal, STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
-import { bearerToken, type Gate } from "#control-plane/http/gate.ts";
-import { plainOperation } from "#control-plane/http/operation.ts";
+import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
+import { plainOperation, SECURITY } from "#control-plane/http/operation.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 
@@ -38,25 +38,22 @@ export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }
         throw new Refusal("insufficient_scope", `Pages of ${origin} alone may call this endpoint from a browser.`);
       }
       // Whoever has no key at all need not send a body first.
-      if (bearerToken(request) === null) await gate.admit(request, reply, null, GATE);
+      if (keyInHeaders(request) === null) await gate.admit(request, reply, { scope: null });
     },
     schema: {
       ...plainOperation({
         id: "mcp",
         tag: "Agent endpoint",
         summary: "The tools for agents: JSON-RPC 2.0, Model Context Protocol",
-        description: "Methods initialize, tools/list and tools/call; the key as Authorization: Bearer.",
+        description: "Methods initialize, tools/list and tools/call; the key as X-API-Key or Authorization: Bearer.",
         types: ["application/json"],
         errors: ["auth_required", "invalid_api_key", "service_unavailable"],
       }),
-      security: [{ bearerKey: [] }],
+      security: SECURITY.key,
     },
     handler: (request, reply) => answer(request, reply, gate, protocol),
   });
 }
-
-/** Only tools/call counts against the day (decisions 2). */
-const GATE = { scope: null, key: "bearer" } as const;
 
 async function answer(
   request: FastifyRequest,
@@ -65,8 +62,9 @@ async function answer(
   protocol: McpProtocol,
 ): Promise<FastifyReply> {
   const message = readMessage(request);
+  // Only tools/call counts against the day.
   const counts = message?.["method"] === "tools/call" ? "minute-and-day" : "minute";
-  const principal = await gate.admit(request, reply, bearerToken(request), { ...GATE, counts });
+  const principal = await gate.admit(request, reply, { scope: null, counts });
   if (message === undefined) return refuseMessage(reply, PARSE_ERROR, "The body is no JSON.");
   if (message === null) return refuseMessage(reply, INVALID_REQUEST, "Send one message at a time, not a batch.");
   const gone = new AbortController();

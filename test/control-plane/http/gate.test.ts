@@ -24,11 +24,32 @@ beforeEach(() => clock.advance(60_000));
 const path = (version: string, name = "whoami") => `${gate.url}/api/${version}/${name}`;
 
 describe("the key", () => {
-  it("is taken from X-API-Key in every version", async () => {
+  it("is taken from X-API-Key or from Authorization: Bearer in every version, the first of them where both are sent", async () => {
     const key = await makeTestKey(gate, { plan: "pro" });
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     for (const version of ["v1", "v2", "v3", "v4"]) {
       expect((await call(path(version), { key })).status).toBe(200);
+      expect((await call(path(version), { headers: bearer(key) })).status).toBe(200);
+      expect((await call(path(version), { headers: { authorization: `bearer  ${key}` } })).status).toBe(200);
+      expect((await call(path(version), { key, headers: bearer("nonsense") })).status).toBe(200);
+      expect((await call(path(version), { key: "nonsense", headers: bearer(key) })).status).toBe(401);
+      expect((await call(path(version), { key: "", headers: bearer(key) })).status).toBe(200);
+      expect((await call(path(version), { headers: { authorization: `Basic ${key}` } })).status).toBe(401);
     }
+  });
+
+  it("may be sent in two ways, and every 401 names both and the scheme", async () => {
+    for (const version of ["v3", "v4"]) {
+      for (const wrong of [{}, { key: "nonsense" }, { headers: { authorization: "Bearer nonsense" } }]) {
+        const { status, headers, body } = await call(path(version), wrong);
+        expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+        if (!("key" in wrong) && !("headers" in wrong)) {
+          expect(body.error?.message).toMatch(/X-API-Key header or as Authorization: Bearer/);
+        }
+      }
+    }
+    const later = await call(path("v3"), { method: "POST", body: new URLSearchParams({ api_key: "nonsense" }) });
+    expect([later.status, later.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
   it("is taken from the api_key parameter, form and JSON body before v4, and is no parameter then", async () => {
@@ -86,7 +107,13 @@ describe("the key", () => {
     const refused = await call(path("v4"), { headers: from });
     expect(refused.body.error?.code).toBe("rate_limit_exceeded");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    // Wrong keys of the right form are looked up and refused; they lock nobody out either.
+    const made = await Promise.all(
+      Array.from({ length: 40 }, () => call(path("v4"), { key: makeKey(systemRandom), headers: from })),
+    );
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([429]));
     expect((await call(path("v4"), { key, headers: from })).status).toBe(200);
+    expect((await call(path("v4"), { headers: { ...from, authorization: `Bearer ${key}` } })).status).toBe(200);
     expect((await call(path("v4"), { headers: { "x-forwarded-for": "198.51.100.8" } })).status).toBe(401);
     clock.advance(60_000);
     expect((await call(path("v4"), { headers: from })).status).toBe(401);
@@ -130,17 +157,7 @@ describe("a client behind a trusted proxy", () => {
   });
 });
 
-describe("a bearer", () => {
-  it("is a key where a route says so", async () => {
-    const key = await makeTestKey(gate);
-    const bearer = { headers: { authorization: `Bearer ${key}` } };
-    expect((await call(path("v4", "scraped"), bearer)).status).toBe(200);
-    expect((await call(path("v4", "scraped"), { key })).status).toBe(200);
-    expect((await call(path("v4"), bearer)).body.error?.code).toBe("auth_required");
-    const refused = await call(path("v4", "scraped"));
-    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
-  });
-
+describe("a key", () => {
   it("is admitted by a route's own hand, counting against the minute alone where that is asked for", async () => {
     const key = await makeTestKey(gate, { plan: "free" });
     const send = (body: object) =>
