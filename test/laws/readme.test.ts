@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -9,4 +10,14 @@ it("the README's table of tools is what the registry makes (else: node deploy/up
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   expect(readme).toContain("<!-- tools:");
   expect(withToolTable(readme, CONTRACTS)).toBe(readme);
+});
+
+it("the licence that package.json names is in the repository, whole and unchanged", () => {
+  const { license } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { license: string };
+  expect(license).toBe("Apache-2.0");
+  // The digest of the text that the Apache Software Foundation publishes.
+  const digest = createHash("sha256")
+    .update(readFileSync(join(ROOT, "LICENSE")))
+    .digest("hex");
+  expect(digest).toBe("cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30");
 });

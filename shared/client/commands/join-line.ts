@@ -1,6 +1,7 @@
 import { field } from "#shared/client/call.ts";
 import type { Flags } from "#shared/client/commands/admin-action.ts";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
+import { quoted } from "#shared/client/quoted.ts";
 import { cell } from "#shared/client/table.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { formatAddress, isLoopback, ownAddress, parseHostPort } from "#shared/settings/address.ts";
@@ -35,9 +36,4 @@ function defaultDialTarget(environment: Environment): string {
   const read = readSettings(environment, "control-plane");
   if (!read.ok) return SETTINGS.controlPlane.default;
   return read.settings.grpcAdvertise ?? formatAddress(ownAddress(read.settings.grpcAddr));
-}
-
-/** A word that a shell takes as it is written, whatever is in it. */
-function quoted(word: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,39 +1,17 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { Resolver } from "node:dns/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
+import { findRawSocketProblem, readRawSocketFacts } from "#shared/client/raw-sockets.ts";
 import { reasonOf } from "#shared/client/up/problem.ts";
 import { findChromium } from "#shared/process/chromium.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 
-/** Bit of CAP_NET_RAW in a capability set (linux/capability.h). */
-const CAP_NET_RAW = 13n;
-const ADDON = fileURLToPath(new URL("../../../node_modules/raw-socket/build/Release/raw.node", import.meta.url));
-
-/** Whether /proc/<pid>/status shows an effective CAP_NET_RAW. */
-export function mayOpenRawSockets(status: string): boolean {
-  const effective = /^CapEff:\s*([0-9a-f]{1,16})$/m.exec(status)?.[1];
-  return effective !== undefined && ((BigInt(`0x${effective}`) >> CAP_NET_RAW) & 1n) === 1n;
-}
-
 /** ICMP and traceroute need the compiled addon and the right to open raw sockets. */
-export function checkRawSockets(): Finding {
-  const without = "ping falls back to TCP and there is no traceroute";
-  if (!existsSync(ADDON))
-    return warn(
-      "raw sockets",
-      `the addon is not built: ${without}`,
-      "install a C++ compiler, make and python3, then npm ci",
-    );
-  if (!mayOpenRawSockets(readFileSync("/proc/self/status", "utf8")))
-    return warn(
-      "raw sockets",
-      `no right to open them: ${without}`,
-      "run the agent as root or with CAP_NET_RAW (setcap, systemd, docker --cap-add)",
-    );
-  return ok("raw sockets", "addon and right are there");
+export function checkRawSockets({ searchPath }: Patient): Finding {
+  const found = findRawSocketProblem(readRawSocketFacts(searchPath));
+  if (found === null) return ok("raw sockets", "addon and right are there");
+  return warn("raw sockets", `ICMP and traceroute are off: ${found.why}; ping uses TCP`, found.todo);
 }
 
 /** Whether names can be looked up, through the servers the agent would ask. */

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { examine } from "#shared/client/doctor/examine.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
-import { mayOpenRawSockets } from "#shared/client/doctor/machine.ts";
 import { freePort } from "#shared/client/up/postgres/server.ts";
 import { daysFromNow, issue } from "#test/servers/pki.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
@@ -189,10 +188,4 @@ test("an agent's identity is dated, private and whole", async () => {
   });
   chmodSync(join(folder, "key.pem"), 0o640);
   expect(await on()).toMatchObject({ level: "fail", todo: `chmod 600 ${folder}/key.pem` });
-});
-
-test("CAP_NET_RAW is bit 13 of the effective set", () => {
-  expect(mayOpenRawSockets("Name:\tnode\nCapEff:\t0000000000002000\n")).toBe(true);
-  expect(mayOpenRawSockets("CapEff:\t0000000000001fff\nCapBnd:\tffffffffffffffff\n")).toBe(false);
-  expect(mayOpenRawSockets("")).toBe(false);
 });

@@ -6,6 +6,8 @@ import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/
 
 const MAIN = fileURLToPath(new URL("../../../../shared/client/main.ts", import.meta.url));
 const OFF = { VANTAGE_METRICS_ADDR: "off", VANTAGE_AGENT_METRICS_ADDR: "off" };
+/** Takes CAP_NET_RAW away where the tests have it: an ordinary user's agent is without it. */
+const UNPRIVILEGED = process.getuid?.() === 0 ? "setpriv --bounding-set=-net_raw " : "";
 const LOGS = ["control-plane.log", "agent.log"];
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
@@ -26,6 +28,9 @@ test("vantage up runs the real control plane and agent, and the printed key work
   const ready = await fetch(`${place.base}/readyz`);
   expect(await ready.json()).toMatchObject({ degraded: [] });
   const token = readFileSync(join(place.directory, "admin-token"), "utf8").trim();
+  const listed = await fetch(`${place.base}/api/admin/probes`, { headers: { authorization: `Bearer ${token}` } });
+  const { data } = (await listed.json()) as { data: readonly { readonly capabilities: readonly string[] }[] };
+  expect(run.output().includes("ICMP and traceroute are off")).toBe(!data[0]?.capabilities.includes("icmp4"));
   expect(run.output()).not.toContain(token);
   for (const name of LOGS) expect(readFileSync(join(place.directory, name), "utf8"), name).toContain('"level":"info"');
   run.process.kill("SIGTERM");
@@ -35,9 +40,11 @@ test("vantage up runs the real control plane and agent, and the printed key work
 
 test("npm's sudden death ends what it started", async () => {
   // npm runs scripts through a shell and names the script in this variable.
-  const shell = ["sh", "-c", `"$0" "$1" up; :`, process.execPath, MAIN];
+  const shell = ["sh", "-c", `${UNPRIVILEGED}"$0" "$1" up; :`, process.execPath, MAIN];
   const run = place.start({ ...OFF, VANTAGE_LOG_LEVEL: "error", npm_lifecycle_event: "start" }, shell);
   await run.says("Ctrl-C stops everything");
+  // Whoever only reads the terminal learns what does not work, and how to mend it.
+  expect(run.output()).toMatch(/^ICMP and traceroute are off: .+\. Ping uses TCP\.\n {2}To turn them on: .+\.\n/m);
   run.process.kill("SIGKILL");
   await until(() => serversIn(place.directory).length === 0, "everything stopped");
   expect(await run.ended).toBeNull();
