@@ -137,11 +137,22 @@ async function fetchPage(
   }
 
   async function finish(open: OpenHop, stopped: PageSnapshot["stopped"]): Promise<Outcome<PageSnapshot>> {
-    const { maxBodyBytes = MAX_BODY_BYTES, bodyTimeoutMs } = request;
-    if (maxBodyBytes === 0) return ok(snapshot(request.url, hops, { hop: open.skip(), body: await noBody() }, stopped));
-    const read = await open.read(maxBodyBytes, bodyTimeoutMs);
-    return read.status === "ok" ? ok(snapshot(request.url, hops, read.data, stopped)) : read;
+    const trial = request.tryOtherFamily === true ? open.tryOtherFamily() : null;
+    const read = await readFinal(open, request);
+    if (read.status !== "ok") {
+      trial?.cancel();
+      return read;
+    }
+    const page = snapshot(request.url, hops, read.data, stopped);
+    return ok(request.tryOtherFamily === true ? { ...page, otherFamily: (await trial?.attempt) ?? null } : page);
   }
+}
+
+async function readFinal(open: OpenHop, request: HttpRequest): ReturnType<OpenHop["read"]> {
+  const { maxBodyBytes = MAX_BODY_BYTES, bodyTimeoutMs } = request;
+  return maxBodyBytes === 0
+    ? ok({ hop: open.skip(), body: await noBody() })
+    : await open.read(maxBodyBytes, bodyTimeoutMs);
 }
 
 /** Characters of a URL within a message. */

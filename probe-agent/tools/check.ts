@@ -3,6 +3,7 @@ import { classifyAddress } from "#shared/egress.ts";
 import { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
+import { familiesOf } from "#probe-agent/analysis/address-families.ts";
 import { describeSession } from "#probe-agent/analysis/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/timing.ts";
 import type { Net } from "#probe-agent/net/port.ts";
@@ -15,10 +16,19 @@ type Result = ResultOf<typeof contract>;
 /** Longest wait for the PTR name once all else is known. */
 const REVERSE_MS = 250;
 
-/** Header check: one fetch, reported. A chain that never ends is the target's failure. */
-export const check = implement(contract, async (net, { url, method, follow, ua }) => {
+/**
+ * Header check: one fetch, reported. A chain that never ends is the target's failure. Input {families: false} leaves the
+ * connection to the other address family out.
+ */
+export const check = implement(contract, async (net, { url, method, follow, ua }, input = {}) => {
   const now = net.now();
-  const fetched = await net.http.fetch({ url, method, follow, ...(ua === undefined ? {} : { userAgent: ua }) });
+  const fetched = await net.http.fetch({
+    url,
+    method,
+    follow,
+    ...(ua === undefined ? {} : { userAgent: ua }),
+    ...(input["families"] === false ? {} : { tryOtherFamily: true }),
+  });
   if (fetched.status !== "ok") return fetched;
   const page = fetched.data;
   const where = `after ${page.hops.length - 1} redirects, at ${page.finalUrl}`;
@@ -44,6 +54,7 @@ function report(page: PageSnapshot, method: string, now: Date, reverse: string |
     port: final.port,
     remote: { reverse },
     addresses: [...final.addresses.map(row(false)), ...final.blocked.map(row(true))],
+    families: familiesOf({ ...final, ...(page.otherFamily === undefined ? {} : { otherFamily: page.otherFamily }) }),
     headers: final.headers.map(([name, value]) => ({ name, value })),
     faults: [...final.faults],
     redirects: page.hops.slice(0, -1).map(redirectRow),

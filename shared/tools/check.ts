@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Flag, Limitations, Nullable, Url } from "#shared/tools/fields.ts";
 import { BODY_BREAKS } from "#shared/tools/http/body.ts";
+import { Families } from "#shared/tools/http/families.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import { urlSeenAt } from "#shared/tools/observations.ts";
 
@@ -130,6 +131,7 @@ export const check = defineTool({
       }),
       { description: "All addresses the final host resolves to" },
     ),
+    families: Families,
     headers: Type.Array(
       Type.Object({
         name: text("Field name as sent (lower case on HTTP/2)"),

@@ -40,23 +40,31 @@ export async function resolveHost(deps: ResolverDeps, raw: string, only?: IpVers
   const wanted = only === undefined ? ([4, 6] as const) : [only];
   // RFC 6761 section 6.3: localhost is never looked up. The egress rules decided whether it may be used at all.
   const known = checked.literal ? [host] : /(?:^|\.)localhost$/.test(host) ? ["127.0.0.1", "::1"] : null;
-  const found = known === null ? await lookUp(deps, host, wanted) : known.map(toAddress);
+  const found = known === null ? await lookUp(deps, host, wanted) : { addresses: known.map(toAddress), unanswered: [] };
   if ("status" in found) return found;
-  const addresses = found.filter((address) => wanted.some((version) => version === address.version));
+  const addresses = found.addresses.filter((address) => wanted.some((version) => version === address.version));
   if (addresses.length === 0) {
     return failed("dns", "target", "no_address", `The name has no IPv${wanted.join(" or IPv")} address`);
   }
   const allowed = addresses.filter((address) => deps.egress.allowsAddress(address.ip));
   if (allowed.length === 0) return refused;
   const blocked = addresses.filter((address) => !allowed.includes(address));
-  return ok({ host, allowed, blocked, elapsedMs: known === null ? deps.clock.monotonic() - startedAt : 0 });
+  const unanswered = found.unanswered.length === 0 ? {} : { unanswered: found.unanswered };
+  return ok({
+    host,
+    allowed,
+    blocked,
+    ...unanswered,
+    elapsedMs: known === null ? deps.clock.monotonic() - startedAt : 0,
+  });
 }
 
-async function lookUp(
-  deps: ResolverDeps,
-  host: string,
-  versions: readonly IpVersion[],
-): Promise<readonly Address[] | Failed> {
+interface LookedUp {
+  readonly addresses: readonly Address[];
+  readonly unanswered: readonly IpVersion[];
+}
+
+async function lookUp(deps: ResolverDeps, host: string, versions: readonly IpVersion[]): Promise<LookedUp | Failed> {
   const patience = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const answers = await Promise.all(
@@ -69,7 +77,13 @@ async function lookUp(
   );
   clearTimeout(timer);
   const addresses = versions.flatMap((version, index) => addressesOf(host, version, answers[index]));
-  return addresses.length === 0 ? whyNoAddress(answers) : addresses;
+  if (addresses.length === 0) return whyNoAddress(answers);
+  const unanswered = versions.filter((version, index) => {
+    const status = answers[index]?.status;
+    const isAnswer = status === "NOERROR" || status === "NXDOMAIN";
+    return !isAnswer && !addresses.some((address) => address.version === version);
+  });
+  return { addresses, unanswered };
 }
 
 function addressesOf(host: string, version: IpVersion, answer: DnsAnswer | undefined): Address[] {

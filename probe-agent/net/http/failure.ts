@@ -35,7 +35,7 @@ const CONNECT_REASONS: Readonly<Record<string, readonly [reason: string, source:
  */
 export function connectFailure(error: unknown, where: string, atOnce: boolean): Failed {
   const code = errorCode(error);
-  if (code === "ENETUNREACH" && atOnce) {
+  if (code === "EAFNOSUPPORT" || (code === "ENETUNREACH" && atOnce)) {
     return failed("connect", "probe", "unreachable", `${where}: this probe has no route to the address`);
   }
   const [reason, source, words] = CONNECT_REASONS[code] ?? ["local_error", "probe", `the probe could not connect`];

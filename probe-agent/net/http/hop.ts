@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { SecureContext } from "node:tls";
 import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
-import type { Address } from "#probe-agent/net/port/address.ts";
+import type { Address, IpVersion } from "#probe-agent/net/port/address.ts";
 import type { Hop, HopTls, HopTiming, HttpBody } from "#probe-agent/net/port/http.ts";
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Exchange } from "#probe-agent/net/http/exchange.ts";
@@ -12,6 +12,7 @@ import { exchangeUpgrade } from "#probe-agent/net/http/h2c.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
 import { namingProtocol } from "#probe-agent/net/http/not-tls.ts";
+import { tryOtherFamily, type Trial } from "#probe-agent/net/http/other-family.ts";
 import { readLocation, type LocationVerdict } from "#probe-agent/net/http/redirect.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 
@@ -32,12 +33,15 @@ export interface HopContext extends DialLimits {
 export interface Endpoints {
   readonly allowed: readonly Address[];
   readonly blocked: readonly Address[];
+  readonly unanswered?: readonly IpVersion[];
 }
 
 /** A hop whose head has come. Exactly one of `read` and `skip` is to be called. */
 export interface OpenHop {
   readonly code: number;
   readonly target: LocationVerdict;
+  /** Begins a connection to an address of the family that was not connected to; null where there is none. */
+  tryOtherFamily(): Trial | null;
   /** Its Set-Cookie lines. */
   readonly setCookies: readonly string[];
   /** Reads the body: this is the final hop. */
@@ -62,7 +66,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   const dialed = await dial(endpoints.data.allowed, port, context);
   if (dialed.status !== "ok") return dialed;
   marks.push(clock.monotonic());
-  const { socket: raw, address } = dialed.data;
+  const { socket: raw, address, attempts } = dialed.data;
 
   let tls: HopTls | null = null;
   const clear = { prior_knowledge: exchangeHttp2, upgrade: exchangeUpgrade, none: exchangeHttp1 }[
@@ -110,6 +114,8 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
     port,
     addresses: endpoints.data.allowed,
     blocked: endpoints.data.blocked,
+    unanswered: endpoints.data.unanswered ?? [],
+    attempts,
     headers: head.headers.map(([name, value]) => [readable(name), readable(value)] as const),
     faults: head.faults,
     informational: exchange.informational,
@@ -121,6 +127,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   return ok({
     code: head.code,
     target,
+    tryOtherFamily: () => tryOtherFamily({ allowed: endpoints.data.allowed, attempts }, port, context),
     setCookies: valuesOf(head.headers, "set-cookie").map(readable),
     async read(maxBytes, patienceMs) {
       const read = await exchange.readBody(maxBytes, patienceMs);

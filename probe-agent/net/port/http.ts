@@ -1,5 +1,5 @@
 import type { Failed, Outcome } from "#shared/outcome.ts";
-import type { Address, IpVersion } from "#probe-agent/net/port/address.ts";
+import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/net/port/address.ts";
 
 /** Methods the engine sends. */
 export type HttpMethod = "GET" | "HEAD" | "POST" | "OPTIONS";
@@ -29,6 +29,11 @@ export interface HttpRequest {
    * a body that does not end in time fails the fetch. A body that breaks off is what came in either case.
    */
   readonly bodyTimeoutMs?: number;
+  /**
+   * Also connect to one address of the final host's other family, while the body is read: PageSnapshot.otherFamily. The
+   * answer waits for it at most 1.5 s from the head on, which no timing shows.
+   */
+  readonly tryOtherFamily?: boolean;
   /** Restrict ALPN; default h2 then http/1.1. [] leaves the extension out. */
   readonly alpn?: readonly ("h2" | "http/1.1")[];
   /** Ask as an HTTP/1.0 client does (with Host, which virtual hosts need); over TLS without ALPN unless `alpn` is given. */
@@ -86,6 +91,10 @@ export interface Hop {
   readonly port: number;
   readonly addresses: readonly Address[];
   readonly blocked: readonly Address[];
+  /** Families whose look-up failed. */
+  readonly unanswered?: readonly IpVersion[];
+  /** Every address tried for this hop, in order; the last one answered. */
+  readonly attempts?: readonly ConnectAttempt[];
   /** In wire order, repeats kept, names as sent (lower case on HTTP/2), values decoded as latin1 or UTF-8 where valid. */
   readonly headers: readonly (readonly [string, string])[];
   /** Breaches of RFC 9112 in the head that were read over (bare_line_feed, obsolete_line_folding, ...), each once. */
@@ -137,6 +146,8 @@ export interface PageSnapshot {
   /** Where the final hop leads and nobody answered (dead_end, asked for by keepDeadEnd); its body was not read then. */
   readonly deadEnd?: DeadEnd;
   readonly elapsedUs: number;
+  /** Asked for by tryOtherFamily; null where the host has no other family, or there was not the time to tell. */
+  readonly otherFamily?: ConnectAttempt | null;
 }
 
 /** Requests over HTTP/1.1 and HTTP/2. */

@@ -161,7 +161,7 @@ describe("a hostile TLS port", () => {
     [
       "answers with an alert",
       (socket) => void socket.end(Buffer.from([21, 3, 3, 0, 2, 2, 40])),
-      "tls/target/handshake",
+      "tls/target/handshake_failure",
     ],
     [
       "knows no such name",
