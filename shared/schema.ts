@@ -1,6 +1,7 @@
 import { Value } from "typebox/value";
 import type { Static, TObject, TSchema } from "typebox";
 import { convertField, type Converted, type Origin } from "#shared/schema/convert.ts";
+import { problemInside } from "#shared/schema/inside.ts";
 import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
 
 /** How to treat what the schema does not know. */
@@ -56,9 +57,8 @@ function readField(field: string, schema: TSchema, given: unknown, from: Origin)
   const converted = convertField(field, schema, given, from);
   if (!converted.ok || "x-kind" in schema || Value.Check(schema, converted.value)) return converted;
   if ("anyOf" in schema) return refuse(field, "type", describeProblem("type", schema));
-  const [first] = Value.Errors(schema, converted.value);
-  const path = (first?.instancePath ?? "").replaceAll("/", ".");
-  return refuse(`${field}${path}`, "type", first?.message ?? "has the wrong form");
+  const problem = problemInside(field, schema, converted.value);
+  return { ok: false, problem: problem ?? { field, reason: "type", message: describeProblem("type", schema) } };
 }
 
 function refuse(field: string, reason: FieldProblem["reason"], message: string): { ok: false; problem: FieldProblem } {

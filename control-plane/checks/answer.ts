@@ -1,4 +1,5 @@
 import type { Outcome, Source, Stage } from "#shared/outcome.ts";
+import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Place } from "#shared/locations.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
@@ -101,7 +102,7 @@ export function outcomeError(outcome: Exclude<Outcome<unknown>, { status: "ok" }
     case "refused":
       return TARGET_NOT_ALLOWED;
     case "invalid":
-      return { code: "missing_parameter", field: outcome.field, reason: "type", message: outcome.message };
+      return { code: "missing_parameter", field: outcome.field, reason: "type", message: fieldMessage(outcome) };
     case "failed": {
       const { stage, source, reason, message } = outcome;
       return { code: "request_failed", message, stage, source, reason };

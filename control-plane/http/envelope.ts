@@ -38,13 +38,19 @@ export function successBody(version: Version, data: unknown, facts: Facts, extra
   }
 }
 
-/** The body of an error in a version's shape. */
-export function errorBody(version: Version, code: ErrorCode, details: RefusalDetails, facts: Facts): object {
+/** The body of an error in a version's shape; `extras` are shown by v4 only. */
+export function errorBody(
+  version: Version,
+  code: ErrorCode,
+  details: RefusalDetails,
+  facts: Facts,
+  extras?: Extras,
+): object {
   switch (version) {
     case "v4":
       return {
         error: errorFields(code, details),
-        meta: { ...baseMeta(facts), api_version: "4.0", ...shared(details) },
+        meta: { ...baseMeta(facts), api_version: "4.0", ...shared(details), ...extras },
       };
     case "v3":
       return { error: errorFields(code, details), meta: baseMeta(facts) };

@@ -3,8 +3,15 @@ import type { Logger } from "pino";
 import { isDatabaseAway } from "#control-plane/database/away.ts";
 import { BODY_LIMIT } from "#control-plane/http/body.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
-import { Refusal, serviceUnavailable, STATUS_OF_CODE } from "#control-plane/http/errors.ts";
+import {
+  Refusal,
+  serviceUnavailable,
+  STATUS_OF_CODE,
+  type ErrorCode,
+  type RefusalDetails,
+} from "#control-plane/http/errors.ts";
 import { factsOf, type ErrorRenderer } from "#control-plane/http/request.ts";
+import { warningsMeta } from "#control-plane/http/warnings.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** Renders whatever ended a request early, in the shape of the path's version. */
@@ -35,9 +42,7 @@ export function createErrorHandler(
     // An error may come after a handler has begun to describe another kind of answer.
     reply.type("application/json; charset=utf-8");
     reply.send(
-      render === undefined
-        ? errorBody(version, code, details, factsOf(request))
-        : render({ status, code, details }, request, reply),
+      render === undefined ? bodyOf(request, code, details) : render({ status, code, details }, request, reply),
     );
   };
 }
@@ -85,7 +90,15 @@ function toRefusal(error: unknown): Refusal | null {
 /** The body of an error answer in the request's version; for answers that are streamed, where the status is past. */
 export function answerError(request: FastifyRequest, { code, details }: Refusal): object {
   const version = request.apiVersion ?? "v4";
-  return errorBody(version, codeInVersion(version, code, details.field), details, factsOf(request));
+  return bodyOf(request, codeInVersion(version, code, details.field), details);
+}
+
+/** Statuses of errors that a mistyped parameter may have led to. */
+const MAY_BE_MISTYPED: ReadonlySet<number> = new Set([400, 502]);
+
+function bodyOf(request: FastifyRequest, code: ErrorCode, details: RefusalDetails): object {
+  const extras = MAY_BE_MISTYPED.has(STATUS_OF_CODE[code]) ? warningsMeta(request) : {};
+  return errorBody(request.apiVersion ?? "v4", code, details, factsOf(request), extras);
 }
 
 /** 404 for a path nobody serves. */

@@ -1,3 +1,4 @@
+import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Source, Stage } from "#shared/outcome.ts";
 
 /** The closed table: every code the API answers with, and its status (decisions 3). */
@@ -72,7 +73,7 @@ export function refuseField(problem: {
   readonly message: string;
 }): Refusal {
   const { field, reason, message } = problem;
-  return new Refusal("missing_parameter", { field, reason, message: `${field}: ${message}.` });
+  return new Refusal("missing_parameter", { field, reason, message: fieldMessage({ field, message }) });
 }
 
 /** 503 while the database is away: never open, and worth another attempt in a second. */

@@ -1,4 +1,5 @@
 import { Type, type TObject, type TSchema } from "typebox";
+import { Nullable } from "#shared/tools/fields.ts";
 import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
 
 /** What the docs say of one route. */
@@ -34,6 +35,18 @@ export const META = Type.Object(
     cached: Type.Optional(Type.Boolean({ description: "A result of a moment ago; on cacheable results" })),
     location: Type.Optional(Type.Unknown({ description: "Where it ran; on v4, where no locations were named" })),
     share_id: Type.Optional(Type.String({ description: "Id of the answer's public page, with share=1" })),
+    warnings: Type.Optional(
+      Type.Array(
+        Type.Object({
+          parameter: Type.String({ description: "Its name as given; dotted inside a body" }),
+          message: Type.String({ description: "For people" }),
+          did_you_mean: Nullable(
+            Type.String({ description: "The parameter of this call with the nearest name; null where none is near" }),
+          ),
+        }),
+        { description: "Parameters that were given and had no effect; on v4, absent where there are none" },
+      ),
+    ),
     pagination: Type.Optional(
       Type.Object(
         {

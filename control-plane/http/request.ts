@@ -3,6 +3,7 @@ import type { Extras, Facts } from "#control-plane/http/envelope.ts";
 import { successBody } from "#control-plane/http/envelope.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
+import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
 import type { Principal } from "#control-plane/keys/principal.ts";
 
 /** How a surface with shapes of its own (open tier, /mcp) writes an error; it may set headers. */
@@ -24,9 +25,13 @@ declare module "fastify" {
     apiVersion: Version | null;
     /** Monotonic milliseconds now; the App's clock. */
     monotonic: () => number;
+    /** Fields of the body that have no effect, as its reader noted them; the query is compared with the route's schema. */
+    ignored: readonly Warning[] | null;
   }
   interface FastifyContextConfig {
     renderError?: ErrorRenderer;
+    /** Names the query may hold where the route's schema does not document them as its query. */
+    queryNames?: readonly string[];
   }
 }
 
@@ -37,7 +42,8 @@ export function factsOf(request: FastifyRequest): Facts {
 
 /** The success body of a request in its version's shape; hand it to `reply.send`. */
 export function answer(request: FastifyRequest, data: unknown, extras?: Extras): object {
-  return successBody(request.apiVersion ?? "v4", data, factsOf(request), extras);
+  const described = { ...extras, ...warningsMeta(request) };
+  return successBody(request.apiVersion ?? "v4", data, factsOf(request), described);
 }
 
 /** The caller of a keyed route. Throws where the route has no gate before it: a bug. */

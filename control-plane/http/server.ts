@@ -90,7 +90,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
     // A path the router cannot read: such requests are neither decorated nor hooked, and their query is null.
     frameworkErrors: (error, request, reply) => {
-      Object.assign(request, { principal: null, monotonic, query: {}, params: {} });
+      Object.assign(request, { principal: null, monotonic, ignored: null, query: {}, params: {} });
       receive(request, (name, value) => void reply.header(name, value));
       handleError(refuseRetired(request) ?? error, request, reply);
     },
@@ -101,6 +101,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   server.decorateRequest("clientAddress", "");
   server.decorateRequest("apiVersion", null);
   server.decorateRequest("monotonic", monotonic);
+  server.decorateRequest("ignored", null);
   acceptBodies(server);
   // Schemas of routes are documentation: parseParams reads parameters, and answers are sent as they are.
   server.setValidatorCompiler(() => () => true);

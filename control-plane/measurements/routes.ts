@@ -11,6 +11,7 @@ import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { warningsFor } from "#control-plane/http/warnings.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
 import type { FoundMeasurement, Measurements } from "#control-plane/measurements/measurements.ts";
 import { CANCEL, CREATE, CREATED, LISTED, READ, SHOWN, SWITCHES } from "#control-plane/measurements/schemas.ts";
@@ -120,7 +121,7 @@ function readCreation(
   const contract = readTool(measurements, request);
   const body = readWrite(CREATE, request);
   const { dry_run: dryRun = body.dry_run ?? false, share = body.share ?? false } = readQuery(SWITCHES, request);
-  const params = readParams(contract, body.params ?? {});
+  const params = readParams(contract, body.params ?? {}, request);
   const items = readLocations(body.locations, "json");
   const call = { contract, params, accountId, locations: items, maxLocations: plan.locations };
   return async (tx) => {
@@ -157,10 +158,12 @@ function readTool(measurements: Measurements, request: FastifyRequest): Contract
   return contract;
 }
 
-function readParams(contract: Contract, raw: unknown): Readonly<Record<string, unknown>> {
+/** The tool's parameters; fields it does not know are noted on the request. Throws Refusal. */
+function readParams(contract: Contract, raw: unknown, request: FastifyRequest): Readonly<Record<string, unknown>> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     throw refuseField({ field: "params", reason: "type", message: "must be an object" });
   }
+  request.ignored = warningsFor(Object.keys(raw), Object.keys(contract.params.properties), "params");
   const parsed = parseParams(contract.params, raw as Record<string, unknown>, { from: "json", unknown: "ignore" });
   const problem = parsed.ok ? (contract.refine?.(parsed.value) ?? null) : parsed.problem;
   if (problem !== null) throw refuseField({ ...problem, field: `params.${problem.field}` });

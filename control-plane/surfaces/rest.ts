@@ -5,6 +5,7 @@ import type { Gate } from "#control-plane/http/gate.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { TOOL_METHODS } from "#control-plane/surfaces/catalogue.ts";
 import { toolOperation } from "#control-plane/surfaces/tool-operation.ts";
+import { callNames } from "#control-plane/surfaces/tool-request.ts";
 import { toolHandler } from "#control-plane/surfaces/tool-routes.ts";
 
 /** The tools that exist in v3, v2 and v1 (service.md, v3 endpoints; decisions 4). */
@@ -20,6 +21,7 @@ export function registerTools(
 ): void {
   for (const contract of contracts) {
     const handler = toolHandler(app, contract, measurements);
+    const queryNames = callNames(contract);
     const versions = FROZEN_TOOLS.has(contract.name) ? (["v4", "v3", "v2", "v1"] as const) : (["v4"] as const);
     for (const version of versions) {
       const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "headers" : "anywhere" });
@@ -28,6 +30,8 @@ export function registerTools(
           ...keyed,
           method,
           url: `/api/${version}/${contract.name}`,
+          // A POST takes them in the query as well as in the body.
+          config: { queryNames },
           // What is gone or about to be is not for newcomers.
           schema: { ...toolOperation(contract, version, method), hide: version === "v2" || version === "v1" },
           handler,

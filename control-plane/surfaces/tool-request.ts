@@ -6,6 +6,7 @@ import { Flag } from "#shared/tools/fields.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { rawParams } from "#control-plane/http/body.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
+import { warningsFor } from "#control-plane/http/warnings.ts";
 
 /** Parameters every tool of v4 takes beside its own (decisions 6). */
 export const CALL_PARAMS = Type.Object({
@@ -27,6 +28,11 @@ export const CALL_PARAMS = Type.Object({
 /** The switches among them. */
 const SWITCHES = Type.Pick(CALL_PARAMS, ["dry_run", "share"]);
 
+/** The names a call of a tool may use in v4: the tool's own parameters and those of every call. */
+export function callNames({ params }: Contract): readonly string[] {
+  return [...Object.keys(params.properties), ...Object.keys(CALL_PARAMS.properties)];
+}
+
 /** A tool call as parsed from a request. */
 export interface ToolRequest {
   readonly params: Readonly<Record<string, unknown>>;
@@ -36,9 +42,14 @@ export interface ToolRequest {
   readonly share: boolean;
 }
 
-/** Query and body of a request as the contract's parameters. Throws Refusal naming the first field at fault. */
+/**
+ * Query and body of a request as the contract's parameters. Fields of the body that the tool does not know are noted on
+ * the request. Throws Refusal naming the first field at fault.
+ */
 export function readToolRequest(request: FastifyRequest, contract: Contract): ToolRequest {
   const { values, from } = rawParams(request);
+  const inBody = Object.keys(values).filter((name) => !Object.hasOwn(request.query as object, name));
+  request.ignored = warningsFor(inBody, callNames(contract));
   const parsed = parseParams(contract.params, values, { from, unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
   const refined = contract.refine?.(parsed.value) ?? null;

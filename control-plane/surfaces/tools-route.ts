@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { callerOf, factsOf } from "#control-plane/http/request.ts";
+import { warningsMeta } from "#control-plane/http/warnings.ts";
 import { createCatalogue } from "#control-plane/surfaces/catalogue.ts";
 import { operation } from "#control-plane/http/operation.ts";
 
@@ -39,7 +40,8 @@ export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts
     // The rows are made once per set of scopes; only the meta is this request's own.
     handler: (request, reply) => {
       const { requestId, durationMs } = factsOf(request);
-      const meta = `{"request_id":"${requestId}","duration_ms":${durationMs},"api_version":"4.0"}`;
+      const base = { request_id: requestId, duration_ms: durationMs, api_version: "4.0" };
+      const meta = JSON.stringify({ ...base, ...warningsMeta(request) });
       return reply
         .type("application/json; charset=utf-8")
         .send(`{"data":${catalogue(callerOf(request).scopes)},"meta":${meta}}`);

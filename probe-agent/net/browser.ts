@@ -71,7 +71,7 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
   });
 }
 
-const INVALID = { status: "invalid", field: "url", message: "not an http or https URL" } as const;
+const INVALID = { status: "invalid", field: "url", message: "must be an http or https URL" } as const;
 
 interface Job {
   readonly limits: JobLimits;

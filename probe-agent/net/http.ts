@@ -185,7 +185,7 @@ function firstUrl(request: HttpRequest, egress: Egress): Outcome<URL> {
   const invalid = {
     status: "invalid",
     field: "url",
-    message: "not an http or https URL that can be requested",
+    message: "must be an http or https URL that can be requested",
   } as const;
   if (request.trusted === true) {
     const url = URL.parse(request.url);

@@ -25,7 +25,8 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
   const observedAt = net.now().toISOString();
   const startedAt = net.monotonic();
   const resource = readResource(query);
-  if (resource === null) return { status: "invalid", field: "query", message: "is no AS number, IP address or host" };
+  if (resource === null)
+    return { status: "invalid", field: "query", message: "must be an AS number, an IP address or a host name" };
   let evidence: AsnEvidence;
   if (resource.kind === "autnum") evidence = await aboutNumber(net, resource.asn);
   else {

@@ -37,7 +37,7 @@ export const reverseIp = implement(contract, async (net, { ip: given }, input = 
   const observedAt = net.now().toISOString();
   const startedAt = net.monotonic();
   const address = readIp(given);
-  if (address === null) return { status: "invalid", field: "ip", message: "is no IPv4 or IPv6 address" };
+  if (address === null) return { status: "invalid", field: "ip", message: "must be an IPv4 or IPv6 address" };
   const ip = ipText(address);
   const vetted = await net.dns.resolve(ip);
   if (vetted.status === "refused") return refused;

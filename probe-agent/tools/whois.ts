@@ -17,7 +17,7 @@ export const whois = implement(contract, async (net, { host }): Promise<Outcome<
     return {
       status: "invalid",
       field: "host",
-      message: "is no domain name, IP address or AS number that is registered",
+      message: "must be a registered domain name, IP address or AS number",
     };
   }
   const subject = resource.kind === "domain" ? domainSubject(resource.name) : resource;

@@ -63,7 +63,7 @@ function operatorToken(settings: Settings, directory: string): string | null {
 function explain(base: string, status: number, body: unknown): string {
   const error = field(body, "error");
   if (status === 401) return `${base} does not take this operator token`;
-  const parts = [field(error, "message"), field(error, "field"), field(error, "reason")];
-  const words = parts.filter((part) => typeof part === "string" && part !== "");
-  return `${base} answered ${status}${words.length > 0 ? `: ${words.join(", ")}` : ""}`;
+  const message = field(error, "message");
+  // The message names the field and says what is allowed; field and reason are for programs.
+  return `${base} answered ${status}${typeof message === "string" && message !== "" ? `: ${message}` : ""}`;
 }

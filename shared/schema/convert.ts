@@ -40,7 +40,8 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
   });
   const eitherWay = from !== "text" && kinded.anyOf?.some(({ type }) => type === "array") === true;
   if (Array.isArray(given) && kinded.type !== "array" && !eitherWay) {
-    return from === "text" ? problem("duplicate", "was given twice; give one value") : problem("type");
+    if (from === "text") return problem("duplicate", "was given twice; give one value");
+    return kinded["x-kind"] === "flag" ? problem("type", "must be 0 or 1") : problem("type");
   }
   if (kinded["x-kind"] === "flag") {
     const flag = FLAGS.get(given);
@@ -87,7 +88,8 @@ function readNumber(given: unknown, type: "integer" | "number", from: Origin): n
 }
 
 function within(value: number, bounds: Bounds): boolean {
-  return value >= (bounds.minimum ?? -Infinity) && value <= (bounds.maximum ?? Infinity);
+  const isStep = bounds.multipleOf === undefined || value % bounds.multipleOf === 0;
+  return isStep && value >= (bounds.minimum ?? -Infinity) && value <= (bounds.maximum ?? Infinity);
 }
 
 function convertList(field: string, schema: Kinded, given: unknown): Converted {

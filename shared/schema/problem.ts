@@ -19,6 +19,11 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** A problem as an error answer says it: the field's name once, then what is wrong with it. */
+export function fieldMessage({ field, message }: Pick<FieldProblem, "field" | "message">): string {
+  return `${field}: ${message}.`;
+}
+
 /** The JSON Schema keywords a field of ours uses to bound its value. */
 export interface Bounds {
   readonly type?: string;
@@ -27,6 +32,7 @@ export interface Bounds {
   readonly anyOf?: readonly { readonly const?: unknown; readonly type?: string }[];
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly multipleOf?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
 }
@@ -40,12 +46,29 @@ export function describeProblem(reason: ProblemReason, schema: TSchema): string 
     case "enum":
       return `must be one of ${words(bounds).join(", ")}`;
     case "range":
-      return bounds.type === "string"
-        ? `must have ${bounds.minLength ?? 0} to ${bounds.maxLength ?? "any number of"} characters`
-        : `must be between ${bounds.minimum ?? "any"} and ${bounds.maximum ?? "any"}`;
+      return describeRange(bounds);
     default:
       return `must be ${allowedTypes(bounds)}`;
   }
+}
+
+/** Values of a number with steps that are listed one by one. */
+const MOST_LISTED = 10;
+
+function describeRange({ type, minLength = 0, maxLength, minimum, maximum, multipleOf }: Bounds): string {
+  if (type === "string") {
+    if (maxLength === undefined) return `must have at least ${minLength} characters`;
+    return minLength === 0
+      ? `must have at most ${maxLength} characters`
+      : `must have ${minLength} to ${maxLength} characters`;
+  }
+  if (minimum === undefined) return maximum === undefined ? "is out of range" : `must be at most ${maximum}`;
+  if (maximum === undefined) return `must be at least ${minimum}`;
+  const steps = multipleOf === undefined ? Infinity : Math.floor((maximum - minimum) / multipleOf) + 1;
+  if (multipleOf === undefined || steps > MOST_LISTED) return `must be between ${minimum} and ${maximum}`;
+  const first = Math.ceil(minimum / multipleOf) * multipleOf;
+  const values = Array.from({ length: steps }, (_, step) => first + step * multipleOf).filter((one) => one <= maximum);
+  return `must be ${values.join(" or ")}`;
 }
 
 /** The closed set of a schema made of literals, [] where it is no such schema. */
@@ -56,9 +79,10 @@ export function words(schema: Bounds): readonly string[] {
 
 function allowedTypes({ type, anyOf = [] }: Bounds): string {
   const types = type === undefined ? anyOf.flatMap((option) => option.type ?? []) : [type];
-  return types.length === 0 ? "of the documented form" : types.map(article).join(" or ");
+  return types.length === 0 ? "of the documented form" : [...new Set(types)].map(typeInWords).join(" or ");
 }
 
-function article(type: string): string {
+/** A JSON type with its article. */
+export function typeInWords(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }

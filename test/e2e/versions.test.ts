@@ -97,3 +97,103 @@ describe("versions 1 and 2 after their date", () => {
     expect((await sunk.call("/api/v3/check")).status).toBe(401);
   });
 });
+
+describe("an ignored parameter", () => {
+  /** Parameter and suggestion of each warning. */
+  function warned(body: { readonly meta: unknown }): readonly (readonly [string, string | null])[] {
+    const { warnings = [] } = body.meta as { warnings?: readonly { parameter: string; did_you_mean: string | null }[] };
+    return warnings.map((warning) => [warning.parameter, warning.did_you_mean] as const);
+  }
+
+  it("of a tool's query is named with the nearest known one, and has no effect", async () => {
+    const { status, body } = await plane.call(`/api/v4/check?url=${web.url}&time_out=2&location=x&utm_source=a`, {
+      key,
+    });
+    expect(status).toBe(200);
+    expect(warned(body)).toEqual([
+      ["time_out", "timeout"],
+      ["location", "locations"],
+      ["utm_source", null],
+    ]);
+    const { warnings } = body.meta as { warnings: readonly { message: string }[] };
+    expect(warnings[0]?.message).toBe(
+      '"time_out" is not a parameter of this call and was ignored. Did you mean "timeout"?',
+    );
+  });
+
+  it("of a JSON body, a form and the query beside them is named too", async () => {
+    const json = await plane.call("/api/v4/check?metod=GET", { key, body: { url: web.url, folow: 1 } });
+    const form = await plane.call("/api/v4/check?dryrun=1", {
+      key,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ url: web.url, ur: "x" }).toString(),
+    });
+    expect([json.status, form.status]).toEqual([200, 200]);
+    expect(warned(json.body)).toEqual([
+      ["metod", "method"],
+      ["folow", "follow"],
+    ]);
+    expect(warned(form.body)).toEqual([
+      ["dryrun", "dry_run"],
+      ["ur", "url"],
+    ]);
+  });
+
+  it("is named where the mistyped name is why the call fails", async () => {
+    const { status, body } = await plane.call(`/api/v4/check?uri=${web.url}`, { key });
+    expect([status, body.error]).toMatchObject([400, { field: "url", reason: "required" }]);
+    expect(warned(body)).toEqual([["uri", "url"]]);
+  });
+
+  it("is named in the last event of a stream", async () => {
+    const headers = { accept: "text/event-stream" };
+    const { text } = await plane.call(`/api/v4/check?url=${web.url}&time_out=2`, { key, headers });
+    const [, done = "{}"] = /event: done\n(?:id: \d+\n)?data: (.*)\n/.exec(text) ?? [];
+    expect(warned(JSON.parse(done) as never)).toEqual([["time_out", "timeout"]]);
+  });
+
+  it("of any other v4 route is named: lists, background calls, the operator's", async () => {
+    const params = { url: web.url, folow: 0 };
+    const created = await plane.call("/api/v4/measurements?shar=1", { key, body: { tool: "check", params } });
+    expect(created.status).toBe(202);
+    expect(warned(created.body)).toEqual([
+      ["shar", "share"],
+      ["params.folow", "params.follow"],
+    ]);
+    for (const path of ["/api/v4/measurements?perpage=2", "/api/v4/tools?perpage=2", "/api/v4/probes?perpage=2"]) {
+      const { status, body } = await plane.call(path, { key });
+      expect([status, warned(body).length], path).toEqual([200, 1]);
+    }
+    const listed = await plane.call("/api/v4/measurements?per_pge=2", { key });
+    expect(warned(listed.body)).toEqual([["per_pge", "per_page"]]);
+    expect(warned((await plane.operate("GET", "/api/admin/keys?pag=2")).body)).toEqual([["pag", "page"]]);
+  });
+
+  it("is never one that the call understands", async () => {
+    for (const query of ["locations=all", "locations=all&dry_run=1", "share=1&timeout=5&ua=x&follow=0&method=HEAD"]) {
+      const { status, body } = await plane.call(`/api/v4/check?url=${web.url}&${query}`, { key });
+      expect(status, query).toBe(200);
+      expect(body.meta, query).not.toHaveProperty("warnings");
+    }
+    const page = await plane.call("/api/v4/measurements?page=1&per_page=2", { key });
+    expect(page.body.meta).not.toHaveProperty("warnings");
+  });
+
+  it("is not mentioned by versions before 4, nor in the open tier's results", async () => {
+    for (const version of ["v3", "v2", "v1"]) {
+      const { status, text } = await plane.call(`/api/${version}/check?url=${web.url}&time_out=2&api_key=${key}`);
+      expect([status, text.includes("warnings")], version).toEqual([200, false]);
+      const refused = await plane.call(`/api/${version}/check?uri=x&api_key=${key}`);
+      expect([refused.status, refused.text.includes("warnings")], version).toEqual([400, false]);
+    }
+    const open = await plane.call(`/api/open/http-status?q=${web.url}&format=json&time_out=2`);
+    expect([open.status, open.text.includes('"warnings"')]).toEqual([200, false]);
+  });
+
+  it("is cut where its name is long, and only the first twenty are named", async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `${"n".repeat(150)}${index}=1`).join("&");
+    const { body } = await plane.call(`/api/v4/check?url=${web.url}&${names}`, { key });
+    expect(warned(body)).toHaveLength(20);
+    expect(warned(body)[0]?.[0]).toHaveLength(100);
+  });
+});

@@ -1,4 +1,5 @@
 import { parseParams } from "#shared/schema.ts";
+import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Batches } from "#control-plane/batches/batches.ts";
 import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
 import { showProgress } from "#control-plane/batches/view.ts";
@@ -19,8 +20,9 @@ export function getBatchTool(batches: Batches): McpTool {
     async call({ accountId }, args) {
       const parsed = parseParams(POLL, args, { from: "strict", unknown: "refuse" });
       if (!parsed.ok) {
-        const { field, reason, message } = parsed.problem;
-        return { ok: false, code: "missing_parameter", details: { field, reason, message: `${field}: ${message}.` } };
+        const { field, reason } = parsed.problem;
+        const details = { field, reason, message: fieldMessage(parsed.problem) };
+        return { ok: false, code: "missing_parameter", details };
       }
       const { job_id: id, page = 1, per_page = 100 } = parsed.value;
       const found = await batches.find(accountId, id, pageOf({ page, per_page }));

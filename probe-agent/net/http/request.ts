@@ -43,7 +43,7 @@ export function requestHeaders(
 ): { readonly ok: true; readonly headers: readonly RawHeader[] } | { readonly ok: false; readonly invalid: Invalid } {
   const userAgent = request.userAgent ?? defaultUserAgent;
   if (!FIELD_VALUE.test(userAgent) || userAgent.trim() === "") {
-    return refuse("ua", "a User-Agent is visible ASCII or latin1 text on one line");
+    return refuse("ua", "must be visible ASCII or latin1 text on one line");
   }
   const given = request.headers ?? [];
   for (const [name, value] of given) {

@@ -72,7 +72,8 @@ async function ask(context: CommandContext, contract: Contract, flags: Flags, js
     const { status, body } = await callService(url, { method: "POST", json, key, timeoutMs, own: baseUrl === null });
     if (status === 200) return { ok: true, data: field(body, "data") };
     const error = field(body, "error");
-    const words = ["code", "field", "message"].map((one) => field(error, one)).filter((one) => typeof one === "string");
+    // The message names the field itself.
+    const words = ["code", "message"].map((one) => field(error, one)).filter((one) => typeof one === "string");
     return { ok: false, line: words.length > 0 ? words.join(": ") : `${base} answered ${status}` };
   } catch (error) {
     const reason = error instanceof Error ? ("code" in error ? String(error.code) : error.message) : String(error);

@@ -85,10 +85,11 @@ test("flags override the environment", async () => {
   expect(seen[0]?.authorization).toBe("Bearer from-flag");
 });
 
-test("what the service refuses is one line with its reason", async () => {
-  answer = { status: 400, body: { error: { code: "missing_parameter", message: "No such plan.", field: "plan" } } };
+test("what the service refuses is one line that names the field once and what is allowed", async () => {
+  const message = "plan: must be one of free, pro.";
+  answer = { status: 400, body: { error: { code: "missing_parameter", message, field: "plan", reason: "enum" } } };
   const ran = await runVantage(["keys", "create", "--plan", "gold"], environment);
-  expect(ran.complained).toBe(`vantage: http://${environment["VANTAGE_HTTP_ADDR"]} answered 400: No such plan., plan`);
+  expect(ran.complained).toBe(`vantage: http://${environment["VANTAGE_HTTP_ADDR"]} answered 400: ${message}`);
   expect(ran.status).toBe(1);
   answer = { status: 401, body: {} };
   expect((await runVantage(["keys", "list"], environment)).complained).toContain("does not take this operator token");

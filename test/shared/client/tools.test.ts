@@ -67,12 +67,15 @@ test("a long argument can come from a file", async () => {
 });
 
 test("failures are one line on standard error and status 1", async () => {
-  answer = { status: 400, body: { error: { code: "missing_parameter", field: "count", message: "count: too many." } } };
+  answer = {
+    status: 400,
+    body: { error: { code: "missing_parameter", field: "count", message: "count: must be between 1 and 10." } },
+  };
   const refused = await runVantage(["ping", "a.example"], environment);
   expect(refused).toMatchObject({
     status: 1,
     said: "",
-    complained: "vantage ping: missing_parameter: count: count: too many.",
+    complained: "vantage ping: missing_parameter: count: must be between 1 and 10.",
   });
   const keyless = await runVantage(["ping", "a.example"], { ...environment, VTG_API_KEY: "" });
   expect(keyless.complained).toBe("vantage ping: no API key: set VTG_API_KEY, or give --key");

@@ -1,0 +1,59 @@
+import { Value } from "typebox/value";
+import type { TSchema } from "typebox";
+import { typeInWords, type FieldProblem, type ProblemReason } from "#shared/schema/problem.ts";
+
+/** What is wrong inside a value, in words of the API: the library's own messages speak of schemas. `field` gets the path. */
+export function problemInside(field: string, schema: TSchema, value: unknown): FieldProblem | null {
+  const [first] = Value.Errors(schema, value);
+  if (first === undefined) return null;
+  const { keyword, instancePath, params } = first as Fault;
+  const path = `${field}${instancePath.replaceAll("/", ".")}`;
+  const problem = (reason: ProblemReason, message: string, name?: string): FieldProblem => ({
+    field: name === undefined ? path : `${path}.${name}`,
+    reason,
+    message,
+  });
+  switch (keyword) {
+    case "required":
+      return problem("required", "is required", params.requiredProperties?.[0]);
+    // The library's word for a property that `additionalProperties: false` refuses.
+    case "boolean":
+      return problem("unknown", "no such field");
+    case "enum":
+      return problem("enum", `must be one of ${(params.allowedValues ?? []).map(String).join(", ")}`);
+    case "const":
+      return problem("enum", `must be ${String(params.allowedValue)}`);
+    case "type":
+      return problem("type", `must be ${[params.type ?? []].flat().map(typeInWords).join(" or ")}`);
+    default: {
+      const bound = BOUNDS[keyword]?.(params.limit ?? params.multipleOf ?? 0);
+      return bound === undefined ? problem("type", "does not have the documented form") : problem("range", bound);
+    }
+  }
+}
+
+/** An error of the library, as far as it is read here (Ajv's shape). */
+interface Fault {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: {
+    readonly type?: string | readonly string[];
+    readonly limit?: number;
+    readonly multipleOf?: number;
+    readonly allowedValue?: unknown;
+    readonly allowedValues?: readonly unknown[];
+    readonly requiredProperties?: readonly string[];
+  };
+}
+
+const BOUNDS: Readonly<Record<string, (limit: number) => string>> = {
+  minItems: (limit) => `must have at least ${limit} ${limit === 1 ? "item" : "items"}`,
+  maxItems: (limit) => `must have at most ${limit} ${limit === 1 ? "item" : "items"}`,
+  minLength: (limit) => `must have at least ${limit} characters`,
+  maxLength: (limit) => `must have at most ${limit} characters`,
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+  exclusiveMinimum: (limit) => `must be more than ${limit}`,
+  exclusiveMaximum: (limit) => `must be less than ${limit}`,
+  multipleOf: (limit) => `must be a multiple of ${limit}`,
+};
