@@ -24,6 +24,9 @@ export const MAX_RESULT_BYTES = 256 * 1024;
 /** Largest progress event, octets of JSON (decisions 7). */
 export const MAX_PROGRESS_BYTES = 16 * 1024;
 
+/** Progress of one job that counts, over all its attempts; what comes beyond is dropped. */
+export const MOST_PROGRESS = { events: 1_000, characters: 1_000_000 } as const;
+
 /** Largest gRPC message an agent may send: a result and its envelope. */
 export const MAX_MESSAGE_BYTES = MAX_RESULT_BYTES + 64 * 1024;
 

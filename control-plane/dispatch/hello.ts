@@ -21,7 +21,7 @@ export interface AgentInfo {
 
 /** Why an agent is turned away; `retry` says whether dialling again later can help. */
 export interface Rejection {
-  readonly reason: "protocol" | "identity" | "capacity" | "revoked";
+  readonly reason: "protocol" | "identity" | "capacity" | "revoked" | "flood";
   readonly message: string;
   readonly retry: boolean;
 }

@@ -143,6 +143,8 @@ export function createHub(options: HubOptions): Hub {
           excluded: new Set(),
           busy: new Set(),
           givenTo: new Set(),
+          accepted: 0,
+          progress: { events: 0, characters: 0 },
           attempt: 1,
           session: null,
           timer: null,

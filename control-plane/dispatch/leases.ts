@@ -8,7 +8,7 @@ import type { HubState } from "#control-plane/dispatch/state.ts";
 const MAX_ATTEMPTS = 3;
 
 /** Why an agent's stream counts no more. */
-export type LossReason = "closed" | "silent" | "replaced" | "revoked" | "stopped";
+export type LossReason = "closed" | "silent" | "replaced" | "revoked" | "stopped" | "flood";
 
 /** The agent's stream is gone; true: it was the agent's current one. Its jobs move on. */
 export function lose(hub: HubState, session: Session, reason: LossReason): boolean {

@@ -1,5 +1,6 @@
 import { failed, type Outcome } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { parseShallowJson } from "#control-plane/dispatch/shallow-json.ts";
 
 const STAGES = new Set(["dns", "connect", "tls", "request", "response"]);
 const SOURCES = new Set(["target", "resolver", "probe"]);
@@ -8,12 +9,8 @@ const WORD = /^[a-z0-9_]{1,64}$/;
 /** An agent's outcome as text, read as data from a stranger: too large or misshapen is the probe's failure. */
 export function readOutcome(text: string): Outcome<unknown> {
   if (text.length > MAX_RESULT_BYTES) return broken("result_too_large", "the probe's result is over 256 KB");
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return broken("invalid_result", "the probe's result is not JSON");
-  }
+  const value = parseShallowJson(text);
+  if (value === undefined) return broken("invalid_result", "the probe's result is not JSON, or nested too deeply");
   return isOutcome(value) ? value : broken("invalid_result", "the probe's result has the wrong form");
 }
 

@@ -1,15 +1,30 @@
-import type { AgentMessage } from "#shared/protocol/probe.ts";
-import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
+import type { AgentMessage, Progress } from "#shared/protocol/probe.ts";
+import { MAX_PROGRESS_BYTES, MOST_PROGRESS } from "#shared/wire.ts";
 import { declined } from "#control-plane/dispatch/assign.ts";
 import { sendBeat, startWaiting } from "#control-plane/dispatch/credits.ts";
 import { finish } from "#control-plane/dispatch/ending.ts";
-import { moveWaiting } from "#control-plane/dispatch/leases.ts";
+import type { Rejection } from "#control-plane/dispatch/hello.ts";
+import { lose, moveWaiting } from "#control-plane/dispatch/leases.ts";
 import { readOutcome } from "#control-plane/dispatch/outcome-json.ts";
+import { parseShallowJson } from "#control-plane/dispatch/shallow-json.ts";
 import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
 
 /** An agent's forged and senseless messages are worth a line this often, milliseconds. */
 const WARN_EVERY_MS = 60_000;
+
+/**
+ * An agent that sends more messages that do not count in this time is cut off. A good one that was held up sends some for
+ * each job that has ended meanwhile.
+ */
+const MOST_DROPPED = 5_000;
+const DROPPED_WITHIN_MS = 10_000;
+
+const FLOOD: Rejection = {
+  reason: "flood",
+  message: `more than ${MOST_DROPPED} messages within ${DROPPED_WITHIN_MS / 1_000} s were not about a job of this agent, or too many for it`,
+  retry: true,
+};
 
 /** Acts on one message; it counts only for jobs this session holds, in their current attempt. */
 export function receive(hub: HubState, session: Session, message: AgentMessage): void {
@@ -33,7 +48,10 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
       return;
     case "accepted": {
       const job = held(hub, session, body.value);
-      job?.request.onAccepted?.(session.agent.id, job.attempt);
+      if (job === null) return;
+      if (job.accepted === job.attempt) return drop(hub, session, "unexpected");
+      job.accepted = job.attempt;
+      job.request.onAccepted?.(session.agent.id, job.attempt);
       return;
     }
     case "declined": {
@@ -43,10 +61,7 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
     }
     case "progress": {
       const job = held(hub, session, body.value);
-      if (job === null) return;
-      const data = readProgress(body.value.data);
-      if (data === undefined) hub.metrics.dropped.inc({ reason: "progress" });
-      else job.request.onProgress?.(session.agent.id, job.attempt, { kind: body.value.kind.slice(0, 32), data });
+      if (job !== null) receiveProgress(hub, session, job, body.value);
       return;
     }
     case "result": {
@@ -65,7 +80,7 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
     }
     case "hello": // said once, at the start
     case undefined:
-      hub.metrics.dropped.inc({ reason: "unexpected" });
+      drop(hub, session, "unexpected");
       warn(hub, session, {}, "agent said what this control plane does not know");
   }
 }
@@ -80,9 +95,34 @@ function held(hub: HubState, session: Session, named: { jobId: string; attempt: 
   const other = hub.jobs.get(named.jobId);
   const agentId = session.agent.id;
   const reason = other === undefined ? "unknown" : other.givenTo.has(agentId) ? "stale" : "foreign";
-  hub.metrics.dropped.inc({ reason });
+  drop(hub, session, reason);
   if (reason === "foreign") warn(hub, session, { job: named.jobId }, "agent spoke for a job it was never given");
   return null;
+}
+
+/** Passes progress on, up to what one job may have. */
+function receiveProgress(hub: HubState, session: Session, job: RunningJob, { kind, data: text }: Progress): void {
+  const { progress } = job;
+  if (progress.events >= MOST_PROGRESS.events || progress.characters + text.length > MOST_PROGRESS.characters) {
+    return drop(hub, session, "excess");
+  }
+  const data = text.length > MAX_PROGRESS_BYTES ? undefined : parseShallowJson(text);
+  if (data === undefined) return drop(hub, session, "progress");
+  progress.events += 1;
+  progress.characters += text.length;
+  job.request.onProgress?.(session.agent.id, job.attempt, { kind: kind.slice(0, 32), data });
+}
+
+/** Counts a message that does not count; an agent that sends too many of them loses its stream. */
+function drop(hub: HubState, session: Session, reason: string): void {
+  hub.metrics.dropped.inc({ reason });
+  const { dropped } = session;
+  const now = hub.clock.monotonic();
+  if (now - dropped.since > DROPPED_WITHIN_MS) Object.assign(dropped, { since: now, messages: 0 });
+  dropped.messages += 1;
+  if (dropped.messages <= MOST_DROPPED || !lose(hub, session, "flood")) return;
+  hub.metrics.rejected.inc({ reason: FLOOD.reason });
+  session.link.close({ body: { $case: "rejected", value: FLOOD } });
 }
 
 function warn(hub: HubState, session: Session, fields: object, line: string): void {
@@ -90,14 +130,4 @@ function warn(hub: HubState, session: Session, fields: object, line: string): vo
   if (now - (session.warnedAt.get(line) ?? -Infinity) < WARN_EVERY_MS) return;
   session.warnedAt.set(line, now);
   hub.log.warn({ agent: session.agent.id, ...fields }, line);
-}
-
-/** undefined: too large or no JSON. */
-function readProgress(text: string): unknown {
-  if (text.length > MAX_PROGRESS_BYTES) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -43,6 +43,8 @@ export interface Session {
   asking: boolean;
   /** Monotonic milliseconds of the last line of each kind on its messages. */
   readonly warnedAt: Map<string, number>;
+  /** Messages that did not count: since when (monotonic milliseconds), and how many. */
+  readonly dropped: { since: number; messages: number };
 }
 
 /** A new session of an agent that just said hello. */
@@ -69,6 +71,7 @@ export function openSession(
     askedAt: -Infinity,
     asking: false,
     warnedAt: new Map(),
+    dropped: { since: heardAt, messages: 0 },
   };
   return Object.assign(session, { candidate: new LiveCandidate(session) });
 }
@@ -148,6 +151,10 @@ export interface RunningJob {
   readonly givenTo: Set<string>;
   /** From 1; rises when an agent is lost, not when one declines. */
   attempt: number;
+  /** The attempt that an agent said it took; 0 where none has. */
+  accepted: number;
+  /** Progress that came for it, over all attempts. */
+  readonly progress: { events: number; characters: number };
   session: Session | null;
   timer: NodeJS.Timeout | null;
   settle(answer: JobAnswer): void;

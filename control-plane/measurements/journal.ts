@@ -1,10 +1,7 @@
+import { MOST_PROGRESS } from "#shared/wire.ts";
 import { createRunWriter } from "#control-plane/jobs/run-writer.ts";
 import type { NewEvent } from "#control-plane/measurements/journal/store.ts";
 
-/** Progress of one measurement kept as rows; what comes beyond is counted and dropped. */
-const MOST_PROGRESS = 1_000;
-/** Characters of progress, likewise. */
-const MOST_PROGRESS_TEXT = 1_000_000;
 const BATCH = 200;
 
 /** Writes what happens in a run: in order, in batches, through outages of the database. */
@@ -53,7 +50,8 @@ export function createJournal({ write, signal, onLost, ...options }: JournalOpti
       if (event.event === "progress") {
         progress += 1;
         progressText += event.data.length;
-        if (progress > MOST_PROGRESS || progressText > MOST_PROGRESS_TEXT) {
+        // Of one measurement no more is kept than counts of one job.
+        if (progress > MOST_PROGRESS.events || progressText > MOST_PROGRESS.characters) {
           dropped += 1;
           return;
         }

@@ -196,7 +196,8 @@ function stream(
   const after = lastEventId(request);
   // RFC of EventSource (WHATWG HTML 9.2.4): 204 tells a client that has had `done` not to come again.
   if (isFinal(measurement.status) && after > measurement.events) return reply.code(204).send();
-  const events = openEventStream();
+  // Each event waits until the client has taken the one before: too many never wait at once.
+  const events = openEventStream(() => null);
   const send = async (): Promise<void> => {
     for await (const { number, event, data } of measurements.tail(measurement.id, after, events.dropped)) {
       events.send(event, data, number);

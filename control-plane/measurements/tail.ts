@@ -10,8 +10,6 @@ export interface NumberedEvent {
   readonly data: unknown;
 }
 
-const PAGE = 100;
-
 /**
  * The events after number `after`, those to come included, whichever replica writes them; ends when the measurement has
  * ended, or is gone, or `signal` is aborted. Rejects where the database does not answer: the client comes again.
@@ -35,12 +33,13 @@ export async function* tailEvents(
   try {
     while (!signal.aborted) {
       const { final } = known;
-      const page = await readEvents(sql, id, last, PAGE);
+      const page = await readEvents(sql, id, last);
       for (const stored of page) {
         yield { number: stored.number, event: stored.event, data: readEvent(stored) };
         last = stored.number;
       }
-      if (page.length === PAGE) continue;
+      // A page is not always full where more follows.
+      if (page.length > 0 && (final || last < known.events)) continue;
       if (final) return;
       if (!known.final && known.events <= last && !signal.aborted) await wake.promise;
       wake = Promise.withResolvers();

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
+import { MOST_PROGRESS } from "#shared/wire.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
@@ -57,6 +58,16 @@ function envelopeOf(
   }
 }
 
+function slowReader(): Refusal {
+  return new Refusal("rate_limit_exceeded", {
+    message:
+      `More than ${MOST_PROGRESS.events} progress events, or ${MOST_PROGRESS.characters / 1_000_000} MB of them, waited ` +
+      "to be read. The stream is closed and the check is cancelled. Read faster, ask for fewer locations, or create a " +
+      "measurement and read its events at your own pace.",
+    reason: "slow_reader",
+  });
+}
+
 /**
  * The same call, told as it happens. What is refused before any agent is asked is an ordinary error answer; from the
  * first event on the status is 200, and `done` holds the envelope or the error (decisions 6).
@@ -68,7 +79,7 @@ async function streamCheck(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const stream = openEventStream();
+  const stream = openEventStream(() => answerError(request, slowReader()));
   const begun = Promise.withResolvers<null>();
   const running = runCheck(app, {
     ...check,

@@ -23,12 +23,22 @@ export async function readStates(sql: Sql, ids: readonly string[]): Promise<read
   return sql<MeasurementState[]>`select id, status, run, events from measurements where id = any(${[...ids]}::text[])`;
 }
 
-/** The events after a number, oldest first. */
-export async function readEvents(sql: Sql, id: string, after: number, limit: number): Promise<readonly StoredEvent[]> {
+/** Events that are read at once. */
+const PAGE = 100;
+/** Results among them, of up to 256 KB each: a page is held for as long as its reader is slow. */
+const RESULTS = 4;
+
+/** Some events after a number, oldest first; [] where there are none. */
+export async function readEvents(sql: Sql, id: string, after: number): Promise<readonly StoredEvent[]> {
   return sql<StoredEvent[]>`
+    with page as (
+      select number, event, data, ordinal
+      from measurement_events where measurement_id = ${id} and number > ${after} order by number limit ${PAGE}
+    ), counted as (
+      select *, count(*) filter (where event = 'result') over (order by number) as results from page
+    )
     select number, event, data, location, status, result, duration_ms as "durationMs"
-    from measurement_events left join measurement_locations as place
-      on event = 'result' and place.measurement_id = ${id} and place.ordinal = measurement_events.ordinal
-    where measurement_events.measurement_id = ${id} and number > ${after}
-    order by number limit ${limit}`;
+    from counted left join measurement_locations as place
+      on event = 'result' and place.measurement_id = ${id} and place.ordinal = counted.ordinal
+    where results <= ${RESULTS} order by number`;
 }

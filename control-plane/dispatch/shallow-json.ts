@@ -1,0 +1,39 @@
+/** Deeper than any result or progress of ours; JSON.stringify throws a RangeError at about 7,000 levels. */
+const DEEPEST = 100;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+/**
+ * Parses JSON from an agent; undefined where it is no JSON, or nested more than 100 levels deep. JSON.parse takes any
+ * depth, but what it builds then ends the process where it is written out again.
+ */
+export function parseShallowJson(text: string): unknown {
+  if (isDeep(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (isInString) {
+      if (character === BACKSLASH) index += 1;
+      else if (character === QUOTE) isInString = false;
+    } else if (character === QUOTE) isInString = true;
+    else if (character === OPEN_ARRAY || character === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > DEEPEST) return true;
+    } else if (character === CLOSE_ARRAY || character === CLOSE_OBJECT) depth -= 1;
+  }
+  return false;
+}
