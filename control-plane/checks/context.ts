@@ -63,4 +63,6 @@ export interface CheckRequest {
   readonly signal?: AbortSignal;
   /** `planned`: the probe chosen for the location, also where another took its place. */
   readonly onEvent?: (event: CheckEvent, planned: string) => void;
+  /** A probe sent a progress event that does not count: too many, too large, or no JSON. */
+  readonly onProgressDropped?: () => void;
 }

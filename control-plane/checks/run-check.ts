@@ -90,6 +90,7 @@ async function runAt(
     deadlineMs,
     pick: choice.pick,
     ...(request.signal === undefined ? {} : { signal: request.signal }),
+    ...(request.onProgressDropped === undefined ? {} : { onProgressDropped: request.onProgressDropped }),
     ...(onEvent === undefined
       ? {}
       : {

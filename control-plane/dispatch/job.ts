@@ -23,6 +23,8 @@ export interface JobRequest {
   /** An agent took the job. */
   onAccepted?(agentId: string, attempt: number): void;
   onProgress?(agentId: string, attempt: number, progress: JobProgress): void;
+  /** An agent sent progress that does not count. */
+  onProgressDropped?(): void;
   /** The agent was lost; `attempt` is the coming one. */
   onRestart?(agentId: string, attempt: number, reason: string): void;
 }

@@ -104,10 +104,14 @@ function held(hub: HubState, session: Session, named: { jobId: string; attempt: 
 function receiveProgress(hub: HubState, session: Session, job: RunningJob, { kind, data: text }: Progress): void {
   const { progress } = job;
   if (progress.events >= MOST_PROGRESS.events || progress.characters + text.length > MOST_PROGRESS.characters) {
+    job.request.onProgressDropped?.();
     return drop(hub, session, "excess");
   }
   const data = text.length > MAX_PROGRESS_BYTES ? undefined : parseShallowJson(text);
-  if (data === undefined) return drop(hub, session, "progress");
+  if (data === undefined) {
+    job.request.onProgressDropped?.();
+    return drop(hub, session, "progress");
+  }
   progress.events += 1;
   progress.characters += text.length;
   job.request.onProgress?.(session.agent.id, job.attempt, { kind: kind.slice(0, 32), data });

@@ -7,6 +7,8 @@ const BATCH = 200;
 /** Writes what happens in a run: in order, in batches, through outages of the database. */
 export interface Journal {
   add(event: NewEvent): void;
+  /** Counts a progress event that came and was not kept. */
+  drop(): void;
   /** Resolves when all is written; false where the measurement is no longer this run's. */
   settle(): Promise<boolean>;
 }
@@ -58,6 +60,9 @@ export function createJournal({ write, signal, onLost, ...options }: JournalOpti
       }
       waiting.push(event);
       writer.wake();
+    },
+    drop() {
+      dropped += 1;
     },
     settle: () => writer.settle(),
   };

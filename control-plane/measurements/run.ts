@@ -1,8 +1,8 @@
 import { parseLocations } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import type { CheckAnswer, CheckError, Location, LocationRow } from "#control-plane/checks/answer.ts";
+import type { CheckAnswer, CheckError, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
 import { unavailableError } from "#control-plane/checks/answer.ts";
-import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { isDatabaseAway } from "#control-plane/database/away.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
@@ -76,7 +76,7 @@ async function runClaimed(deps: RunDeps, taken: StoredMeasurement, stop: AbortSi
 
   const resumed = new Set<number>();
   const ordinals = new Map(placed.map(({ ordinal, place }) => [place.probe_id, ordinal]));
-  const answer = await askAgents(deps, taken, placed, AbortSignal.any([stop, over.signal]), (event, planned) => {
+  const onEvent = (event: CheckEvent, planned: string): void => {
     const ordinal = ordinals.get(planned);
     if (ordinal === undefined) return;
     const earlier = before.get(ordinal) ?? 0;
@@ -87,6 +87,11 @@ async function runClaimed(deps: RunDeps, taken: StoredMeasurement, stop: AbortSi
     }
     if (event.event === "result") tellResult(ordinal, event.data, attempt);
     else tell(event.event, ordinal, { ...event.data, attempt });
+  };
+  const answer = await askAgents(deps, taken, placed, {
+    signal: AbortSignal.any([stop, over.signal]),
+    onEvent,
+    onProgressDropped: () => journal.drop(),
   });
 
   const open = placed.flatMap((stored, index) => {
@@ -119,8 +124,7 @@ async function askAgents(
   { checks, contracts }: RunDeps,
   taken: StoredMeasurement,
   placed: readonly (StoredLocation & { readonly place: Location })[],
-  signal: AbortSignal,
-  onEvent: NonNullable<Parameters<typeof runCheck>[1]["onEvent"]>,
+  listeners: Pick<CheckRequest, "signal" | "onEvent" | "onProgressDropped">,
 ): Promise<CheckAnswer> {
   const contract = contracts.get(taken.tool);
   // An older replica's tool, or a newer one's: left to those that have it.
@@ -136,8 +140,7 @@ async function askAgents(
     maxLocations: placed.length,
     // The target's budget was taken when it was asked for.
     pace: "paced",
-    signal,
-    onEvent,
+    ...listeners,
   });
 }
 
