@@ -6,7 +6,9 @@ import type { Clock, Random } from "#shared/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { createApp } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
+import { planConnections } from "#control-plane/descriptors.ts";
 import { readBuild, registerBuildInfo } from "#shared/process/build.ts";
+import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
 import { openOptOutFile } from "#shared/process/opt-out-file.ts";
@@ -57,8 +59,13 @@ async function main(config: Config): Promise<void> {
   }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
   const build = readBuild();
   registerBuildInfo(app.metrics.registry, build);
-  const service = await serve(app, build.version, optOut.optOut).catch((error: unknown) =>
-    fail(`cannot listen: ${reasonOf(error)}`),
+  const descriptors = readDescriptorLimit();
+  const connections = planConnections(descriptors);
+  if (descriptors < ENOUGH_DESCRIPTORS) {
+    log.warn({ descriptors, ...connections }, "few descriptors (ulimit -n): the listeners hold few connections");
+  }
+  const service = await serve(app, { version: build.version, optOut: optOut.optOut, connections }).catch(
+    (error: unknown) => fail(`cannot listen: ${reasonOf(error)}`),
   );
   const { address, defaulted } = config.metrics;
   const metrics =

@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
+import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Denials } from "#shared/egress.ts";
 import type { App } from "#control-plane/app.ts";
 import { registerBatches } from "#control-plane/batches/routes.ts";
 import { openChecks } from "#control-plane/checks/open.ts";
+import { planConnections, type ConnectionPlan } from "#control-plane/descriptors.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
+import { boundConnections } from "#control-plane/http/connections.ts";
 import { createFoundation } from "#control-plane/http/foundation.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
@@ -46,11 +50,22 @@ const STOP_GRACE_MS = 10_000;
 /** Background jobs likewise; what has not finished by then goes on at another replica. */
 const JOBS_GRACE_MS = 5_000;
 
+/** What a replica is told besides its app. */
+export interface ServeOptions {
+  readonly version: string;
+  /** Names and addresses that asked not to be checked. */
+  readonly optOut?: Denials;
+  /** Limits of connections that differ from those of a process with the usual number of descriptors. */
+  readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
+}
+
 /** Builds the hub and every surface over an open app and listens; rejects where an address cannot be bound. */
-export async function serve(app: App, version: string, optOut?: Denials): Promise<Service> {
+export async function serve(app: App, { version, optOut, connections }: ServeOptions): Promise<Service> {
   const { config, clock, random, log } = app;
+  const { registry } = app.metrics;
+  const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...connections };
   const presence = openPresence(app);
-  const hub = createHub({ clock, random, log, registry: app.metrics.registry, presence });
+  const hub = createHub({ clock, random, log, registry, presence });
   const probes = await openProbes(app);
   probes.security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
   const tls =
@@ -74,7 +89,7 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
   registerSharedPage(server, { clock, measurements });
   registerAdminQueue(server, admin, jobs);
   const open = openAnonymousLimits(app);
-  registerOpenTier(server, CONTRACTS, { checks, ...open, registry: app.metrics.registry, baseUrl: config.baseUrl });
+  registerOpenTier(server, CONTRACTS, { checks, ...open, registry, baseUrl: config.baseUrl });
   const mcp = createProtocol(
     [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(background.batches)],
     version,
@@ -91,7 +106,9 @@ export async function serve(app: App, version: string, optOut?: Denials): Promis
   await registerDocs(server);
 
   await presence.start(hub.replicaId);
-  const grpc = await listenGrpc(hub, config.grpc, log, probes.security);
+  boundConnections(server.server, plan.http, { clock, registry });
+  const { security } = probes;
+  const grpc = await listenGrpc({ hub, address: config.grpc, limits: plan, security, clock, log, registry });
   try {
     await server.listen({ host: config.http.host, port: config.http.port });
   } catch (error) {

@@ -1,11 +1,29 @@
 import { isIP } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Server, status, type sendUnaryData } from "@grpc/grpc-js";
+import {
+  Server,
+  ServerCredentials,
+  status,
+  type sendUnaryData,
+  type ServerInterceptor,
+  type ServerOptions,
+} from "@grpc/grpc-js";
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
 import { ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
 import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/wire.ts";
 import { noticeBroken } from "#control-plane/dispatch/grpc/broken.ts";
-import { AgentCredentials, certificateOf, type AnyCall } from "#control-plane/dispatch/grpc/credentials.ts";
+import { countConnectionEnds, registerConnectionGauge } from "#control-plane/dispatch/grpc/connection-metrics.ts";
+import { acceptConnections } from "#control-plane/dispatch/grpc/connections.ts";
+import { certificateOf, type AnyCall } from "#control-plane/dispatch/grpc/credentials.ts";
+import { awaitFirstMessage, countCalls } from "#control-plane/dispatch/grpc/first-message.ts";
+import {
+  STRANGER_MESSAGE_BYTES,
+  STRANGER_STREAMS,
+  type ConnectionLimits,
+} from "#control-plane/dispatch/grpc/limits.ts";
 import { serveStream } from "#control-plane/dispatch/grpc/stream.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { Issuance, Security } from "#control-plane/dispatch/security.ts";
@@ -13,6 +31,30 @@ import { spareLog } from "#control-plane/dispatch/sparing-log.ts";
 
 /** Streams have so long to end by themselves. */
 const STOP_GRACE_MS = 1_000;
+/** Lines a minute on connections that were closed; the metric counts them all. */
+const CONNECTION_LINES = 10;
+const LINES_WINDOW_MS = 60_000;
+
+/** For connections with a valid client certificate. */
+const AGENT_OPTIONS: ServerOptions = {
+  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+  "grpc.max_send_message_length": MAX_JOB_BYTES,
+  // A dead peer is noticed by beats; these only clear connections whose host vanished.
+  "grpc.keepalive_time_ms": 10_000,
+  "grpc.keepalive_timeout_ms": 5_000,
+  "grpc.keepalive_permit_without_calls": 1,
+  "grpc.http2.min_ping_interval_without_data_ms": 1_000,
+  // An agent needs two.
+  "grpc.max_concurrent_streams": 16,
+};
+
+/** For all others: small messages, and little memory for frames that wait (MB; grpc-js sets no bound by itself). */
+const STRANGER_OPTIONS: ServerOptions = {
+  "grpc.max_receive_message_length": STRANGER_MESSAGE_BYTES,
+  "grpc.max_send_message_length": STRANGER_MESSAGE_BYTES,
+  "grpc.max_concurrent_streams": STRANGER_STREAMS,
+  "grpc-node.max_session_memory": 1,
+};
 
 /** The listening wire. */
 export interface GrpcListener {
@@ -21,64 +63,94 @@ export interface GrpcListener {
   stop(): Promise<void>;
 }
 
+/** What listening takes. */
+export interface GrpcOptions {
+  readonly hub: Hub;
+  readonly address: { readonly host: string; readonly port: number };
+  readonly limits: ConnectionLimits;
+  readonly security: Security;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
 /**
- * Listens for agents: TLS 1.3, and a client certificate of ours for all but Enroll. Rejects where the address cannot be
- * bound.
+ * Listens for agents: TLS 1.3, and a client certificate of ours for all but Enroll. Connections without one are served
+ * apart, with narrower limits. Rejects where the address cannot be bound.
  */
-export async function listenGrpc(
-  hub: Hub,
-  address: { host: string; port: number },
-  log: Logger,
-  security: Security,
-): Promise<GrpcListener> {
+export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
+  const { hub, address, limits, security, clock, log, registry } = options;
   const rejections = spareLog(log);
-  const server = new Server({
-    interceptors: [noticeBroken(hub, rejections)],
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.max_send_message_length": MAX_JOB_BYTES,
-    // A dead peer is noticed by beats; these only clear connections whose host vanished.
-    "grpc.keepalive_time_ms": 10_000,
-    "grpc.keepalive_timeout_ms": 5_000,
-    "grpc.keepalive_permit_without_calls": 1,
-    "grpc.http2.min_ping_interval_without_data_ms": 1_000,
-    // An agent needs two; strangers get no more.
-    "grpc.max_concurrent_streams": 16,
-    "grpc.max_connection_idle_ms": 60_000,
-  });
+  const closings = spareLog(log, CONNECTION_LINES, LINES_WINDOW_MS);
+  const interceptors = [
+    // First, and so next to the call itself, whose own words it listens for.
+    noticeBroken(hub, rejections),
+    countCalls((peer) => connections.begin(peer)),
+    awaitFirstMessage(limits.firstMessageMs, (peer) => connections.refuse(peer, "silent")),
+  ];
   const service: ProbeServer = {
-    attach: (call) => serveStream({ hub, log, rejections, security }, call),
+    attach: (call) => serveStream({ hub, log, rejections, security, connections }, call),
     enroll: (call, callback) => {
       const { joinToken, certificateRequest } = call.request;
-      void answer(security.enrolment.enroll(joinToken, certificateRequest, peerOf(call)), callback);
+      void answer(call, security.enrolment.enroll(joinToken, certificateRequest, addressOf(call)), callback);
     },
     renew: (call, callback) => {
       const shown = certificateOf(call);
-      void answer(security.enrolment.renew(shown, call.request.certificateRequest, peerOf(call)), callback);
+      void answer(call, security.enrolment.renew(shown, call.request.certificateRequest, addressOf(call)), callback);
     },
   };
-  server.addService(ProbeService, service);
-  const credentials = new AgentCredentials(security);
-  const host = address.host.includes(":") ? `[${address.host}]` : address.host;
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${address.port}`, credentials, (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
+
+  async function answer(call: AnyCall, issuing: Promise<Issuance>, callback: sendUnaryData<EnrollResponse>) {
+    const peer = call.getPeer();
+    const issuance = await issuing;
+    if (!issuance.ok) {
+      connections.refuse(peer);
+      return callback({ code: STATUS_OF_FAULT[issuance.fault], details: issuance.message });
+    }
+    const { certificate, caCertificate, agentId, timeMs } = issuance.issued;
+    const der = { certificate: Buffer.from(certificate), caCertificate: Buffer.from(caCertificate) };
+    callback(null, { ...der, agentId, timeMs });
+  }
+
+  const agents = openServer(service, AGENT_OPTIONS, interceptors);
+  const strangers = openServer(service, STRANGER_OPTIONS, interceptors);
+  const connections = await acceptConnections({
+    address,
+    security,
+    limits,
+    clock,
+    serve: { agent: agents.serve, stranger: strangers.serve },
+    onEnd: countConnectionEnds(registry, closings),
   });
+  registerConnectionGauge(registry, connections);
   return {
-    port,
+    port: connections.port,
     async stop() {
       rejections.close();
-      const ended = new Promise((resolve) => server.tryShutdown(resolve));
+      closings.close();
+      connections.close();
       // Connections are not waited for: node:http2 never lets go of one that died with a write on its way.
+      const ended = Promise.all([agents.end(), strangers.end()]);
       await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
-      server.forceShutdown();
+      connections.destroy();
     },
   };
 }
 
+/** A server for connections that are given to it; what it says of credentials is about TLS, which is done by then. */
+function openServer(service: ProbeServer, options: ServerOptions, interceptors: ServerInterceptor[]) {
+  const server = new Server({ ...options, interceptors });
+  server.addService(ProbeService, service);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  return {
+    serve: (socket: TLSSocket) => injector.injectConnection(socket),
+    /** Takes no more calls; resolves when the last one has ended. */
+    end: () => new Promise<void>((resolve) => server.tryShutdown(() => resolve())),
+  };
+}
+
 /** The client's address without its port; grpc-js puts no brackets around IPv6. */
-function peerOf(call: AnyCall): string {
+function addressOf(call: AnyCall): string {
   const peer = call.getPeer();
   const address = peer.slice(0, Math.max(0, peer.lastIndexOf(":")));
   return isIP(address.split("%", 1)[0] ?? "") === 0 ? peer : address;
@@ -90,11 +162,3 @@ const STATUS_OF_FAULT = {
   limit: status.RESOURCE_EXHAUSTED,
   away: status.UNAVAILABLE,
 } as const;
-
-async function answer(issuing: Promise<Issuance>, callback: sendUnaryData<EnrollResponse>): Promise<void> {
-  const issuance = await issuing;
-  if (!issuance.ok) return callback({ code: STATUS_OF_FAULT[issuance.fault], details: issuance.message });
-  const { certificate, caCertificate, agentId, timeMs } = issuance.issued;
-  const der = { certificate: Buffer.from(certificate), caCertificate: Buffer.from(caCertificate) };
-  callback(null, { ...der, agentId, timeMs });
-}

@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
+import { planConnections } from "#control-plane/descriptors.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { Security } from "#control-plane/dispatch/security.ts";
@@ -15,6 +19,8 @@ export type AgentDoor = Pick<TestControlPlane, "grpcPort" | "operate"> | Pick<Hu
 export interface HubDoor {
   readonly grpcPort: number;
   readonly listener: GrpcListener;
+  /** The listener's figures. */
+  readonly registry: Registry;
   /** A join token that makes its agent this one. */
   admitAs(agentId: string, region: string): string;
 }
@@ -25,11 +31,21 @@ export function tokenFor(door: AgentDoor, region: string, agentId: string): Prom
 }
 
 /** Listens for a hub under an authority of its own. */
-export async function openDoor(hub: Hub, log: Logger): Promise<HubDoor> {
+export async function openDoor(hub: Hub, log: Logger, over: Partial<ConnectionLimits> = {}): Promise<HubDoor> {
   const authority = await openAuthority(await makeAuthority(systemClock, systemRandom), systemClock, systemRandom);
   const expected = new Map<string, { agentId: string; region: string }>();
-  const listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log, await secure(authority, expected));
+  const registry = new Registry();
+  const listener = await listenGrpc({
+    hub,
+    address: { host: "127.0.0.1", port: 0 },
+    limits: { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...over },
+    security: await secure(authority, expected),
+    clock: systemClock,
+    log,
+    registry,
+  });
   return {
+    registry,
     grpcPort: listener.port,
     listener,
     admitAs(agentId, region) {

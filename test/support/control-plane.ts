@@ -3,7 +3,7 @@ import { createApp, type App, type AppOverrides } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
 import type { PlanName, Plans } from "#control-plane/plans.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
-import { serve } from "#control-plane/serve.ts";
+import { serve, type ServeOptions } from "#control-plane/serve.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startDocumentedProxy, type DocumentedProxy } from "#test/support/documented.ts";
@@ -52,6 +52,7 @@ export interface ControlPlaneOptions {
   readonly plans?: Plans;
   /** A second replica on this database, which the first one drops. */
   readonly databaseUrl?: string;
+  readonly connections?: NonNullable<ServeOptions["connections"]>;
 }
 
 /** Starts one. Call `stop` in afterAll. */
@@ -74,7 +75,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     },
     options.overrides,
   );
-  const service = await serve(app, "0.0.0-test");
+  const service = await serve(app, {
+    version: "0.0.0-test",
+    ...(options.connections === undefined ? {} : { connections: options.connections }),
+  });
   const url = `http://127.0.0.1:${service.ports.http}`;
   // The whole suite again with every answer held to the OpenAPI document (test/peers).
   const documented = process.env["TEST_THROUGH"] === "prism" ? await startDocumentedProxy(url) : undefined;

@@ -17,5 +17,7 @@ export function dialProbe(port: number, channel: ChannelCredentials): ProbeClien
   return new ProbeClient(`localhost:${port}`, channel, {
     "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
     "grpc.default_authority": CONTROL_PLANE_NAME,
+    // As agents do: a connection of its own.
+    "grpc.use_local_subchannel_pool": 1,
   });
 }

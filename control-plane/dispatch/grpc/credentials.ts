@@ -1,23 +1,20 @@
-import { ServerCredentials, type ServerUnaryCall } from "@grpc/grpc-js";
+import type { SecureContextOptions, TlsOptions } from "node:tls";
+import type { ServerUnaryCall } from "@grpc/grpc-js";
 import type { ListenerIdentity, Security } from "#control-plane/dispatch/security.ts";
 
-const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** What the listener shows, and the authority that client certificates are held to. */
+export function tlsContext(authority: string, { chain, privateKey }: ListenerIdentity): SecureContextOptions {
+  return { ca: authority, cert: chain, key: privateKey, minVersion: "TLSv1.3" };
+}
 
 /** Asks every client for a certificate and lets those without one in: who may do what is decided by call. */
-export class AgentCredentials extends ServerCredentials {
-  constructor({ authority, identity }: Security) {
-    const context = ({ chain, privateKey }: ListenerIdentity) =>
-      ({ ca: authority, cert: chain, key: privateKey, minVersion: "TLSv1.3" }) as const;
-    super(
-      { requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
-      context(identity.current()),
-    );
-    identity.onRenew((renewed) => this.updateSecureContextOptions(context(renewed)));
-  }
-
-  override _equals(other: ServerCredentials): boolean {
-    return this === other;
-  }
+export function tlsOptions({ authority, identity }: Pick<Security, "authority" | "identity">): TlsOptions {
+  return {
+    ...tlsContext(authority, identity.current()),
+    requestCert: true,
+    rejectUnauthorized: false,
+    ALPNProtocols: ["h2"],
+  };
 }
 
 /** What is known of the other end of a call, whatever its kind. */

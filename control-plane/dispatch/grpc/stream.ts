@@ -2,6 +2,7 @@ import { Metadata, type ServerDuplexStream } from "@grpc/grpc-js";
 import type { Logger } from "pino";
 import type { AgentMessage, Hello, HubMessage } from "#shared/protocol/probe.ts";
 import { REPLICA_HEADER } from "#shared/wire.ts";
+import type { AgentConnections } from "#control-plane/dispatch/grpc/connections.ts";
 import { certificateOf } from "#control-plane/dispatch/grpc/credentials.ts";
 import type { Rejection } from "#control-plane/dispatch/hello.ts";
 import type { AttachedStream, Hub } from "#control-plane/dispatch/hub.ts";
@@ -24,19 +25,25 @@ export interface Wire {
   readonly log: Logger;
   readonly rejections: SparingLog;
   readonly security: Security;
+  readonly connections: Pick<AgentConnections, "attach" | "refuse">;
 }
 
 /** Serves one Attach: admission at its hello, then every message to the hub, until either side ends it. */
-export function serveStream({ hub, log, rejections, security }: Wire, call: Call): void {
+export function serveStream({ hub, log, rejections, security, connections }: Wire, call: Call): void {
+  // Asked for now: once the connection is gone there is no answer.
+  const peer = call.getPeer();
   let stream: AttachedStream | null = null;
+  let detach = (): void => {};
   let isGreeted = false;
   let over = false;
-  const link = createLink(call);
+  // The other side may leave a stream that was ended here half open for as long as it likes.
+  const link = createLink(call, () => detach());
   const timer = setTimeout(() => turnAway("", hub.refuse(NO_HELLO)), HELLO_TIMEOUT_MS);
   const close = () => {
     if (over) return;
     over = true;
     clearTimeout(timer);
+    detach();
     stream?.closed();
   };
 
@@ -44,6 +51,8 @@ export function serveStream({ hub, log, rejections, security }: Wire, call: Call
   async function greet(hello: Hello): Promise<void> {
     const admission = await security.gatekeeper.admit(certificateOf(call));
     if (over) return;
+    // Before the hub has the link, which it may close at once.
+    if (admission.ok) detach = connections.attach(peer);
     const attached = admission.ok ? hub.attach(hello, link, admission.enrolled) : hub.refuse(admission.rejection);
     if ("receive" in attached) {
       stream = attached;
@@ -55,8 +64,9 @@ export function serveStream({ hub, log, rejections, security }: Wire, call: Call
   }
 
   function turnAway(agentId: string, rejection: Rejection): void {
-    rejections.warn({ peer: call.getPeer(), agent: agentId.slice(0, 64), ...rejection }, "agent rejected");
+    rejections.warn({ peer, agent: agentId.slice(0, 64), ...rejection }, "agent rejected");
     link.close({ body: { $case: "rejected", value: rejection } });
+    connections.refuse(peer);
   }
 
   // Before the hello, so that an agent that has a stream here already can turn back (shared/wire.ts).
@@ -91,7 +101,7 @@ export function serveStream({ hub, log, rejections, security }: Wire, call: Call
   });
 }
 
-function createLink(call: Call): AgentLink {
+function createLink(call: Call, onClose: () => void): AgentLink {
   let open = true;
   return {
     send(message) {
@@ -104,6 +114,7 @@ function createLink(call: Call): AgentLink {
       open = false;
       if (last !== undefined && !call.destroyed) call.write(last);
       call.end();
+      onClose();
     },
   };
 }

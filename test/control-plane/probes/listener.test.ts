@@ -5,6 +5,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
+import { CONNECTION_LIMITS } from "#control-plane/dispatch/grpc/limits.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { makeAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
 import { keepListenerIdentity } from "#control-plane/probes/listener-identity.ts";
@@ -24,11 +25,19 @@ beforeEach(async () => {
   identity = await keepListenerIdentity(authority, { clock, log, everyMs: 20 });
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
   const nobody = () => Promise.reject(new Error("not asked in this test"));
-  listener = await listenGrpc(hub, { host: "127.0.0.1", port: 0 }, log, {
-    identity,
-    authority: authority.pem,
-    gatekeeper: { admit: nobody, onChange: () => {} },
-    enrolment: { enroll: nobody, renew: nobody },
+  listener = await listenGrpc({
+    hub,
+    address: { host: "127.0.0.1", port: 0 },
+    limits: { ...CONNECTION_LIMITS, strangers: 10, agents: 10 },
+    security: {
+      identity,
+      authority: authority.pem,
+      gatekeeper: { admit: nobody, onChange: () => {} },
+      enrolment: { enroll: nobody, renew: nobody },
+    },
+    clock: systemClock,
+    log,
+    registry: new Registry(),
   });
 });
 

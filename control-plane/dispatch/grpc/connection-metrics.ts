@@ -1,0 +1,40 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { AgentConnections, ConnectionEnd } from "#control-plane/dispatch/grpc/connections.ts";
+import type { SparingLog } from "#control-plane/dispatch/sparing-log.ts";
+
+/** Ends that are told elsewhere (the refused call is) or whose number only the counter needs to show. */
+const SILENT_ENDS: ReadonlySet<ConnectionEnd> = new Set(["refused"]);
+
+/** Counts the connections that are ended or not taken, and names some of them in the log. */
+export function countConnectionEnds(
+  registry: Registry,
+  log: SparingLog,
+): (reason: ConnectionEnd, peer: string) => void {
+  const ended = new Counter({
+    name: "vantage_agent_connections_ended_total",
+    help: "Connections to the agents' port that were refused or closed from this side, by why",
+    labelNames: ["reason"],
+    registers: [registry],
+  });
+  return (reason, peer) => {
+    ended.inc({ reason });
+    if (!SILENT_ENDS.has(reason)) log.warn({ peer, reason }, "connection to the agents' port closed");
+  };
+}
+
+/** Registers how many connections the agents' port holds. */
+export function registerConnectionGauge(registry: Registry, connections: Pick<AgentConnections, "counts">): void {
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_agent_connections",
+      help: "Open connections to the agents' port: with a valid client certificate (agent) and without (stranger)",
+      labelNames: ["client"],
+      registers: [],
+      collect() {
+        const { agents, strangers } = connections.counts();
+        this.set({ client: "agent" }, agents);
+        this.set({ client: "stranger" }, strangers);
+      },
+    }),
+  );
+}

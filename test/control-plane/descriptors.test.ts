@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { parseDescriptorLimit, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
+import { planConnections } from "#control-plane/descriptors.ts";
+
+it.each([256, 1_024, 4_096, 20_000, 1_048_576])("of %d descriptors all listeners together leave some", (limit) => {
+  const { http, strangers, agents } = planConnections(limit);
+  expect(Math.min(http, strangers, agents)).toBeGreaterThan(0);
+  expect(http + strangers + agents).toBeLessThanOrEqual(limit - 192);
+});
+
+it("gives the usual 1024 descriptors to 416 callers, 104 strangers and 312 agents", () => {
+  expect(planConnections(1_024)).toEqual({ http: 416, strangers: 104, agents: 312 });
+});
+
+it("reads the soft limit of a process", () => {
+  const text = (soft: string) =>
+    `Limit                     Soft Limit           Hard Limit           Units     \nMax open files            ${soft}                 524288               files     \n`;
+  expect(parseDescriptorLimit(text("1024"))).toBe(1_024);
+  expect(parseDescriptorLimit(text("unlimited"))).toBe(null);
+  expect(parseDescriptorLimit("")).toBe(null);
+  expect(readDescriptorLimit()).toBeGreaterThan(0);
+});

@@ -1,0 +1,251 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { afterEach, expect, it, vi } from "vitest";
+import { ok } from "#shared/outcome.ts";
+import { AgentMessage, ProbeService } from "#shared/protocol/probe.ts";
+import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
+import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
+import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { clientCredentials } from "#test/support/dial.ts";
+import { callEnroll, fetchAuthority, identityOf, makeRequest, type AgentIdentity } from "#test/support/enrol.ts";
+import {
+  beginCall,
+  closing,
+  frame,
+  headerBlock,
+  openSession,
+  openTcp,
+  openTls,
+  PREFACE,
+  type Approach,
+} from "#test/support/raw-session.ts";
+import { attachScripted, helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+
+// The product's own deadlines are 5, 10, 15 and 1 s.
+const SHORT = { handshakeMs: 300, firstMessageMs: 300, unattachedMs: 900, refusedMs: 100 };
+const SOON = { timeout: 10_000, interval: 20 };
+const log = pino({ level: "silent" });
+let hub: Hub;
+let door: HubDoor;
+let toClose: { destroy(): void }[] = [];
+let agents: ScriptedAgent[] = [];
+
+async function open(over: Partial<ConnectionLimits> = {}): Promise<void> {
+  hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
+  door = await openDoor(hub, log, over);
+}
+
+afterEach(async () => {
+  for (const agent of agents) agent.cut();
+  for (const each of toClose) each.destroy();
+  [agents, toClose] = [[], []];
+  hub.stop();
+  await door.listener.stop();
+});
+
+const kept = <T extends { destroy(): void }>(each: T): T => {
+  toClose.push(each);
+  return each;
+};
+
+/** An enrolled agent that is not attached. */
+async function enrolled(agentId: string): Promise<AgentIdentity> {
+  const token = door.admitAs(agentId, "eu");
+  const request = await makeRequest();
+  const authority = await fetchAuthority(door.grpcPort, token);
+  return identityOf(await callEnroll(door.grpcPort, authority, token, request.der), request);
+}
+
+async function attach(region: string): Promise<ScriptedAgent> {
+  const agent = await attachScripted(door, helloOf(region));
+  agents.push(agent);
+  return agent;
+}
+
+async function runOn(agent: ScriptedAgent, agentId: string): Promise<unknown> {
+  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 5_000, pick: () => agentId });
+  agent.answer(await agent.nextJob(), ok({ fine: true }));
+  return answer;
+}
+
+/** Connections that were refused or closed by the listener, by why. */
+async function ends(): Promise<Record<string, number>> {
+  const metric = await door.registry.getSingleMetric("vantage_agent_connections_ended_total")?.get();
+  return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [labels["reason"], value]));
+}
+
+/** Open connections, by client. */
+async function counts(): Promise<Record<string, number>> {
+  const metric = await door.registry.getSingleMetric("vantage_agent_connections")?.get();
+  return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [labels["client"], value]));
+}
+
+const { enroll, renew, attach: attachMethod } = ProbeService;
+/** A message that says it has 100,000 octets and sends 15 of them. */
+const HALF = Buffer.concat([Buffer.from([0, 0, 1, 0x86, 0xa0]), Buffer.alloc(15)]);
+
+it("ends every kind of silence, while an attached agent goes on", async () => {
+  await open(SHORT);
+  const agent = await attach("eu");
+  const own = await enrolled("agent-quiet");
+  const port = door.grpcPort;
+  const silences: [string, () => { destroy(): void } & Parameters<typeof closing>[0]][] = [
+    ["no handshake", () => openTcp({ port })],
+    ["no HTTP/2", () => openTls({ port })],
+    ["no HTTP/2, with a certificate", () => openTls({ port, own })],
+    ["no call", () => openSession({ port })],
+    ["no call, with a certificate", () => openSession({ port, own })],
+  ];
+  for (const { path } of [enroll, renew, attachMethod]) {
+    for (const identity of [null, own]) {
+      for (const body of [Buffer.alloc(0), HALF]) {
+        silences.push([
+          `${path} ${identity === null ? "" : "with a certificate "}${body.length} octets`,
+          () => {
+            const session = openSession({ port, own: identity });
+            const call = beginCall(session, path);
+            if (body.length > 0) call.write(body);
+            return session;
+          },
+        ]);
+      }
+    }
+  }
+  silences.push([
+    "an unknown call",
+    () => {
+      const session = openSession({ port });
+      beginCall(session, "/no.such/Call");
+      return session;
+    },
+  ]);
+  const left = new Set(silences.map(([name]) => name));
+  for (const [name, begin] of silences) void closing(kept(begin())).then(() => left.delete(name));
+  await expect.poll(() => [...left], SOON).toEqual([]);
+  expect(await ends()).toMatchObject({ handshake: 1, silent: expect.any(Number), unattached: expect.any(Number) });
+  expect(await runOn(agent, "agent-eu")).toMatchObject({ kind: "outcome" });
+  expect(await counts()).toEqual({ agent: 1, stranger: 0 });
+});
+
+it("says DEADLINE_EXCEEDED to a call without a message, then closes its connection", async () => {
+  await open({ ...SHORT, unattachedMs: 60_000 });
+  const session = kept(openSession({ port: door.grpcPort }));
+  const call = beginCall(session, enroll.path);
+  const [headers] = (await once(call, "response")) as [Record<string, string>];
+  expect(headers["grpc-status"]).toBe("4");
+  await closing(session);
+  expect(await ends()).toEqual({ silent: 1 });
+});
+
+it("closes the connection of a call that was refused", async () => {
+  await open({ ...SHORT, firstMessageMs: 60_000, unattachedMs: 60_000 });
+  const session = kept(openSession({ port: door.grpcPort }));
+  const call = beginCall(session, enroll.path);
+  call.end(Buffer.alloc(5));
+  const [headers] = (await once(call, "response")) as [Record<string, string>];
+  expect(headers["grpc-status"]).toBe("16");
+  await closing(session);
+  expect(await ends()).toEqual({ refused: 1 });
+});
+
+it("closes the connection of an agent some time after its stream was ended here", async () => {
+  await open(SHORT);
+  const own = await enrolled("agent-replaced");
+  const hello = { ...helloOf("eu"), agentId: own.agentId };
+  const first = openSession({ port: door.grpcPort, own });
+  const closed = closing(kept(first));
+  const call = beginCall(first, attachMethod.path);
+  const message = Buffer.from(AgentMessage.encode({ body: { $case: "hello", value: hello } }).finish());
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  call.write(Buffer.concat([prefix, message]));
+  await vi.waitUntil(() => hub.roster.session(own.agentId) !== undefined, SOON);
+  await sleep(2 * SHORT.unattachedMs);
+  expect(first.closed).toBe(false);
+  agents.push(await startScriptedAgent(door.grpcPort, hello, clientCredentials(own.caCertificate, own)));
+  await closed;
+  expect(await ends()).toEqual({ unattached: 1 });
+});
+
+it("keeps strangers to so many places for each address, and agents behind one address to as many as there are", async () => {
+  await open({ strangersPerAddress: 4 });
+  for (let index = 0; index < 8; index += 1) await attach(`r${index}`);
+  await expect.poll(counts, SOON).toEqual({ agent: 8, stranger: 0 });
+  const held = Array.from({ length: 20 }, () => kept(openTcp({ port: door.grpcPort })));
+  await expect.poll(() => held.filter((socket) => !socket.destroyed).length, SOON).toBe(4);
+  expect(await counts()).toEqual({ agent: 8, stranger: 4 });
+  const other = kept(openTls({ port: door.grpcPort, from: "127.0.0.2" }));
+  await once(other, "secureConnect");
+  expect((await ends())["address"]).toBe(16);
+});
+
+it("lets an agent in though strangers hold every place, at its own address too", async () => {
+  await open({ strangers: 6, strangersPerAddress: 4, handshakeMs: 60_000 });
+  const own = await enrolled("agent-late");
+  const port = door.grpcPort;
+  for (const from of ["127.0.0.1", "127.0.0.2"]) {
+    for (let index = 0; index < 4; index += 1) kept(openTcp({ port, from }));
+  }
+  await expect.poll(counts, SOON).toEqual({ agent: 0, stranger: 6 });
+  const hello = { ...helloOf("eu"), agentId: own.agentId };
+  // Under a real control plane an agent dials again as well.
+  await vi.waitUntil(async () => {
+    const agent = await startScriptedAgent(port, hello, clientCredentials(own.caCertificate, own));
+    agents.push(agent);
+    return agent.messages[0]?.body?.$case === "welcome";
+  }, SOON);
+  expect((await ends())["displaced"]).toBeGreaterThan(0);
+});
+
+it("gives one agent so many connections, and all agents together so many", async () => {
+  await open({ connectionsPerAgent: 2, agents: 3 });
+  const [one, two] = [await enrolled("agent-many"), await enrolled("agent-other")];
+  const approach = (own: AgentIdentity): Approach => ({ port: door.grpcPort, own });
+  for (const own of [one, one, one, two, two]) {
+    kept(openSession(approach(own)));
+    const before = await counts();
+    await expect
+      .poll(
+        async () => JSON.stringify(await counts()) !== JSON.stringify(before) || (await ends())["agent"] !== undefined,
+        SOON,
+      )
+      .toBe(true);
+  }
+  await expect.poll(ends, SOON).toEqual({ agent: 1, agents: 1 });
+  expect((await counts())["agent"]).toBe(3);
+});
+
+/** Writes as fast as the other side reads, until it closes the connection. */
+async function pour(port: number, chunk: (turn: number) => Buffer): Promise<void> {
+  const socket = kept(openTls({ port }));
+  const closed = closing(socket);
+  socket.resume();
+  await once(socket, "secureConnect");
+  socket.write(PREFACE);
+  const go = (turn: number): void => {
+    if (socket.destroyed) return;
+    socket.write(chunk(turn), () => setImmediate(go, turn + 1));
+  };
+  go(0);
+  await closed;
+}
+
+it("cuts off a stranger that sends too much: pings, settings, resets, headers", async () => {
+  await open({ strangerBytes: 16_384, unattachedMs: 60_000 });
+  const port = door.grpcPort;
+  const reset = (filler: number) => (turn: number) => {
+    const stream = 2 * turn + 1;
+    return Buffer.concat([frame(1, 4, stream, headerBlock(enroll.path, filler)), frame(3, 0, stream, Buffer.alloc(4))]);
+  };
+  await pour(port, () => frame(6, 0, 0, Buffer.alloc(8)));
+  await pour(port, () => frame(4, 0, 0));
+  await pour(port, () => frame(2, 0, 1, Buffer.alloc(5)));
+  expect(await ends()).toEqual({ volume: 3 });
+  await pour(port, reset(0));
+  await pour(port, reset(8_000));
+  // node:http2 may be the first to end a session of large headers (maxSessionMemory).
+  expect((await ends())["volume"]).toBeGreaterThan(3);
+});

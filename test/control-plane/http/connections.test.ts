@@ -1,0 +1,55 @@
+import { Agent, createServer, get, type Server } from "node:http";
+import { once } from "node:events";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { boundConnections } from "#control-plane/http/connections.ts";
+import { systemClock } from "#test/support/clock.ts";
+
+const MOST = 3;
+let server: Server;
+let registry: Registry;
+let port: number;
+
+beforeEach(async () => {
+  registry = new Registry();
+  server = createServer((_request, response) => response.end("ok"));
+  boundConnections(server, MOST, { clock: systemClock, registry });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  ({ port } = server.address() as AddressInfo);
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Resolves when the server has closed the connection. */
+async function closed(socket: Socket): Promise<void> {
+  socket.on("error", () => {}).resume();
+  await once(socket, "close");
+}
+
+it("closes the connection that is one too many and counts it", async () => {
+  const held = Array.from({ length: MOST }, () => connect(port, "127.0.0.1"));
+  await Promise.all(held.map((socket) => once(socket, "connect")));
+  await closed(connect(port, "127.0.0.1"));
+  expect(await registry.metrics()).toContain("vantage_http_connections_refused_total 1");
+  for (const socket of held) socket.destroy();
+});
+
+it("clears connections that idle between requests, so that the next caller is answered", async () => {
+  const agent = new Agent({ keepAlive: true });
+  const answers = Array.from({ length: MOST }, async () => {
+    const [response] = await once(get({ port, host: "127.0.0.1", agent }), "response");
+    await once(response.resume(), "end");
+  });
+  await Promise.all(answers);
+  await closed(connect(port, "127.0.0.1"));
+  const status = async (): Promise<number> =>
+    fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } }).then(
+      (response) => response.status,
+      () => 0,
+    );
+  await expect.poll(status).toBe(200);
+  agent.destroy();
+});
