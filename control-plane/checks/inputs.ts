@@ -24,6 +24,9 @@ const MOST_REGIONS = 50;
 /** Records of one answer that are handed on, and characters of each. */
 const MOST_RECORDS = 50;
 const MOST_TEXT = 1_000;
+/** Extended DNS Errors of one answer that are handed on, and characters of each. */
+const MOST_ERRORS = 5;
+const MOST_ERROR_TEXT = 200;
 
 /** What goes with the job of a tool that takes input; undefined: nothing. Rejects only for a bug. */
 export async function gatherInput(
@@ -66,6 +69,7 @@ interface DnsData {
     readonly records: readonly { readonly data: string; readonly ttl: number; readonly type: string }[];
     readonly rtt_ms: number | null;
     readonly server: string;
+    readonly ede?: readonly { readonly code: number; readonly text: string }[];
   }[];
 }
 
@@ -75,7 +79,7 @@ function vantageOf(row: LocationRow): Vantage[] {
   const [result] = (row.data as DnsData).results;
   if (result === undefined) return [];
   const { region, country, city } = row.location;
-  const { status, records, rtt_ms: rttMs, server } = result;
+  const { status, records, rtt_ms: rttMs, server, ede = [] } = result;
   return [
     {
       region,
@@ -87,6 +91,7 @@ function vantageOf(row: LocationRow): Vantage[] {
         .slice(0, MOST_RECORDS)
         .map(({ type, data, ttl }) => ({ type, data: data.slice(0, MOST_TEXT), ttl })),
       rtt_ms: rttMs,
+      ede: ede.slice(0, MOST_ERRORS).map(({ code, text }) => ({ code, text: text.slice(0, MOST_ERROR_TEXT) })),
     },
   ];
 }

@@ -1,5 +1,6 @@
 import type { PropagationResult } from "#shared/tools/propagation.ts";
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
+import { failureCause, isAnswer, isFailure, listFailures } from "#probe-agent/analysis/propagation-failures.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 type Row = PropagationResult["resolvers"][number];
@@ -14,7 +15,7 @@ export interface Heard {
 }
 
 /** A resolver's answer before it is judged. */
-export type HeardRow = Omit<Row, "authoritative_match" | "verdict">;
+export type HeardRow = Omit<Row, "authoritative_match" | "verdict" | "cause">;
 
 /** Records of one answer that are compared and shown, and characters of each. */
 const MOST_RECORDS = 60;
@@ -36,6 +37,7 @@ export function heardOf(
 ): Heard {
   const chain = followCnames(name, type, answers);
   return {
+    // To its client an unreadable answer is a failure of the server.
     status: status === "MALFORMED" ? "SERVFAIL" : status,
     answers: comparable(type, chain.records),
     cname_chain: chain.targets.slice(0, 12),
@@ -62,26 +64,27 @@ function smallestTtl(records: readonly { readonly ttl: number }[]): number | nul
   return records.length === 0 ? null : Math.min(...records.slice(0, MOST_RECORDS).map(({ ttl }) => ttl));
 }
 
-/** Whether a status is an answer about the name at all; the rest is a resolver that could not say. */
-export function isAnswer(status: string): boolean {
-  return status === "NOERROR" || status === "NXDOMAIN";
-}
-
 /** What the servers say to clients of each resolver's network (RFC 7871), by the resolver's id. */
 export type ByNetwork = ReadonlyMap<string, Heard>;
 
 /**
  * Judges each resolver's answer by what the domain's servers say now. An answer that a cache has held for a while and
- * that the servers no longer give is stale; one just fetched, or one they give to clients of its network, is not.
+ * that the servers no longer give is stale; one just fetched, or one they give to clients of its network, is not. An
+ * error code is an answer too: a broken one, which no server of a working domain gives.
  */
 export function judgeRow(row: HeardRow, authoritative: Authoritative | null, byNetwork: ByNetwork): Row {
   const verdict = verdictOf(row, authoritative, byNetwork.get(row.id));
-  const match = verdict === "error" || verdict === "unknown" ? null : verdict !== "stale" && verdict !== "differs";
-  return { ...row, authoritative_match: match, verdict };
+  return { ...row, authoritative_match: isMatch(verdict, authoritative), verdict, cause: failureCause(row) };
+}
+
+function isMatch(verdict: Row["verdict"], authoritative: Authoritative | null): boolean | null {
+  if (verdict === "error" || verdict === "unknown") return null;
+  if (verdict === "broken") return authoritative !== null && isAnswer(authoritative.status) ? false : null;
+  return verdict !== "stale" && verdict !== "differs";
 }
 
 function verdictOf(row: HeardRow, authoritative: Authoritative | null, local: Heard | undefined): Row["verdict"] {
-  if (!isAnswer(row.status)) return "error";
+  if (!isAnswer(row.status)) return isFailure(row.status) ? "broken" : "error";
   if (authoritative === null || !isAnswer(authoritative.status)) return "unknown";
   const anyServer = authoritative.servers.filter((server) => isAnswer(server.status) && server.authoritative);
   if (anyServer.some((server) => isSame(row, server))) return "match";
@@ -106,7 +109,7 @@ function isEqual(one: readonly string[], other: readonly string[]): boolean {
 export function distinctAnswers(rows: readonly Row[]): PropagationResult["distinct_answers"] {
   const groups = new Map<string, { answers: string[]; status: string; count: number; resolvers: string[] }>();
   for (const { id, status, answers } of rows) {
-    if (!isAnswer(status)) continue;
+    if (status === "TIMEOUT") continue;
     const key = JSON.stringify([status, answers]);
     const group = groups.get(key) ?? { answers: [...answers], status, count: 0, resolvers: [] };
     group.count += 1;
@@ -120,32 +123,51 @@ export function distinctAnswers(rows: readonly Row[]): PropagationResult["distin
 export function summarisePropagation(
   rows: readonly Row[],
   authoritative: Authoritative | null,
-): Pick<PropagationResult, "agreement_pct" | "consistent" | "verdict" | "distinct_answers" | "expected_in_s"> {
+): Pick<
+  PropagationResult,
+  "agreement_pct" | "consistent" | "verdict" | "distinct_answers" | "failures" | "expected_in_s"
+> {
   const distinct = distinctAnswers(rows);
-  const answered = rows.filter(({ status }) => isAnswer(status));
-  const known = answered.filter((row) => row.authoritative_match !== null);
-  const current = known.filter((row) => row.authoritative_match === true);
+  const good = rows.filter(({ status }) => isAnswer(status));
+  const broken = rows.filter(({ verdict }) => verdict === "broken");
   const stale = rows.filter(({ verdict }) => verdict === "stale").flatMap(({ ttl }) => ttl ?? []);
+  const { current, known } = countCurrent(good, broken.length);
+  const versions = distinctAnswers(good).length;
   return {
-    agreement_pct: known.length === 0 ? null : Math.round((current.length / known.length) * 1000) / 10,
+    agreement_pct: known === 0 ? null : Math.round((current / known) * 1000) / 10,
     consistent:
-      answered.length === 0 ? null : known.length === 0 ? distinct.length === 1 : current.length === known.length,
-    verdict:
-      answered.length > 0 && isServerBehind(authoritative)
-        ? "propagating"
-        : overall(rows, answered.length, distinct.length),
+      good.length + broken.length === 0
+        ? null
+        : broken.length === 0 && (known === 0 ? versions === 1 : current === known),
+    verdict: overall(rows, authoritative, { good: good.length, broken: broken.length, versions }),
     distinct_answers: distinct,
+    failures: [...listFailures(rows)],
     expected_in_s: stale.length === 0 ? null : Math.max(...stale),
   };
 }
 
-function overall(rows: readonly Row[], answered: number, distinct: number): PropagationResult["verdict"] {
+/** Of how many resolvers it is known whether their answer is current, and how many's is. A broken one's never is. */
+function countCurrent(good: readonly Row[], broken: number): { readonly current: number; readonly known: number } {
+  const compared = good.filter((row) => row.authoritative_match !== null);
+  const current = compared.filter((row) => row.authoritative_match === true).length;
+  if (compared.length > 0 || broken === 0)
+    return { current, known: compared.length === 0 ? 0 : compared.length + broken };
+  // With nothing to compare with, the answer that most resolvers give stands for the current one.
+  return { current: distinctAnswers(good)[0]?.count ?? 0, known: good.length + broken };
+}
+
+function overall(
+  rows: readonly Row[],
+  authoritative: Authoritative | null,
+  { good, broken, versions }: { readonly good: number; readonly broken: number; readonly versions: number },
+): PropagationResult["verdict"] {
   const has = (verdict: Row["verdict"]): boolean => rows.some((row) => row.verdict === verdict);
-  if (answered === 0) return "unknown";
-  if (has("stale")) return "propagating";
+  if (good === 0) return broken === 0 ? "unknown" : "broken";
+  if (broken > 0) return "broken_at_some";
+  if (isServerBehind(authoritative) || has("stale")) return "propagating";
   if (has("geo")) return "geo";
   if (has("differs")) return "inconsistent";
-  if (has("unknown")) return distinct === 1 ? "propagated" : "inconsistent";
+  if (has("unknown")) return versions === 1 ? "propagated" : "inconsistent";
   return "propagated";
 }
 

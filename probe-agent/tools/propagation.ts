@@ -3,7 +3,6 @@ import { domainToUnicode } from "node:url";
 import { failed, ok } from "#shared/outcome.ts";
 import { propagation as contract } from "#shared/tools/propagation.ts";
 import {
-  isAnswer,
   judgeRow,
   summarisePropagation,
   type ByNetwork,
@@ -35,7 +34,7 @@ export function propagationOn(
       within(patience, askAuthoritative(net, { name: domain, type, port }), null),
     ]);
     const heard = [...rows, ...readVantages(input, type)];
-    if (own === null && heard.every(({ status }) => !isAnswer(status))) {
+    if (own === null && heard.every(({ status }) => status === "TIMEOUT")) {
       return failed("dns", "resolver", "no_answer", "no resolver and no server of the domain answered");
     }
     const authoritative = own?.authoritative ?? null;

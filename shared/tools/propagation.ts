@@ -37,6 +37,34 @@ export const PROPAGATION_TYPES = [
 const status = () => text("NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT, ...");
 const answers = () => texts("RDATA in presentation form, lower case where DNS pays no heed to case, sorted");
 
+/** Why a resolver answers with an error code. */
+const CAUSES = ["dnssec", "refused", "servers_unreachable", "intermittent", "unknown"] as const;
+
+const ExtendedError = Type.Object({
+  code: integer("Extended DNS Error code"),
+  name: Nullable(text("What IANA calls the code; null for one it does not know")),
+  text: text("The resolver's own words, often empty"),
+});
+
+const Recheck = record(
+  {
+    status: text("The same question, asked once more"),
+    unchecked_status: text("The question with checking disabled (CD): the resolver does not validate"),
+  },
+  "Two further questions to a resolver that said SERVFAIL; null for every other one, and for other probes' resolvers",
+);
+
+const Failure = Type.Object({
+  cause: word(
+    CAUSES,
+    "dnssec: validation fails, by an Extended DNS Error or because the resolver answers with checking disabled; " +
+      "refused: REFUSED; servers_unreachable: it cannot reach the domain's servers; intermittent: it answered when " +
+      "asked again; unknown: it does not say",
+  ),
+  detail: text("The cause in a sentence, with the Extended DNS Errors"),
+  resolvers: texts("Ids of the resolvers"),
+});
+
 const ResolverRow = Type.Object({
   id: text("Short name"),
   name: text("Who runs it"),
@@ -48,6 +76,8 @@ const ResolverRow = Type.Object({
   server: Nullable(text("Resolver asked, address#port; null where it could not be asked")),
   transport: Nullable(word(["udp", "tcp", "dot", "doh"], "How it was asked; null for another probe's resolver")),
   status: status(),
+  ede: list(ExtendedError, "What the resolver says of it: Extended DNS Errors (RFC 8914)"),
+  recheck: Nullable(Recheck),
   answers: answers(),
   cname_chain: texts("Aliases followed"),
   ttl: Nullable(
@@ -60,12 +90,13 @@ const ResolverRow = Type.Object({
     truth("Whether the answer is one the domain's own servers give; null where that cannot be told"),
   ),
   verdict: word(
-    ["match", "subset", "geo", "stale", "differs", "error", "unknown"],
+    ["match", "subset", "geo", "stale", "differs", "broken", "error", "unknown"],
     "match: as the domain's servers say; subset: some of what they say; geo: what they say to clients of its network; " +
-      "stale: an older answer from its cache; differs: fetched anew and yet another one; error: no answer; unknown: " +
-      "nothing to compare with",
+      "stale: an older answer from its cache; differs: fetched anew and yet another one; broken: SERVFAIL, REFUSED or " +
+      "another error code; error: nothing came back; unknown: nothing to compare with",
   ),
-  error: Nullable(text("Why there is no answer: timeout, refused, servfail, ..., or a word of the transport")),
+  cause: Nullable(word(CAUSES, "broken: why it fails, as in failures; null otherwise")),
+  error: Nullable(text("Why there are no records: timeout, refused, servfail, ..., or a word of the transport")),
 });
 
 const Server = Type.Object({
@@ -104,12 +135,18 @@ const Result = Type.Object({
   type: text("RR type asked for"),
   resolvers: list(ResolverRow, "Public resolvers, then this probe's own, then other probes'"),
   authoritative: Nullable(Authoritative),
-  agreement_pct: Nullable(number("Resolvers with a current answer among those that answered, percent")),
+  agreement_pct: Nullable(
+    number(
+      "Resolvers with a current answer among those that answered, percent; SERVFAIL and REFUSED are answers and not " +
+        "current; null where nothing tells which answer is current",
+    ),
+  ),
   consistent: Nullable(truth("Every resolver that answered has a current answer; null where none answered")),
   verdict: word(
-    ["propagated", "propagating", "geo", "inconsistent", "unknown"],
+    ["propagated", "propagating", "geo", "inconsistent", "broken_at_some", "broken", "unknown"],
     "propagated: the same everywhere; propagating: some, or one of the domain's own servers, still have an older answer; geo: answers differ by place on " +
-      "purpose; inconsistent: they differ for no reason that shows; unknown: nothing to tell by",
+      "purpose; inconsistent: they differ for no reason that shows; broken_at_some: some resolvers answer with SERVFAIL, " +
+      "REFUSED or another error code; broken: all that answered do; unknown: no resolver answered",
   ),
   distinct_answers: list(
     Type.Object({
@@ -120,6 +157,7 @@ const Result = Type.Object({
     }),
     "Different answers, the most common first",
   ),
+  failures: list(Failure, "Why resolvers fail, by cause, the most common first; empty where none does"),
   expected_in_s: Nullable(integer("Seconds until the last older answer leaves the caches seen here; null for none")),
   elapsed_ms: number("Duration of the whole check, milliseconds"),
   ...OBSERVED_FIELDS,

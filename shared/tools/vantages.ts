@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
-import { integer, list, number, record, text } from "#shared/tools/shapes.ts";
+import { integer, list, number, optional, record, text } from "#shared/tools/shapes.ts";
 
 /** What the resolver of another agent said to the same question; the control plane asks it (decisions 11). */
 export const Vantage = record(
@@ -15,6 +15,12 @@ export const Vantage = record(
       "The answer, CNAMEs included",
     ),
     rtt_ms: Nullable(number("Round trip, milliseconds")),
+    ede: optional(
+      list(
+        Type.Object({ code: integer("Extended DNS Error code (RFC 8914)"), text: text("The resolver's own words") }),
+        "Why it failed, in the resolver's words; absent from control planes that do not hand it on",
+      ),
+    ),
   },
   "One other agent's answer",
 );

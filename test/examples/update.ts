@@ -31,6 +31,7 @@ const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
         status: "NOERROR",
         records: [{ type: "A", data: "127.80.0.1", ttl: 214 }],
         rtt_ms: 9.4,
+        ede: [],
       },
     ],
   },

@@ -5,6 +5,7 @@ import { addressOf } from "#test/lab/addresses.ts";
 import { createAsker, type Asker } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
+import { startResolver } from "#test/lab/services/resolvers.ts";
 import { PLACES } from "#test/lab/services/product.ts";
 import { GEO_ANSWERS, GEO_SUBNET_ZONE, STALE_ANSWERS, STALE_SERIALS } from "#test/lab/services/zones.ts";
 import { LAB, REGIONS } from "#test/lab/topology.ts";
@@ -14,7 +15,13 @@ if (why !== null) console.warn(why);
 
 type Result = ResultOf<typeof contract>;
 
-/** The list of public resolvers: one in each region, asked over UDP but for the last, and one that nobody hears. */
+/** Port of a resolver beside the region's own that does not validate. */
+const UNCHECKED_PORT = 5_300;
+
+/**
+ * The list of public resolvers: one in each region, asked over UDP but for the last, one that does not validate, and one
+ * that nobody hears.
+ */
 const RESOLVERS = [
   ...REGIONS.map((region) => ({
     id: region,
@@ -23,6 +30,13 @@ const RESOLVERS = [
     address: addressOf(LAB, `resolver-${region}`),
     transport: region === "ap" ? "tcp" : "udp",
   })),
+  {
+    id: "unchecked",
+    name: "Resolver without validation",
+    location: "eu",
+    address: `${addressOf(LAB, "resolver-eu")}:${UNCHECKED_PORT}`,
+    transport: "udp",
+  },
   { id: "dead", name: "Nobody", location: "anycast", address: addressOf(LAB, "dns-dead"), transport: "udp" },
 ];
 const WAY_MS = 6_000;
@@ -73,6 +87,10 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   beforeAll(async () => {
     lab = await startServiceLab({ agentSettings: { VANTAGE_RESOLVERS: JSON.stringify(RESOLVERS) } });
     asker = await createAsker(lab.service);
+    await startResolver(lab.network, "resolver-eu", lab.names.trustAnchorFile, {
+      port: UNCHECKED_PORT,
+      validates: false,
+    });
   });
   afterAll(() => lab?.close());
 
@@ -159,13 +177,30 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
     ]);
   });
 
-  it.concurrent.each(["www.dead.test", "www.bogus.test"])(
-    "nobody has an answer for %s, and in time",
-    async (domain) => {
-      const before = performance.now();
-      const { status, error } = await asker.ask<Result>("propagation", { domain });
-      expect({ status, ...error }).toMatchObject({ status: "failed", stage: "dns", reason: "no_answer" });
-      expect(performance.now() - before).toBeLessThan(contract.deadlineMs({ domain, type: "A" }) + WAY_MS);
-    },
-  );
+  it.concurrent.each([
+    // What the resolver says at first and what it says from its cache.
+    { domain: "www.bogus.test", what: "keys that are not its parent's", codes: [6, 9] },
+    { domain: "www.expired.test", what: "expired signatures", codes: [6, 7] },
+  ])("$domain is broken at all resolvers that validate, for $what, and at no other", async ({ domain, codes }) => {
+    const seen = await see(domain);
+    expect(seen).toMatchObject({ verdict: "broken_at_some", consistent: false, agreement_pct: 12.5 });
+    expect(seen.authoritative).toMatchObject({ answers: [SITE], ns: BOTH });
+    expect(listed(seen, "unchecked")).toMatchObject({ status: "NOERROR", verdict: "match", answers: [SITE] });
+    const validating = [...REGIONS.map((region) => listed(seen, region)), listed(seen, "own")];
+    for (const row of [...validating, elsewhere(seen, "us"), elsewhere(seen, "ap")]) {
+      expect(row).toMatchObject({ status: "SERVFAIL", verdict: "broken", authoritative_match: false, cause: "dnssec" });
+      for (const { code } of row.ede) expect(codes).toContain(code);
+    }
+    for (const { recheck } of validating) expect(recheck).toEqual({ status: "SERVFAIL", unchecked_status: "NOERROR" });
+    expect(seen.failures).toHaveLength(1);
+    expect(seen.failures[0]?.resolvers).toHaveLength(7);
+    console.log(domain, seen.verdict, seen.agreement_pct, seen.failures);
+  });
+
+  it.concurrent.each(["www.dead.test"])("nobody has an answer for %s, and in time", async (domain) => {
+    const before = performance.now();
+    const { status, error } = await asker.ask<Result>("propagation", { domain });
+    expect({ status, ...error }).toMatchObject({ status: "failed", stage: "dns", reason: "no_answer" });
+    expect(performance.now() - before).toBeLessThan(contract.deadlineMs({ domain, type: "A" }) + WAY_MS);
+  });
 });

@@ -1,7 +1,9 @@
+import type { Outcome } from "#shared/outcome.ts";
 import type { PropagationResult } from "#shared/tools/propagation.ts";
 import { heardOf, joinServers, wholeAnswer, type Heard } from "#probe-agent/analysis/propagation.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 type Authoritative = NonNullable<PropagationResult["authoritative"]>;
@@ -42,7 +44,8 @@ export async function askAuthoritative(
 
 /**
  * The zone that holds a name: the owner of the SOA that a resolver answers or denies with (RFC 2308 section 3). Where it
- * follows an alias out of the zone instead, the name above, which is no alias, is asked about.
+ * follows an alias out of the zone instead, the name above, which is no alias, is asked about. Checking is disabled: the
+ * servers of a zone whose signatures are bad are asked like any other's.
  */
 async function zoneOf(net: Net, name: string): Promise<string | null> {
   let candidate = name.toLowerCase();
@@ -50,6 +53,7 @@ async function zoneOf(net: Net, name: string): Promise<string | null> {
     const { status, answers, authority } = await net.dns.query({
       name: candidate,
       type: "SOA",
+      checkingDisabled: true,
       timeoutMs: QUESTION_MS,
     });
     if (status !== "NOERROR" && status !== "NXDOMAIN") return null;
@@ -76,12 +80,9 @@ async function askZone(
   net: Net,
   question: ZoneQuestion,
 ): Promise<{ readonly answer: AuthoritativeAnswer; readonly alias: string | null } | null> {
-  const { answers } = await net.dns.query({ name: question.zone, type: "NS", timeoutMs: QUESTION_MS });
-  const names = answers
-    .map(({ typed }) => typed["nsdname"])
-    .filter((ns) => typeof ns === "string")
-    .toSorted()
-    .slice(0, MOST_SERVERS);
+  const known = await serversOf(net, question.zone);
+  // Some resolvers give no apex of a zone with bad signatures, not even with checking disabled.
+  const names = known.length > 0 ? known : await delegatedServers(net, question);
   if (names.length === 0) return null;
   const asked = await Promise.all(names.map((ns) => askServer(net, ns, question)));
   const authoritative = joinServers(
@@ -99,6 +100,34 @@ async function askZone(
   return { answer: { authoritative, askFor }, alias };
 }
 
+async function serversOf(net: Net, zone: string): Promise<readonly string[]> {
+  const question = { name: zone, type: "NS", checkingDisabled: true, timeoutMs: QUESTION_MS };
+  return serverNames((await net.dns.query(question)).answers);
+}
+
+/** The names that the parent zone's servers delegate a zone to. */
+async function delegatedServers(net: Net, { zone, port }: ZoneQuestion): Promise<readonly string[]> {
+  const parent = await zoneOf(net, zone.slice(zone.indexOf(".") + 1));
+  const [ns] = parent === null ? [] : await serversOf(net, parent);
+  const resolved = ns === undefined ? null : await net.dns.resolve(ns);
+  const [first] = resolved?.status === "ok" ? resolved.data.allowed : [];
+  if (first === undefined) return [];
+  const { answers, authority } = await ask(net, serverAddress(first, port), { name: zone, type: "NS" });
+  return serverNames([...answers, ...authority].filter(({ name }) => name.toLowerCase() === zone.toLowerCase()));
+}
+
+function serverNames(records: readonly DnsRecord[]): readonly string[] {
+  return records
+    .map(({ typed }) => typed["nsdname"])
+    .filter((ns) => typeof ns === "string")
+    .toSorted()
+    .slice(0, MOST_SERVERS);
+}
+
+function serverAddress({ ip, version }: Address, port: number): string {
+  return `${version === 6 ? `[${ip}]` : ip}:${port}`;
+}
+
 interface AskedServer {
   readonly server: Server;
   /** null where it has none that may be asked. */
@@ -109,13 +138,13 @@ interface AskedServer {
 
 /** One server's word on the name and on its zone's serial, at its first address that may be asked. */
 async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<AskedServer> {
-  const resolved = await net.dns.resolve(ns);
+  const resolved = await resolveServer(net, ns);
   const [first] = resolved.status === "ok" ? resolved.data.allowed : [];
   if (first === undefined) {
     const error = resolved.status === "failed" ? resolved.reason : "target_not_allowed";
     return { server: silent(ns, error), address: null, alias: null };
   }
-  const address = `${first.version === 6 ? `[${first.ip}]` : first.ip}:${question.port}`;
+  const address = serverAddress(first, question.port);
   const soa = { ...question, name: question.zone, type: "SOA" };
   const [answer, zone] = await Promise.all([ask(net, address, question), ask(net, address, soa)]);
   const serial: unknown = zone.answers.find((record) => record.type === "SOA")?.typed["serial"];
@@ -133,6 +162,16 @@ async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<
     error: answer.status === "TIMEOUT" ? (answer.unreachable ?? "timeout") : answer.flags.aa ? null : "lame",
   };
   return { server, address, alias: heard.cname_chain.at(-1) ?? null };
+}
+
+/** Like `resolve`; a server whose own name is in the zone with the bad signatures is looked up without validation. */
+async function resolveServer(net: Net, ns: string): Promise<Outcome<Resolved>> {
+  const resolved = await net.dns.resolve(ns);
+  if (resolved.status !== "failed" || resolved.reason !== "servfail") return resolved;
+  const { answers } = await net.dns.query({ name: ns, type: "A", checkingDisabled: true, timeoutMs: QUESTION_MS });
+  const address = answers.find(({ type }) => type === "A")?.typed["address"];
+  // An address is vetted like a name.
+  return typeof address === "string" ? await net.dns.resolve(address) : resolved;
 }
 
 async function ask(

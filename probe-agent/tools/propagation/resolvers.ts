@@ -3,7 +3,10 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import { splitHostPort } from "#shared/host-port.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/vantages.ts";
-import { comparable, heardOf, isAnswer, wholeAnswer, type HeardRow } from "#probe-agent/analysis/propagation.ts";
+import { extendedErrorName } from "#probe-agent/analysis/extended-errors.ts";
+import { comparable, heardOf, wholeAnswer, type HeardRow } from "#probe-agent/analysis/propagation.ts";
+import { isAnswer } from "#probe-agent/analysis/propagation-failures.ts";
+import { printable } from "#probe-agent/analysis/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer, DnsQuestion } from "#probe-agent/net/port/dns.ts";
@@ -79,8 +82,37 @@ async function reach(net: Net, { address, transport }: ResolverEntry): Promise<O
 async function askOne(net: Net, name: string, type: string, { base, how }: Asking): Promise<HeardRow> {
   const way = await how();
   if (way.status !== "ok") return unreached(base, way.status === "failed" ? way.reason : "target_not_allowed");
-  const answer = wholeAnswer(await net.dns.query({ ...way.data, name, type, timeoutMs: QUESTION_MS }));
-  return { ...base, ...heardOf(name, type, answer), ...wayOf(answer), error: errorOf(answer) } as HeardRow;
+  const question: DnsQuestion = { ...way.data, name, type, timeoutMs: QUESTION_MS };
+  const answer = wholeAnswer(await net.dns.query(question));
+  const heard = heardOf(name, type, answer);
+  return {
+    ...base,
+    ...wayOf(answer),
+    ...heard,
+    answers: [...heard.answers],
+    cname_chain: [...heard.cname_chain],
+    ede: errorsOf(answer.ede),
+    recheck: answer.status === "SERVFAIL" ? await recheck(net, question) : null,
+    error: errorOf(answer),
+  };
+}
+
+/** Whether a resolver that said SERVFAIL says it again, and what it says without validating. */
+async function recheck(net: Net, question: DnsQuestion): Promise<HeardRow["recheck"]> {
+  const [again, unchecked] = await Promise.all([
+    net.dns.query(question),
+    net.dns.query({ ...question, checkingDisabled: true }),
+  ]);
+  return { status: again.status, unchecked_status: unchecked.status };
+}
+
+const MOST_ERRORS = 5;
+const MOST_ERROR_TEXT = 200;
+
+function errorsOf(errors: DnsAnswer["ede"]): HeardRow["ede"] {
+  return errors
+    .slice(0, MOST_ERRORS)
+    .map(({ code, text }) => ({ code, name: extendedErrorName(code), text: printable(text, MOST_ERROR_TEXT) }));
 }
 
 function wayOf({ server, transport, rttMs }: DnsAnswer): Pick<HeardRow, "server" | "transport" | "rtt_ms"> {
@@ -94,11 +126,11 @@ function errorOf({ status, unreachable }: DnsAnswer): string | null {
 
 function unreached(base: Asking["base"], error: string): HeardRow {
   const nothing = { server: null, transport: null, answers: [], cname_chain: [], ttl: null, rtt_ms: null };
-  return { ...base, ...nothing, status: "TIMEOUT", error };
+  return { ...base, ...nothing, status: "TIMEOUT", ede: [], recheck: null, error };
 }
 
 function vantageRow(
-  { region, country, city, server, status, records, rtt_ms }: Vantage,
+  { region, country, city, server, status, records, rtt_ms, ede = [] }: Vantage,
   type: string,
   nth: number,
 ): HeardRow {
@@ -111,6 +143,8 @@ function vantageRow(
     server,
     transport: null,
     status,
+    ede: errorsOf(ede),
+    recheck: null,
     answers: comparable(type, wanted),
     cname_chain: [],
     ttl: wanted.length === 0 ? null : Math.min(...wanted.map(({ ttl }) => ttl)),

@@ -190,6 +190,91 @@ describe("propagation", () => {
     expect(result.resolvers[0]?.cname_chain).toEqual(["target.other.test"]);
   });
 
+  it("calls a domain broken where resolvers fail, however well the others agree", async () => {
+    const failing = await start({ behaviours: { "*": { status: "SERVFAIL" } } });
+    const fresh = await start({ zones: NOW });
+    const some = await ask({ resolvers: [failing, failing, failing, failing, failing, fresh, fresh] });
+    expect(some).toMatchObject({ verdict: "broken_at_some", consistent: false, agreement_pct: 37.5 });
+    expect(some.resolvers[0]).toMatchObject({ verdict: "broken", authoritative_match: false, error: "servfail" });
+    expect(some.resolvers[0]?.recheck).toEqual({ status: "SERVFAIL", unchecked_status: "SERVFAIL" });
+    expect(some.failures).toEqual([
+      {
+        cause: "unknown",
+        detail: "The resolver failed and does not say why.",
+        resolvers: ["r0", "r1", "r2", "r3", "r4"],
+      },
+    ]);
+    expect(some.distinct_answers.map(({ status, count }) => [status, count])).toEqual([
+      ["SERVFAIL", 5],
+      ["NOERROR", 3],
+    ]);
+  });
+
+  it("is broken, and no failure of the check, where every resolver that answers fails", async () => {
+    const failing = await start({ behaviours: { "*": { status: "SERVFAIL" } } });
+    const data = {
+      resolvers: [failing].map(({ address }, at): ResolverEntry => {
+        return { id: `r${at}`, name: `Resolver ${at}`, location: "here", address, transport: "udp" };
+      }),
+    };
+    const asked = { domain: "www.site.test" };
+    const result = await resultOf(propagationOn(first.port), asked, { dnsServers: [failing.address], data });
+    expect(verdicts(result)).toEqual(["r0 broken", "own broken"]);
+    expect(result).toMatchObject({ verdict: "broken", consistent: false, agreement_pct: 0, authoritative: null });
+  });
+
+  it("names DNSSEC where a resolver fails that answers with checking disabled", async () => {
+    const validating = await start({
+      answer: (name, type, { message }) =>
+        message.flags.cd
+          ? lookUp(NOW, name.toLowerCase(), type, false)
+          : { status: "SERVFAIL", answers: [], authority: [] },
+    });
+    const fresh = await start({ zones: NOW });
+    const result = await ask({ resolvers: [validating, fresh] });
+    expect(result.verdict).toBe("broken_at_some");
+    expect(result.resolvers[0]).toMatchObject({
+      verdict: "broken",
+      cause: "dnssec",
+      recheck: { status: "SERVFAIL", unchecked_status: "NOERROR" },
+    });
+    expect(result.failures).toMatchObject([{ cause: "dnssec", resolvers: ["r0"] }]);
+    // The domain's servers are found all the same, though this probe's own resolver validates.
+    const all = await resultOf(
+      propagationOn(first.port),
+      { domain: "www.site.test" },
+      { dnsServers: [validating.address], data: { resolvers: [] } },
+    );
+    expect(all).toMatchObject({ verdict: "broken", authoritative: { answers: ["192.0.2.1"] } });
+  });
+
+  it("takes a resolver at its word about other probes' failures, by its Extended DNS Errors", async () => {
+    const vantage = (region: string, ede: readonly object[] | undefined) => ({
+      region,
+      country: null,
+      city: null,
+      server: "127.0.8.1#53",
+      status: "SERVFAIL",
+      records: [],
+      rtt_ms: 3,
+      ...(ede === undefined ? {} : { ede }),
+    });
+    const input = {
+      vantages: [
+        vantage("eu", [{ code: 7, text: "signature expired" }]),
+        vantage("us", [{ code: 22, text: "" }]),
+        vantage("ap", undefined),
+      ],
+    };
+    const result = await ask({ resolvers: [], input });
+    expect(result.failures.map(({ cause, resolvers }) => [cause, resolvers])).toEqual([
+      ["dnssec", ["agent-eu"]],
+      ["servers_unreachable", ["agent-us"]],
+      ["unknown", ["agent-ap"]],
+    ]);
+    expect(result.failures[0]?.detail).toContain("Signature Expired (EDE 7)");
+  });
+
   it("counts other probes' answers, and resolvers that do not answer against nobody", async () => {
     const silent = await start({ behaviours: { "*": { drop: true } } });
     const refusing = await start({ behaviours: { "*": { status: "REFUSED" } } });
@@ -206,10 +291,12 @@ describe("propagation", () => {
     const input = { vantages: [vantage("eu", "192.0.2.1", 10), vantage("us", "198.51.100.9", 10)] };
     const result = await ask({ resolvers: [silent, refusing, cutting], input });
     const [r0, r1, r2, ...others] = verdicts(result);
-    expect([r0, r1, r2]).toEqual(["r0 error", "r1 error", "r2 error"]);
+    expect([r0, r1, r2]).toEqual(["r0 error", "r1 broken", "r2 error"]);
     expect(others).toEqual(["own match", "agent-eu match", "agent-us stale"]);
     expect(result.resolvers.slice(0, 3).map(({ error }) => error)).toEqual(["timeout", "refused", "truncated"]);
-    expect(result.agreement_pct).toBe(66.7);
+    // Four answered: one that refuses and one that is stale are not current.
+    expect(result).toMatchObject({ verdict: "broken_at_some", agreement_pct: 50, consistent: false });
+    expect(result.failures).toMatchObject([{ cause: "refused", resolvers: ["r1"] }]);
   });
 
   it("keeps the case of texts and tells names that are not there", async () => {
