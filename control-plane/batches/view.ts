@@ -19,7 +19,7 @@ export function showBatch(batch: Pick<StoredBatch, "id" | "status" | "tool" | "i
     status: batch.status,
     type: batch.tool,
     total,
-    poll_url: `${BATCH_URL}.php?job_id=${batch.id}`,
+    poll_url: `${BATCH_URL}?job_id=${batch.id}`,
     invalid_urls: invalid.map(({ url }) => url),
     invalid_reasons: invalid,
   };

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
+import { completeUrl } from "#shared/target-url.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Location } from "#control-plane/checks/answer.ts";
 
@@ -39,7 +40,7 @@ function keyOf(contract: Contract, params: Readonly<Record<string, unknown>>, wh
 /** One key for all spellings of a URL; a fragment never reaches the server. */
 export function normaliseTarget(contract: Contract, value: unknown): unknown {
   if (contract.target?.kind !== "url" || typeof value !== "string") return value;
-  const url = URL.parse(value);
+  const url = URL.parse(completeUrl(value) ?? value);
   if (url === null) return value;
   url.hash = "";
   return url.href;

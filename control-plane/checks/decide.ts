@@ -1,4 +1,5 @@
 import { locationOf, type CheckAnswer, type Location } from "#control-plane/checks/answer.ts";
+import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
 import { isAllCached } from "#control-plane/checks/cached.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import {
@@ -36,7 +37,7 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
 
   const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
   if (cached !== undefined && request.dryRun !== true) {
-    const outcome = { status: "ok", data: cached.data } as const;
+    const outcome = { status: "ok", data: asSubmitted(contract, request.params, cached.data) } as const;
     return answerWith({ kind: "single", outcome, location: cached.location, cached: true });
   }
   const wishes: Wishes = {

@@ -1,3 +1,4 @@
+import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
 import { locationOf, type CheckAnswer, type CheckEvent, type Location } from "#control-plane/checks/answer.ts";
 import { cachedAt, isShared } from "#control-plane/checks/cached.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
@@ -24,7 +25,9 @@ export async function runCheck(app: CheckContext, asked: CheckRequest): Promise<
   const spent = request.input === undefined ? 0 : app.clock.monotonic() - startedAt;
   const whole = Math.min(contract.deadlineMs(request.params), request.deadlineMs ?? Infinity);
   const deadlineMs = Math.max(1, Math.floor(whole - spent));
-  const runs = await Promise.all(choices.map((choice) => runAt(app, request, choice, { counted, deadlineMs })));
+  const runs = await Promise.all(
+    choices.map((choice) => runAt(app, request, choice, { counted, deadlineMs, submitted: asked.params })),
+  );
   const [first] = runs;
   if (runs.some((run) => run.answer.kind === "cancelled")) return { kind: "cancelled" };
   if (locations === null && first !== undefined) {
@@ -54,12 +57,21 @@ async function withInput(app: CheckContext, request: CheckRequest): Promise<Chec
   return input === undefined ? request : { ...request, input };
 }
 
-/** One location's run; `counted` is the target as paced jobs are counted by it, null where they are not. */
+/** What all runs of a call share. */
+interface Asked {
+  /** The target as paced jobs are counted by it; null where they are not. */
+  readonly counted: string | null;
+  readonly deadlineMs: number;
+  /** Parameters as the caller gave them. */
+  readonly submitted: CheckRequest["params"];
+}
+
+/** One location's run. */
 async function runAt(
   app: CheckContext,
   request: CheckRequest,
   choice: PlaceChoice,
-  { counted, deadlineMs }: { readonly counted: string | null; readonly deadlineMs: number },
+  { counted, deadlineMs, submitted }: Asked,
 ): Promise<Run> {
   const { contract, params } = request;
   const planned = choice.place.probe_id;
@@ -67,7 +79,7 @@ async function runAt(
   const startedAt = app.clock.monotonic();
   const hit = cachedAt(app, request, choice);
   if (hit !== undefined) {
-    const outcome = { status: "ok", data: hit.data } as const;
+    const outcome = { status: "ok", data: asSubmitted(contract, submitted, hit.data) } as const;
     const answer: JobAnswer = { kind: "outcome", outcome, agentId: choice.place.probe_id, attempt: 1, durationMs: 0 };
     const run: Run = { answer, location: hit.location, cached: true, durationMs: 0 };
     onEvent?.({ event: "result", data: { ...rowOf(run), attempt: 1 } });
@@ -111,7 +123,9 @@ async function runAt(
     app.results.set(contract, params, ranAt.region, { data: outcome.data, location: ranAt });
     if (request.locations === null) app.results.set(contract, params, "", { data: outcome.data, location: ranAt });
   }
-  const run: Run = { answer: { ...answer, outcome }, location: ranAt, cached: false, durationMs };
+  const shown: typeof outcome =
+    outcome.status === "ok" ? { ...outcome, data: asSubmitted(contract, submitted, outcome.data) } : outcome;
+  const run: Run = { answer: { ...answer, outcome: shown }, location: ranAt, cached: false, durationMs };
   onEvent?.({ event: "result", data: { ...rowOf(run), attempt: answer.attempt } });
   return run;
 }

@@ -16,7 +16,7 @@ import type { Contract, TargetKind } from "#shared/tools/define.ts";
 export type TargetDecision =
   | (Reach & {
       readonly ok: true;
-      /** Parameters with the target normalised (lower-case A-labels for hosts). */
+      /** Parameters with the target as agents get it: hosts in lower-case A-labels, URLs complete. */
       readonly params: Readonly<Record<string, unknown>>;
     })
   | { readonly ok: false; readonly refused: true }
@@ -73,12 +73,12 @@ export function decideTarget(
     return check;
   };
   const everyone = look(PUBLIC);
-  if (!everyone.ok && everyone.code !== "target_not_allowed") {
-    const isUrl = everyone.code === "invalid_url" && kind === "url";
-    const problem = { field, reason: isUrl ? "invalid_url" : "type", message: EXPECTED[kind] } as const;
-    return { ok: false, refused: false, problem };
-  }
+  const isPossible = everyone.ok || everyone.code === "target_not_allowed";
   const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
+  if (!isPossible || (allowed === undefined && isWordForUrl(kind, raw))) {
+    const reason = kind === "url" ? "invalid_url" : "type";
+    return { ok: false, refused: false, problem: { field, reason, message: EXPECTED[kind] } };
+  }
   if (allowed === undefined) return { ok: false, refused: true };
   const host = hostOf(allowed);
   if (hasOptedOut(host, optOut)) return { ok: false, refused: true };
@@ -86,9 +86,26 @@ export function decideTarget(
     ok: true,
     host,
     isPublic: everyone.ok,
-    params: "host" in allowed ? { ...params, [field]: allowed.host } : params,
+    params: { ...params, [field]: normalForm(kind, raw, allowed) },
     allows: everyone.ok ? () => true : (egress) => look(egress).ok,
   };
+}
+
+/**
+ * Whether a text stands for a URL only because any word may be a host of the search domain: `nonsense`, `javascript:1`.
+ * Its writer is told what a URL looks like rather than what may not be reached.
+ */
+function isWordForUrl(kind: TargetKind, raw: string): boolean {
+  if (kind !== "url" && kind !== "site") return false;
+  const url = completeUrl(raw);
+  const hostname = url === null || url === raw ? "" : (URL.parse(url)?.hostname ?? "");
+  return hostname !== "" && hostname !== "localhost" && !/[.[]/.test(hostname);
+}
+
+/** A site stays as it was written: the agent tries https and http. */
+function normalForm(kind: TargetKind, raw: string, allowed: Extract<UrlCheck | HostCheck, { ok: true }>): string {
+  if ("host" in allowed) return allowed.host;
+  return kind === "url" ? (completeUrl(raw) ?? raw) : raw;
 }
 
 function checkCompleted(egress: Egress, raw: string): UrlCheck {
@@ -99,7 +116,7 @@ function checkCompleted(egress: Egress, raw: string): UrlCheck {
 /** How a target of each kind is read under an agent's rules. */
 const READERS: Readonly<Record<TargetKind, (egress: Egress, raw: string, connects: boolean) => UrlCheck | HostCheck>> =
   {
-    url: (egress, raw) => egress.checkUrl(raw),
+    url: checkCompleted,
     site: checkCompleted,
     host: (egress, raw, connects) => egress.checkHost(raw, { connects }),
     domain: (egress, raw) => egress.checkHost(raw, { connects: false }),
@@ -114,8 +131,8 @@ const READERS: Readonly<Record<TargetKind, (egress: Egress, raw: string, connect
   };
 
 const EXPECTED: Readonly<Record<TargetKind, string>> = {
-  url: "must be a full http:// or https:// URL without user name or password",
-  site: "must be a host name, host:port or a full http:// or https:// URL without user name or password",
+  url: "must be an http:// or https:// URL or a host name such as example.org, without user name or password",
+  site: "must be a host name such as example.org or an http:// or https:// URL, without user name or password",
   host: "must be a host name or IP address, without scheme, port or path",
   domain: "must be a domain name, without scheme, port or path",
   address: "must be an IPv4 or IPv6 address",

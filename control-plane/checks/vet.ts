@@ -8,6 +8,7 @@ import { decideTarget } from "#control-plane/checks/target.ts";
 export type VettedTarget =
   | {
       readonly ok: true;
+      /** As submitted, defaults filled in. */
       readonly params: Readonly<Record<string, unknown>>;
       /** The same for every spelling of one target. */
       readonly key: string;
@@ -30,7 +31,7 @@ export function vetTarget(
   const { rules } = hub.roster.candidates(accountId);
   const decided = decideTarget(contract, parsed.value, rules, optOut);
   if (decided.ok) {
-    return { ok: true, params: decided.params, key: String(normaliseTarget(contract, decided.params[param])) };
+    return { ok: true, params: parsed.value, key: String(normaliseTarget(contract, decided.params[param])) };
   }
   if (decided.refused) return { ok: false, code: "target_not_allowed", message: "may not be checked" };
   return { ok: false, code: "missing_parameter", message: decided.problem.message };

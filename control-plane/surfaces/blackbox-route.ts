@@ -14,7 +14,10 @@ import { causeSamples, probed, type Probed } from "#control-plane/surfaces/black
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const QUERY = Type.Object({
-  target: Type.String({ description: "URL, host or host:port, as the module wants it; dns_*: the server to ask" }),
+  target: Type.String({
+    description:
+      "URL, host or host:port, as the module wants it; http_*: example.org means https://example.org; dns_*: the server to ask",
+  }),
   module: Type.Optional(Type.Enum([...MODULES.keys()], { default: DEFAULT_MODULE, description: "What to do with it" })),
   region: Type.Optional(
     Type.String({ description: "Where to probe from: one location as in `locations`; without it any probe" }),

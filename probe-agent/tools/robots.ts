@@ -1,5 +1,6 @@
 import { ok } from "#shared/outcome.ts";
 import { BODY_BREAKS } from "#shared/tools/http/body.ts";
+import { completeUrl } from "#shared/target-url.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
 import type { ReportOf } from "#probe-agent/analysis/analyses.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
@@ -42,11 +43,15 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
   });
 });
 
-/** A URL, or a path of the site. "example.com/x" on example.com is meant as the former, not as a file of that name. */
+/** A URL as people type it, or a path of the site. "example.com/x" on example.com is of the site, whatever its scheme. */
 function testedUrl(text: string, origin: string): string | undefined {
+  const completed = completeUrl(text);
+  const url = completed === null ? null : URL.parse(completed);
   const { host, protocol } = new URL(origin);
-  const isAddress = text.slice(0, host.length).toLowerCase() === host && /^(?:$|[/?])/.test(text.slice(host.length));
-  return URL.parse(isAddress ? `${protocol}//${text}` : text, `${origin}/`)?.href;
+  if (url !== null && completed !== text && url.host === host) url.protocol = protocol;
+  // A word alone is a file of the site rather than a host.
+  const isHost = url !== null && (url.host === host || /[.[]/.test(url.hostname));
+  return isHost ? url.href : URL.parse(text, `${origin}/`)?.href;
 }
 
 function issuesOf(answer: RobotsAnswer, report: ReportOf<"robots">): string[] {

@@ -51,7 +51,13 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   readonly params: TObject<P>;
   readonly result: TObject<R>;
   /** The parameter that names what is looked at; null: the tool reads text alone and reaches nothing. `connects` is false where the name is only looked up. */
-  readonly target: { readonly param: keyof P & string; readonly kind: TargetKind; readonly connects: boolean } | null;
+  readonly target: {
+    readonly param: keyof P & string;
+    readonly kind: TargetKind;
+    readonly connects: boolean;
+    /** kind url: field of the result that repeats the URL as submitted, where it has another name than the parameter. */
+    readonly echo?: keyof R & string;
+  } | null;
   /** Rules between parameters that a schema cannot say; null: fine. Asked before anything is dispatched. */
   refine?(params: Params<P>): FieldProblem | null;
   /** What the agent should be able to do; one that is not still gets the job where no other is there, and says so. */

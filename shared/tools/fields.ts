@@ -7,15 +7,14 @@ interface Described {
   readonly description: string;
 }
 
-/** An http(s) URL; checked by the egress rules before anything happens. */
-export function Url(options: Described): TUnsafe<string> {
+/** An http(s) URL, or a host to put https:// before (shared/target-url.ts); checked by the egress rules before anything happens. */
+export function Url({ description }: Described): TUnsafe<string> {
   return Type.Unsafe<string>({
     type: "string",
-    format: "uri",
     minLength: 1,
     maxLength: 8192,
     "x-kind": "url",
-    ...options,
+    description: `${description}; example.org means https://example.org`,
   });
 }
 

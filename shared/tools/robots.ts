@@ -107,7 +107,11 @@ export const robots = defineTool({
   params: Type.Object({
     domain: Site({ description: "Site: host, host:port or URL" }),
     test_url: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 8192, description: "URL, or path of the site, to test the rules with" }),
+      Type.String({
+        minLength: 1,
+        maxLength: 8192,
+        description: "URL, or path of the site, to test the rules with; example.org/x means https://example.org/x",
+      }),
     ),
   }),
   result: Result,

@@ -26,7 +26,10 @@ describe("a parameter at fault is named", () => {
   it.each([
     ["check", "url", "required"],
     ["check?url=", "url", "required"],
-    ["check?url=example.com", "url", "invalid_url"],
+    ["check?url=not a host", "url", "invalid_url"],
+    ["check?url=mailto:x@example.com", "url", "invalid_url"],
+    ["check?url=example.com:99999", "url", "invalid_url"],
+    ["check?url=//example.com", "url", "invalid_url"],
     ["check?url=ftp://example.com/", "url", "invalid_url"],
     ["check?url=http://a.example/%0d&url=http://b.example/", "url", "duplicate"],
     ["check?url=http://exa%0d%0ample.com/", "url", "invalid_url"],

@@ -69,7 +69,7 @@ describe("a batch", () => {
       invalid_urls: ["nonsense", "http://10.1.2.3/"],
       invalid_reasons: [{ code: "missing_parameter" }, { code: "target_not_allowed" }],
     });
-    expect(made.poll_url).toBe(`/api/v4/batch.php?job_id=${made.job_id}`);
+    expect(made.poll_url).toBe(`/api/v4/batch?job_id=${made.job_id}`);
     const job = await ended(made.poll_url);
     expect(job).toMatchObject({
       status: "completed",

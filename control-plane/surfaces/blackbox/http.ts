@@ -16,10 +16,9 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
     name,
     contract: check,
     call: (target) => ({
-      // The exporter, too, takes a bare host for http.
       // The exporter shows one family: no connection to the other is made.
       input: { families: false },
-      params: { url: /^https?:\/\//i.test(target) ? target : `http://${target}`, method },
+      params: { url: target, method },
     }),
     report(data) {
       const result = data as Check;

@@ -1,17 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
-import type { Format } from "#control-plane/surfaces/open/format.ts";
 
 /** service.md, Limits: open tier cache. */
 export const CACHE_SECONDS = 60;
 
-/** A finished answer with its bodies, rendered when first asked for. */
+/** A finished answer with its bodies, rendered when first asked for; by format and target as it was written. */
 export interface KeptAnswer {
   readonly answer: CheckAnswer;
   /** Monotonic milliseconds. */
   readonly at: number;
-  readonly bodies: Map<Format, string>;
+  readonly bodies: Map<string, string>;
 }
 
 /** Answers of the last minute, and those under way: one check for all who ask the same. */

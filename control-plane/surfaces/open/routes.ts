@@ -4,6 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
+import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
+import { normaliseTarget } from "#control-plane/checks/cache.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -120,11 +122,13 @@ function bodyOf(
 ): string {
   const answered = refuseUnanswered(underOwnName(kept.answer, tool));
   if (answered.kind !== "single" || answered.outcome.status !== "ok") throw new Error("one location was asked");
-  let body = kept.bodies.get(format);
-  if (body === undefined) {
-    body = renderAs(format, answered.outcome.data, `${baseUrl}${pathOf(tool.name, tool.q, tool.extra, params)}`);
-    kept.bodies.set(format, body);
-  }
+  const wording = `${format} ${String(params[tool.q])}`;
+  const known = kept.bodies.get(wording);
+  if (known !== undefined) return known;
+  const data = asSubmitted(tool.contract, params, answered.outcome.data);
+  const body = renderAs(format, data, `${baseUrl}${pathOf(tool.name, tool.q, tool.extra, params)}`);
+  // One target has any number of spellings.
+  if (kept.bodies.size < FORMATS.length) kept.bodies.set(wording, body);
   return body;
 }
 
@@ -145,8 +149,10 @@ function underOwnName(answer: CheckAnswer, { q }: OpenTool): CheckAnswer {
   return { kind: "problem", problem: { ...answer.problem, field: "q" } };
 }
 
-function keyOf({ name }: OpenTool, params: Readonly<Record<string, unknown>>): string {
-  return `${name} ${JSON.stringify(Object.entries(params).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
+/** One key for all spellings of a call. */
+function keyOf({ name, contract, q }: OpenTool, params: Readonly<Record<string, unknown>>): string {
+  const same = { ...params, [q]: normaliseTarget(contract, params[q]) };
+  return `${name} ${JSON.stringify(Object.entries(same).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
 }
 
 function openOperation({ contract, name, q, extra }: OpenTool) {

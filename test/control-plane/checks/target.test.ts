@@ -32,7 +32,9 @@ describe("a target", () => {
   );
 
   it.each([
-    "example.com",
+    "not a host",
+    "nonsense",
+    "javascript:1",
     "ftp://example.com/",
     "http://a\\b.example/",
     "http://exa\tmple.com/",
@@ -40,6 +42,11 @@ describe("a target", () => {
   ])("%j is no URL to check, and the field is named", (url) => {
     const decision = decideTarget(echoTool, { url }, [openAgent]);
     expect(decision).toMatchObject({ ok: false, refused: false, problem: { field: "url", reason: "invalid_url" } });
+  });
+
+  it("that is a URL without its scheme goes to agents with https", () => {
+    const decision = decideTarget(echoTool, { url: "EXAMPLE.com/x" }, []);
+    expect(decision).toMatchObject({ ok: true, host: "example.com", params: { url: "https://EXAMPLE.com/x" } });
   });
 
   it("that is a host name comes out as lower-case A-labels", () => {

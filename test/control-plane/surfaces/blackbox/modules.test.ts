@@ -101,13 +101,13 @@ describe("an http module", () => {
     expect(valuesOf(report.samples)).toMatchObject({ probe_http_status_code: 0, probe_http_ssl: 0 });
   });
 
-  it("takes a target without a scheme for http, and posts where its name says so", () => {
+  it("leaves the target to the rule of every URL, and posts where its name says so", () => {
     const call = (name: string, target: string) => moduleOf(name).call(target, { queryName: null, queryType: null });
     // The exporter shows one family: the job makes no connection to the other.
     const input = { families: false };
     expect(call("http_2xx", "example.com/x")).toEqual({
       input,
-      params: { url: "http://example.com/x", method: "GET" },
+      params: { url: "example.com/x", method: "GET" },
     });
     expect(call("http_post_2xx", "https://a.test")).toEqual({
       input,
