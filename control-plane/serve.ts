@@ -76,7 +76,8 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
   addComponents(server, CONTRACTS);
   const agents = () => Array.from(hub.roster.sessions()).length;
-  const { gate, admin } = createFoundation(app, { agents, server });
+  const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
+  const { gate, admin } = createFoundation(app, { agents, degraded, server });
   const opened = openChecks(app, hub, optOut);
   const { checks } = opened;
   const background = await openBackground(app, checks, CONTRACTS);

@@ -20,6 +20,8 @@ export interface Foundation {
 export interface FoundationOptions {
   /** Agents attached to this replica at present. */
   readonly agents: () => number;
+  /** What /readyz lists as degraded besides missing agents; nothing by default. */
+  readonly degraded?: () => readonly string[];
   /** A server that already listens to its routes being added (docs); by default a fresh one. */
   readonly server?: FastifyInstance;
 }
@@ -27,7 +29,7 @@ export interface FoundationOptions {
 /** Builds the HTTP side up to the point where surfaces and nouns add their routes; nothing listens yet. */
 export function createFoundation<C extends AppConfig>(
   app: App<C>,
-  { agents, server = createServer(app) }: FoundationOptions,
+  { agents, degraded = () => [], server = createServer(app) }: FoundationOptions,
 ): Foundation {
   const { clock, keys, accounts, plans, sql } = app;
   const gate = createGate({ clock, keys: keys.lookup, limits: app.limits, failures: app.keyFailures });
@@ -35,6 +37,7 @@ export function createFoundation<C extends AppConfig>(
   registerHealth(server, {
     clock,
     agents,
+    degraded,
     isDatabaseReady: () => app.isDatabaseReady(),
     isDraining: () => app.isDraining(),
   });

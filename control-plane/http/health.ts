@@ -9,6 +9,8 @@ export interface HealthDeps {
   readonly isDatabaseReady: () => Promise<boolean>;
   /** Agents attached to this replica at present. */
   readonly agents: () => number;
+  /** Names of what is not as it should be although the service answers; agents are looked at here. */
+  readonly degraded: () => readonly string[];
   /** Whether the process is about to stop. */
   readonly isDraining: () => boolean;
 }
@@ -58,13 +60,18 @@ export function registerHealth(server: FastifyInstance, deps: HealthDeps): void 
     ];
     reply.header("cache-control", "no-store");
     if (failing.length > 0) return reply.code(503).send({ status: "unavailable", failing });
-    return { status: "ready", degraded: attached ? [] : ["agents"] };
+    return { status: "ready", degraded: [...(attached ? [] : ["agents"]), ...deps.degraded()] };
   });
 }
 
 const READINESS = Type.Object({
   status: Type.String({ description: "ok, ready or unavailable" }),
-  degraded: Type.Optional(Type.Array(Type.String(), { description: "What is missing though the service answers" })),
+  degraded: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "What is missing though the service answers. agents: none is attached here. grpc_advertise: there are several replicas, and not all advertise an address to agents (VANTAGE_GRPC_ADVERTISE)",
+    }),
+  ),
   failing: Type.Optional(Type.Array(Type.String(), { description: "What keeps the service from answering" })),
 });
 

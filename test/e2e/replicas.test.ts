@@ -1,3 +1,4 @@
+import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { HubMessage } from "#shared/protocol/probe.ts";
 import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
@@ -11,6 +12,9 @@ const SECONDS = { timeout: 15_000, interval: 50 };
 /** The same for calls that count against a key. */
 const SLOWLY = { ...SECONDS, interval: 500 };
 
+const linesOfOne: string[] = [];
+const linesOfTwo: string[] = [];
+const keepLines = (lines: string[]) => pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
 let one: TestControlPlane;
 let two: TestControlPlane;
 /** Between the second replica and the database. */
@@ -21,12 +25,12 @@ let agents: ScriptedAgent[] = [];
 const identities = new Map<string, AgentIdentity>();
 
 beforeAll(async () => {
-  one = await startControlPlane({ config: { grpcAdvertise: "one.example:50051" } });
+  one = await startControlPlane({ config: { grpcAdvertise: "one.example:50051" }, log: keepLines(linesOfOne) });
   const url = new URL(one.databaseUrl);
   proxy = await startTcpProxy(Number(url.port));
   url.hostname = "127.0.0.1";
   url.port = String(proxy.port);
-  two = await startControlPlane({ databaseUrl: url.href });
+  two = await startControlPlane({ databaseUrl: url.href, log: keepLines(linesOfTwo) });
   key = await one.createKey();
 });
 
@@ -201,6 +205,20 @@ describe("two replicas on one database", () => {
     await third.stop();
     await expect.poll(() => toldReplicas(agent.messages), SECONDS).toEqual(["", "one.example:50051"]);
   });
+
+  it("say that one of them advertises no address, in /readyz and in both logs", async () => {
+    // Without an agent a replica is not ready for its first 30 s.
+    await attach(one, "eu-west");
+    await attach(two, "eu-west");
+    for (const plane of [one, two]) {
+      await expect
+        .poll(async () => (await plane.call("/readyz")).body, SLOWLY)
+        .toMatchObject({ status: "ready", degraded: expect.arrayContaining(["grpc_advertise"]) });
+    }
+    for (const lines of [linesOfOne, linesOfTwo]) {
+      await expect.poll(() => lines.filter((line) => line.includes("VANTAGE_GRPC_ADVERTISE")).length, SECONDS).toBe(1);
+    }
+  }, 60_000);
 
   it("miss a replica that is gone without a word, and its agents with it", async () => {
     const held = async () => (await probesOf(one, "?status=online")).flatMap((probe) => probe.replicas);

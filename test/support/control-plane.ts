@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
 import { createApp, type App, type AppOverrides } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
 import type { PlanName, Plans } from "#control-plane/plans.ts";
@@ -53,6 +53,8 @@ export interface ControlPlaneOptions {
   /** A second replica on this database, which the first one drops. */
   readonly databaseUrl?: string;
   readonly connections?: NonNullable<ServeOptions["connections"]>;
+  /** Silent by default. */
+  readonly log?: Logger;
 }
 
 /** Starts one. Call `stop` in afterAll. */
@@ -71,7 +73,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       plans: options.plans ?? BUILT_IN_PLANS,
       hostClock: systemClock,
       random: systemRandom,
-      log: pino({ level: "silent" }),
+      log: options.log ?? pino({ level: "silent" }),
     },
     options.overrides,
   );

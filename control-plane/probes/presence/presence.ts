@@ -6,6 +6,7 @@ import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { AbsentAgent, Presence, ReplicaInfo } from "#control-plane/dispatch/presence.ts";
+import { watchAdvertised } from "#control-plane/probes/presence/advertised.ts";
 import { createPresenceMetrics } from "#control-plane/probes/presence/metrics.ts";
 import { BLANK, draw, sameProbes, sameReplicas } from "#control-plane/probes/presence/picture.ts";
 import { createRounds } from "#control-plane/probes/presence/rounds.ts";
@@ -33,6 +34,8 @@ const MOST_CHANGES = 500;
 
 /** Presence with its own life: it goes on from `start` to `stop`. */
 export interface PresenceService extends Presence {
+  /** Ids of live replicas that advertise no address to agents, while there are several replicas (advertised.ts). */
+  unadvertised(): readonly string[];
   /** Enters this replica and takes the first look; resolves also where the database is away. Call it once. */
   start(replicaId: string): Promise<void>;
   /** Takes this replica out, where the database can be reached, and closes the connection. */
@@ -84,6 +87,7 @@ export function createPresence(deps: PresenceDeps): PresenceService {
     picture: () => picture,
     own: (id) => attached.get(id) ?? null,
   });
+  const advertised = watchAdvertised(DEAD_MS);
   const rounds = createRounds(round, REST_MS, clock);
 
   async function round(): Promise<void> {
@@ -151,9 +155,21 @@ export function createPresence(deps: PresenceDeps): PresenceService {
     if (!sameProbes(before, picture)) absent = null;
     metrics.looked();
     reconcile(reading.own);
+    tellAdvertised();
     if (sameReplicas(before, picture)) return;
     log.info({ replicas: picture.replicas.map((replica) => replica.id) }, "replicas changed");
     for (const listener of listeners) listener();
+  }
+
+  function tellAdvertised(): void {
+    const change = advertised.look(picture.replicas, clock.monotonic());
+    const replicas = picture.replicas.map(({ id }) => id);
+    if (change === "incomplete") {
+      log.warn(
+        { replicas, without_address: advertised.missing() },
+        "several replicas, and not all advertise an address: set VANTAGE_GRPC_ADVERTISE on each, so that agents can attach to all of them",
+      );
+    } else if (change === "complete") log.info({ replicas }, "agents know an address of every replica again");
   }
 
   /** What the others see of us against what is: a row that expired, a write that overtook another. */
@@ -174,6 +190,7 @@ export function createPresence(deps: PresenceDeps): PresenceService {
       absent ??= Array.from(picture.probes.values()).filter(({ agent }) => !attached.has(agent.id));
       return absent;
     },
+    unadvertised: () => advertised.missing(),
     replicas: () => (picture === BLANK ? [self] : picture.replicas),
     onReplicas: (listener) => void listeners.push(listener),
     changed(agent, state) {

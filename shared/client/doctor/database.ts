@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
-import { openSession } from "#shared/client/up/postgres/store.ts";
+import { isRunningHere } from "#shared/client/doctor/network.ts";
+import { openSession, type Session } from "#shared/client/up/postgres/store.ts";
 import { reasonOf } from "#shared/client/up/problem.ts";
+import type { Settings } from "#shared/settings.ts";
 
 const OLDEST = 150_000;
 /** Hosts may differ by so much without anybody noticing, milliseconds. */
@@ -21,11 +23,14 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
     const before = now().getTime();
     const theirs = (await session.now()).getTime();
     const apart = Math.max(0, before - theirs, theirs - now().getTime());
-    const reached = ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`);
-    if (apart <= CLOCK_TOLERANCE_MS) return [reached];
+    const reached = [
+      ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`),
+      ...(await judgeReplicas(session, settings)),
+    ];
+    if (apart <= CLOCK_TOLERANCE_MS) return reached;
     const seconds = Math.round(apart / 1_000);
     return [
-      reached,
+      ...reached,
       warn(
         "clock",
         `this host and the database are ${seconds} s apart`,
@@ -40,6 +45,24 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
   } finally {
     await session.close().catch(() => {});
   }
+}
+
+/** Whether agents can find every replica: with more than one, each has to advertise the address that agents dial. */
+async function judgeReplicas(session: Session, settings: Settings): Promise<Finding[]> {
+  const others = await session.replicas();
+  // The replica of these settings is among them if it runs; else it would be one more.
+  const isHere = await isRunningHere(settings);
+  const all = others.live + (isHere ? 0 : 1);
+  const without = others.unadvertised + (isHere || settings.grpcAdvertise !== null ? 0 : 1);
+  if (all < 2) return [];
+  if (without === 0) return [ok("replicas", `${all} on this database, each advertises an address to agents`)];
+  return [
+    warn(
+      "replicas",
+      `${without} of ${all} on this database advertise no address: agents may not attach to every replica`,
+      "set VANTAGE_GRPC_ADVERTISE on each replica to the address that agents dial for it",
+    ),
+  ];
 }
 
 function checkEmbedded(dataDirectory: string): Finding {

@@ -4,16 +4,24 @@ import { resolve } from "node:path";
 import { callService } from "#shared/client/call.ts";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { checkListener } from "#shared/client/up/ports.ts";
+import type { Settings } from "#shared/settings.ts";
 import { formatAddress, isLoopback, listenerUrl } from "#shared/settings/address.ts";
 
 const SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
 
-/** Whether the listeners can be opened, or are Vantage's own already. */
-export async function checkPorts({ settings }: Patient): Promise<Finding[]> {
+/** Whether a control plane answers at the HTTP address of these settings. */
+export async function isRunningHere(settings: Settings): Promise<boolean> {
   const own = listenerUrl(settings.httpAddr, settings.tlsCert !== null);
   const health = await callService(`${own}/healthz`, { own: true, timeoutMs: 2_000 }).catch(() => null);
-  if (health?.status === 200) return [ok("ports", `a control plane answers at ${own}`)];
+  return health?.status === 200;
+}
+
+/** Whether the listeners can be opened, or are Vantage's own already. */
+export async function checkPorts({ settings }: Patient): Promise<Finding[]> {
+  if (await isRunningHere(settings)) {
+    return [ok("ports", `a control plane answers at ${listenerUrl(settings.httpAddr, settings.tlsCert !== null)}`)];
+  }
   const findings: Finding[] = [];
   for (const [name, address, movable] of [
     ["VANTAGE_HTTP_ADDR", settings.httpAddr, false],

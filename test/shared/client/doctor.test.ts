@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import postgres from "postgres";
 import { afterAll, expect, test } from "vitest";
 import { examine } from "#shared/client/doctor/examine.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
@@ -105,6 +106,26 @@ test("a database of one's own is asked for its version, and its clock is compare
   await own.drop();
   const away = await findOn("database", { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" });
   expect(away).toMatchObject({ level: "fail", message: "DATABASE_URL cannot be used (ECONNREFUSED)" });
+});
+
+test("a second replica on the database has to advertise its address, and so has the first", async () => {
+  const own = await createTestDatabase();
+  const sql = postgres(own.url, { max: 1, onnotice: () => {} });
+  // Seen for long enough to be alive on a busy machine.
+  const later = new Date(Date.now() + 60_000);
+  const address = "one.example:50051";
+  await sql`insert into replicas (id, address, started_at, seen_at) values ('one', ${address}, ${later}, ${later})`;
+  expect(await findOn("replicas", { DATABASE_URL: own.url })).toMatchObject({
+    level: "warn",
+    message: "1 of 2 on this database advertise no address: agents may not attach to every replica",
+    todo: expect.stringContaining("VANTAGE_GRPC_ADVERTISE"),
+  });
+  const advertised = { DATABASE_URL: own.url, VANTAGE_GRPC_ADVERTISE: "two.example:50051" };
+  expect(await findOn("replicas", advertised)).toMatchObject({ level: "ok" });
+  await sql`update replicas set address = ''`;
+  expect(await findOn("replicas", advertised)).toMatchObject({ level: "warn" });
+  await sql.end();
+  await own.drop();
 });
 
 test("TLS files are read, matched and dated", async () => {

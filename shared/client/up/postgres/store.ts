@@ -10,6 +10,12 @@ export interface Session {
   version(): Promise<number>;
   /** The server's clock. */
   now(): Promise<Date>;
+  /**
+   * Live replicas of the control plane on this database, and how many of them advertise no address to agents. A replica
+   * renews its row every second and counts as dead after five (control-plane/probes/presence). None where the schema is not
+   * there yet.
+   */
+  replicas(): Promise<{ readonly live: number; readonly unadvertised: number }>;
   close(): Promise<void>;
 }
 
@@ -35,6 +41,14 @@ export function openSession(url: string): Session {
     async now() {
       const rows = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
       return rows[0]?.now ?? new Date(Number.NaN);
+    },
+    async replicas() {
+      const [table] = await sql<{ name: string | null }[]>`select to_regclass('replicas')::text as name`;
+      if (table?.name == null) return { live: 0, unadvertised: 0 };
+      const [row] = await sql<{ live: number; unadvertised: number }[]>`
+        select count(*)::int as live, (count(*) filter (where address = ''))::int as unadvertised
+        from replicas where seen_at >= now() - interval '5 seconds'`;
+      return row ?? { live: 0, unadvertised: 0 };
     },
     close: () => sql.end({ timeout: 2 }),
   };
