@@ -1,6 +1,7 @@
 import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { createDocument, prepareDocument, sendDocument, type Document } from "#control-plane/http/document.ts";
 
 /** What the docs say of this installation. */
 export interface DocsOptions {
@@ -55,16 +56,35 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
 
 /** GET /openapi.json and the page /docs, made from the routes that exist; call after the last route. */
 export async function registerDocs(server: FastifyInstance): Promise<void> {
-  let text: string | null = null;
+  let document: Document | undefined;
   server.route({
     method: "GET",
     url: "/openapi.json",
     schema: { hide: true },
-    handler: (_request, reply) => {
-      text ??= JSON.stringify(server.swagger());
-      return reply.type("application/json; charset=utf-8").send(text);
+    handler: (request, reply) => {
+      document ??= createDocument(JSON.stringify(server.swagger()), { type: "application/json; charset=utf-8" });
+      return sendDocument(request, reply, document);
     },
   });
+  await server.register(async (pages) => {
+    keepDocuments(pages);
+    await registerPages(pages);
+  });
+}
+
+/** The routes of this scope answer everybody alike: each answer is made once and kept. */
+function keepDocuments(scope: FastifyInstance): void {
+  const documents = new Map<string, Document>();
+  scope.addHook("onSend", async (request, reply, payload) => {
+    if (reply.statusCode !== 200 || typeof payload !== "string") return payload;
+    const path = request.routeOptions.url ?? "";
+    const document = documents.get(path) ?? createDocument(payload, { type: String(reply.getHeader("content-type")) });
+    documents.set(path, document);
+    return prepareDocument(request, reply, document);
+  });
+}
+
+async function registerPages(server: FastifyInstance): Promise<void> {
   await server.register(reference, {
     routePrefix: "/docs",
     hooks: { onRequest: withPlainOrigin },

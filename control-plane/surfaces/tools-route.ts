@@ -1,7 +1,11 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Contract } from "#shared/tools/define.ts";
+import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
+import { joinCoded } from "#control-plane/http/coded-text.ts";
+import { hasTag } from "#control-plane/http/document.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
+import { readQuery } from "#control-plane/http/params.ts";
 import { callerOf, factsOf } from "#control-plane/http/request.ts";
 import { warningsMeta } from "#control-plane/http/warnings.ts";
 import { createCatalogue } from "#control-plane/surfaces/catalogue.ts";
@@ -17,11 +21,17 @@ const ROW = Type.Object({
   summary: Type.String(TEXT),
   scope: Type.String({ description: "Scope a key needs" }),
   methods: Type.Array(Type.String(), { description: "HTTP methods" }),
-  params: Type.Unknown({ description: "JSON Schema of the parameters" }),
-  result: Type.Unknown({ description: "JSON Schema of data" }),
   open_tier: Type.Boolean({ description: "Whether the keyless open tier has it" }),
   locations: Type.Boolean({ description: "Whether it takes the locations parameter" }),
   allowed: Type.Boolean({ description: "Whether the calling key has the scope" }),
+  params: Type.Optional(Type.Unknown({ description: "JSON Schema of the parameters; only with schemas=1" })),
+  result: Type.Optional(Type.Unknown({ description: "JSON Schema of data; only with schemas=1" })),
+});
+
+const QUERY = Type.Object({
+  schemas: Type.Optional(
+    Type.Boolean({ default: false, description: "Also the JSON Schemas of each tool's parameters and result" }),
+  ),
 });
 
 /** GET /api/v4/tools: the catalogue with `allowed` by the calling key's scopes. */
@@ -35,16 +45,30 @@ export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts
       id: "list_tools",
       tag: "Catalogue",
       summary: "The tools and which of them the key may use",
+      description: "With an entity tag: a client that sends it as If-None-Match has 304 while nothing has changed.",
       data: Type.Array(ROW),
+      query: QUERY,
+      errors: ["missing_parameter"],
     }),
-    // The rows are made once per set of scopes; only the meta is this request's own.
     handler: (request, reply) => {
-      const { requestId, durationMs } = factsOf(request);
-      const base = { request_id: requestId, duration_ms: durationMs, api_version: "4.0" };
-      const meta = JSON.stringify({ ...base, ...warningsMeta(request) });
-      return reply
-        .type("application/json; charset=utf-8")
-        .send(`{"data":${catalogue(callerOf(request).scopes)},"meta":${meta}}`);
+      const { schemas = false } = readQuery(QUERY, request);
+      const { text, coded, hash } = catalogue(callerOf(request).scopes, schemas);
+      // Weak: the meta of each answer is its own. Caches between us keep nothing, the caller's own asks each time.
+      reply.headers({ etag: `W/"${hash}"`, vary: "accept-encoding", "cache-control": "private, no-cache" });
+      if (hasTag(request.headers["if-none-match"], hash)) return reply.code(304).send();
+      reply.type("application/json; charset=utf-8");
+      const coding = chooseCoding(request.headers["accept-encoding"]);
+      const meta = metaOf(request);
+      if (coding === "identity") return reply.send(text + meta);
+      reply.header("content-encoding", coding);
+      return joinCoded(coding, coded, { after: Buffer.from(meta) }).then((body) => reply.send(body));
     },
   });
+}
+
+/** The rest of the body, after the rows: this request's own. */
+function metaOf(request: FastifyRequest): string {
+  const { requestId, durationMs } = factsOf(request);
+  const base = { request_id: requestId, duration_ms: durationMs, api_version: "4.0" };
+  return `,"meta":${JSON.stringify({ ...base, ...warningsMeta(request) })}}`;
 }

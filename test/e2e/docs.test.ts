@@ -162,17 +162,31 @@ describe("GET /api/v4/tools", () => {
     const free = await plane.createKey("free");
     const { status, body } = await plane.call("/api/v4/tools", { key: free });
     expect(status).toBe(200);
-    const rows = body.data as unknown as { name: string; scope: string; allowed: boolean; params: { type: string } }[];
+    const rows = body.data as unknown as { name: string; scope: string; allowed: boolean }[];
     expect(rows.map((row) => row.name)).toEqual(CONTRACTS.map((contract) => contract.name));
     for (const row of rows) expect(row.allowed, row.name).toBe(["check", "dns"].includes(row.scope));
     expect(rows[0]).toMatchObject({
       path: "/api/v4/check",
       methods: ["GET", "POST"],
-      params: { type: "object", required: ["url"], properties: { timeout: { type: "integer", default: 15 } } },
       open_tier: true,
       locations: true,
     });
+    expect(rows[0]).not.toHaveProperty("params");
     expect(body.meta).toMatchObject({ request_id: expect.any(String), api_version: "4.0" });
+  });
+
+  it("has the schemas of each tool where they are asked for", async () => {
+    const free = await plane.createKey("free");
+    const { body } = await plane.call("/api/v4/tools?schemas=1", { key: free });
+    const [first] = body.data as unknown as object[];
+    expect(first).toMatchObject({
+      name: "check",
+      params: { type: "object", required: ["url"], properties: { timeout: { type: "integer", default: 15 } } },
+      result: { type: "object" },
+    });
+    expect((await plane.call("/api/v4/tools?schemas=yes", { key: free })).body.error).toMatchObject({
+      field: "schemas",
+    });
   });
 
   it("answers under its older name too, like every versioned path", async () => {

@@ -1,4 +1,30 @@
+import { request, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** An answer as it came over the wire: nothing is decoded. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Asks for a URL with these header fields alone; `body` makes it a POST. */
+export function askWire(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  body?: string,
+): Promise<WireAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: body === undefined ? "GET" : "POST", headers, agent: false }, (response) => {
+      buffer(response).then(
+        (octets) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: octets }),
+        reject,
+      );
+    });
+    sent.on("error", reject).end(body);
+  });
+}
 
 /** Sends bytes to a server as they are and reads until it closes the connection, or for so many milliseconds. */
 export function sendRaw(url: string, bytes: string, waitMs = 5_000): Promise<string> {

@@ -6,6 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type AuthInfo,
 } from "@modelcontextprotocol/server";
+import type { Coding } from "#control-plane/http/accept-encoding.ts";
 import type { Principal } from "#control-plane/keys/principal.ts";
 import { callTool } from "#control-plane/surfaces/mcp/result.ts";
 import { createSameAnswers } from "#control-plane/surfaces/mcp/same-answers.ts";
@@ -19,14 +20,24 @@ export interface McpMessage {
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
   readonly principal: Principal;
+  /** That the client would have the answer in. */
+  readonly coding: Coding;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
 }
 
+/** An answer as it is sent. Only lists come in a coding: what a tool says may hold a secret beside a caller's words. */
+export interface McpAnswer {
+  readonly status: number;
+  /** UTF-8; empty where there is none. */
+  readonly body: string | Buffer;
+  readonly coding: Coding;
+}
+
 /** The Model Context Protocol over stateless HTTP, in every revision the library speaks. */
 export interface McpProtocol {
-  /** The answer to one message as UTF-8; 202 without a body to notifications. */
-  answer(message: McpMessage): Promise<{ readonly status: number; readonly body: string | Buffer }>;
+  /** The answer to one message; 202 without a body to notifications. */
+  answer(message: McpMessage): Promise<McpAnswer>;
   close(): Promise<void>;
 }
 
@@ -103,10 +114,12 @@ export function createProtocol(
       const { id, method, ...rest } = message.body;
       if (method === "tools/list" && (typeof id === "string" || typeof id === "number")) {
         const wording = JSON.stringify([message.headers, rest]);
-        return lists.get(wording, id, (standIn) => ask({ ...message, body: { ...message.body, id: standIn } }));
+        return lists.get({ wording, id, coding: message.coding }, (standIn) =>
+          ask({ ...message, body: { ...message.body, id: standIn } }),
+        );
       }
       const response = await ask(message);
-      return { status: response.status, body: await response.text() };
+      return { status: response.status, body: await response.text(), coding: "identity" };
     },
     close: () => modern.close(),
   };

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
 import { Refusal, STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
@@ -71,7 +72,7 @@ async function answer(
   reply.raw.once("close", () => {
     if (!reply.raw.writableEnded) gone.abort();
   });
-  const { status, body } = await protocol.answer({
+  const { status, body, coding } = await protocol.answer({
     body: message,
     headers: Object.fromEntries(
       Object.entries(request.headers).flatMap(([name, value]) =>
@@ -80,10 +81,12 @@ async function answer(
     ),
     url: `http://localhost${request.url}`,
     principal,
+    coding: chooseCoding(request.headers["accept-encoding"]),
     signal: gone.signal,
   });
   reply.code(status);
   if (body.length === 0) return reply.send();
+  if (coding !== "identity") reply.headers({ "content-encoding": coding, vary: "accept-encoding" });
   return reply.type("application/json; charset=utf-8").send(body);
 }
 

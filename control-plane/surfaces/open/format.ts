@@ -8,7 +8,8 @@ export const FORMATS = ["text", "json", "csv"] as const;
 /** One of them. */
 export type Format = (typeof FORMATS)[number];
 
-const TYPES: Readonly<Record<Format, string>> = {
+/** Content-Type of each. */
+export const TYPES: Readonly<Record<Format, string>> = {
   text: "text/plain; charset=utf-8",
   json: "application/json; charset=utf-8",
   csv: "text/csv; charset=utf-8; header=present",
@@ -16,7 +17,7 @@ const TYPES: Readonly<Record<Format, string>> = {
 
 /** What a page of any origin may read of an answer. */
 const EXPOSED =
-  "Age, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy";
+  "Age, ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy";
 
 /** The asked format; undefined where it is none of ours. */
 export function formatOf(request: FastifyRequest): Format | undefined {

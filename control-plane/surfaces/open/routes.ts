@@ -8,6 +8,7 @@ import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
 import { normaliseTarget } from "#control-plane/checks/cache.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
+import { createDocument, sendDocument } from "#control-plane/http/document.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { plainOperation } from "#control-plane/http/operation.ts";
 import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
@@ -17,7 +18,14 @@ import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/limits/windows.t
 import { CACHE_SECONDS, createAnswers, type KeptAnswer } from "#control-plane/surfaces/open/answers.ts";
 import { createCalls } from "#control-plane/surfaces/open/calls.ts";
 import { describeCatalogue } from "#control-plane/surfaces/open/catalogue.ts";
-import { describeAnswer, FORMATS, openErrors, renderAs, type Format } from "#control-plane/surfaces/open/format.ts";
+import {
+  describeAnswer,
+  FORMATS,
+  openErrors,
+  renderAs,
+  TYPES,
+  type Format,
+} from "#control-plane/surfaces/open/format.ts";
 import { readOpenRequest } from "#control-plane/surfaces/open/request.ts";
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open/tools.ts";
 import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
@@ -85,7 +93,10 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
       },
     });
   }
-  const catalogue = describeCatalogue(tools, baseUrl, allowance);
+  const catalogue = createDocument(describeCatalogue(tools, baseUrl, allowance), {
+    type: TYPES.text,
+    cacheControl: `public, max-age=${CACHE_SECONDS}`,
+  });
   server.route({
     method: "GET",
     url: "/api/open",
@@ -97,7 +108,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
       summary: "The keyless tools",
       types: ["text/plain"],
     }),
-    handler: (_request, reply) => describeAnswer(reply, "text").send(catalogue),
+    handler: (request, reply) => sendDocument(request, describeAnswer(reply, "text"), catalogue),
   });
   for (const path of ["/api/open", ...tools.map(({ name }) => `/api/open/${name}`)]) {
     server.route({ method: "OPTIONS", url: path, schema: { hide: true }, handler: answerPreflight });

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-it.each(["/api/v4/tools", "/api/v1/check", "/nowhere", "/healthz", "/openapi.json"])(
+it.each(["/api/v4/tools", "/api/v1/check", "/nowhere", "/healthz", "/mcp"])(
   "an answer of %s can neither run, be framed nor be kept by a cache",
   async (path) => {
     const { headers } = await plane.call(path);

@@ -4,17 +4,26 @@ import { catalogueRow, createCatalogue } from "#control-plane/surfaces/catalogue
 
 describe("the catalogue as text", () => {
   it("is the rows, with what the scopes allow", () => {
-    const text = createCatalogue(CONTRACTS)(["dns", "ssl"]);
+    const { text } = createCatalogue(CONTRACTS)(["dns", "ssl"], false);
     const rows = CONTRACTS.map((contract) => catalogueRow(contract, ["dns", "ssl"].includes(contract.scope)));
-    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(rows)));
+    expect(JSON.parse(`${text}}`)).toEqual({ data: JSON.parse(JSON.stringify(rows)) });
+  });
+
+  it("has a tag of its own for each set of scopes, with and without schemas", () => {
+    const catalogue = createCatalogue(CONTRACTS);
+    const tags = [catalogue(["dns"], false), catalogue(["ssl"], false), catalogue(["dns"], true)].map(
+      ({ hash }) => hash,
+    );
+    expect(new Set(tags).size).toBe(3);
+    expect(createCatalogue(CONTRACTS)(["dns"], false).hash).toBe(tags[0]);
   });
 
   it("is ASCII whatever the contracts say, beyond the basic plane too", () => {
     const [first] = CONTRACTS;
     if (first === undefined) throw new Error("no contracts");
     const summary = "Größe ≤ 5 µs 🌍";
-    const text = createCatalogue([{ ...first, summary }])(["check"]);
+    const { text } = createCatalogue([{ ...first, summary }])(["check"], false);
     expect(text).toMatch(/^[\p{ASCII}]*$/u);
-    expect((JSON.parse(text) as { summary: string }[])[0]?.summary).toBe(summary);
+    expect((JSON.parse(`${text}}`) as { data: { summary: string }[] }).data[0]?.summary).toBe(summary);
   });
 });
