@@ -9,6 +9,7 @@ import {
 } from "#probe-agent/analysis/certificate/describe.ts";
 import { signatureName } from "#probe-agent/analysis/certificate/keys.ts";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/certificate/policy.ts";
+import { lacksIssuer } from "#probe-agent/analysis/certificate/server.ts";
 import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/ssl/chain.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import { gradeTls } from "#probe-agent/analysis/ssl/grade.ts";
@@ -71,6 +72,9 @@ export function sslReport(facts: SslFacts): SslReport {
     leaf,
     sent,
     path: verdict.path,
+    chainTrusted: verdict.trusted,
+    issuerUnknown: lacksIssuer(verdict) && !missingIntermediate,
+    roots: facts.roots,
     chain,
     configuration,
     hsts,
@@ -99,7 +103,7 @@ export function sslReport(facts: SslFacts): SslReport {
     alpn: observation.alpn,
     certificate: { ...certificate, scts: transparency.ct.scts },
     chain: chain.rows,
-    chain_complete: !missingIntermediate,
+    chain_complete: !missingIntermediate && !lacksIssuer(verdict),
     chain_ordered: chain.ordered,
     chain_trusted: verdict.trusted && !status.revoked,
     contains_root: chain.containsRoot,

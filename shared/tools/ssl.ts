@@ -15,7 +15,8 @@ const TRUST_ERROR =
 
 const Warning = Type.Object({
   id: text(
-    "expires_soon, chain_expires_soon, long_lifetime, weak_signature, chain_order, root_sent, extra_certificate, " +
+    "expires_soon, chain_expires_soon, long_lifetime, weak_signature, chain_order, path_building, issuer_unknown, " +
+      "root_sent, extra_certificate, " +
       "no_staple, bad_staple, stale_staple, bad_sct, dane_mismatch, client_certificate; old_protocol, no_modern_protocol, no_tls1_3; broken_cipher, weak_cipher, " +
       "static_key_exchange, no_forward_secrecy, no_aead, weak_dh, weak_group, compression, no_secure_renegotiation, " +
       "no_fallback_scsv, no_hsts, short_hsts",
@@ -72,7 +73,9 @@ export const ssl = defineTool({
     chain_ordered: truth("Each certificate sent is the issuer of the one before it"),
     chain_trusted: truth("The chain leads to a trusted root and is good for a server; says nothing of the name"),
     contains_root: truth("A self-signed authority was sent along; clients do not need it"),
-    missing_intermediate: truth("The issuer of the server's certificate was not sent"),
+    missing_intermediate: truth(
+      "The issuer of the server's certificate was not sent, and the certificate names a place to fetch it from",
+    ),
     hostname_match: truth("The host is among the certificate's alternative names"),
     trusted: truth(
       "A strict client would go on: chain, dates, name, signatures and keys are good, and nothing is known to be revoked",

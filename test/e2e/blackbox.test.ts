@@ -74,6 +74,7 @@ const TLS_FAILURES: readonly (readonly [variant: TlsVariant, reason: string, ove
   ["not_yet_valid", "not_yet_valid", "not_yet_valid"],
   ["self_signed", "self_signed", "self_signed"],
   ["missing_intermediate", "missing_intermediate", "missing_intermediate"],
+  ["unknown_issuer", "untrusted_root", "untrusted_root"],
   ["untrusted_root", "untrusted_root", "untrusted_root"],
   ["wrong_host", "hostname_mismatch", "hostname_mismatch"],
   ["alert_handshake_failure", "handshake_failure", "handshake_failure"],

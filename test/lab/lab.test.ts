@@ -233,6 +233,8 @@ describe.skipIf(why !== null)("the lab", () => {
       "self-signed",
       "wrong-host",
       "missing-intermediate",
+      "unknown-issuer",
+      "cross-signed",
       "untrusted-root",
     ]) {
       expect(await curl(variant), variant).toBe(60);

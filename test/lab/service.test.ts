@@ -105,6 +105,8 @@ describe.skipIf(why !== null)("the service in the lab", () => {
     ["self-signed", "self_signed"],
     ["wrong-host", "hostname_mismatch"],
     ["missing-intermediate", "missing_intermediate"],
+    ["unknown-issuer", "untrusted_root"],
+    ["cross-signed", null],
     ["untrusted-root", "untrusted_root"],
     ["sha1", "weak_signature"],
     ["rsa1024", "weak_key"],

@@ -9,6 +9,8 @@ export interface Row {
   readonly variant: string;
   /** X509_V_ERR number (openssl-verification-options(1)). */
   readonly code: number;
+  /** Clients that build paths go on where OpenSSL does not. */
+  readonly trustedAllTheSame?: boolean;
   /** What differs from a good server. */
   readonly ssl: Partial<Ssl>;
   readonly warnings?: readonly string[];
@@ -99,6 +101,21 @@ export const ROWS: readonly Row[] = [
     code: 20,
     ssl: { ...untrusted("missing_intermediate"), missing_intermediate: true, chain_complete: false },
     grade: "T",
+  },
+  {
+    variant: "unknown-issuer",
+    code: 20,
+    ssl: { ...untrusted("untrusted_root"), chain_complete: false },
+    grade: "T",
+    warnings: ["issuer_unknown"],
+  },
+  // OpenSSL follows the stranger's certificate, which is sent first, and never goes back.
+  {
+    variant: "cross-signed",
+    code: 20,
+    trustedAllTheSame: true,
+    ssl: { chain_ordered: false },
+    warnings: ["chain_order", "path_building"],
   },
   {
     variant: "wrong-order",

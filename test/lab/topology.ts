@@ -55,6 +55,8 @@ export const TLS_VARIANTS = [
   "self-signed",
   "wrong-host",
   "missing-intermediate",
+  "unknown-issuer",
+  "cross-signed",
   "untrusted-root",
   "sha1",
   "rsa1024",

@@ -22,7 +22,17 @@ const HANDSHAKES = {
   expiring_soon: (pki) => chained(pki, { notBefore: daysFromNow(-84), notAfter: daysFromNow(6) }),
   self_signed: async (pki) => ({ chain: [await pki.issue({ dns: [TLS_HOST], issuer: null })] }),
   wrong_host: (pki) => chained(pki, { dns: ["other.example"] }),
-  missing_intermediate: async (pki) => ({ chain: [await pki.issue({ dns: [TLS_HOST] })] }),
+  missing_intermediate: async (pki) => ({
+    chain: [await pki.issue({ dns: [TLS_HOST], caIssuers: ["http://pki.example/intermediate.der"] })],
+  }),
+  unknown_issuer: async (pki) => ({ chain: [await pki.issue({ dns: [TLS_HOST] })] }),
+  cross_signed: async (pki) => {
+    const { root } = await createPki({ name: "Stranger" });
+    const authority = { ca: true, notAfter: daysFromNow(300) } as const;
+    const { name: subject, keys: key } = pki.intermediate;
+    const crossSign = await issue({ ...authority, subject, key, issuer: root });
+    return { chain: [await pki.issue({ dns: [TLS_HOST] }), crossSign, pki.intermediate] };
+  },
   untrusted_root: async (pki) => {
     const { root, intermediate } = await createPki({ name: "Stranger" });
     return { chain: [await pki.issue({ dns: [TLS_HOST], issuer: intermediate }), intermediate, root] };

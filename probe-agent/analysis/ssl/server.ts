@@ -1,6 +1,7 @@
-import { verifyChain, type ChainVerdict } from "#probe-agent/analysis/certificate.ts";
+import type { ChainVerdict } from "#probe-agent/analysis/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import type { TrustError } from "#probe-agent/analysis/certificate/policy.ts";
+import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
 import type { Sent } from "#probe-agent/analysis/ssl/chain.ts";
 
 /** What a server sent, judged by itself: revocation and the like are asked about afterwards. */
@@ -36,7 +37,7 @@ export function judgeServer(ders: readonly Uint8Array[], { host, roots, now }: C
   const [leaf, ...others] = sent;
   if (!leaf) return null;
   const intermediates = others.flatMap((certificate) => (certificate ? [certificate.der] : []));
-  const verdict = verifyChain({ leaf: leaf.der, intermediates, roots, host, now });
+  const verdict = verifyServer({ leaf: leaf.der, intermediates, roots, host, now });
   return {
     sent,
     leaf,

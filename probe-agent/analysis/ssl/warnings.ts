@@ -5,6 +5,7 @@ import { isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { OcspVerdict } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { configurationWarnings } from "#probe-agent/analysis/ssl/configuration-warnings.ts";
+import { pathWarnings } from "#probe-agent/analysis/ssl/path-warnings.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import type { ChainReport, Sent } from "#probe-agent/analysis/ssl/chain.ts";
 
@@ -18,6 +19,10 @@ export interface WarningFacts {
   readonly sent: readonly Sent[];
   /** The path found, leaf first. */
   readonly path: readonly Certificate[];
+  readonly chainTrusted: boolean;
+  /** Nothing is known of who issued the leaf. */
+  readonly issuerUnknown: boolean;
+  readonly roots: readonly Uint8Array[];
   readonly chain: ChainReport;
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
@@ -47,7 +52,7 @@ const SEVERITIES = ["critical", "warning", "info"] as const;
 /** What deserves attention without deciding trust, the most urgent first. */
 export function sslWarnings(facts: WarningFacts): Warning[] {
   const configured = configurationWarnings(facts.configuration, facts.hsts);
-  const all = [...expiry(facts), ...configured, ...chainWarnings(facts), ...extras(facts)];
+  const all = [...expiry(facts), ...configured, ...chainWarnings(facts), ...pathWarnings(facts), ...extras(facts)];
   return SEVERITIES.flatMap((severity) => all.filter((entry) => entry.severity === severity));
 }
 

@@ -7,6 +7,7 @@ import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Exchange } from "#probe-agent/net/http/exchange.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { readable, valuesOf } from "#probe-agent/net/http/header-text.ts";
+import { judgeAllSent, mayHideAPath } from "#probe-agent/net/http/sent-chain.ts";
 import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
 import { exchangeUpgrade } from "#probe-agent/net/http/h2c.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
@@ -69,6 +70,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
   const { socket: raw, address, attempts } = dialed.data;
 
   let tls: HopTls | null = null;
+  let judged: Promise<HopTls> | null = null;
   const clear = { prior_knowledge: exchangeHttp2, upgrade: exchangeUpgrade, none: exchangeHttp1 }[
     request.h2c ?? "none"
   ];
@@ -82,6 +84,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
     if (secured.status !== "ok") return secured;
     const { socket: encrypted } = secured.data;
     ({ tls } = secured.data);
+    if (mayHideAPath(tls, context.trust)) judged = judgeAllSent(tls, { address, port, host }, context);
     socket = encrypted;
     const version = tls.alpn === "h2" ? exchangeHttp2 : exchangeHttp1;
     speak = () => version(encrypted, request, { clock, where: url.host });
@@ -131,8 +134,11 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
     setCookies: valuesOf(head.headers, "set-cookie").map(readable),
     async read(maxBytes, patienceMs) {
       const read = await exchange.readBody(maxBytes, patienceMs);
+      const endedAt = clock.monotonic();
       signal.removeEventListener("abort", giveUp);
-      return read.status === "ok" ? ok({ hop: describe(clock.monotonic()), body: read.body }) : read;
+      if (read.status !== "ok") return read;
+      const hop = describe(endedAt);
+      return ok({ hop: judged === null ? hop : { ...hop, tls: await judged }, body: read.body });
     },
     skip() {
       exchange.close();

@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe.ts";
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/certificate/keys.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
@@ -53,7 +53,7 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
   const certificate = leaf === undefined ? null : parseCertificate(leaf);
   if (leaf === undefined || certificate === null) return unknown("The server's certificate cannot be read.");
   const now = net.now();
-  const verdict = verifyChain({ leaf, intermediates, roots: net.tls.roots(), host: target.host, now });
+  const verdict = verifyServer({ leaf, intermediates, roots: net.tls.roots(), host: target.host, now });
   return {
     ...NOT_OFFERED,
     offered: true,

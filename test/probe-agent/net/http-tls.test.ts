@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer } from "#test/servers/http.ts";
-import { createPki, daysFromNow, type Issued, type Pki } from "#test/servers/pki.ts";
+import { createPki, daysFromNow, issue, type Issued, type Pki } from "#test/servers/pki.ts";
 import { failureOf, httpEngine, identityOf, pageOf, type Fetch } from "#test/support/http-engine.ts";
 
 let pki: Pki;
@@ -43,6 +43,7 @@ describe("the certificate's verdict", () => {
     const expired = await pki.issue({ dns: ["site.test"], notBefore: daysFromNow(-90), notAfter: daysFromNow(-1) });
     const early = await pki.issue({ dns: ["site.test"], notBefore: daysFromNow(1) });
     const alone = await pki.issue({ dns: ["site.test"], issuer: null });
+    const told = await pki.issue({ dns: ["site.test"], caIssuers: ["http://pki.example/intermediate.der"] });
     const stranger = await createPki({ name: "Stranger" });
     const strange = await stranger.issue({ dns: ["site.test"] });
     const { intermediate } = pki;
@@ -50,12 +51,20 @@ describe("the certificate's verdict", () => {
       [identityOf(expired, intermediate), "expired"],
       [identityOf(early, intermediate), "not_yet_valid"],
       [identityOf(alone), "self_signed"],
-      [identityOf(good), "missing_intermediate"],
+      [identityOf(good), "untrusted_root"],
+      [identityOf(told), "missing_intermediate"],
       [identityOf(strange, stranger.intermediate), "untrusted_root"],
       [identityOf(strange, stranger.intermediate, stranger.root), "untrusted_root"],
     ] as const) {
       expect(await verdictOf(identity)).toMatchObject({ authorized: false, error });
     }
+    // Trusted by path building alone: Node shows the first of two issuers, and goes by it.
+    const { name: subject, keys: key } = intermediate;
+    const crossSign = await issue({ ca: true, subject, key, issuer: stranger.root });
+    const mesh = await verdictOf(identityOf(good, crossSign, intermediate));
+    expect(mesh).toMatchObject({ authorized: true, error: null });
+    expect([mesh?.chain.length, mesh?.path.length]).toEqual([3, 3]);
+    expect(await verdictOf(identityOf(good, crossSign))).toMatchObject({ authorized: false, error: "untrusted_root" });
     const mismatch = await verdictOf(identityOf(good, intermediate), "other.test");
     expect(mismatch).toMatchObject({ authorized: false, error: "hostname_mismatch" });
   });

@@ -123,7 +123,10 @@ describe("certificates behind STARTTLS", () => {
     const strange = await world.test({ chain: [leaf, stranger.intermediate, stranger.root] });
     expect(strange.result.starttls.tls?.error).toBe("untrusted_root");
     const short = await world.test({ chain: world.good.slice(0, 1) });
-    expect(short.result.starttls.tls?.error).toBe("missing_intermediate");
+    expect(short.result.starttls.tls?.error).toBe("untrusted_root");
+    const told = await world.pki.issue({ dns: [MAIL_HOST], caIssuers: ["http://pki.example/intermediate.der"] });
+    const fetchable = await world.test({ chain: [told] });
+    expect(fetchable.result.starttls.tls?.error).toBe("missing_intermediate");
   });
 
   it("of an old server: TLS 1.0 stands and is named", async () => {

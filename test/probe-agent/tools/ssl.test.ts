@@ -112,6 +112,29 @@ describe("chains as sent", () => {
     expect(warningIds(data)).toEqual(["warning:chain_order", "info:root_sent"]);
   });
 
+  it("with a cross-sign that leads nowhere first are trusted, and the clients that refuse them are named", async () => {
+    const data = await result("cross_signed");
+    expect(data).toMatchObject({ ...TRUSTED, chain_complete: true });
+    expect(warningIds(data)).toContain("warning:path_building");
+    const { message } = data.warnings.find(({ id }) => id === "path_building") ?? {};
+    expect(message).toMatch(/refuse the chain.*OpenSSL \(curl.*GnuTLS .*sent at 1/);
+  });
+
+  it("without the issuer's certificate are of an authority that is not trusted, or lack one: which cannot be told", async () => {
+    const data = await result("unknown_issuer");
+    expect(data).toMatchObject({
+      trusted: false,
+      trust_error: "untrusted_root",
+      errors: ["untrusted_root"],
+      chain_complete: false,
+      missing_intermediate: false,
+    });
+    expect(warningIds(data)).toEqual(["info:issuer_unknown"]);
+    expect(data.warnings[0]?.message).toContain("a missing intermediate look the same");
+    expect(warningIds(await result("missing_intermediate"))).toEqual([]);
+    expect(warningIds(await result("untrusted_root"))).toEqual(["info:root_sent"]);
+  });
+
   it("with repeats and strangers show them as extra", async () => {
     const data = await result("duplicated");
     expect(data).toMatchObject({ ...TRUSTED, chain_ordered: false, contains_root: false });

@@ -1,0 +1,50 @@
+import { isIP } from "node:net";
+import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { leafFaults } from "#probe-agent/analysis/certificate/policy.ts";
+import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
+import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
+import type { Trust } from "#probe-agent/net/http/secure.ts";
+import type { Address } from "#probe-agent/net/port/address.ts";
+import type { HopTls } from "#probe-agent/net/port/http.ts";
+import { readFlight } from "#probe-agent/net/tls/flight.ts";
+import { handshake } from "#probe-agent/net/tls/session.ts";
+
+/** Longest wait for the second handshake, milliseconds. */
+const LOOK_MS = 3000;
+
+/**
+ * Whether a chain that is not trusted may be by a certificate that Node does not show: of several issuers of one name it
+ * links the first alone. Only where nothing is wrong with the server's own certificate.
+ */
+export function mayHideAPath({ authorized, chain }: HopTls, { now }: Trust): boolean {
+  const [leaf] = chain;
+  if (authorized || leaf === undefined || chain.length < 2) return false;
+  const certificate = parseCertificate(leaf);
+  return certificate !== null && leafFaults(certificate, now(), false).length === 0;
+}
+
+/** The session with the verdict on all certificates the server sends, read from a second handshake; as it was where that fails. */
+export async function judgeAllSent(
+  tls: HopTls,
+  to: { readonly address: Address; readonly port: number; readonly host: string },
+  context: DialLimits & { readonly trust: Trust },
+): Promise<HopTls> {
+  const { address, port, host } = to;
+  const { clock, trust } = context;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(LOOK_MS)]);
+  const dialed = await dial([address], port, { ...context, signal });
+  if (dialed.status !== "ok") return tls;
+  const servername = isIP(host) === 0 ? host : null;
+  const request = { servername, ...(tls.alpn === null ? {} : { alpn: [tls.alpn] }) };
+  const options = { signal, monotonic: () => clock.monotonic(), waitsForRefusal: () => false };
+  const { received, secret } = await handshake(dialed.data.socket, request, options);
+  const { certificates } = readFlight(received, secret);
+  const [leaf, ...intermediates] = certificates;
+  // A server with several certificates may show another one to another client.
+  if (leaf === undefined || tls.chain[0] === undefined || Buffer.compare(leaf, tls.chain[0]) !== 0) return tls;
+  const verdict = verifyServer({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
+  if (!verdict.trusted) return tls;
+  const path = verdict.path.map(({ der }) => der);
+  const error = verdict.errors[0] ?? null;
+  return { ...tls, authorized: error === null, error, chain: certificates, path };
+}
