@@ -1,38 +1,66 @@
 import { createHash } from "node:crypto";
 import { unreachableReason } from "#probe-agent/analysis/unreachable.ts";
+import type { LossEvidence } from "#probe-agent/net/port/packets.ts";
 
 /** One hop as far as the path's own figures need it: who answered, null for silence. */
 export interface PathHop {
   readonly replies: readonly { readonly ip: string | null }[];
 }
 
-/** What was sent to a hop and came back from it. */
-export interface HopCounts {
-  readonly sent: number;
-  readonly roundTripsMs: readonly number[];
+/** A hop with what its probes say about loss. */
+export interface ProbedHop extends PathHop {
+  readonly evidence: LossEvidence;
 }
 
 /**
- * Loss at each hop, percent. Routers answer about themselves less often than they forward: a hop that answered at all
- * cannot have lost more than the best hop behind it did, so its missing replies beyond that are its own rate limit.
- * A hop that never answered shows 100. `counts`, a row a hop, is given where the path's end answers all it gets: then
- * every packet lost counts; else what was asked again and answered in the end was a limit.
+ * Loss on the way to each hop and back, percent: 100 where nothing answered, null where it cannot be told. Every probe to
+ * a hop behind passes here, so that hops behind tell loss from a limit on a router's own answers: loss goes on behind it.
+ * `reached`: the last hop is the target.
  */
-export function hopLoss(hops: readonly PathHop[], counts?: readonly HopCounts[]): readonly number[] {
-  const losses: number[] = [];
-  let least = 100;
-  for (const [index, { replies }] of [...hops.entries()].toReversed()) {
-    const silent = replies.filter(({ ip }) => ip === null).length;
-    const { sent, received } = countOf(counts?.[index]) ?? { sent: replies.length, received: replies.length - silent };
-    const own = silent === replies.length || sent === 0 ? 100 : ((sent - received) / sent) * 100;
-    if (own < 100) least = Math.min(least, own);
-    losses.push(own < 100 ? Math.round(least * 1_000) / 1_000 : 100);
+export function hopLoss(hops: readonly ProbedHop[], reached: boolean): readonly (number | null)[] {
+  const losses: (number | null)[] = [];
+  const behind = { sampled: 0, lost: 0 };
+  for (const [index, { replies, evidence }] of [...hops.entries()].toReversed()) {
+    if (replies.every(({ ip }) => ip === null)) {
+      losses.push(100);
+      continue;
+    }
+    const own = ownLoss(evidence);
+    const loss = reached && index === hops.length - 1 ? own : lossOnWay(own, evidence.sampled, behind);
+    losses.push(loss === null ? null : Math.round(loss * 100_000) / 1_000);
+    // A hop that limits its answers says nothing about those before it.
+    if (loss === null || loss !== own) continue;
+    behind.sampled += evidence.sampled;
+    behind.lost += evidence.lost;
   }
   return losses.toReversed();
 }
 
-function countOf(counts: HopCounts | undefined): { readonly sent: number; readonly received: number } | null {
-  return counts === undefined ? null : { sent: counts.sent, received: counts.roundTripsMs.length };
+type Sample = Pick<LossEvidence, "sampled" | "lost">;
+
+function ownLoss({ sampled, lost, unclear }: LossEvidence): number | null {
+  return sampled === 0 || unclear > 0 ? null : lost / sampled;
+}
+
+/** Two standard deviations, and what is left of a chance of 1 in 20. */
+const DEVIATIONS = 2;
+const CHANCE = 0.05;
+
+function lossOnWay(own: number | null, sampled: number, behind: Sample): number | null {
+  if (own === 0 || (own === null && isClean(behind))) return 0;
+  if (own === null || behind.sampled === 0) return null;
+  // What the hop lost would have been lost behind it too, but for a chance.
+  if (behind.lost === 0) return (1 - own) ** behind.sampled < CHANCE ? 0 : null;
+  const share = behind.lost / behind.sampled;
+  const deviation = Math.sqrt((share * (1 - share)) / sampled);
+  return own > share + DEVIATIONS * deviation ? share : own;
+}
+
+/** Answers to so many probes that passed here, and not one lost, leave no room for loss that is worth a figure. */
+const ENOUGH_BEHIND = 3;
+
+function isClean({ sampled, lost }: Sample): boolean {
+  return lost === 0 && sampled >= ENOUGH_BEHIND;
 }
 
 /** A hop with what its answers were. */

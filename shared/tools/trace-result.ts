@@ -40,7 +40,12 @@ const Statistics = Type.Object(
       description: "Probes sent this far, those a router was asked again with and those that met the target included",
     }),
     received: Type.Integer({ description: "Answers to them" }),
-    loss_percent: Type.Number({ description: "The hop's loss_percent: what was not answered beyond it is no loss" }),
+    sampled: Type.Integer({
+      description: "Probes that loss_percent rests on: those whose silence no limit of one answer a second explains",
+    }),
+    loss_percent: Nullable(
+      Type.Number({ description: "The hop's loss_percent: what was not answered beyond it is no loss" }),
+    ),
     best_ms: milliseconds("Shortest round trip"),
     avg_ms: milliseconds("Mean round trip"),
     worst_ms: milliseconds("Longest round trip"),
@@ -53,12 +58,19 @@ const Statistics = Type.Object(
 /** One hop of a trace. */
 export const HopRow = Type.Object({
   hop: Type.Integer({ description: "Distance, 1 is the first router" }),
-  replies: Type.Array(Reply, { description: "One per query; a router that limits its answers is asked again" }),
-  loss_percent: Type.Number({
+  replies: Type.Array(Reply, {
     description:
-      "Probes lost on the way there and back, percent; a router's own rate limit does not count, nor UDP and TCP probes " +
-      "that a second try answered for; 100 for a silent hop",
+      "One per query, and no more than were sent: a hop that never answers is asked three times; a router that limits its " +
+      "answers is asked again",
   }),
+  loss_percent: Nullable(
+    Type.Number({
+      description:
+        "Probes lost on the way there and back, percent; 100 for a silent hop. A router's own limit on answers does not " +
+        "count: an unanswered probe is lost where the router had a second's time since its last answer, and no hop " +
+        "shows more than those behind it lose together. null where a limit cannot be told from loss (limitations)",
+    }),
+  ),
   stats: Statistics,
 });
 /** Values of the HopRow schema. */

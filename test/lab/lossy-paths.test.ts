@@ -24,6 +24,8 @@ const COUNTER = `table inet syns {
 `;
 /** The system's second SYN leaves after 1 s; the path takes 90 ms. */
 const SECOND_SYN_MS = 1_000;
+/** Tries of a hundred that a busy machine may end after that. */
+const BELATED = 5;
 
 describe.skipIf(why !== null)("a path that loses packets on the way there", () => {
   let network: Network;
@@ -72,13 +74,16 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
     console.log(
       `loss ${loss}: ${sent} SYNs, ${arrived} arrived, ${received} received, slowest ${Math.max(...rtts)} ms`,
     );
-    expect({ sent, received }).toEqual({ sent: 100, received: arrived });
+    // A busy machine ends a try too late now and then; the answer to its second SYN is then not counted.
+    expect(sent - 100).toBeLessThanOrEqual(BELATED);
+    expect(arrived - received).toBeLessThanOrEqual(sent - 100);
+    expect(received).toBeLessThanOrEqual(arrived);
     expect(arrived).toBeLessThan(100);
     const { min } = expectedRtt(LAB, "probe-ap", TARGET);
     for (const rtt of rtts) expect(rtt).toBeGreaterThanOrEqual(min);
     for (const rtt of rtts) expect(rtt).toBeLessThan(SECOND_SYN_MS);
     const silent = done.filter(({ packet_loss_percent: percent = 0 }) => percent > 0);
-    for (const { limitations } of silent) expect(limitations.join()).toMatch(/within 950 ms counts as lost/);
+    for (const { limitations } of silent) expect(limitations.join()).toMatch(/within 900 ms counts as lost/);
   });
 
   it.each([0.1, 0.4])(
@@ -90,18 +95,79 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
       const rows = done.flatMap(({ ports = [] }) => ports);
       const filtered = rows.filter(({ state }) => state === "filtered");
       console.log(`loss ${loss}: ${filtered.length} of ${rows.length} filtered, ${sent} SYNs`);
-      expect(sent).toBe(rows.reduce((sum, { tries }) => sum + tries, 0));
+      const tried = rows.reduce((sum, { tries }) => sum + tries, 0);
+      expect(sent).toBeGreaterThanOrEqual(tried);
+      expect(sent - tried).toBeLessThanOrEqual(BELATED);
       for (const { port, state, rtt_ms: rtt, tries } of rows) {
         if (state === "filtered") {
           expect({ rtt, tries }).toEqual({ rtt: null, tries: 4 });
         } else {
           expect(state).toBe(port === PORT ? "open" : "closed");
-          expect(rtt).toBeLessThan(SECOND_SYN_MS);
+          // null: the answer may be that to a second SYN.
+          expect(rtt ?? 0).toBeLessThan(SECOND_SYN_MS);
         }
       }
       // Four lost SYNs in a row are rare: 1 in 10,000, or 1 in 39.
       expect(filtered.length).toBeLessThanOrEqual(rows.length / 5);
       expect(rows.some(({ tries, state }) => tries > 1 && state !== "filtered")).toBe(true);
+    },
+  );
+
+  /** The hop behind the lossy link: edge-ap, core-a, one of two equal paths and core-b come before it. */
+  const FIRST_LOSSY = 5;
+
+  /** Loss that another program sees at the target, percent. */
+  async function seenBy(command: readonly string[]): Promise<number> {
+    const { stdout } = await network.run("probe-ap", command, 60_000);
+    const percents = Array.from(stdout.matchAll(/([\d.]+)%/g), ([, percent]) => Number(percent));
+    return percents.at(-1) ?? Number.NaN;
+  }
+
+  it.each([
+    { protocol: "udp", loss: 0.1, between: [0, 25], count: 12 },
+    { protocol: "udp", loss: 0.4, between: [15, 60], count: 6 },
+    { protocol: "tcp", loss: 0.1, between: [0, 25], count: 12 },
+    { protocol: "tcp", loss: 0.4, between: [15, 60], count: 6 },
+  ] as const)(
+    "shows it in a $protocol trace at each hop behind the link, and none before, share $loss",
+    { timeout: 180_000 },
+    async ({ protocol, loss, between: [least, most], count }) => {
+      await network.links.set(LINK, { loss });
+      const trace = { host: HOST, action: "traceroute", protocol, ...(protocol === "tcp" ? { port: PORT } : {}) };
+      const traces = await pings(Array.from({ length: count }, () => trace));
+      const { carried, dropped } = await network.links.count(LINK);
+      const lossAt = (hop: number) =>
+        traces.flatMap(({ hops = [] }) => hops.filter((row) => row.hop === hop)).map((row) => row.loss_percent);
+      const mean = (shown: readonly (number | null)[]): number => {
+        const known = shown.filter((percent) => percent !== null && percent < 100);
+        return known.reduce((sum: number, percent) => sum + (percent ?? 0), 0) / known.length;
+      };
+      const behind = [FIRST_LOSSY, FIRST_LOSSY + 1, FIRST_LOSSY + 2, FIRST_LOSSY + 3].map(lossAt);
+      const theirs = await seenBy([
+        "mtr",
+        protocol === "udp" ? "-u" : "-T",
+        "-P",
+        `${PORT}`,
+        "-n",
+        "-r",
+        "-c",
+        "10",
+        HOST,
+      ]);
+      console.log(
+        `${protocol} ${loss}: link ${((100 * dropped) / (carried + dropped)).toFixed(1)} %, hops behind it`,
+        behind.map((shown) => `${mean(shown).toFixed(1)} (${shown.filter((percent) => percent === null).length} null)`),
+        `mtr ${theirs} %`,
+      );
+      for (let hop = 1; hop < FIRST_LOSSY; hop += 1) expect(lossAt(hop)).toEqual(traces.map(() => 0));
+      const shown = mean(behind.flat());
+      expect(shown).toBeGreaterThan(least);
+      expect(shown).toBeLessThan(most);
+      for (const { hops = [], limitations } of traces) {
+        if (hops.some(({ loss_percent: percent }) => percent === null)) {
+          expect(limitations.join()).toMatch(/Loss at hop .* is not known/);
+        }
+      }
     },
   );
 });

@@ -1,3 +1,4 @@
+import { createAnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import { startEcho, type RunTools } from "#probe-agent/net/icmp/echo.ts";
 import { isIPv6 } from "node:net";
 import type { IcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
@@ -22,6 +23,7 @@ export function createJobs(
   tell: (event: JobEvent) => void,
 ): Jobs {
   const running = new Map<number, () => void>();
+  const ledger = createAnswerLedger();
   const end = (event: JobEvent): void => {
     running.delete(event.job);
     tell(event);
@@ -41,7 +43,7 @@ export function createJobs(
           failed,
         });
       case "trace":
-        return startTrace({ ...tools, version, icmp: socket, openTcp: openTcp[version] }, message.request, {
+        return startTrace({ ...tools, ledger, version, icmp: socket, openTcp: openTcp[version] }, message.request, {
           hop: (hop) => tell({ job, kind: "hop", hop }),
           done: (reached) => end({ job, kind: "trace_done", reached }),
           failed,

@@ -1,3 +1,4 @@
+import type { AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import { isFrom, type Arrival } from "#probe-agent/net/icmp/demux.ts";
 import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
 import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
@@ -35,6 +36,7 @@ export type SegmentListener = (packet: Buffer, arrival: Arrival) => void;
 
 /** What the probers share with the echoes, and the sockets of their family. */
 export interface ProberTools extends RunTools {
+  readonly ledger: AnswerLedger;
   readonly version: IpVersion;
   readonly icmp: PacketSocket;
   /** The family's raw TCP socket, opened for the first trace that needs it and closed with the last. */

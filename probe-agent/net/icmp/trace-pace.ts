@@ -15,7 +15,7 @@ export interface TracePace {
   readonly packetGapMs: number;
   /** Between two probes of a hop that answers. */
   readonly hopGapMs: number;
-  /** Between two probes of a hop that was silent: routers answer once a second when their burst is used up. */
+  /** Between two trials, and two probes of a hop that was silent: routers answer once a second when their burst is used up. */
   readonly retryGapMs: number;
   /** A probe counts as silent after this; an answer that still comes counts. */
   readonly silentAfterMs: number;
@@ -23,11 +23,19 @@ export interface TracePace {
   readonly silentHops: number;
   /** A path that fell silent is listened to this long after its first silent hop was asked. */
   readonly lingerMs: number;
-  /** Tries beyond `queries` at a hop that answered some. */
-  readonly extraTries: number;
+  /**
+   * Trials of each hop at and behind the first one that left a probe unanswered: probes by which loss is told from a
+   * limit on answers.
+   */
+  readonly trials: number;
+  /** Trials beyond these, for those that another trace's probes have spoilt. */
+  readonly extraTrials: number;
   /** Tries at a hop that never did, however few the queries: one that was lost is no silence. */
   readonly silentTries: number;
 }
+
+/** One lost trial of one or two would say little. */
+const LEAST_TRIALS = 3;
 
 /** How long real traces wait (decisions 5; RFC 1812 section 4.3.2.8 lets routers limit their errors). */
 const PATIENCE = {
@@ -36,7 +44,7 @@ const PATIENCE = {
   silentAfterMs: 1_000,
   silentHops: 5,
   lingerMs: 4_000,
-  extraTries: 4,
+  extraTrials: 4,
   silentTries: 3,
 } as const;
 
@@ -60,6 +68,7 @@ export function paceOf(
     firstHop: request.firstHop ?? 1,
     maxHops: request.maxHops,
     queries: request.queries,
+    trials: Math.max(LEAST_TRIALS, request.queries),
     flows: request.flows ?? 1,
   };
 }

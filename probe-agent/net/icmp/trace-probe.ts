@@ -7,16 +7,19 @@ export type Passage = "passing" | "reached" | "unreachable";
 export interface Probe {
   readonly ttl: number;
   readonly at: number;
+  /** Sent to tell loss from a limit on answers, so long after the last answer that a limit does not silence it. */
+  readonly isTrial: boolean;
   reply: TraceReply | null;
   passage: Passage | null;
 }
 
 const SILENCE: TraceReply = { ip: null, rttMs: null, icmpType: null, icmpCode: null };
 
-/** As many replies as queries were asked for: the answers in order, then silence. */
+/** As many replies as queries were asked for, or as were sent where these are fewer: the answers in order, then silence. */
 export function repliesOf(sent: readonly Probe[], queries: number): readonly TraceReply[] {
   const answers = sent.flatMap((probe) => probe.reply ?? []).slice(0, queries);
-  return [...answers, ...Array.from({ length: queries - answers.length }, () => SILENCE)];
+  const rows = Math.min(queries, sent.length);
+  return [...answers, ...Array.from({ length: rows - answers.length }, () => SILENCE)];
 }
 
 /** What became of the probes of a hop. One that is still on its way is none; a hop that never answered counts them all. */

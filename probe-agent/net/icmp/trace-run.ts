@@ -19,7 +19,7 @@ const PROBERS = { icmp: createIcmpProber, udp: createUdpProber, tcp: createTcpPr
 /** Runs a trace by the plan's judgement until it ends or its budget is used up. Returns the way to cancel it. */
 export function startTrace(tools: ProberTools, request: BoundedTrace, events: TraceEvents): () => void {
   const { clock } = tools;
-  const plan = createTracePlan(paceOf(request));
+  const plan = createTracePlan(paceOf(request), tools.ledger);
   let told = 0;
   let number = 0;
   let over = false;

@@ -4,7 +4,7 @@ import type { Outcome } from "#shared/outcome.ts";
  * How long a TCP try waits for the answer to its one SYN, milliseconds. Linux sends an unanswered SYN again after 1 s
  * (TCP_TIMEOUT_INIT; RFC 6298 section 2) and does not tell which of the two was answered.
  */
-export const ONE_SYN_MS = 950;
+export const ONE_SYN_MS = 900;
 
 /** TCP connection attempts. */
 export interface TcpPort {
@@ -97,6 +97,19 @@ export interface TraceReply {
   }[];
 }
 
+/** What the probes of a hop say about loss on the way there and back. */
+export interface LossEvidence {
+  /**
+   * Probes that tell: all of them where no other is unclear, else those that left a second or more after the last one
+   * the hop had answered.
+   */
+  readonly sampled: number;
+  /** Of these, the unanswered ones. */
+  readonly lost: number;
+  /** Unanswered ones that the hop's own limit on answers explains as well as loss does. */
+  readonly unclear: number;
+}
+
 /** All answers at one distance. */
 export interface TraceHop {
   readonly hop: number;
@@ -107,7 +120,8 @@ export interface TraceHop {
   readonly sent: number;
   /** Round trips of all that were answered, in the order sent. */
   readonly roundTripsMs: readonly number[];
-  /** One per query. */
+  readonly evidence: LossEvidence;
+  /** One per query; fewer where fewer probes were sent. */
   readonly replies: readonly TraceReply[];
 }
 

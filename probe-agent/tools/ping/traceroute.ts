@@ -46,7 +46,10 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
       ...(params.size === undefined ? {} : { size: params.size }),
       budgetMs,
     },
-    (hop) => net.emit({ kind: "hop", data: rowOf(hop, NOTHING_KNOWN, hopLoss([hop])[0] ?? 100) }),
+    (hop) => {
+      const [loss = null] = hopLoss([hop], false);
+      net.emit({ kind: "hop", data: rowOf(hop, NOTHING_KNOWN, loss) });
+    },
   );
   if (run.status !== "ok") return run;
   const { hops, reached } = run.data;
@@ -55,23 +58,38 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
     nameHops(net, hops, patience),
     measurePathMtu(net, address, hops, patience),
   ]);
-  // "Port unreachable" is limited even at the target, and what a host says to a second SYN of one flow is its own affair;
-  // echo replies are neither: what is missing there was lost.
-  const losses = hopLoss(hops, reached && protocol === "icmp" ? hops : undefined);
+  const losses = hopLoss(hops, reached);
   return ok({
     fields: {
       reached,
       protocol,
-      hops: hops.map((hop, index) => rowOf(hop, names, losses[index] ?? 100)),
+      hops: hops.map((hop, index) => rowOf(hop, names, losses[index] ?? null)),
       path_hash: pathHash(hops),
       unreachable: reached ? null : refusalOf(address.version, hops),
       path_mtu: mtu.path_mtu,
     },
-    limitations: [...limitations, ...mtu.limitations],
+    limitations: [
+      ...limitations,
+      ...mtu.limitations,
+      ...unknownLoss(hops, losses),
+      ...(reached && protocol === "tcp" && losses.at(-1) !== 0 ? [REPEATED_SYN] : []),
+    ],
   });
 }
 
-function rowOf({ hop, sent, roundTripsMs, replies }: TraceHop, names: HopNames, loss: number): HopRow {
+const REPEATED_SYN =
+  "Loss at the target counts unanswered SYNs. A host or firewall that ignores a repeated SYN of one flow looks the same.";
+
+function unknownLoss(hops: readonly TraceHop[], losses: readonly (number | null)[]): readonly string[] {
+  const unknown = hops.flatMap(({ hop }, index) => (losses[index] === null ? [hop] : []));
+  if (unknown.length === 0) return [];
+  return [
+    `Loss at hop ${unknown.join(", ")} is not known: a limit on the router's answers explains the unanswered probes too, ` +
+      "and no hop behind it shows which it was.",
+  ];
+}
+
+function rowOf({ hop, sent, roundTripsMs, replies, evidence }: TraceHop, names: HopNames, loss: number | null): HopRow {
   return {
     hop,
     replies: replies.map(({ ip, rttMs, icmpType, icmpCode, mpls }) => {
@@ -91,6 +109,7 @@ function rowOf({ hop, sent, roundTripsMs, replies }: TraceHop, names: HopNames, 
     loss_percent: loss,
     stats: {
       ...hopStatistics(sent, roundTripsMs),
+      sampled: evidence.sampled,
       loss_percent: loss,
     },
   };

@@ -1,35 +1,46 @@
 import { describe, expect, it } from "vitest";
-import { hopLoss, pathHash, refusalOf, type PathHop } from "#probe-agent/analysis/path.ts";
+import { hopLoss, pathHash, refusalOf, type PathHop, type ProbedHop } from "#probe-agent/analysis/path.ts";
 
 /** Hops from one word each: addresses, or - for silence. */
 function hops(...lines: readonly string[]): PathHop[] {
   return lines.map((line) => ({ replies: line.split(" ").map((ip) => ({ ip: ip === "-" ? null : ip })) }));
 }
 
+/** Hops from one word each: - for silence, else lost probes of those sampled, with a ? where it is unclear. */
+function probed(...words: readonly string[]): ProbedHop[] {
+  return words.map((word) => {
+    const [lost = 0, sampled = 0] = word.replace("?", "").split("/").map(Number);
+    const unclear = word.endsWith("?") ? 1 : 0;
+    if (word === "-") return { replies: [{ ip: null }], evidence: { sampled: 3, lost: 3, unclear: 0 } };
+    return { replies: [{ ip: "a" }, { ip: null }], evidence: { sampled, lost, unclear } };
+  });
+}
+
 describe("loss at a hop", () => {
-  it("is what stayed unanswered", () => {
-    expect(hopLoss(hops("a a a", "b b -", "c - -"))).toEqual([0, 33.333, 66.667]);
-  });
-
-  it("cannot be more than behind it: the rest is the router's own limit", () => {
-    expect(hopLoss(hops("a - -", "b b -", "c c c"))).toEqual([0, 0, 0]);
-    expect(hopLoss(hops("a - - -", "b b - -", "c c c -"))).toEqual([25, 25, 25]);
-  });
-
-  it("counts what was sent again where the path's end answers all it gets", () => {
-    const path = hops("a a a", "b b b", "- - -", "c c c");
-    const counts = [
-      { sent: 3, roundTripsMs: [1, 1, 1] },
-      { sent: 6, roundTripsMs: [2, 2, 2] },
-      { sent: 3, roundTripsMs: [] },
-      { sent: 4, roundTripsMs: [3, 3, 3] },
-    ];
-    expect(hopLoss(path, counts)).toEqual([0, 25, 100, 25]);
-    expect(hopLoss(path)).toEqual([0, 0, 100, 0]);
-  });
-
-  it("is 100 at a silent hop, which says nothing about those before it", () => {
-    expect(hopLoss(hops("a a", "- -", "c c", "- -"))).toEqual([0, 100, 0, 100]);
+  it.each([
+    // Nothing lost, one lost at the target, and loss that goes on to it.
+    [["0/3", "0/3", "0/3"], true, [0, 0, 0]],
+    [["0/3", "0/3", "1/4"], true, [0, 0, 25]],
+    [["0/3", "1/3", "2/3"], true, [0, 33.333, 66.667]],
+    // Hops behind that lose nothing: the router's own limit, if they were asked often enough to tell.
+    [["2/3", "0/3", "0/3"], true, [0, 0, 0]],
+    [["0/3", "1/3", "0/3", "0/5"], true, [0, 0, 0, 0]],
+    [["0/3", "1/3", "0/3"], true, [0, null, 0]],
+    // Hops behind that lose far less: the rest is a limit.
+    [["7/8", "1/8", "2/16"], true, [12.5, 12.5, 12.5]],
+    // No hop behind, and no target: nothing tells.
+    [["0/3", "0/3", "2/3"], false, [0, 0, null]],
+    [["0/3", "2/3", "2/3"], false, [0, null, null]],
+    [["0/3", "2/3", "0/3"], false, [0, 0, 0]],
+    // Too few probes to tell, but for what hops behind show.
+    [["0/1?", "0/3", "0/3"], true, [0, 0, 0]],
+    [["0/3", "1/2?", "2/3"], true, [0, null, 66.667]],
+    [["0/3", "0/3", "1/2?"], true, [0, 0, null]],
+    // A silent hop says nothing about those before it.
+    [["0/3", "-", "0/3", "-"], false, [0, 100, 0, 100]],
+    [["0/3", "-", "1/3"], true, [0, 100, 33.333]],
+  ] as const)("is, for %j with the target reached or not (%s), %j", (words, reached, losses) => {
+    expect(hopLoss(probed(...words), reached)).toEqual(losses);
   });
 });
 

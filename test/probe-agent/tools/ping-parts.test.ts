@@ -62,6 +62,7 @@ describe("the names of a path", () => {
       hop: index + 1,
       sent: 2,
       roundTripsMs: [1],
+      evidence: { sampled: 2, lost: 1, unclear: 0 },
       replies: [
         { ip, ...reply },
         { ip: null, rttMs: null, icmpType: null, icmpCode: null },
@@ -90,8 +91,9 @@ describe("the names of a path", () => {
     };
     const asked = names.queries.length;
     const replies = [{ ip: "9.9.9.9", rttMs: 1, icmpType: 11, icmpCode: 0 }];
+    const evidence = { sampled: 1, lost: 0, unclear: 0 };
     const net = netOf({ dns: dnsPort([names.address]), services: testServices(), data });
-    const named = await nameHops(net, [{ hop: 1, sent: 1, roundTripsMs: [1], replies }], 3_000);
+    const named = await nameHops(net, [{ hop: 1, sent: 1, roundTripsMs: [1], evidence, replies }], 3_000);
     expect(named.names.get("9.9.9.9")).toEqual({ hostname: null, asn: 64_496, asName: "Example", country: "DE" });
     expect(named.limitations).toEqual([]);
     expect(names.queries.slice(asked).filter(({ name }) => name.includes("origin"))).toEqual([]);

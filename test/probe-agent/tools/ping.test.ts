@@ -166,7 +166,7 @@ describe("a ping by TCP", () => {
     const result = resultOf(outcome);
     expect(result.replies?.map(({ status }) => status)).toEqual(["timeout", "ok"]);
     expect(result).toMatchObject({ packets_received: 1, packet_loss_percent: 50 });
-    expect(result.rtt?.max_ms).toBeLessThan(950);
+    expect(result.rtt?.max_ms).toBeLessThan(900);
     expect(result.limitations.join()).toMatch(/counts as lost/);
     await deaf.close();
   });
@@ -195,7 +195,7 @@ describe("ports", () => {
       { port: 6379, state: "closed", service: "redis", rtt_ms: expect.any(Number) as number, reason: null, tries: 1 },
       { port: open, state: "open", service: null, rtt_ms: expect.any(Number) as number, reason: null, tries: 1 },
     ]);
-    expect(result.limitations.join()).toMatch(/no handshake was answered within 950 ms/);
+    expect(result.limitations.join()).toMatch(/no handshake was answered within 900 ms/);
     expect(result).not.toHaveProperty("rtt");
     expect(events.map(({ kind }) => kind)).toEqual(["port", "port", "port"]);
     server.close();
@@ -209,7 +209,7 @@ describe("a port whose first SYN is lost", () => {
     setTimeout(() => deaf.hear(), 500);
     const result = resultOf((await run({ host: "127.0.0.1", action: "ports", ports: `${deaf.port}` })).outcome);
     expect(result.ports).toMatchObject([{ state: "open", tries: 2, reason: null }]);
-    expect(result.ports?.[0]?.rtt_ms).toBeLessThan(950);
+    expect(result.ports?.[0]?.rtt_ms).toBeLessThan(900);
     expect(result.limitations).toEqual([]);
     await deaf.close();
   });

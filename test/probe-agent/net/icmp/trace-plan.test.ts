@@ -7,11 +7,15 @@ import type { Passage } from "#probe-agent/net/icmp/trace-probe.ts";
 
 const PACE = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
 
-/** What a simulated network does with the n-th probe (from 1) of a hop: answer after some milliseconds, or not at all. */
+/** What a simulated network does with the n-th probe (from 1) of a hop, sent at that time: answer after some milliseconds, or not at all. */
 type Network = (
   ttl: number,
   nth: number,
+  at: number,
 ) => { readonly ip: string; readonly ms: number; readonly passage: Passage } | null;
+
+/** The ICMP type of the target's own answers: echo reply, port unreachable, or a TCP segment. */
+const END_TYPES = { icmp: 0, udp: 3, tcp: null } as const;
 
 interface Walk {
   readonly lines: readonly string[];
@@ -24,7 +28,7 @@ interface Walk {
 }
 
 /** Walks a plan through a network in simulated time. */
-function walk(network: Network, options: Partial<TracePace> = {}): Walk {
+function walk(network: Network, options: Partial<TracePace> = {}, endType: number | null = END_TYPES.icmp): Walk {
   const plan = createTracePlan({ ...PACE, ...options });
   const sends: { ttl: number; flow: number; at: number }[] = [];
   const arrivals: { probe: number; at: number; ip: string; passage: Passage }[] = [];
@@ -36,7 +40,7 @@ function walk(network: Network, options: Partial<TracePace> = {}): Walk {
         arrivals.findIndex((arrival) => arrival.probe === probe),
         1,
       );
-      plan.answered(probe, { ip, icmpType: 11, icmpCode: 0 }, passage, at);
+      plan.answered(probe, { ip, icmpType: passage === "reached" ? endType : 11, icmpCode: 0 }, passage, at);
     }
     const next = plan.next(now);
     if (next.do === "end") {
@@ -48,7 +52,7 @@ function walk(network: Network, options: Partial<TracePace> = {}): Walk {
       const { ttl, flow } = next;
       sends.push({ ttl, flow, at: now });
       plan.sent(sends.length, ttl, now);
-      const answer = network(ttl, sends.filter((send) => send.ttl === ttl).length);
+      const answer = network(ttl, sends.filter((send) => send.ttl === ttl).length, now);
       if (answer !== null) arrivals.push({ probe: sends.length, ...answer, at: now + answer.ms });
     } else {
       now = Math.min(next.until, ...arrivals.map((arrival) => arrival.at));
@@ -93,14 +97,15 @@ describe("a trace's plan", () => {
   it("counts what it sent to each hop", () => {
     const plan = walk(line(4));
     expect(plan.sent).toEqual([3, 3, 3, expect.any(Number)]);
-    const limited: Network = (ttl, nth) => (ttl === 2 && nth === 2 ? null : line(4)(ttl, nth));
-    expect(walk(limited).sent[1]).toBe(4);
+    const limited: Network = (ttl, nth, at) => (ttl === 2 && nth === 2 ? null : line(4)(ttl, nth, at));
+    // Three queries, and three trials for the one that was not answered.
+    expect(walk(limited).sent[1]).toBe(6);
   });
 
   it("needs little more than one round trip for one query a hop", () => {
     // The target is 150 ms away, behind routers that are near.
-    const ocean: Network = (ttl, nth) => {
-      const answer = line(8)(ttl, nth);
+    const ocean: Network = (ttl, nth, at) => {
+      const answer = line(8)(ttl, nth, at);
       return answer === null ? null : { ...answer, ms: ttl >= 3 ? 150 : 5 };
     };
     const { tookMs, lines } = walk(ocean, { queries: 1 });
@@ -136,8 +141,8 @@ describe("a trace's plan", () => {
   });
 
   it("hears the router that looks three seconds for a missing host", () => {
-    const missing: Network = (ttl, nth) =>
-      ttl >= 3 ? { ip: "b", ms: 3_050, passage: "unreachable" } : line(9)(ttl, nth);
+    const missing: Network = (ttl, nth, at) =>
+      ttl >= 3 ? { ip: "b", ms: 3_050, passage: "unreachable" } : line(9)(ttl, nth, at);
     const { lines, reached } = walk(missing, { queries: 1 });
     expect(lines).toEqual(["a", "b", "b"]);
     expect(reached).toBe(false);
@@ -156,7 +161,7 @@ describe("a trace's plan", () => {
 
   it("waits out a router that answers once a second", () => {
     // The second probe of hop 2 finds its allowance used up; what comes a second later is answered.
-    const limited: Network = (ttl, nth) => (ttl === 2 && (nth === 2 || nth === 4) ? null : line(4)(ttl, nth));
+    const limited: Network = (ttl, nth, at) => (ttl === 2 && (nth === 2 || nth === 4) ? null : line(4)(ttl, nth, at));
     const { lines, sends, tookMs } = walk(limited);
     expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
     const retried = sends.filter(({ ttl }) => ttl === 2).map(({ at }) => at);
@@ -165,7 +170,7 @@ describe("a trace's plan", () => {
   });
 
   it("passes a silent hop and gives it up after a few paced tries", () => {
-    const { lines, sends, reached } = walk((ttl, nth) => (ttl === 2 ? null : line(5)(ttl, nth)));
+    const { lines, sends, reached } = walk((ttl, nth, at) => (ttl === 2 ? null : line(5)(ttl, nth, at)));
     expect(lines).toEqual(["a a a", "- - -", "c c c", "d d d", "e e e"]);
     expect(reached).toBe(true);
     const tries = sends.filter(({ ttl }) => ttl === 2).map(({ at }) => at);
@@ -174,7 +179,7 @@ describe("a trace's plan", () => {
   });
 
   it("ends after five silent hops in a row", () => {
-    const { lines, reached, tookMs } = walk((ttl, nth) => (ttl > 2 ? null : line(9)(ttl, nth)));
+    const { lines, reached, tookMs } = walk((ttl, nth, at) => (ttl > 2 ? null : line(9)(ttl, nth, at)));
     expect(lines).toEqual(["a a a", "b b b", "- - -", "- - -", "- - -", "- - -", "- - -"]);
     expect(reached).toBe(false);
     expect(tookMs).toBeLessThan(8_000);
@@ -187,12 +192,13 @@ describe("a trace's plan", () => {
   });
 
   it("ends where a router refuses to go on", () => {
-    const wall: Network = (ttl, nth) => (ttl >= 3 ? { ip: "c", ms: 30, passage: "unreachable" } : line(9)(ttl, nth));
+    const wall: Network = (ttl, nth, at) =>
+      ttl >= 3 ? { ip: "c", ms: 30, passage: "unreachable" } : line(9)(ttl, nth, at);
     expect(walk(wall)).toMatchObject({ lines: ["a a a", "b b b", "c c c"], reached: false });
   });
 
   it("finds the target's own hop though its first probe was lost", () => {
-    const { lines } = walk((ttl, nth) => (ttl === 4 && nth === 1 ? null : line(4)(ttl, nth)));
+    const { lines } = walk((ttl, nth, at) => (ttl === 4 && nth === 1 ? null : line(4)(ttl, nth, at)));
     expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
   });
 
@@ -205,7 +211,13 @@ describe("a trace's plan", () => {
     expect(plan.answered(1, reply, "passing", 1_700)).toBe(false);
     expect(plan.answered(99, reply, "passing", 1_700)).toBe(false);
     expect(plan.hops(1_700, false)).toEqual([
-      { hop: 1, sent: 1, roundTripsMs: [1_600], replies: [{ ...reply, rttMs: 1_600 }] },
+      {
+        hop: 1,
+        sent: 1,
+        roundTripsMs: [1_600],
+        evidence: { sampled: 1, lost: 0, unclear: 0 },
+        replies: [{ ...reply, rttMs: 1_600 }],
+      },
     ]);
   });
 });
@@ -215,7 +227,7 @@ describe("a path that loses packets between its third and fourth hop", () => {
   function lossy(seed: number, queries = 3): Walk {
     const next = numbers(seed);
     for (let warm = 0; warm < 10; warm += 1) next();
-    return walk((ttl, nth) => (ttl >= 4 && next() < 0.2 ? null : line(7)(ttl, nth)), { queries });
+    return walk((ttl, nth, at) => (ttl >= 4 && next() < 0.2 ? null : line(7)(ttl, nth, at)), { queries });
   }
   const isWhole = ({ lines }: Walk): boolean => lines.map((of) => of[0]).join("") === "abcdefg";
   const walks = Array.from({ length: 300 }, (_, seed) => lossy(seed + 1));
@@ -233,7 +245,7 @@ describe("a path that loses packets between its third and fourth hop", () => {
   });
 
   it("shows that loss at its end, packets sent again counted, and none before the link", () => {
-    const losses = walks.map(({ hops }) => hopLoss(hops, hops));
+    const losses = walks.map(({ hops }) => hopLoss(hops, true));
     for (const loss of losses) expect(loss.slice(0, 3)).toEqual([0, 0, 0]);
     const mean = losses.reduce((sum, loss) => sum + (loss.at(-1) ?? 0), 0) / losses.length;
     expect(mean).toBeGreaterThan(12);
@@ -250,6 +262,84 @@ describe("a path that loses packets between its third and fourth hop", () => {
   });
 });
 
+describe("loss on the way to the fourth of seven hops", () => {
+  const WALKS = 60;
+  const queries = 3;
+  const rows = (["icmp", "udp", "tcp"] as const).flatMap((protocol) => [
+    { protocol, loss: 0.1, atLeast: 0, atTarget: [3, 12] as const },
+    { protocol, loss: 0.4, atLeast: 15, atTarget: [28, 45] as const },
+  ]);
+
+  it.each(rows)("shows at each hop behind it, and none before, by $protocol, share $loss", (row) => {
+    const { protocol, loss, atLeast, atTarget } = row;
+    const next = numbers(7);
+    for (let warm = 0; warm < 10; warm += 1) next();
+    const lossy: Network = (ttl, nth, at) => (ttl >= 4 && next() < loss ? null : line(7)(ttl, nth, at));
+    const sums = Array.from({ length: 7 }, () => ({ shown: 0, count: 0, unknown: 0 }));
+    for (let round = 0; round < WALKS; round += 1) {
+      const pace = paceOf({ protocol, maxHops: 30, queries });
+      const { hops } = walk(lossy, pace, END_TYPES[protocol]);
+      const losses = hopLoss(hops, true);
+      expect(losses.slice(0, 3)).toEqual([0, 0, 0]);
+      for (const [index, shown] of losses.slice(0, 7).entries()) {
+        const sum = sums[index];
+        if (sum === undefined || shown === 100) continue;
+        if (shown === null) sum.unknown += 1;
+        else [sum.shown, sum.count] = [sum.shown + shown, sum.count + 1];
+      }
+    }
+    const means = sums.slice(3).map(({ shown, count }) => shown / count);
+    for (const mean of means) expect(mean).toBeGreaterThanOrEqual(atLeast);
+    for (const mean of means) expect(mean).toBeLessThan(atTarget[1]);
+    expect(means.at(-1)).toBeGreaterThan(atTarget[0]);
+    for (const { unknown } of sums) expect(unknown).toBeLessThan(WALKS / 4);
+  });
+});
+
+describe("a router's own limit on answers", () => {
+  /** One that answers once a second after a burst, as Linux does. */
+  function limiter(burst: number): (at: number) => boolean {
+    let [tokens, last] = [burst, 0];
+    return (at) => {
+      tokens = Math.min(burst, tokens + (at - last) / 1_000);
+      last = at;
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    };
+  }
+
+  it.each(["icmp", "udp", "tcp"] as const)(
+    "is no loss, not even where every hop has it and no burst, by %s",
+    (protocol) => {
+      const limits = Array.from({ length: 5 }, () => limiter(1));
+      const limited: Network = (ttl, nth, at) => {
+        const isFree = protocol !== "udp" && ttl >= 4;
+        return isFree || limits[Math.min(ttl, 4)]?.(at) === true ? line(4)(ttl, nth, at) : null;
+      };
+      const { hops, reached } = walk(limited, paceOf({ protocol, maxHops: 30, queries: 5 }), END_TYPES[protocol]);
+      expect(reached).toBe(true);
+      expect(hopLoss(hops, true)).toEqual([0, 0, 0, 0]);
+      expect(hops.map(({ evidence }) => evidence.unclear)).toEqual([0, 0, 0, 0]);
+    },
+  );
+
+  it("is not known from loss where a harsher one is the last that answers", () => {
+    const harsh: Network = (ttl, nth, at) => (ttl > 2 || (ttl === 2 && nth % 3 !== 1) ? null : line(9)(ttl, nth, at));
+    const { hops } = walk(harsh, paceOf({ protocol: "udp", maxHops: 30, queries: 3 }));
+    expect(hopLoss(hops, false)).toEqual([0, null, 100, 100, 100, 100, 100]);
+  });
+
+  it("leaves no rows for probes that were never sent", () => {
+    const { hops } = walk((ttl, nth, at) => (ttl === 2 ? null : line(3)(ttl, nth, at)), { queries: 5 });
+    expect(hops.map(({ replies, sent }) => [replies.length, sent >= replies.length])).toEqual([
+      [5, true],
+      [3, true],
+      [5, true],
+    ]);
+  });
+});
+
 describe("what overshot the target", () => {
   it("counts with its answers: nothing sent to a target that answers all is lost", () => {
     const far: Network = (ttl) => ({
@@ -261,6 +351,6 @@ describe("what overshot the target", () => {
     const target = hops.at(-1);
     expect(target?.sent).toBeGreaterThan(3);
     expect(target?.roundTripsMs.length).toBe(target?.sent);
-    expect(hopLoss(hops, hops)).toEqual([0, 0, 0]);
+    expect(hopLoss(hops, true)).toEqual([0, 0, 0]);
   });
 });

@@ -1,0 +1,37 @@
+/**
+ * When this process last used up answers of each router, over all its traces: routers limit the errors they send, most
+ * to one a second and client (RFC 1812 section 4.3.2.8; Linux icmp_ratelimit). Times are monotonic milliseconds at which
+ * the probes left.
+ */
+export interface AnswerLedger {
+  /** A probe that left at `at` drew an answer from this address, or is going to ask it for one. */
+  note(ip: string, at: number): void;
+  /** Whether another probe than the one that left at `at` was noted in the second before it. */
+  isTaken(ips: readonly string[], at: number): boolean;
+  /** The last time noted of any of these addresses; -Infinity for none. */
+  lastOf(ips: readonly string[]): number;
+}
+
+/** A router that answers once a second has an answer left for a probe that leaves this long after the last one. */
+const LIMIT_MS = 1_000;
+// A probe of another trace may overtake one that left just before it.
+const OVERTAKING_MS = 20;
+const MOST_ADDRESSES = 1_024;
+const MOST_TIMES = 64;
+
+/** Makes an empty ledger. It remembers the newest addresses, and the newest times of each. */
+export function createAnswerLedger(): AnswerLedger {
+  const times = new Map<string, number[]>();
+  const of = (ips: readonly string[]): readonly number[] => ips.flatMap((ip) => times.get(ip) ?? []);
+  return {
+    note(ip, at) {
+      const known = times.get(ip) ?? [];
+      times.delete(ip);
+      times.set(ip, known.includes(at) ? known : [...known, at].slice(-MOST_TIMES));
+      const [oldest] = times.keys();
+      if (times.size > MOST_ADDRESSES && oldest !== undefined) times.delete(oldest);
+    },
+    isTaken: (ips, at) => of(ips).some((other) => other !== at && other > at - LIMIT_MS && other < at + OVERTAKING_MS),
+    lastOf: (ips) => of(ips).reduce((last, at) => Math.max(last, at), -Infinity),
+  };
+}

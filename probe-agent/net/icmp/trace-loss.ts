@@ -1,0 +1,61 @@
+import type { AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
+import type { Probe } from "#probe-agent/net/icmp/trace-probe.ts";
+import type { LossEvidence, TraceReply } from "#probe-agent/net/port/packets.ts";
+
+/** How far the trials of a hop have come: probes sent apart from the others to tell loss from a limit on answers. */
+export interface Trials {
+  readonly sent: number;
+  /** Answered, or silent, while no limit of one answer a second can explain it. */
+  readonly valid: readonly Probe[];
+  /** On their way. */
+  readonly open: number;
+}
+
+/** The addresses that answered, each once. */
+export function addressesOf(probes: readonly Probe[]): readonly string[] {
+  return [...new Set(probes.flatMap(({ reply }) => reply?.ip ?? []))];
+}
+
+/** Whether a hop may limit its answers: ICMP errors are limited, echo replies and TCP segments are not. */
+export function isLimited(probes: readonly Probe[]): boolean {
+  return probes.some(({ reply }) => reply !== null && !isUnlimited(reply));
+}
+
+/** Echo replies (RFC 792 type 0, RFC 4443 type 129) and TCP segments, which have no type. */
+function isUnlimited({ icmpType }: TraceReply): boolean {
+  return icmpType === null || icmpType === 0 || icmpType === 129;
+}
+
+/** The trials among the probes of one hop. A probe is silent `silentAfterMs` after it left. */
+export function trialsOf(probes: readonly Probe[], ledger: AnswerLedger, now: number, silentAfterMs: number): Trials {
+  const ips = addressesOf(probes);
+  const trials = probes.filter(({ isTrial }) => isTrial);
+  const isOpen = ({ reply, at }: Probe): boolean => reply === null && now < at + silentAfterMs;
+  const mayBeLimit = isLimited(probes);
+  return {
+    sent: trials.length,
+    open: trials.filter(isOpen).length,
+    valid: trials.filter((trial) => !isOpen(trial) && !(mayBeLimit && ledger.isTaken(ips, trial.at))),
+  };
+}
+
+/**
+ * What the probes of one hop say about loss. Where none is silent, all of them. Else the trials alone, or all of them
+ * where the hop does not limit its answers: what was not a trial may have met the limit, and its answers would be
+ * counted without its losses. `enough` valid trials tell.
+ */
+export function evidenceOf(
+  probes: readonly Probe[],
+  trials: Trials,
+  bounds: { readonly now: number; readonly silentAfterMs: number; readonly enough: number },
+): LossEvidence {
+  const { now, silentAfterMs, enough } = bounds;
+  const silent = probes.filter(({ reply, at }) => reply === null && now >= at + silentAfterMs).length;
+  const answered = probes.filter(({ reply }) => reply !== null).length;
+  if (trials.sent === 0 && silent === 0) return { sampled: answered, lost: 0, unclear: 0 };
+  if (!isLimited(probes)) return { sampled: answered + silent, lost: silent, unclear: 0 };
+  const lost = trials.valid.filter(({ reply }) => reply === null).length;
+  // Where all trials are lost, the answer that made the hop known counts: a hop that answered did not lose everything.
+  const sampled = trials.valid.length + (lost > 0 && lost === trials.valid.length ? 1 : 0);
+  return { sampled, lost, unclear: trials.valid.length < enough ? silent - lost : 0 };
+}
