@@ -63,6 +63,7 @@ const ODD: Readonly<Record<string, OddText>> = {
   },
   "half a surrogate pair": { inUrl: "a%ED%A0%80b", inHeader: null, inJson: "a\ud800b" },
   "no UTF-8": { inUrl: "a%FFb", inHeader: "a\u00ffb", inJson: null },
+  "a word of 600 letters": { inUrl: "a".repeat(600), inHeader: "a".repeat(600), inJson: "a".repeat(600) },
   "a broken escape": { inUrl: "a%zzb", inHeader: null, inJson: null },
 };
 
