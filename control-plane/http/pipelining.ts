@@ -4,10 +4,10 @@ import { Refusal } from "#control-plane/http/errors.ts";
 
 /** Requests of one connection that are worked on at once. */
 const MOST_IN_WORK = 8;
-/** Requests of one connection without an answer yet, those in work included. */
-const MOST_UNANSWERED = 100;
-/** A client that goes on and on after it was refused is not heard to the end. */
-const MOST_REFUSED = 1_000;
+/** Requests of one connection without an answer yet, those in work included. Each takes about 5 KB. */
+const MOST_UNANSWERED = 32;
+/** A client that has sent more than this beyond it is cut off at once. */
+const MOST_REFUSED = 32;
 
 /** The unanswered requests of one connection. */
 interface Pipeline {
