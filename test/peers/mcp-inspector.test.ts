@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runPeer, type PeerRun } from "#test/peers/run-peer.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { readMcpLine } from "#test/support/readme.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 let plane: TestControlPlane;
@@ -25,9 +26,11 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Runs the Inspector's command line against the agent endpoint; it keeps files of its own in its home. */
+/** Runs the Inspector with the endpoint and header of the README's line for clients; it keeps files in its home. */
 function inspect(...words: readonly string[]): Promise<PeerRun> {
-  const endpoint = ["--cli", `${plane.url}/mcp`, "--transport", "http", "--header", `Authorization: Bearer ${key}`];
+  const { url, header } = readMcpLine(key);
+  const here = url.replace("http://127.0.0.1:8080", plane.url);
+  const endpoint = ["--cli", here, "--transport", "http", "--header", header];
   return runPeer("mcp-inspector", [...endpoint, ...words], { env: { HOME: home } });
 }
 

@@ -1,0 +1,292 @@
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { LAUNCHER_PATH } from "#shared/client/programs.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
+import { ROOT } from "#test/laws/source-files.ts";
+import { freePort } from "#shared/client/up/postgres/server.ts";
+import { startNewcomer, type Newcomer } from "#test/support/newcomer.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { readMcpLine, readReadme } from "#test/support/readme.ts";
+
+// Every command and address of the README against a product that was started as the README says. A line that is new
+// there fails here until it is run, or has a reason why it is not.
+
+// Each is a process or two of its own, on a machine that runs other tests too.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let newcomer: Newcomer;
+let database: TestDatabase;
+/** What `probes token` printed. */
+let joining = "";
+/** Id of a key that may go. */
+let spareKey = "";
+
+beforeAll(async () => {
+  [newcomer, database] = await Promise.all([startNewcomer(), createTestDatabase()]);
+});
+afterAll(async () => {
+  await newcomer?.clean();
+  await database?.drop();
+});
+
+/** Runs a line that must succeed; its output. */
+async function succeed(line: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { status, stdout, stderr } = await newcomer.run(line, more);
+  expect(status, `${line}\n${stdout}${stderr}`).toBe(0);
+  return stdout;
+}
+
+/** Runs a curl line; the JSON of a 2xx answer. */
+async function ask(line: string): Promise<{ readonly data: Readonly<Record<string, unknown>>; readonly meta: object }> {
+  return JSON.parse(await succeed(`${line} -sS --fail-with-body`)) as { data: Record<string, unknown>; meta: object };
+}
+
+/** Fetches an address of the product, which the README writes without its scheme and host. */
+async function get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  const url = newcomer.atHome(path.startsWith("/") ? `http://127.0.0.1:8080${path}` : `http://${path}`);
+  const response = await fetch(url, { headers });
+  const text = await response.text();
+  expect(response.status, `${url}\n${text}`).toBe(200);
+  return text;
+}
+
+/** What an accepted call says to poll. */
+function poll({ poll_url }: Readonly<Record<string, unknown>>): Promise<string> {
+  const { pathname, search } = new URL(String(poll_url), "http://127.0.0.1");
+  return get(`${pathname}${search}`, { "x-api-key": newcomer.key });
+}
+
+/** Tries one line, given as it is run here; rejects where it does not do what the README says. */
+type Check = (line: string) => Promise<void>;
+
+/** What is run, by the literal text of the README. */
+const COMMANDS: Readonly<Record<string, Check>> = {
+  "npm start": async () => {
+    expect(newcomer.greeting).toContain(newcomer.atHome("http://127.0.0.1:8080\n"));
+    expect(newcomer.key).toMatch(/^vtg_\w{36}$/);
+    // "prints ... a curl line": each of them is run as it was printed.
+    const printed = newcomer.greeting.split("\n").filter((line) => line.startsWith("  curl "));
+    expect(printed).toHaveLength(2);
+    for (const line of printed) await ask(newcomer.atHome(line.trim()));
+  },
+  "deploy/vantage keys create --plan captain": async (line) => {
+    expect(await succeed(line)).toMatch(/^vtg_\w{36}\n\(key \d+, plan captain; shown only this once\)\n$/);
+  },
+  "deploy/vantage keys create --account-id 1": async (line) => {
+    expect(await succeed(line)).toMatch(/^vtg_\w{36}\n\(key \d+, plan captain; shown only this once\)\n$/);
+  },
+  "deploy/vantage keys create --plan pro": async (line) => {
+    const made = await succeed(line);
+    expect(made).toMatch(/^vtg_\w{36}\n\(key \d+, plan pro; /);
+    spareKey = /\(key (\d+),/.exec(made)?.[1] ?? "";
+  },
+  "deploy/vantage keys list": async (line) => {
+    const listed = await succeed(line);
+    // Of the first account: the key of the first start, and the one above.
+    expect(listed.match(/^\d+ +1 +vtg_\w+ +captain /gm)).toHaveLength(2);
+    expect(listed).not.toContain(newcomer.key);
+  },
+  "deploy/vantage keys delete ID": async (line) => {
+    expect(await succeed(line.replace("ID", spareKey))).toBe("Deleted.\n");
+  },
+  'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/check?url=https://example.com"': async (line) => {
+    expect((await ask(line)).data).toMatchObject({ code: 200, tls: { authorized: true } });
+  },
+  'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/ping?host=example.com&locations=all"': async (line) => {
+    expect((await ask(line)).data).toMatchObject({ locations: [{ status: "ok", data: { host: "example.com" } }] });
+  },
+  'curl -N -H "X-API-Key: $KEY" -H "Accept: text/event-stream" "http://127.0.0.1:8080/api/v4/ping?host=example.com&action=traceroute"':
+    async (line) => {
+      const events = await succeed(`${line} -sS`);
+      expect(events).toMatch(/^event: done$/m);
+      // As the greeting has said.
+      const isOff = newcomer.greeting.includes("ICMP and traceroute are off");
+      expect(events).toContain(isOff ? '"reason":"unsupported"' : "event: progress");
+    },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/measurements -d '{"tool": "ping", "params": {"host": "example.com"}, "locations": "all"}'`]:
+    async (line) => {
+      const { data } = await ask(line);
+      expect(await poll(data)).toContain('"tool":"ping"');
+    },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/batch -d '{"type": "http-status", "urls": ["https://example.com", "example.org"]}'`]:
+    async (line) => {
+      const { data } = await ask(line);
+      expect(await poll(data)).toContain(String(data["job_id"]));
+    },
+  "curl http://127.0.0.1:8080/api/open": async (line) => {
+    expect(await succeed(`${line} -sS`)).toContain("http-status");
+  },
+  'claude mcp add --transport http vantage http://127.0.0.1:8080/mcp --header "X-API-Key: $KEY"': async () => {
+    const { url, header } = readMcpLine(newcomer.key);
+    const [name = "", value = ""] = header.split(": ");
+    const client = new Client({ name: "readme", version: "1.0.0" });
+    const endpoint = new URL(newcomer.atHome(url));
+    await client.connect(new StreamableHTTPClientTransport(endpoint, { requestInit: { headers: { [name]: value } } }));
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toEqual(expect.arrayContaining(["check_ssl", "get_batch"]));
+    const call = { name: "check_http_status", arguments: { url: newcomer.atHome("https://example.com") } };
+    expect((await client.callTool(call)).structuredContent).toMatchObject({ code: 200 });
+    await client.close();
+  },
+  "deploy/vantage ssl example.com --key $KEY": async (line) => {
+    expect(await succeed(line)).toMatch(/^trusted: true$/m);
+  },
+  'mkdir -p ~/.local/bin && ln -s "$PWD/deploy/vantage" ~/.local/bin/': async (line) => {
+    await succeed(line);
+    const link = join(newcomer.home, ".local/bin/vantage");
+    expect(readlinkSync(link)).toBe(LAUNCHER_PATH);
+    expect(await succeed(`cd / && PATH="$HOME/.local/bin:$PATH" vantage --version`)).toMatch(/^\d+\.\d+\.\d+\n$/);
+  },
+  "DATABASE_URL=postgres://vantage@db.example/vantage deploy/vantage migrate": async (line) => {
+    expect(await succeed(line.replace(/postgres:\S+/, database.url))).toBe("Nothing to do.\n");
+  },
+  "DATABASE_URL=postgres://vantage@db.example/vantage deploy/vantage control-plane": async (line) => {
+    const [http, grpc] = [await freePort(), await freePort()];
+    const running = newcomer.start(line.replace(/postgres:\S+/, database.url), {
+      VANTAGE_HTTP_ADDR: `127.0.0.1:${http}`,
+      VANTAGE_GRPC_ADDR: `127.0.0.1:${grpc}`,
+      VANTAGE_METRICS_ADDR: "off",
+      VANTAGE_DATA_DIR: join(newcomer.home, "control-plane"),
+    });
+    await running.says("control plane listening");
+    expect(await running.end()).toBe(0);
+  },
+  "deploy/vantage doctor": async (line) => {
+    expect(await succeed(line)).toMatch(/^ok {4}ports: a control plane answers/m);
+  },
+  "deploy/vantage doctor --settings": async (line) => {
+    expect(await succeed(line)).toMatch(/^VANTAGE_LOG_LEVEL \(both\): /m);
+  },
+  "deploy/vantage probes list": async (line) => {
+    expect(await succeed(line)).toMatch(/^local-\w+ +local +online /m);
+  },
+  "deploy/vantage probes token --region us-east --ttl 1h --control-plane control-plane.example:50051": async (line) => {
+    joining = await succeed(line);
+    expect(joining).toMatch(/^vjt_/);
+  },
+  "VANTAGE_JOIN_TOKEN=vjt_... deploy/vantage agent --region us-east --control-plane control-plane.example:50051":
+    async (line) => {
+      const [token = ""] = joining.split("\n");
+      // The line to paste is the README's: the control plane is on this machine here, so it names the launcher in full.
+      const printed =
+        joining
+          .split("\n")
+          .find((each) => each.startsWith("  VANTAGE_JOIN_TOKEN="))
+          ?.trim() ?? "";
+      expect(printed.replace(LAUNCHER_PATH, LAUNCHER)).toBe(line.replace("vjt_...", token));
+      const running = newcomer.start(printed, { VANTAGE_AGENT_METRICS_ADDR: "off" });
+      await running.says('"attached"');
+      const bearer = { authorization: `Bearer ${newcomer.operatorToken}` };
+      expect(await get("/api/admin/probes?status=online", bearer)).toContain('"region":"us-east"');
+      expect(await running.end()).toBe(0);
+    },
+};
+
+/** Addresses and requests in running text. */
+const REQUESTS: Readonly<Record<string, Check>> = {
+  "/docs": async (path) => expect(await get(path)).toContain("<html"),
+  "/openapi.json": async (path) => expect(JSON.parse(await get(path))).toHaveProperty("openapi"),
+  "/api/v4/tools": async () => {
+    expect(await get("/api/v4/tools", { "x-api-key": newcomer.key })).toContain('"http-status"');
+  },
+  "/s/<id>": async (path) => {
+    const line = 'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/http-status?url=https://example.com&share=1"';
+    const { meta } = await ask(newcomer.atHome(line));
+    expect(await get(path.replace("<id>", (meta as { share_id: string }).share_id))).toContain("200");
+  },
+  "/api/open/<tool>?q=": async () => {
+    const asked = encodeURIComponent(newcomer.atHome("https://example.com"));
+    for (const format of ["", "&format=json", "&format=csv"])
+      expect(await get(`/api/open/http-status?q=${asked}${format}`)).toContain("200");
+  },
+  // By the line for MCP clients, above.
+  "POST /mcp": async (line) => expect(readMcpLine(newcomer.key).url.endsWith(line.replace("POST ", ""))).toBe(true),
+  "/healthz": async () => expect(JSON.parse(await get("/healthz"))).toEqual({ status: "ok" }),
+  "/readyz": async () => expect(JSON.parse(await get("/readyz"))).toMatchObject({ status: "ready", degraded: [] }),
+  "127.0.0.1:9464/metrics": async (address) =>
+    expectMetrics(await get(address), "vantage_http_request_duration_seconds"),
+  "127.0.0.1:9465/metrics": async (address) => expectMetrics(await get(address), "vantage_agent_jobs_total"),
+  "/api/admin/sd/probes": async () => {
+    const listed = await get("/api/admin/sd/probes", { authorization: `Bearer ${newcomer.operatorToken}` });
+    expect(JSON.parse(listed)[0]).toMatchObject({ labels: { __meta_vantage_region: "local" } });
+  },
+  "/api/v4/probe?target=&module=&region=": async (line) => {
+    const target = `target=${encodeURIComponent(newcomer.atHome("https://example.com"))}`;
+    const path = line.replace("target=", target).replace("module=", "module=http_2xx");
+    const authorization = `Bearer ${newcomer.key}`;
+    expect(await get(path.replace("region=", "region=local"), { authorization })).toMatch(/^probe_success 1$/m);
+  },
+};
+
+/** Every process shows its own figures under the standard names, what is running, and figures of its own. */
+function expectMetrics(text: string, own: string): void {
+  for (const name of ["process_cpu_seconds_total", "nodejs_eventloop_lag_seconds", "vantage_build_info", own])
+    expect(text).toMatch(new RegExp(`^${name}(?:_count)?(?:\\{[^}]*\\})? [0-9]`, "m"));
+}
+
+/** Commands that are not run here, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  "npm test": "this test is a part of it",
+  "npm run check": "CI runs it beside the tests",
+  "npm run test:lab": "needs root and network namespaces",
+  "npm run test:peers": "installs programs of others from the internet",
+  "npm run test:browser": "needs Chromium",
+  "npm run test:faults": "takes minutes",
+  "npm run bench": "takes minutes",
+};
+
+/** Blocks that are not commands, and what holds them. */
+const BLOCKS: Readonly<Record<string, string>> = {
+  yaml: "test/lab/prometheus.test.ts",
+  ts: "test/laws/registry.test.ts",
+};
+
+const readme = readReadme();
+const missing = (written: readonly string[], known: object) => written.filter((line) => !Object.hasOwn(known, line));
+
+describe("the README", () => {
+  it("has no command, address or block that nothing here knows", () => {
+    expect(missing(readme.commands, { ...COMMANDS, ...NOT_RUN })).toEqual([]);
+    expect(missing(readme.requests, REQUESTS)).toEqual([]);
+    expect(
+      missing(
+        readme.blocks.map(({ language }) => language),
+        BLOCKS,
+      ),
+    ).toEqual([]);
+  });
+
+  it("still has every line that is tried here", () => {
+    const written = Object.fromEntries([...readme.commands, ...readme.requests].map((line) => [line, true]));
+    expect(missing(Object.keys({ ...COMMANDS, ...REQUESTS, ...NOT_RUN }), written)).toEqual([]);
+  });
+
+  it("names only scripts and files that are there", () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object };
+    for (const [, name = ""] of readme.commands.join("\n").matchAll(/^npm (?:run )?([\w:]+)/gm))
+      expect(scripts, name).toHaveProperty([name]);
+    for (const file of Object.values(BLOCKS)) expect(existsSync(join(ROOT, file)), file).toBe(true);
+  });
+});
+
+describe("every command of the README does what it says", () => {
+  it.each(Object.keys(COMMANDS))("%s", async (line) => {
+    expect.hasAssertions();
+    await COMMANDS[line]?.(newcomer.atHome(line));
+  });
+});
+
+describe("every address of the README answers", () => {
+  it.each(Object.keys(REQUESTS))("%s", async (line) => {
+    expect.hasAssertions();
+    await REQUESTS[line]?.(line);
+  });
+});
+
+describe("Ctrl-C", () => {
+  it("stops everything", async () => {
+    expect(await newcomer.interrupt()).toEqual({ status: 0, left: [] });
+  });
+});

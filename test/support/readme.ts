@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "#test/laws/source-files.ts";
+
+/** What the README tells its reader to do. */
+export interface ReadmeLines {
+  /** Commands for a shell: those of sh blocks, and those in running text. Continued lines are one, comments are gone. */
+  readonly commands: readonly string[];
+  /** Requests and addresses in running text, as they are written but for "GET ": "/docs", "POST /mcp", "127.0.0.1:9464/metrics". */
+  readonly requests: readonly string[];
+  /** Blocks in other languages, by language. */
+  readonly blocks: readonly { readonly language: string; readonly text: string }[];
+}
+
+const FENCED = /^```(\w*)\n([\s\S]*?)^```$/gm;
+const COMMAND = /^(?:[A-Z_]+=\S+ )?(?:npm|node|curl|git|sh|sudo|ln|mkdir|claude|docker|psql|deploy\/vantage) /;
+const REQUEST =
+  /^(?:(?:GET|POST|PUT|PATCH|DELETE) \/|(?:127\.0\.0\.1:\d+)?\/(?:docs|openapi|healthz|readyz|metrics|s\/))/;
+
+/** Reads the README; the table of tools is left out, as it is made from the contracts. */
+export function readReadme(): ReadmeLines {
+  const text = readFileSync(join(ROOT, "README.md"), "utf8").replace(/<!-- tools:[\s\S]*<!-- \/tools -->/, "");
+  const fenced = [...text.matchAll(FENCED)].map(([, language = "", block = ""]) => ({ language, text: block }));
+  const inline = [...text.replaceAll(FENCED, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) =>
+    code.replaceAll("\n", " "),
+  );
+  return {
+    commands: [
+      ...fenced.filter(({ language }) => language === "sh").flatMap((block) => commandsOf(block.text)),
+      ...inline.filter((code) => COMMAND.test(code)),
+    ],
+    requests: inline.filter((code) => REQUEST.test(code)).map((code) => code.replace(/^GET /, "")),
+    blocks: fenced.filter(({ language }) => language !== "sh"),
+  };
+}
+
+function commandsOf(block: string): string[] {
+  const lines = block.replaceAll(/\\\n\s*/g, "").split("\n");
+  return lines.map((line) => line.replace(/\s+# .*$|^#.*$/, "").trim()).filter((line) => line !== "");
+}
+
+/** What the README's line for MCP clients gives a client: the endpoint, and a header with `key` in it. */
+export function readMcpLine(key: string): { readonly url: string; readonly header: string } {
+  const line = readReadme().commands.find((command) => command.startsWith("claude mcp add ")) ?? "false";
+  // The shell takes the line apart; the program is only named.
+  const script = `claude() { printf '%s\\n' "$@"; }; ${line}`;
+  const words = execFileSync("sh", ["-c", script], { env: { KEY: key }, encoding: "utf8" }).split("\n");
+  return {
+    url: words.find((word) => word.startsWith("http://")) ?? "",
+    header: words[words.indexOf("--header") + 1] ?? "",
+  };
+}

@@ -1,0 +1,85 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+
+/** How a command ended. */
+export interface CommandRun {
+  /** null: killed. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that goes on until it is ended. */
+export interface RunningCommand {
+  /** Waits until its output has the text; rejects where the command ends without it. */
+  says(text: string): Promise<void>;
+  /** SIGTERM; resolves with its status. */
+  end(): Promise<number | null>;
+}
+
+/** Runs lines in `sh`, in one directory and environment. */
+export interface Shell {
+  /** To its end, at most 60 s. */
+  run(line: string, more?: Readonly<Record<string, string>>): Promise<CommandRun>;
+  /** One command, not a pipeline; `NAME=value` may stand before it. */
+  start(line: string, more?: Readonly<Record<string, string>>): RunningCommand;
+  /** Kills what is still running. */
+  close(): void;
+}
+
+const LIMIT_MS = 60_000;
+
+/** A shell as a user has it: PATH is this process's, everything else is `environment`. */
+export function openShell(cwd: string, environment: Readonly<Record<string, string>>): Shell {
+  const children = new Set<ChildProcessByStdio<null, Readable, Readable>>();
+
+  function spawnLine(line: string, more: Readonly<Record<string, string>>) {
+    const env = { PATH: process.env["PATH"], ...environment, ...more };
+    const child = spawn("sh", ["-c", line], { cwd, env, timeout: LIMIT_MS, stdio: ["ignore", "pipe", "pipe"] });
+    children.add(child);
+    const ended = once(child, "close").then(([status]) => {
+      children.delete(child);
+      return status as number | null;
+    });
+    return { child, ended };
+  }
+
+  return {
+    async run(line, more = {}) {
+      const { child, ended } = spawnLine(line, more);
+      let [stdout, stderr] = ["", ""];
+      child.stdout.on("data", (chunk) => (stdout += String(chunk)));
+      child.stderr.on("data", (chunk) => (stderr += String(chunk)));
+      return { status: await ended, stdout, stderr };
+    },
+    start(line, more = {}) {
+      // The shell becomes the command, so that a signal reaches it.
+      const { child, ended } = spawnLine(`exec env ${line}`, more);
+      let output = "";
+      const waiting = new Set<() => void>();
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on("data", (chunk) => {
+          output += String(chunk);
+          for (const look of waiting) look();
+        });
+      }
+      return {
+        says: (text) =>
+          new Promise((resolve, reject) => {
+            const look = () => output.includes(text) && resolve();
+            waiting.add(look);
+            void ended.then(() => reject(new Error(`it never said ${text} but:\n${output}`)));
+            look();
+          }),
+        end() {
+          child.kill("SIGTERM");
+          return ended;
+        },
+      };
+    },
+    close() {
+      for (const child of children) child.kill("SIGKILL");
+    },
+  };
+}
