@@ -20,6 +20,7 @@ const STARTS: readonly (readonly [RegExp, name: string])[] = [
   [/^RFB \d/, "VNC"],
   // A SETTINGS frame of stream 0 of at most 255 octets (RFC 9113 section 3.4).
   [/^\u0000\u0000[^]\u0004[^]\u0000{4}/, "HTTP/2 without TLS"],
+  [/^\r?\n/, "an empty line where the status line should be"],
   [/^\s*</, "HTTP/0.9 or a bare page"],
 ];
 // oxlint-enable no-control-regex

@@ -66,6 +66,7 @@ describe("a hostile server", () => {
     ["%15%03%03%00%02%02%28", "not_http", "not HTTP/1 but TLS (ask by https://)"],
     ["220 mail.example ESMTP%0D%0A", "not_http", "not HTTP/1 but SMTP or FTP"],
     ["%00%00%06%04%00%00%00%00%00%00%03%00%00%00%64", "not_http", "not HTTP/1 but HTTP/2 without TLS"],
+    ["%0D%0AHTTP/1.1 200 OK", "not_http", "not HTTP/1 but an empty line where the status line should be"],
     ["<html>", "not_http", "not HTTP/1 but HTTP/0.9 or a bare page"],
     ["junk%00%1B[31m", "not_http", 'not HTTP/1 but another protocol, it begins with "junk\ufffd\ufffd[31m'],
   ])("that answers %j is told what it is", async (line, reason, words) => {
