@@ -85,7 +85,7 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
   registerTools(server, checks, gate, CONTRACTS, measurements);
   const answers = createAnswers(app);
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
-  registerMeasurements(server, { checks, gate, writes, measurements });
+  registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
   registerBatches(server, { gate, writes, batches: background.batches });
   registerSharedPage(server, { clock, measurements });
   registerAdminQueue(server, admin, jobs);

@@ -20,7 +20,12 @@ import { answer } from "#control-plane/http/request.ts";
 import { PLAN_NAMES, type PlanName } from "#control-plane/plans.ts";
 
 const PlanField = Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES], description: "Plan of the account" });
-const EmailField = Type.String({ minLength: 3, maxLength: 254, description: "Address of the account's owner" });
+const EmailField = Type.String({
+  minLength: 3,
+  maxLength: 254,
+  examples: ["ops@example.com"],
+  description: "Address of the account's owner",
+});
 
 const Create = Type.Object({ email: EmailField, plan: Type.Optional(PlanField) });
 const Update = Type.Object({ email: Type.Optional(EmailField), plan: Type.Optional(PlanField) });

@@ -1,11 +1,17 @@
 import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 
-const JobId = Type.String({ minLength: 1, maxLength: 100, description: "Id of the batch" });
+const JobId = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: "Id of the batch",
+  examples: ["bat_Y1x4QmZr8WcT2sVb"],
+});
 
 /** The body of POST /api/v4/batch. */
 export const SUBMIT = Type.Object({
   urls: Type.Array(Type.String(), {
+    examples: [["https://example.com", "example.org"]],
     description: "Targets, one tool's checks each; the plan limits how many",
     minItems: 1,
     maxItems: 1_000,

@@ -1,5 +1,6 @@
 import { Type, type TObject, type TSchema } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
+import { documentedBody } from "#control-plane/http/operation-body.ts";
 import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
 
 /** What the docs say of one route. */
@@ -13,7 +14,7 @@ export interface Operation {
   /** Schema of `data`. */
   readonly data: TSchema;
   readonly query?: TObject;
-  readonly body?: TObject;
+  readonly body?: TSchema;
   readonly errors?: readonly ErrorCode[];
   /** key: in X-API-Key or as Bearer. */
   readonly security?: "key" | "operator" | "none";
@@ -106,6 +107,7 @@ const WRITE_HEADERS = Type.Object({
       minLength: 1,
       maxLength: 255,
       pattern: "^[!-~]+$",
+      examples: ["order-4711"],
       description:
         "Your own name for this request. The same request under it within 60 seconds is answered as the first was, with " +
         "X-Idempotent-Replayed: true, and does nothing again; while the first is running it is 409.",
@@ -139,7 +141,7 @@ export function operation(described: Operation) {
     security: SECURITY[security],
     ...(isWrite ? { headers: WRITE_HEADERS } : {}),
     ...(query === undefined ? {} : { querystring: query }),
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined ? {} : { body: documentedBody(body) }),
     response,
   };
 }

@@ -27,7 +27,7 @@ export function readWrite<T extends TObject>(
 const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 /** An id in the query. */
-export const IdField = Type.Integer({ minimum: 1, maximum: MOST_ID, description: "Id of the resource" });
+export const IdField = Type.Integer({ minimum: 1, maximum: MOST_ID, description: "Id of the resource", examples: [1] });
 
 /** The query of routes that act on one resource. */
 export const IdQuery = Type.Object({ id: IdField });

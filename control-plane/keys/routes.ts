@@ -26,8 +26,10 @@ import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/plans.ts";
 const Create = Type.Object({
   plan: Type.Optional(Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES] })),
   account_id: Type.Optional(IdField),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  scopes: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: SCOPES.length })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, examples: ["grafana"] })),
+  scopes: Type.Optional(
+    Type.Array(Type.String(), { minItems: 1, maxItems: SCOPES.length, examples: [["check", "dns"]] }),
+  ),
 });
 const ListQuery = Type.Object({
   id: Type.Optional(IdField),

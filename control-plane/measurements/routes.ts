@@ -18,6 +18,7 @@ import { CANCEL, CREATE, CREATED, LISTED, READ, SHOWN, SWITCHES } from "#control
 import { isFinal, showMeasurement, showSummary } from "#control-plane/measurements/view.ts";
 import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/surfaces/event-stream.ts";
 import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+import { measurementBody } from "#control-plane/surfaces/measurement-body.ts";
 import { readLocations } from "#control-plane/surfaces/tool-request.ts";
 
 const URL = "/api/v4/measurements";
@@ -29,12 +30,14 @@ export interface MeasurementRoutesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly measurements: Measurements;
+  /** The tools a measurement may run; for the docs. */
+  readonly contracts: readonly Contract[];
 }
 
 /** POST, GET and DELETE /api/v4/measurements (decisions 6). */
 export function registerMeasurements(
   server: FastifyInstance,
-  { checks, gate, writes, measurements }: MeasurementRoutesDeps,
+  { checks, gate, writes, measurements, contracts }: MeasurementRoutesDeps,
 ): void {
   // A key needs the scope of the tool it names; who may read is decided by whose it is.
   const keyed = gate.keyed({ scope: null });
@@ -52,7 +55,7 @@ export function registerMeasurements(
       data: CREATED,
       otherwise: { status: 200, data: Type.Ref("DryRun#") },
       query: SWITCHES,
-      body: CREATE,
+      body: measurementBody(contracts),
       errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],
       isWrite: true,
     }),

@@ -3,7 +3,12 @@ import { Flag, Nullable } from "#shared/tools/fields.ts";
 import { PageFields } from "#control-plane/http/params.ts";
 import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
 
-const IdField = Type.String({ minLength: 1, maxLength: 100, description: "Id of the measurement" });
+const IdField = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: "Id of the measurement",
+  examples: ["msr_Y1x4QmZr8WcT2sVb"],
+});
 
 /** The body of POST /api/v4/measurements. */
 export const CREATE = Type.Object({

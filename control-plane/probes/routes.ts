@@ -11,7 +11,7 @@ const HOUR_SECONDS = 3_600;
 const REGION = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 const NewToken = Type.Object({
-  region: Type.String({ minLength: 1, maxLength: 32, description: "region the agents work in" }),
+  region: Type.String({ minLength: 1, maxLength: 32, examples: ["eu-west"], description: "Region the agents work in" }),
   ttl_seconds: Type.Optional(
     Type.Integer({
       minimum: 60,
@@ -33,9 +33,16 @@ const MadeToken = Type.Object({
   }),
 });
 
-const ProbeId = Type.String({ minLength: 1, maxLength: 64, description: "Id of the agent" });
+const ProbeId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: "Id of the agent",
+  examples: ["agt-0123456789abcdef"],
+});
 const ProbeQuery = Type.Object({ id: ProbeId });
-const Change = Type.Object({ enabled: Type.Boolean({ description: "false: stays attached and gets no work" }) });
+const Change = Type.Object({
+  enabled: Type.Boolean({ examples: [true], description: "false: stays attached and gets no work" }),
+});
 const Shown = Type.Object({
   id: ProbeId,
   region: Type.String({ description: "Region" }),

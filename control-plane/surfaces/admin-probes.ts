@@ -39,7 +39,9 @@ export const STATUS_FIELD = Type.Optional(
   Type.Unsafe<ProbeStatus>({ type: "string", enum: [...PROBE_STATUSES], description: "Only those of this status" }),
 );
 const ListQuery = Type.Object({
-  id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "This probe alone" })),
+  id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: "This probe alone", examples: ["agt-0123456789abcdef"] }),
+  ),
   status: STATUS_FIELD,
 });
 

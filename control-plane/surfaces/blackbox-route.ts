@@ -15,6 +15,7 @@ const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const QUERY = Type.Object({
   target: Type.String({
+    examples: ["https://example.com"],
     description:
       "URL, host or host:port, as the module wants it; http_*: example.org means https://example.org; dns_*: the server to ask",
   }),

@@ -3,17 +3,13 @@ import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { ERROR_ANSWER, META } from "#control-plane/http/operation.ts";
+import { componentName } from "#control-plane/surfaces/component-name.ts";
+import { measurementSchema } from "#control-plane/surfaces/measurement-body.ts";
 import { exampleOf } from "#control-plane/surfaces/examples.ts";
-
-/** Name of a tool's result among the document's components: email-check is EmailCheckResult. */
-function resultName({ name }: Contract): string {
-  const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
-  return `${words.join("")}Result`;
-}
 
 /** A reference to a tool's result, which every version and method answers with. */
 export function resultRef(contract: Contract): string {
-  return `${resultName(contract)}#`;
+  return `${componentName(contract, "Result")}#`;
 }
 
 /** What a call of v4 may answer with: the tool's own result, or with locations or dry_run another shape (decisions 6). */
@@ -72,8 +68,9 @@ export function addComponents(server: FastifyInstance, contracts: readonly Contr
   for (const shared of [ERROR_ANSWER, LOCATION, LOCATIONS_ANSWER, DRY_RUN]) server.addSchema(shared);
   for (const contract of contracts) {
     const example = exampleOf(contract.name);
+    server.addSchema(measurementSchema(contract));
     server.addSchema({
-      $id: resultName(contract),
+      $id: componentName(contract, "Result"),
       title: contract.title,
       ...contract.result,
       ...(example === null ? {} : { examples: [example.data] }),

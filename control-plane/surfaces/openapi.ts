@@ -1,5 +1,6 @@
 import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
+import { escapeDescriptions } from "#control-plane/surfaces/markdown.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createDocument, prepareDocument, sendDocument, type Document } from "#control-plane/http/document.ts";
 
@@ -62,7 +63,8 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
     url: "/openapi.json",
     schema: { hide: true },
     handler: (request, reply) => {
-      document ??= createDocument(JSON.stringify(server.swagger()), { type: "application/json; charset=utf-8" });
+      const text = (): string => JSON.stringify(escapeDescriptions(server.swagger()));
+      document ??= createDocument(text(), { type: "application/json; charset=utf-8" });
       return sendDocument(request, reply, document);
     },
   });

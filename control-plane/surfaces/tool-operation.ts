@@ -5,7 +5,6 @@ import type { ErrorCode } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { callData, resultRef } from "#control-plane/surfaces/components.ts";
-import { exampleOf } from "#control-plane/surfaces/examples.ts";
 import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
 
 /** Errors of a tool's call beyond those of every keyed route. */
@@ -23,7 +22,7 @@ const TOOL_ERRORS: readonly ErrorCode[] = [
 export function toolOperation(contract: Contract, version: Version, method: "GET" | "POST") {
   const { properties } = contract.params;
   const fields = version === "v4" ? { ...properties, ...CALL_PARAMS.properties } : properties;
-  const params = publishParams(Type.Object(fields), exampleOf(contract.name)?.params);
+  const params = publishParams(Type.Object(fields), contract.example);
   const inBody = method === "POST";
   return {
     ...operation({
@@ -32,7 +31,7 @@ export function toolOperation(contract: Contract, version: Version, method: "GET
       summary: contract.title,
       description: contract.summary,
       data: version === "v4" ? callData(contract) : Type.Ref(resultRef(contract)),
-      ...(inBody ? { body: params } : { query: params }),
+      ...(inBody ? { body: { ...params, examples: [contract.example] } } : { query: params }),
       errors: TOOL_ERRORS,
     }),
     ...(inBody ? { consumes: ["application/json", "application/x-www-form-urlencoded"] } : {}),

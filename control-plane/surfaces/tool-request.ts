@@ -12,6 +12,7 @@ import { warningsFor } from "#control-plane/http/warnings.ts";
 export const CALL_PARAMS = Type.Object({
   locations: Type.Optional(
     Type.Unsafe<string | readonly string[]>({
+      examples: ["all"],
       description:
         "Where to run: comma list (in JSON also an array) of region, country, continent, city, AS<number>, tag, " +
         "probe:<id> or all; + joins terms, ! negates, :n asks for n probes. Without it one probe answers",

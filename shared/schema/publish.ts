@@ -12,11 +12,14 @@ export function publishField(schema: TSchema, switches: "text" | "boolean" = "te
     ...rest
   } = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
   const { default: value } = rest;
+  // Hosts of agents hand every byte of a schema on to a model; documents show the examples.
+  const { examples: _examples, ...lean } = rest;
   if (kind === "flag" && switches === "boolean") {
-    const { enum: _words, ...flag } = rest;
+    const { enum: _words, ...flag } = lean;
     return { ...flag, type: "boolean" };
   }
-  return value === undefined ? rest : { ...rest, default: asSent(value) };
+  const shown = switches === "boolean" ? lean : rest;
+  return value === undefined ? shown : { ...shown, default: asSent(value) };
 }
 
 /** A value as it is sent where the type on the wire is text. */

@@ -102,7 +102,12 @@ export const check = defineTool({
     follow: withDefault(Flag({ description: "Follow redirects, ten at most" }), true),
     timeout: withDefault(Type.Integer({ minimum: 1, maximum: 30, description: "For the whole chain, seconds" }), 15),
     ua: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, description: "User-Agent to send instead of ours" }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        examples: ["Mozilla/5.0"],
+        description: "User-Agent to send instead of ours",
+      }),
     ),
   }),
   result: Type.Object({

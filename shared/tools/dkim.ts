@@ -49,6 +49,7 @@ export const dkim = defineTool({
     selector: Type.Optional(
       Type.String({
         maxLength: MAX_SELECTOR,
+        examples: ["default"],
         description: "Selector (s= of the signature), may have dots; default: well-known ones are tried",
       }),
     ),

@@ -5,6 +5,8 @@ export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resour
 
 interface Described {
   readonly description: string;
+  /** Values as they are sent, for documents. */
+  readonly examples?: readonly string[];
 }
 
 /** An http(s) URL, or a host to put https:// before (shared/target-url.ts); checked by the egress rules before anything happens. */

@@ -24,7 +24,7 @@ const PARAMS = {
   ports: Type.Optional(
     IntegerList(
       { minimum: 1, maximum: 65_535 },
-      { description: "ports: TCP ports to look at, comma-separated, at most 20", maxItems: 20 },
+      { description: "ports: TCP ports to look at, comma-separated, at most 20", maxItems: 20, examples: ["80,443"] },
     ),
   ),
   max_hops: withDefault(integer(1, 30, "traceroute: farthest hop to ask"), 30),
@@ -35,7 +35,7 @@ const PARAMS = {
   interval_ms: withDefault(integer(100, 1_000, "ping: from one echo to the next, milliseconds"), 200),
   ttl: withDefault(integer(1, 255, "ping: TTL or hop limit of the echoes"), 64),
   ip_version: Type.Optional(
-    Type.Integer({ minimum: 4, maximum: 6, multipleOf: 2, description: "4 or 6: use this family only" }),
+    Type.Integer({ minimum: 4, maximum: 6, multipleOf: 2, examples: [4], description: "4 or 6: use this family only" }),
   ),
   protocol: Type.Optional(
     words(

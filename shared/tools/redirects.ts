@@ -47,7 +47,12 @@ export const redirects = defineTool({
     url: Url({ description: "URL to begin with" }),
     max: withDefault(Type.Integer({ minimum: 1, maximum: 30, description: "Redirects followed at most" }), 10),
     ua: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, description: "User-Agent to send instead of ours" }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        examples: ["Mozilla/5.0"],
+        description: "User-Agent to send instead of ours",
+      }),
     ),
   }),
   result: Type.Object({

@@ -110,6 +110,7 @@ export const robots = defineTool({
       Type.String({
         minLength: 1,
         maxLength: 8192,
+        examples: ["/private"],
         description: "URL, or path of the site, to test the rules with; example.org/x means https://example.org/x",
       }),
     ),

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type, type TSchema } from "typebox";
 import { Counter, type Registry } from "prom-client";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { publishParams } from "#shared/schema/publish.ts";
@@ -167,16 +167,19 @@ function keyOf({ name, contract, q }: OpenTool, params: Readonly<Record<string, 
 }
 
 function openOperation({ contract, name, q, extra }: OpenTool) {
-  const properties = publishParams(contract.params).properties as Readonly<Record<string, never>>;
-  const target = properties[q] as { readonly description?: string } | undefined;
+  const properties = publishParams(contract.params, contract.example).properties as Readonly<Record<string, TSchema>>;
+  const { description = "Target", examples = [] } = (properties[q] ?? {}) as {
+    readonly description?: string;
+    readonly examples?: readonly unknown[];
+  };
   return plainOperation({
     id: `open_${name.replaceAll("-", "_")}`,
     tag: "Open tier",
     summary: contract.title,
     description: `${contract.summary}. Without a key; answers are kept for ${CACHE_SECONDS} s.`,
     query: Type.Object({
-      q: Type.String({ description: target?.description ?? "Target" }),
-      ...Object.fromEntries(extra.map((field) => [field, properties[field]])),
+      q: Type.String({ description, examples }),
+      ...Object.fromEntries(extra.map((field) => [field, Type.Optional(properties[field] ?? Type.String())])),
       format: Type.Optional(
         Type.Unsafe<Format>({ type: "string", enum: FORMATS, default: "text", description: "Form of the answer" }),
       ),

@@ -107,7 +107,7 @@ describe("keys", () => {
     const refusals = [
       [{ plan: "free", scopes: ["check", "monitors"] }, "enum"],
       [{ plan: "pro", scopes: ["everything"] }, "enum"],
-      [{ scopes: [] }, "type"],
+      [{ scopes: [] }, "range"],
       [{ scopes: "check" }, "type"],
     ] as const;
     for (const [body, reason] of refusals) {

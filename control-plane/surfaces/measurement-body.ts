@@ -1,0 +1,49 @@
+import { Type, type TSchema } from "typebox";
+import { publishParams } from "#shared/schema/publish.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { tellDefaults } from "#control-plane/http/operation-body.ts";
+import { componentName } from "#control-plane/surfaces/component-name.ts";
+import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
+
+const SUFFIX = "Measurement";
+
+/** The body of POST /api/v4/measurements for one tool: its parameters under `params`, and those of every call. */
+export function measurementSchema(contract: Contract) {
+  const params = tellDefaults(publishParams(contract.params, contract.example));
+  const ofEveryCall = Object.entries<TSchema>(publishParams(CALL_PARAMS).properties);
+  const isRequired = (contract.params.required ?? []).length > 0;
+  return {
+    $id: componentName(contract, SUFFIX),
+    ...Type.Object(
+      {
+        tool: Type.Enum([contract.name], { description: "Name of the tool, as GET /api/v4/tools lists it" }),
+        params: isRequired ? params : Type.Optional(params),
+        ...Object.fromEntries(ofEveryCall.map(([name, schema]) => [name, Type.Optional(schema)])),
+      },
+      {
+        title: contract.title,
+        description: contract.summary,
+        additionalProperties: false,
+        examples: [sampleOf(contract)],
+      },
+    ),
+  };
+}
+
+function sampleOf({ name, example }: Contract) {
+  return { tool: name, params: example };
+}
+
+/** The body of POST /api/v4/measurements: one of the tools', told apart by `tool`. */
+export function measurementBody(contracts: readonly Contract[]): TSchema {
+  const names = contracts.map((contract) => [contract.name, componentName(contract, SUFFIX)] as const);
+  const [first] = contracts;
+  return Type.Unsafe<unknown>({
+    oneOf: names.map(([, component]) => Type.Ref(`${component}#`)),
+    discriminator: {
+      propertyName: "tool",
+      mapping: Object.fromEntries(names.map(([tool, component]) => [tool, `#/components/schemas/${component}`])),
+    },
+    ...(first === undefined ? {} : { examples: [sampleOf(first)] }),
+  });
+}
