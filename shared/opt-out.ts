@@ -27,7 +27,7 @@ export function parseOptOut(text: string): ReadOptOut {
   for (const [index, raw] of text.split(/\r\n|\n|\r/).entries()) {
     const line = index + 1;
     if (raw.length > MAX_LINE) return { ok: false, line, message: `is over ${MAX_LINE} characters` };
-    const entry = raw.replace(/#.*$/, "").trim();
+    const entry = (raw.split("#", 1)[0] ?? "").trim();
     if (entry === "") continue;
     entries += 1;
     if (entries > MAX_OPT_OUT_ENTRIES)

@@ -184,7 +184,10 @@ function withoutSuffix(target: string): string {
 
 /** RFC 9112, section 3.2.2: a server accepts the absolute form as well. `*` and the like match no route. */
 function toOriginForm(target: string): string {
-  const [, path] = /^https?:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];
-  if (path === undefined) return `/${target}`;
+  const scheme = /^https?:\/\//i.exec(target)?.[0];
+  if (scheme === undefined) return `/${target}`;
+  const rest = target.slice(scheme.length);
+  const start = rest.search(/[/?#]/);
+  const path = start === -1 ? "" : rest.slice(start);
   return path.startsWith("/") ? path : `/${path}`;
 }

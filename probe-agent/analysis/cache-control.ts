@@ -31,7 +31,7 @@ const KNOWN = new Set([
   "only-if-cached",
 ]);
 const DIRECTIVE =
-  /[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]*)))?)?[ \t]*(?:,|$)/y;
+  /[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]*)))?[ \t]*)?(?:,|$)/y;
 const MAX_CHARACTERS = 16_384;
 /** Larger delta-seconds count as this (RFC 9111 section 1.2.2). */
 const MAX_SECONDS = 2_147_483_648;

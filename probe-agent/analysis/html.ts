@@ -21,9 +21,19 @@ const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
 export function isHtml(contentType: string | null, body: Uint8Array): boolean {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type !== "") return HTML_TYPES.has(type);
-  return /^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i.test(
-    Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 512)).toString("latin1"),
-  );
+  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 512)).toString("latin1");
+  return /^<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i.test(withoutLeadingComments(start));
+}
+
+/** The text behind the comments and white space at its start; "" where a comment is not closed. */
+function withoutLeadingComments(text: string): string {
+  let rest = text.trimStart();
+  while (rest.startsWith("<!--")) {
+    const end = rest.indexOf("-->", "<!--".length);
+    if (end === -1) return "";
+    rest = rest.slice(end + "-->".length).trimStart();
+  }
+  return rest;
 }
 
 /** Decodes and parses a page; `contentType` is the header's value. Any bytes give a page. */

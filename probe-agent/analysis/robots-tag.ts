@@ -19,17 +19,24 @@ export function parseRobotsTags(values: readonly string[]): RobotsTag[] {
     let tag = { agent: "*", directives: [] as string[] };
     tags.push(tag);
     for (const element of elementsOf(value.slice(0, MAX_CHARACTERS).toWellFormed())) {
-      const named = /^([a-z0-9_*-]{1,100})[ \t]*:[ \t]*(.*)$/.exec(element);
-      const directive = named !== null && !VALUED.has(named[1] ?? "") ? (named[2] ?? "") : element;
-      if (named !== null && directive !== element) {
-        tag = { agent: named[1] ?? "*", directives: [] };
+      const [head = "", name] = /^([a-z0-9_*-]{1,100})[ \t]*:/.exec(element) ?? [];
+      const agent = name === undefined || VALUED.has(name) ? null : name;
+      const directive = agent === null ? element : element.slice(head.length).trimStart();
+      if (agent !== null) {
+        tag = { agent, directives: [] };
         tags.push(tag);
       }
       entries += 1;
-      if (directive !== "" && entries <= MAX_ENTRIES) tag.directives.push(directive.replace(/[ \t]*:[ \t]*/, ":"));
+      if (directive !== "" && entries <= MAX_ENTRIES) tag.directives.push(withBareColon(directive));
     }
   }
   return tags.filter(({ directives }) => directives.length > 0);
+}
+
+/** Without white space around the first colon. */
+function withBareColon(directive: string): string {
+  const colon = directive.indexOf(":");
+  return colon === -1 ? directive : `${directive.slice(0, colon).trimEnd()}:${directive.slice(colon + 1).trimStart()}`;
 }
 
 /** Comma-separated parts in lower case; a date of unavailable_after keeps the comma after its day. */

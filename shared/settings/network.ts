@@ -1,3 +1,4 @@
+import { withoutTrailing } from "#shared/trailing.ts";
 import { isIP } from "node:net";
 import { parseHostPort } from "#shared/settings/address.ts";
 import type { Kind } from "#shared/settings/kind.ts";
@@ -11,7 +12,7 @@ export function url(allowed: string, schemes: readonly string[]): Kind<string> {
       const parsed = URL.parse(value);
       if (!parsed || !schemes.includes(parsed.protocol)) return undefined;
       const hasHost = parsed.hostname !== "" || parsed.protocol === "mailto:";
-      return hasHost ? value.replace(/\/+$/, "") : undefined;
+      return hasHost ? withoutTrailing(value, (character) => character === "/") : undefined;
     },
   };
 }

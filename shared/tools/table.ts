@@ -12,5 +12,9 @@ export function toolTable(contracts: readonly Contract[]): string {
 
 /** A README with the table between its two marker comments replaced. */
 export function withToolTable(readme: string, contracts: readonly Contract[]): string {
-  return readme.replace(/(<!-- tools: [^\n]*-->\n)[\s\S]*?(<!-- \/tools -->)/, `$1${toolTable(contracts)}\n$2`);
+  const lines = readme.split("\n");
+  const start = lines.findIndex((line) => line.startsWith("<!-- tools: ") && line.endsWith("-->"));
+  const end = lines.indexOf("<!-- /tools -->", start);
+  if (start === -1 || end === -1) return readme;
+  return [...lines.slice(0, start + 1), toolTable(contracts), ...lines.slice(end)].join("\n");
 }

@@ -1,3 +1,5 @@
+import { isLinkItem } from "#probe-agent/analysis/ai/link-item.ts";
+
 /** An llms.txt as its proposal describes it (llmstxt.org): an H1, a quoted summary, H2 sections of links. */
 export interface LlmsTxt {
   /** It has a title, and every section holds links in the proposed form. */
@@ -14,9 +16,6 @@ const MAX_LINES = 20_000;
 const MAX_SECTIONS = 100;
 const MAX_ERRORS = 20;
 const MAX_TEXT = 500;
-/** `- [name](url)`, notes after a colon. Brackets and parentheses may stand in pairs (CommonMark, links). */
-const LINK =
-  /^[-*+][ \t]+\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){1,500}\]\((?:<[^<>\n]{1,2048}>|(?:[^()<>\s]|\([^()\s]{0,200}\)){1,2048})\)(?:[ \t]*:?[ \t].{0,5000})?$/;
 const FENCE = /^(?:```|~~~)/;
 
 /** Reads an llms.txt; a byte order mark is skipped. Any text gives an answer. */
@@ -46,7 +45,7 @@ export function parseLlmsTxt(text: string): LlmsTxt {
       if (sections.length < MAX_SECTIONS) sections.push({ name: line.slice(3).trim().slice(0, MAX_TEXT), links: 0 });
     } else if (line.startsWith(">") && section === undefined) summary ??= line.slice(1).trim().slice(0, MAX_TEXT);
     else if (section !== undefined && /^[-*+][ \t]/.test(line)) {
-      if (LINK.test(line.slice(0, 8_000))) section.links += 1;
+      if (isLinkItem(line)) section.links += 1;
       else complain(index, "not a link in the form - [name](url): notes");
     }
   }

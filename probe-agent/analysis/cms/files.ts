@@ -31,6 +31,18 @@ function byPattern(path: string, pattern: RegExp): KnownFile {
   };
 }
 
+/** A file in which the version stands at most `within` characters behind the first `mark`. */
+function byMark(path: string, mark: string, within: number, pattern: RegExp): KnownFile {
+  return {
+    path,
+    read(text) {
+      const start = text.indexOf(mark);
+      const match = start === -1 ? null : pattern.exec(text.slice(start + mark.length, start + mark.length + within));
+      return match === null ? null : { version: match[1] ?? null, match: mark + match[0] };
+    },
+  };
+}
+
 function byJson(path: string, read: (value: unknown) => FileSays | null): KnownFile {
   return {
     path,
@@ -66,6 +78,8 @@ function readRestIndex(value: unknown): FileSays | null {
   return { version: null, match: "namespace wp/v2", plugins };
 }
 
+const VERSION_ELEMENT = /<version>(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?)/;
+
 /** At most three a system, by slug. */
 const FILES = new Map<string, readonly KnownFile[]>([
   [
@@ -85,11 +99,8 @@ const FILES = new Map<string, readonly KnownFile[]>([
   [
     "joomla",
     [
-      byPattern(
-        "administrator/manifests/files/joomla.xml",
-        /<name>files_joomla<\/name>[^]{0,1500}?<version>(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?)/,
-      ),
-      byPattern("language/en-GB/langmetadata.xml", /<metafile [^]{0,1000}?<version>(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?)/),
+      byMark("administrator/manifests/files/joomla.xml", "<name>files_joomla</name>", 1500, VERSION_ELEMENT),
+      byMark("language/en-GB/langmetadata.xml", "<metafile ", 1000, VERSION_ELEMENT),
     ],
   ],
   [
@@ -109,10 +120,7 @@ const FILES = new Map<string, readonly KnownFile[]>([
     ),
   ],
   ["discourse", [byJson("about.json", (value) => versionIn(field(value, "about", "version")))]],
-  [
-    "moodle",
-    [byPattern("lib/upgrade.txt", /core libraries and APIs[^]{0,2000}?^={3} (\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)/m)],
-  ],
+  ["moodle", [byMark("lib/upgrade.txt", "core libraries and APIs", 2000, /^={3} (\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)/m)]],
   ["phpbb", [byPattern("styles/prosilver/style.cfg", /^phpbb_version = (\d\.\d{1,2}\.\d{1,3})/m)]],
   [
     "shopify",

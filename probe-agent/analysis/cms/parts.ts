@@ -18,51 +18,51 @@ interface Layout {
   readonly plugins: readonly RegExp[];
 }
 
-const NAME = String.raw`([\w.-]{1,80})`;
-
-function layout(themes: readonly string[], plugins: readonly string[]): Layout {
-  const compile = (pattern: string): RegExp => new RegExp(pattern.replace("<name>", NAME));
-  return { themes: themes.map(compile), plugins: plugins.map(compile) };
+function layout(themes: readonly RegExp[], plugins: readonly RegExp[]): Layout {
+  return { themes, plugins };
 }
 
 /** Where each system keeps its themes and plugins, by its own documentation. */
 const LAYOUTS = new Map<string, Layout>([
-  ["wordpress", layout(["/wp-content/themes/<name>/"], ["/wp-content/(?:mu-)?plugins/<name>/"])],
+  [
+    "wordpress",
+    layout([/\/wp-content\/themes\/([\w.-]{1,80})\//], [/\/wp-content\/(?:mu-)?plugins\/([\w.-]{1,80})\//]),
+  ],
   [
     "drupal",
     layout(
-      ["(?<!/core)/themes/(?:contrib/|custom/)?<name>/"],
-      ["(?<!/core)/modules/(?:contrib/|custom/)?(?!contrib/|custom/)<name>/"],
+      [/(?<!\/core)\/themes\/(?:contrib\/|custom\/)?([\w.-]{1,80})\//],
+      [/(?<!\/core)\/modules\/(?:contrib\/|custom\/)?(?!contrib\/|custom\/)([\w.-]{1,80})\//],
     ),
   ],
   [
     "joomla",
     layout(
-      ["^(?!.*/media/).*/templates/<name>/", "/media/templates/site/<name>/"],
-      ["/(?:components|modules|media)/((?:com|mod|plg)_[\\w-]{1,80})/", "/plugins/[\\w-]{1,40}/<name>/"],
+      [/^(?!.*\/media\/).*\/templates\/([\w.-]{1,80})\//, /\/media\/templates\/site\/([\w.-]{1,80})\//],
+      [/\/(?:components|modules|media)\/((?:com|mod|plg)_[\w-]{1,80})\//, /\/plugins\/[\w-]{1,40}\/([\w.-]{1,80})\//],
     ),
   ],
-  ["typo3", layout([], ["/typo3conf/ext/<name>/"])],
+  ["typo3", layout([], [/\/typo3conf\/ext\/([\w.-]{1,80})\//])],
   [
     "magento",
     layout(
-      ["/frontend/([\\w-]{1,60}/[\\w-]{1,60})/[a-z]{2}_[A-Z]{2}/"],
-      ["/frontend/[\\w-]{1,60}/[\\w-]{1,60}/[a-z]{2}_[A-Z]{2}/([A-Z][A-Za-z0-9]{1,60}_[A-Z][A-Za-z0-9]{1,60})/"],
+      [/\/frontend\/([\w-]{1,60}\/[\w-]{1,60})\/[a-z]{2}_[A-Z]{2}\//],
+      [/\/frontend\/[\w-]{1,60}\/[\w-]{1,60}\/[a-z]{2}_[A-Z]{2}\/([A-Z][A-Za-z0-9]{1,60}_[A-Z][A-Za-z0-9]{1,60})\//],
     ),
   ],
-  ["prestashop", layout(["/themes/<name>/"], ["/modules/<name>/"])],
-  ["opencart", layout(["/catalog/view/theme/<name>/"], [])],
-  ["mediawiki", layout(["/skins/<name>/"], ["/extensions/<name>/"])],
-  ["moodle", layout(["/theme/<name>/"], [])],
-  ["phpbb", layout(["/styles/<name>/theme/"], ["/ext/([\\w-]{1,60}/[\\w-]{1,60})/"])],
-  ["concrete-cms", layout(["/application/themes/<name>/"], ["/packages/<name>/"])],
-  ["grav", layout(["/user/themes/<name>/"], ["/user/plugins/<name>/"])],
-  ["october-cms", layout(["/themes/<name>/"], ["/plugins/([\\w-]{1,60}/[\\w-]{1,60})/"])],
-  ["modx", layout([], ["/assets/components/<name>/"])],
-  ["dnn", layout(["/Portals/[\\w-]{1,40}/Skins/<name>/"], ["/DesktopModules/<name>/"])],
-  ["1c-bitrix", layout(["/bitrix/templates/<name>/"], [])],
-  ["bludit", layout(["/bl-themes/<name>/"], ["/bl-plugins/<name>/"])],
-  ["silverstripe", layout(["/_resources/themes/<name>/"], [])],
+  ["prestashop", layout([/\/themes\/([\w.-]{1,80})\//], [/\/modules\/([\w.-]{1,80})\//])],
+  ["opencart", layout([/\/catalog\/view\/theme\/([\w.-]{1,80})\//], [])],
+  ["mediawiki", layout([/\/skins\/([\w.-]{1,80})\//], [/\/extensions\/([\w.-]{1,80})\//])],
+  ["moodle", layout([/\/theme\/([\w.-]{1,80})\//], [])],
+  ["phpbb", layout([/\/styles\/([\w.-]{1,80})\/theme\//], [/\/ext\/([\w-]{1,60}\/[\w-]{1,60})\//])],
+  ["concrete-cms", layout([/\/application\/themes\/([\w.-]{1,80})\//], [/\/packages\/([\w.-]{1,80})\//])],
+  ["grav", layout([/\/user\/themes\/([\w.-]{1,80})\//], [/\/user\/plugins\/([\w.-]{1,80})\//])],
+  ["october-cms", layout([/\/themes\/([\w.-]{1,80})\//], [/\/plugins\/([\w-]{1,60}\/[\w-]{1,60})\//])],
+  ["modx", layout([], [/\/assets\/components\/([\w.-]{1,80})\//])],
+  ["dnn", layout([/\/Portals\/[\w-]{1,40}\/Skins\/([\w.-]{1,80})\//], [/\/DesktopModules\/([\w.-]{1,80})\//])],
+  ["1c-bitrix", layout([/\/bitrix\/templates\/([\w.-]{1,80})\//], [])],
+  ["bludit", layout([/\/bl-themes\/([\w.-]{1,80})\//], [/\/bl-plugins\/([\w.-]{1,80})\//])],
+  ["silverstripe", layout([/\/_resources\/themes\/([\w.-]{1,80})\//], [])],
 ]);
 const MAX_PLUGINS = 100;
 

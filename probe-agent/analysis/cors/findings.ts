@@ -1,3 +1,4 @@
+import { withoutTrailing } from "#shared/trailing.ts";
 import type { CorsGrant, CorsHeaders } from "#probe-agent/analysis/cors/check.ts";
 import type { OriginKind } from "#probe-agent/analysis/cors/origins.ts";
 
@@ -155,7 +156,7 @@ function malformedFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] 
 }
 
 function loose(origin: string): string {
-  const bare = origin.trim().toLowerCase().replace(/\/+$/, "");
+  const bare = withoutTrailing(origin.trim().toLowerCase(), (character) => character === "/");
   return bare.replace(/^(https:\/\/.*):443$/, "$1").replace(/^(http:\/\/.*):80$/, "$1");
 }
 

@@ -16,8 +16,10 @@ const DISGUISES: Readonly<Record<Disguise, string>> = {
   latin_look_alikes: "is written in letters that look like Latin ones",
   invisible_characters: "holds invisible characters",
 };
-// An address somewhere in a display name; bounded, so that it cannot run long.
-const ADDRESS_IN_NAME = /[^\s<>"'(),;:@]{1,64}@([\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8})/u;
+const LOCAL_PART = /[^\s<>"'(),;:@]/;
+const DOMAIN = /[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/uy;
+/** Characters of a display name that are looked at for an address. */
+const MAX_NAME = 512;
 /** Addresses looked at for disguises. */
 const MAX_ADDRESSES = 200;
 
@@ -61,7 +63,7 @@ export function addressAnomalies({ result, byKey }: Examined): Anomaly[] {
 
 function oddAddress({ field, name, domain }: Examined["result"]["addresses"][number]): Anomaly[] {
   const written = NAMES[field] ?? field;
-  const claimed = ADDRESS_IN_NAME.exec((name ?? "").slice(0, 512))?.[1]?.toLowerCase() ?? null;
+  const claimed = claimedDomain((name ?? "").slice(0, MAX_NAME))?.toLowerCase() ?? null;
   const isOther = claimed !== null && (registrableDomain(claimed) ?? claimed) !== (registrableDomain(domain) ?? domain);
   const disguise = domain === null ? null : disguiseOf(domain);
   return [
@@ -83,4 +85,15 @@ function oddAddress({ field, name, domain }: Examined["result"]["addresses"][num
       "A display name holds invisible or direction-changing characters.",
     ),
   ];
+}
+
+/** The domain of the first mail address in a display name. A domain holds no "@", so nothing is read twice. */
+function claimedDomain(name: string): string | null {
+  for (let at = name.indexOf("@"); at !== -1; at = name.indexOf("@", at + 1)) {
+    if (!LOCAL_PART.test(name.charAt(at - 1))) continue;
+    DOMAIN.lastIndex = at + 1;
+    const domain = DOMAIN.exec(name)?.[0];
+    if (domain !== undefined) return domain;
+  }
+  return null;
 }

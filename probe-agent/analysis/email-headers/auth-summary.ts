@@ -158,9 +158,10 @@ function dmarcOf(result: MethodResult | undefined): Auth["dmarc"] {
   if (result === undefined) return null;
   // Gmail and OpenDMARC write "(p=REJECT sp=REJECT dis=NONE)", Exchange "action=none".
   const remark = result.comments.join(" ").slice(0, 1024);
-  const noted = (word: string): string | null => new RegExp(`\\b${word}=([a-z]{2,20})`, "i").exec(remark)?.[1] ?? null;
-  const policy = propertyOf(result, "policy.dmarc", "policy.published-domain-policy", ".p") ?? noted("p");
-  const done = propertyOf(result, "policy.applied-disposition", ".action", ".dis") ?? noted("dis");
+  const noted = (word: RegExp): string | null => word.exec(remark)?.[1] ?? null;
+  const policy =
+    propertyOf(result, "policy.dmarc", "policy.published-domain-policy", ".p") ?? noted(/\bp=([a-z]{2,20})/i);
+  const done = propertyOf(result, "policy.applied-disposition", ".action", ".dis") ?? noted(/\bdis=([a-z]{2,20})/i);
   return {
     ...verdictOf(result),
     domain: domainOf(propertyOf(result, "header.from")),

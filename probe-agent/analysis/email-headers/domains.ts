@@ -12,24 +12,23 @@ export function alignmentOf(one: string | null, other: string | null): { strict:
 /** What makes a name look like another one. */
 export type Disguise = "mixed_scripts" | "latin_look_alikes" | "invisible_characters";
 
-const SCRIPTS = [
-  "Latin",
-  "Cyrillic",
-  "Greek",
-  "Armenian",
-  "Cherokee",
-  "Hebrew",
-  "Arabic",
-  "Devanagari",
-  "Thai",
-  "Georgian",
-  "Han",
-  "Hiragana",
-  "Katakana",
-  "Bopomofo",
-  "Hangul",
-] as const;
-const SCRIPT_PATTERNS = SCRIPTS.map((script) => [script, new RegExp(`\\p{Script=${script}}`, "u")] as const);
+const SCRIPT_PATTERNS: readonly (readonly [string, RegExp])[] = [
+  ["Latin", /\p{Script=Latin}/u],
+  ["Cyrillic", /\p{Script=Cyrillic}/u],
+  ["Greek", /\p{Script=Greek}/u],
+  ["Armenian", /\p{Script=Armenian}/u],
+  ["Cherokee", /\p{Script=Cherokee}/u],
+  ["Hebrew", /\p{Script=Hebrew}/u],
+  ["Arabic", /\p{Script=Arabic}/u],
+  ["Devanagari", /\p{Script=Devanagari}/u],
+  ["Thai", /\p{Script=Thai}/u],
+  ["Georgian", /\p{Script=Georgian}/u],
+  ["Han", /\p{Script=Han}/u],
+  ["Hiragana", /\p{Script=Hiragana}/u],
+  ["Katakana", /\p{Script=Katakana}/u],
+  ["Bopomofo", /\p{Script=Bopomofo}/u],
+  ["Hangul", /\p{Script=Hangul}/u],
+];
 /** Scripts that are written together (UTS 39 section 5.2, "highly restrictive"). */
 const TOGETHER: readonly ReadonlySet<string>[] = [
   new Set(["Latin", "Han", "Hiragana", "Katakana"]),

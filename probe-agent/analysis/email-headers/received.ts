@@ -1,3 +1,4 @@
+import { withoutTrailing } from "#shared/trailing.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { readMailDate, type MailDate } from "#probe-agent/analysis/email-headers/date.ts";
 import { tokenize, type Token } from "#probe-agent/analysis/email-headers/lexer.ts";
@@ -132,7 +133,7 @@ function literalIp(text: string | null): string | null {
 /** A word without angle brackets and the comma or semicolon some put behind it. */
 function bare(word: string | undefined): string | null {
   if (word === undefined) return null;
-  const text = word.slice(0, MAX_WORD).replace(/[,;]+$/, "");
+  const text = withoutTrailing(word.slice(0, MAX_WORD), (character) => character === "," || character === ";");
   const inside = text.startsWith("<") && text.endsWith(">") ? text.slice(1, -1) : text;
   return inside === "" ? null : inside;
 }

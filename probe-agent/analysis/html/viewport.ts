@@ -11,7 +11,9 @@ export function readViewport(content: string): Viewport {
   const settings = content
     .slice(0, 1000)
     .toLowerCase()
-    .replaceAll(/\s*=\s*/g, "=")
+    .split("=")
+    .map((part) => part.trim())
+    .join("=")
     .split(/[,;\s]+/);
   return {
     deviceWidth: settings.includes("width=device-width"),

@@ -26,10 +26,16 @@ export function readTlsRpt(texts: readonly string[]): TlsRptFinding {
   }
   const value = tagValue(parseTagList(text), "rua");
   const uris = (value ?? "").split(",", MAX_URIS).flatMap((uri) => (uri.trim() === "" ? [] : [uri.trim()]));
-  const usable = uris.filter((uri) => /^mailto:[^@\s]+@[^@\s]+\.[^@\s]+$|^https:\/\/[^\s/]+/i.test(uri));
+  const usable = uris.filter(isReportAddress);
   const issues = uris
     .filter((uri) => !usable.includes(uri))
     .map((uri) => `rua: ${shownText(uri, 60)} is neither a mailto: nor an https: address`);
   if (uris.length === 0) issues.push("rua is missing");
   return { record, valid: usable.length > 0, rua: usable.map((uri) => shownText(uri, 300)), issues };
+}
+
+/** Whether a URI names a mailbox at a domain of two labels or more, or an https host. */
+function isReportAddress(uri: string): boolean {
+  const [, domain] = /^mailto:[^@\s]+@([^@\s]+)$/i.exec(uri) ?? [];
+  return domain === undefined ? /^https:\/\/[^\s/]/i.test(uri) : domain.slice(1, -1).includes(".");
 }

@@ -1,5 +1,6 @@
 import type { Element } from "domhandler";
 import { textOf } from "#probe-agent/analysis/html/document.ts";
+import { splitSrcset } from "#probe-agent/analysis/page-resources/srcset.ts";
 import { styleReferences } from "#probe-agent/analysis/page-resources/style-references.ts";
 
 /** A reference a browser would follow by itself (or, for forms, on submission). */
@@ -106,14 +107,9 @@ function ofStyle(attr: string, css: string): Reference[] {
 
 /** The addresses of a srcset (HTML, parsing a srcset attribute): one that ends in a comma has no descriptors. */
 export function srcsetAddresses(srcset: string): string[] {
-  const addresses: string[] = [];
-  const candidate = /[\s,]*(\S+)(?:(?<!,)\s+[^,(]*(?:\([^)]*\)[^,(]*)*)?/gy;
-  for (const match of srcset.matchAll(candidate)) {
-    const address = (match[1] ?? "").replace(/,+$/, "");
-    if (address !== "") addresses.push(address);
-    if (addresses.length >= MAX_REFERENCES) break;
-  }
-  return addresses;
+  return splitSrcset(srcset, MAX_REFERENCES)
+    .map(({ address }) => address)
+    .filter((address) => address !== "");
 }
 
 function inPicture(element: Element): boolean {

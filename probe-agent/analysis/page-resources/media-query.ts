@@ -58,7 +58,7 @@ function matchesFeature(feature: string, screen: Screen): boolean {
     return length !== null && (bound[1] === "min" ? actual >= length : actual <= length);
   }
   if (name === "orientation") return value === (screen.height >= screen.width ? "portrait" : "landscape");
-  const range = /^(?:(\S+)\s*(<=?)\s*)?(width|height)\s*(?:(<=?|>=?|=)\s*(\S+))?$/.exec(feature);
+  const range = /^(?:([^\s<]+)\s*(<=?)\s*)?(width|height)\s*(?:(<=?|>=?|=)\s*(\S+))?$/.exec(feature);
   if (range !== null) return matchesRange(range, screen);
   return PLAIN.get(name)?.includes(value) ?? false;
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from "#shared/trailing.ts";
 import { matchesMedia, pixels, type Screen } from "#probe-agent/analysis/page-resources/media-query.ts";
 
 /** One candidate of a srcset. */
@@ -12,17 +13,30 @@ const MAX_CHARACTERS = 100_000;
 
 /** The candidates of a srcset attribute (HTML, "parse a srcset attribute"); those with a bad descriptor are left out. */
 export function parseSrcset(srcset: string, sizes: string | null, screen: Screen): ImageCandidate[] {
-  const text = srcset.slice(0, MAX_CHARACTERS);
   const width = slotWidth(sizes, screen);
-  const candidates: ImageCandidate[] = [];
+  return splitSrcset(srcset.slice(0, MAX_CHARACTERS), MAX_CANDIDATES).flatMap(({ address, descriptors }) => {
+    const density = densityOf(descriptors, width);
+    return address === "" || density === null ? [] : [{ address, density }];
+  });
+}
+
+/** A candidate as written: its address without commas at the end, and its descriptors, trimmed. */
+export interface SrcsetEntry {
+  readonly address: string;
+  readonly descriptors: string;
+}
+
+/** Cuts a srcset into its first `limit` candidates; each character is looked at once or twice. */
+export function splitSrcset(text: string, limit: number): SrcsetEntry[] {
+  const entries: SrcsetEntry[] = [];
   let at = 0;
-  while (candidates.length < MAX_CANDIDATES) {
+  while (entries.length < limit) {
     while (at < text.length && /[\s,]/.test(text.charAt(at))) at += 1;
     if (at >= text.length) break;
     let end = at;
     while (end < text.length && !/\s/.test(text.charAt(end))) end += 1;
     const token = text.slice(at, end);
-    const address = token.replace(/,+$/, "");
+    const address = withoutTrailing(token, (character) => character === ",");
     at = end;
     let descriptors = "";
     if (address.length === token.length) {
@@ -30,10 +44,9 @@ export function parseSrcset(srcset: string, sizes: string | null, screen: Screen
       descriptors = text.slice(end, stop).trim();
       at = stop + 1;
     }
-    const density = densityOf(descriptors, width);
-    if (address !== "" && density !== null) candidates.push({ address, density });
+    entries.push({ address, descriptors });
   }
-  return candidates;
+  return entries;
 }
 
 /** What a screen of one pixel for each CSS pixel takes: the smallest that is sharp, else the sharpest there is. */

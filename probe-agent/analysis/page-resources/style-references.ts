@@ -56,8 +56,11 @@ function withoutComments(css: string): string {
 
 /** The media query behind layer() and supports(). */
 function mediaOf(conditions: string): string {
-  return conditions
-    .replace(/\blayer(?:\([^)]*\))?/i, "")
-    .replace(/\bsupports\([^)]*\)/i, "")
-    .trim();
+  return withoutSupports(conditions.replace(/\blayer(?:\([^)]*\))?/i, "")).trim();
+}
+
+function withoutSupports(conditions: string): string {
+  const start = conditions.search(/\bsupports\(/i);
+  const end = start === -1 ? -1 : conditions.indexOf(")", start);
+  return end === -1 ? conditions : conditions.slice(0, start) + conditions.slice(end + 1);
 }

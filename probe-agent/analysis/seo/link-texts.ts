@@ -1,3 +1,5 @@
+import { withoutTrailing } from "#shared/trailing.ts";
+
 /**
  * Link texts that say nothing about where the link leads, by language. Those of Lighthouse's audit "link-text" in the
  * languages most pages are in, and their like in French, Italian, Dutch, Polish, Russian and Chinese.
@@ -20,9 +22,13 @@ const TEXTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([language, texts]) => [language, new Set(texts.split("|"))]),
 );
 
+function isEndMark(character: string): boolean {
+  return character.trim() === "" || ".…»›>→:!".includes(character);
+}
+
 /** Whether a link's text says nothing. `language`: of the page, lower case; null: any of the tables. */
 export function isNonDescriptive(text: string, language: string | null): boolean {
-  const said = text.toLowerCase().replace(/[\s.…»›>→:!]+$/u, "");
+  const said = withoutTrailing(text.toLowerCase(), isEndMark);
   // An address is no description either.
   if (/^https?:\/\/\S+$/.test(said)) return true;
   const own = language === null ? undefined : TEXTS.get(language);

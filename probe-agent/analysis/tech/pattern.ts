@@ -72,11 +72,13 @@ export function resolveVersion(template: string, groups: readonly (string | unde
 }
 
 function fill(template: string, groups: readonly (string | undefined)[]): string {
-  const ternary = /\\(\d{1,2})\?([^:]*):/.exec(template);
-  const plain = ternary === null ? template : template.slice(0, ternary.index);
+  const ternary = /\\(\d{1,2})\?/.exec(template);
+  const middle = ternary === null ? -1 : template.indexOf(":", ternary.index);
+  const plain = ternary === null || middle === -1 ? template : template.slice(0, ternary.index);
   const head = plain.replaceAll(/\\(\d{1,2})/g, (_, group: string) => groups[Number(group)] ?? "");
-  if (ternary === null) return head;
-  const [whole, group, yes = ""] = ternary;
-  const no = template.slice(ternary.index + whole.length);
+  if (ternary === null || middle === -1) return head;
+  const [whole, group] = ternary;
+  const yes = template.slice(ternary.index + whole.length, middle);
+  const no = template.slice(middle + 1);
   return head + fill((groups[Number(group)] ?? "") === "" ? no : yes, groups);
 }

@@ -123,9 +123,11 @@ export class WhoisFields {
 }
 
 function statusWords(value: string): string[] {
-  const bare = value
-    .replaceAll(/\s*\(?https?:\/\/[^\s)]*\)?/gi, "")
-    .replace(/\s*#\d+$/, "")
+  const pieces = value.split(/\(?https?:\/\/[^\s)]*\)?/i);
+  const bare = pieces
+    .map((piece, index) => (index < pieces.length - 1 ? piece.trimEnd() : piece))
+    .join("")
+    .replace(/#\d+$/, "")
     .trim();
   // .ru: "REGISTERED, DELEGATED, VERIFIED"
   const parts = /^[\w -]{1,40}(?:, [\w -]{1,40})+$/.test(bare) ? bare.split(", ") : [bare];

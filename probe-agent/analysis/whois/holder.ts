@@ -31,7 +31,7 @@ export function isPrivacyService(organization: string): boolean {
 
 /** A key in place of a name ("SB:ABC-123", "holder0001") says nothing to a reader. */
 function isHandle(text: string): boolean {
-  return /^[A-Z]{1,4}:\S+$|^\S*\d\S*$/i.test(text) && !text.includes(" ");
+  return !/\s/.test(text) && /^[A-Z]{1,4}:.|\d/i.test(text);
 }
 
 /** Null where the answer has nothing about a holder. */

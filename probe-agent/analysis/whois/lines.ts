@@ -1,3 +1,6 @@
+import { withoutTrailing } from "#shared/trailing.ts";
+import { splitNote } from "#probe-agent/analysis/whois/note.ts";
+
 /** One field of a WHOIS answer, with the lines that belong to it. */
 export interface WhoisEntry {
   /** Lower case, words divided by one space: "Last-Update....:" is "last update". */
@@ -21,7 +24,7 @@ const MAX_LINE = 1_000;
 const MAX_VALUES = 64;
 
 /** [Key] of JPRS, which numbers the fields of some kinds of domain ("p. [Name Server]"). */
-const BRACKETED = /^(?:[a-z]\. ?)?\[([^\]]{1,60})\]\s*(.*)$/;
+const BRACKETED = /^(?:[a-z]\. ?)?\[([^\]]{1,60})\]/;
 /** What registries say without a colon: "Record expires on 2025-01-02", "Registered on 01st January 2000 at ...". */
 const SPOKEN = /^(record (?:created|expires|last updated) on|registered on)\s+(\d.*)$/i;
 /** A heading that needs no colon. */
@@ -104,8 +107,8 @@ class LineReader implements WhoisText {
 }
 
 function fieldOf(line: string, among: boolean): { readonly key: string; readonly value: string } | null {
-  const [, bracketed, beside = ""] = BRACKETED.exec(line) ?? [];
-  if (bracketed !== undefined) return { key: normal(bracketed), value: beside.trim() };
+  const [head = "", bracketed] = BRACKETED.exec(line) ?? [];
+  if (bracketed !== undefined) return { key: normal(bracketed), value: line.slice(head.length).trim() };
   const [, spoken, on = ""] = SPOKEN.exec(line) ?? [];
   if (spoken !== undefined) return { key: normal(spoken), value: on };
   // "ns1.example.uk 2001:db8::1" is no field.
@@ -117,9 +120,8 @@ function fieldOf(line: string, among: boolean): { readonly key: string; readonly
 }
 
 function normal(key: string): string {
-  return key
-    .replace(/\s*\([^)]*\)\s*$/, "")
-    .replace(/[\s.]+$/, "")
+  const bare = splitNote(key, "()")?.bare ?? key;
+  return withoutTrailing(bare, (character) => character === "." || character.trim() === "")
     .replaceAll(/[\s_-]+/g, " ")
     .trim()
     .toLowerCase();

@@ -42,7 +42,9 @@ export function parseNumberWhois(text: string, server: string): NumberAnswer {
   // What stands above the block chosen is about the larger one it was taken from.
   const fields = new WhoisFields(entries.slice(at), server);
   if (block === null && autnum === null) return { registration: null, spoken: readVerdict(prose), referral };
-  const abuse = prose.map((line) => /abuse contact for .{1,100} is '([^'\s]{3,254})'/i.exec(line)?.[1]).find(Boolean);
+  const abuse = prose
+    .map((line) => /^abuse contact for '[^']{1,100}' is '([^'\s]{3,254})'/i.exec(line)?.[1])
+    .find(Boolean);
   const email = fields.first(["orgabuseemail", "abuse mailbox"]) ?? abuse ?? null;
   return {
     registration: {
@@ -71,7 +73,7 @@ function blockOf(entries: readonly WhoisEntry[]): { readonly at: number; readonl
   for (let at = entries.length - 1; at >= 0; at -= 1) {
     const { key = "", values = [] } = entries[at] ?? {};
     if (!RANGE_KEYS.has(key)) continue;
-    const [first = "", last = ""] = (values[0] ?? "").split(/\s+-\s+/);
+    const [first = "", last = ""] = (values[0] ?? "").split(/\s-\s/).map((part) => part.trim());
     const cidr = readBlock(first);
     const [from, to] = cidr === null ? [readIp(first), readIp(last)] : [cidr, lastOf(cidr)];
     if (from === null || to === null) continue;

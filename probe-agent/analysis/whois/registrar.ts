@@ -1,3 +1,5 @@
+import { emailIn } from "#probe-agent/analysis/whois/email.ts";
+import { withoutNote } from "#probe-agent/analysis/whois/note.ts";
 import { KEYS } from "#probe-agent/analysis/whois/keys.ts";
 import type { WhoisFields } from "#probe-agent/analysis/whois/fields.ts";
 
@@ -12,7 +14,6 @@ export interface WhoisRegistrar {
 }
 
 const BLOCK = /^(?:registrar|current registr?ar)(?: information)?$/;
-const EMAIL = /[^\s@<>,;:()]{1,64}@[^\s@<>,;()]{1,255}/;
 
 /** Null where the answer names none. */
 export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
@@ -20,19 +21,20 @@ export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
   const registrar: WhoisRegistrar = {
     name: said === null ? null : withoutNotes(said),
     iana_id: numberOf(fields.first(["registrar iana id", "sponsoring registrar iana id", "iana id"])),
-    abuse_email: emailOf(
+    abuse_email: emailIn(
       fields.first(["registrar abuse contact email", "abuse contact email", "registrar abuse email"]) ??
         fields.first(["abuse email", "abuse mailbox"], BLOCK) ??
-        line(fields, ["abuse contact"], EMAIL),
+        line(fields, ["abuse contact"], (value) => emailIn(value) !== null) ??
+        "",
     ),
     phone:
       fields.first(["registrar abuse contact phone", "registrar phone"]) ??
       fields.first(["phone", "telephone"], BLOCK) ??
-      line(fields, ["abuse contact"], /^\+?[\d\s().-]{6,30}$/),
+      line(fields, ["abuse contact"], (value) => /^\+?[\d\s().-]{6,30}$/.test(value)),
     url: urlOf(
       fields.first(["registrar url", "referral url", "registration service url"]) ??
         fields.first(["url", "web", "website", "www", "web site"], BLOCK) ??
-        /\(\s*(https?:\/\/[^\s)]+)\s*\)/i.exec(said ?? "")?.[1] ??
+        /\(\s*(https?:\/\/[^\s()]+)\s*\)/i.exec(said ?? "")?.[1] ??
         null,
     ),
   };
@@ -50,25 +52,19 @@ function registrarName(fields: WhoisFields): string | null {
 
 /** Without Nominet's "[Tag = EXAMPLE]", Afilias' "(R99-LROR)" and the URL others put in parentheses. */
 function withoutNotes(name: string): string | null {
-  const bare = name
-    .replace(/\s*\[Tag = [^\]]*\]\s*$/i, "")
-    .replace(/\s*\(R\d+-[A-Z]{2,8}\)\s*$/, "")
-    .replace(/\s*\(\s*https?:\/\/[^)]*\)\s*$/i, "")
-    .trim();
+  const tagless = withoutNote(name, "[]", /^Tag = /i);
+  const numberless = withoutNote(tagless, "()", /^R\d+-[A-Z]{2,8}$/);
+  const bare = withoutNote(numberless, "()", /^\s*https?:\/\//i).trim();
   return bare === "" ? null : bare;
 }
 
-function line(fields: WhoisFields, keys: readonly string[], pattern: RegExp): string | null {
+function line(fields: WhoisFields, keys: readonly string[], fits: (value: string) => boolean): string | null {
   const lines = fields.of(keys).flatMap(({ values }) => values);
-  return lines.find((value) => pattern.test(value)) ?? null;
+  return lines.find(fits) ?? null;
 }
 
 function numberOf(text: string | null): string | null {
   return text !== null && /^\d{1,7}$/.test(text) ? text : null;
-}
-
-function emailOf(text: string | null): string | null {
-  return EMAIL.exec(text ?? "")?.[0] ?? null;
 }
 
 function urlOf(text: string | null): string | null {

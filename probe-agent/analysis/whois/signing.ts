@@ -19,7 +19,7 @@ const SIGNED = /^(?:signed|yes|y|true|active|signeddelegation|signed ?delegation
 const UNSIGNED = /^(?:unsigned|no|n|not signed|inactive|none|off|false)\b/i;
 /** Fields that only a signed delegation has. */
 const KEY_FIELDS = ["dnskey", "keyset", "signing key", "key1 tag", "ds key tag", "dsrecord", "署名鍵"];
-const DS = /^(?:ds )?(\d{1,5})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+([0-9a-f ]{32,200})$/i;
+const DS = /^(?:ds )?(\d{1,5})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+([0-9a-f][0-9a-f ]{31,199})$/i;
 const MAX_RECORDS = 16;
 
 /** Reads what an answer says of DNSSEC. */

@@ -1,22 +1,40 @@
 import { readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { hasNear, type Near } from "#probe-agent/analysis/whois/near.ts";
 
 /** What an answer in words comes to: nobody has it, nobody may have it, or the server would not say. */
 export type Spoken = "absent" | "reserved" | "limited" | null;
 
 /** Words with which servers turn a client away. They must never be read as "not registered". */
-const LIMITED: readonly RegExp[] = [
-  /\b(?:exceeded|reached)\b.{0,80}\b(?:limit|quota|quer(?:y|ies)|requests?|rate|lookups?)\b/i,
-  /\b(?:limit|quota|queries|requests?|lookups?|rate)\b.{0,60}\b(?:exceeded|reached)\b/i,
+const LIMITED: readonly (RegExp | Near)[] = [
+  {
+    first: /\b(?:exceeded|reached)\b/gi,
+    within: 80,
+    then: /\b(?:limit|quota|quer(?:y|ies)|requests?|rate|lookups?)\b/gi,
+  },
+  { first: /\b(?:limit|quota|queries|requests?|lookups?|rate)\b/gi, within: 60, then: /\b(?:exceeded|reached)\b/gi },
   /\btoo many (?:requests|queries|connections|lookups)\b|\bexcessive (?:queries|query from|access from)\b/i,
   /\b(?:rate|access)[- ]?(?:control )?limit(?:ed|ing)?\b(?! of \d)/i,
-  /\bquer(?:y|ied|ies|ying)\b.{0,30}\btoo (?:short|frequent|often|fast)\b|\bexcessive querying\b|\bover (?:the |your )?quota\b/i,
+  { first: /\bquer(?:y|ied|ies|ying)\b/gi, within: 30, then: /\btoo (?:short|frequent|often|fast)\b/gi },
+  /\bexcessive querying\b|\bover (?:the |your )?quota\b/i,
   /^(?:throttled|rate[- ]?limit(?:ed)?)\W*$|\byou (?:have been|are) (?:banned|blocked|throttled)\b/i,
-  /\b(?:server|service|database)\b.{0,40}\bdown for maintenance\b/i,
+  { first: /\b(?:server|service|database)\b/gi, within: 40, then: /\bdown for maintenance\b/gi },
   /\btry again (?:later|in|after)\b|\bplease slow down\b|\bwait (?:a|\d+|for) /i,
   /\b(?:access|permission|connection|query) (?:is |was |has been )?(?:temporarily )?(?:denied|refused|blocked)\b/i,
-  /\brequests? (?:of|from) (?:this|your) (?:client|address|ip|host)\b.{0,60}\bnot (?:permitted|allowed)\b/i,
-  /\b(?:your|this) (?:ip|address|client|host)\b.{0,60}\b(?:blocked|banned|blacklisted|denied|restricted|suspended)\b/i,
-  /\b(?:server|service|database)\b.{0,40}\b(?:is |are )?(?:busy|temporarily unavailable|currently unavailable)\b/i,
+  {
+    first: /\brequests? (?:of|from) (?:this|your) (?:client|address|ip|host)\b/gi,
+    within: 60,
+    then: /\bnot (?:permitted|allowed)\b/gi,
+  },
+  {
+    first: /\b(?:your|this) (?:ip|address|client|host)\b/gi,
+    within: 60,
+    then: /\b(?:blocked|banned|blacklisted|denied|restricted|suspended)\b/gi,
+  },
+  {
+    first: /\b(?:server|service|database)\b/gi,
+    within: 44,
+    then: /\b(?:busy|temporarily unavailable|currently unavailable)\b/gi,
+  },
   /^(?:the )?whois (?:service|server) .{0,40}(?:disabled|discontinued|unavailable)/i,
 ];
 
@@ -72,13 +90,17 @@ function isAddress(token: string): boolean {
 function findVerdict(prose: readonly string[]): { readonly spoken: NonNullable<Spoken>; readonly line: string } | null {
   for (const raw of prose.slice(0, LOOKED_AT)) {
     const line = raw.replace(/^error:?\s*\d*\s*:?\s*/i, "").slice(0, MAX_LINE);
-    const says = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(line));
+    const says = (patterns: readonly (RegExp | Near)[]) => patterns.some((pattern) => fits(line, pattern));
     if (says(LIMITED)) return { spoken: "limited", line };
     // "This domain cannot be registered because ...": before the words it shares with a free one.
     if (says(RESERVED)) return { spoken: "reserved", line };
     if (says(ABSENT)) return { spoken: "absent", line };
   }
   return null;
+}
+
+function fits(line: string, pattern: RegExp | Near): boolean {
+  return pattern instanceof RegExp ? pattern.test(line) : hasNear(line, pattern);
 }
 
 /** Whether a status word means that the name is free; "NOT AVAILABLE" of .be and .eu means the opposite. */

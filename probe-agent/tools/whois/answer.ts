@@ -66,5 +66,8 @@ export function nothing(
 
 /** Base of an RDAP resource: "https://rdap.example/v1/domain/x" is served by "https://rdap.example/v1/". */
 export function rdapBase(url: string): string {
-  return url.replace(/(?:domain|ip|autnum)\/[^/?#]*(?:\/\d{1,3})?(?:[?#].*)?$/, "");
+  const end = url.search(/[?#]/);
+  const path = end === -1 ? url : url.slice(0, end);
+  const base = path.replace(/(?:domain|ip|autnum)\/[^/]*(?:\/\d{1,3})?$/, "");
+  return base === path ? url : base;
 }

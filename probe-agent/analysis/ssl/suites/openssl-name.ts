@@ -14,7 +14,8 @@ const IRREGULAR: Readonly<Record<string, string>> = {
 };
 
 /** Registered, but in no version of OpenSSL. */
-const NEVER = /_OLD$|_ECCPWD_|ARIA_\d+_CBC|CAMELLIA_\d+_GCM|_(EC)?DH_\w+_ARIA|ECDHE_PSK_WITH_AES_\d+_(GCM|CCM)/;
+const NEVER = /_OLD$|_ECCPWD_|ARIA_\d+_CBC|CAMELLIA_\d+_GCM|ECDHE_PSK_WITH_AES_\d+_(GCM|CCM)/;
+const FIXED_DH = /_(?:EC)?DH_/;
 const TLS13 = /^TLS_(AES_|CHACHA20_)/;
 
 /** OpenSSL's own name; null for suites it never had. */
@@ -22,6 +23,7 @@ export function opensslName({ name, tls13 }: Suite): string | null {
   if (IRREGULAR[name] !== undefined) return IRREGULAR[name];
   if (tls13) return TLS13.test(name) ? name : null;
   if (NEVER.test(name) || name.includes("GOST")) return null;
+  if (FIXED_DH.test(name) && name.includes("_ARIA")) return null;
   const [keys = "", protection = ""] = name.slice("TLS_".length).split("_WITH_");
   return keysName(keys) + protectionName(protection, keys);
 }

@@ -1,0 +1,24 @@
+/** Two phrases of which the second begins at most `within` characters behind the first. Both expressions are global. */
+export interface Near {
+  readonly first: RegExp;
+  readonly within: number;
+  readonly then: RegExp;
+}
+
+/**
+ * Whether a text has both phrases in that order and distance. The work is linear; the one expression
+ * `first.{0,within}then` reads up to `within` characters again for each place where `first` fits.
+ */
+export function hasNear(text: string, { first, within, then }: Near): boolean {
+  const ends = Array.from(text.matchAll(first), (match) => match.index + match[0].length);
+  let next = 0;
+  let latest: number | undefined;
+  for (const { index } of text.matchAll(then)) {
+    for (let end = ends[next]; end !== undefined && end <= index; end = ends[next]) {
+      latest = end;
+      next += 1;
+    }
+    if (latest !== undefined && index - latest <= within) return true;
+  }
+  return false;
+}

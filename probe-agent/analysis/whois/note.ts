@@ -1,0 +1,23 @@
+/** A value and the remark in brackets at its end, e.g. "Example Ltd [Tag = EXAMPLE]". */
+export interface Noted {
+  /** Without white space at its end. */
+  readonly bare: string;
+  /** What stands between the brackets. */
+  readonly note: string;
+}
+
+/** Splits the remark off; null where the text does not end in a pair of `brackets`, e.g. "()". The work is linear. */
+export function splitNote(text: string, brackets: "()" | "[]"): Noted | null {
+  const [open = "", close = ""] = brackets;
+  const whole = text.trimEnd();
+  if (!whole.endsWith(close)) return null;
+  const previous = whole.slice(0, -1).lastIndexOf(close);
+  const start = whole.indexOf(open, previous + 1);
+  return start === -1 ? null : { bare: whole.slice(0, start).trimEnd(), note: whole.slice(start + 1, -1) };
+}
+
+/** The text without the remark at its end where `fits` holds for the remark; else the text as it is. */
+export function withoutNote(text: string, brackets: "()" | "[]", fits: RegExp): string {
+  const noted = splitNote(text, brackets);
+  return noted !== null && fits.test(noted.note) ? noted.bare : text;
+}
