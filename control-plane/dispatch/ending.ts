@@ -39,6 +39,22 @@ export function expire(hub: HubState, job: RunningJob): void {
   });
 }
 
+/**
+ * Two agents failed while they ran the job, the last of them `agentId`. It ends as a failed check (502) and not as
+ * probe_unavailable (503): a 503 asks to be repeated, and each repetition would put two more agents at risk.
+ */
+export function giveUpSuspect(hub: HubState, job: RunningJob, agentId: string): void {
+  hub.log.warn({ job: job.id, tool: job.request.tool, agent: agentId }, "two agents were lost while they ran this job");
+  const message = "two probes were lost while they ran this check, so it is not given to a third";
+  finish(hub, job, {
+    kind: "outcome",
+    outcome: failed("request", "probe", "probes_lost", message),
+    agentId,
+    attempt: job.attempt,
+    durationMs: Math.round(hub.clock.monotonic() - job.startedAt),
+  });
+}
+
 function sendCancel(job: RunningJob): void {
   if (job.session?.running.has(job.id) !== true) return;
   job.session.link.send({ body: { $case: "cancel", value: { jobId: job.id, attempt: job.attempt } } });

@@ -146,6 +146,7 @@ export function createHub(options: HubOptions): Hub {
           accepted: 0,
           progress: { events: 0, characters: 0 },
           attempt: 1,
+          losses: [],
           session: null,
           timer: null,
           settle,

@@ -1,14 +1,9 @@
 import { SILENT_MS } from "#shared/wire.ts";
 import { assign } from "#control-plane/dispatch/assign.ts";
-import { finish } from "#control-plane/dispatch/ending.ts";
+import { finish, giveUpSuspect } from "#control-plane/dispatch/ending.ts";
+import { afterLosses, type LossReason } from "#control-plane/dispatch/losses.ts";
 import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
-
-/** A job is tried on at most so many agents. */
-const MAX_ATTEMPTS = 3;
-
-/** Why an agent's stream counts no more. */
-export type LossReason = "closed" | "silent" | "replaced" | "revoked" | "stopped" | "flood";
 
 /** The agent's stream is gone; true: it was the agent's current one. Its jobs move on. */
 export function lose(hub: HubState, session: Session, reason: LossReason): boolean {
@@ -29,10 +24,16 @@ export function moveJobs(hub: HubState, session: Session, reason: LossReason): v
   session.running.clear();
   for (const job of running) {
     hub.metrics.leaseLosses.inc({ reason });
+    job.losses.push({ reason, accepted: job.accepted === job.attempt, draining: session.draining });
     leave(job, session, reason);
+    const next = afterLosses(job.losses);
+    if (next === "suspect") {
+      giveUpSuspect(hub, job, session.agent.id);
+      continue;
+    }
     job.attempt += 1;
     job.request.onRestart?.(session.agent.id, job.attempt, reason);
-    if (job.attempt > MAX_ATTEMPTS) finish(hub, job, { kind: "unavailable", reason: "probe_lost" });
+    if (next === "exhausted") finish(hub, job, { kind: "unavailable", reason: "probe_lost" });
     else reassign(hub, job, reason);
   }
   for (const job of waiting) {

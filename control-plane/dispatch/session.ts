@@ -4,6 +4,7 @@ import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
+import type { Loss } from "#control-plane/dispatch/losses.ts";
 import { createWaitingQueue, type WaitingQueue } from "#control-plane/dispatch/waiting.ts";
 
 /** The wire under a session, as little of it as the hub needs. */
@@ -155,6 +156,8 @@ export interface RunningJob {
   accepted: number;
   /** Progress that came for it, over all attempts. */
   readonly progress: { events: number; characters: number };
+  /** How its agents were lost, the latest last. */
+  readonly losses: Loss[];
   session: Session | null;
   timer: NodeJS.Timeout | null;
   settle(answer: JobAnswer): void;

@@ -14,6 +14,8 @@ export interface AttachedAgent {
   send(message: AgentMessage): void;
   /** Says so many credits, with its own count of running jobs. */
   beat(credits: number, running?: number): void;
+  /** Says that it runs the job. */
+  accept(job: Job | undefined): void;
   answer(job: Job | undefined, outcome: Outcome<unknown>, durationMs?: number): void;
   decline(job: Job | undefined, reason: string): void;
   drain(): void;
@@ -65,6 +67,7 @@ export function attachAgent(
     send,
     beat: (credits, running = 0) =>
       send({ body: { $case: "beat", value: { credits, running, loopLagMs: 1, waiting: 0 } } }),
+    accept: (job) => send({ body: { $case: "accepted", value: named(job) } }),
     answer: (job, outcome, durationMs = 1) => {
       const value = { ...named(job), outcome: JSON.stringify(outcome), durationMs };
       send({ body: { $case: "result", value } });

@@ -36,7 +36,7 @@ const MAX_LENGTH = 2000;
 const MAX_COMPOUNDS = 12;
 const NAME = /(?:\\.|[\w-]|[\u0080-\uffff])+/y;
 const ATTRIBUTE =
-  /\[\s*((?:\\.|[\w:-]|[\u0080-\uffff])+)\s*(?:([~|^$*]?=)\s*(?:"([^"]*)"|'([^']*)'|([^\s\]"']+))\s*(?:([is])\s*)?)?\]/iy;
+  /\[\s*((?:\\.|[\w:-]|[^\p{ASCII}\s])+)\s*(?:([~|^$*]?=)\s*(?:"([^"]*)"|'([^']*)'|([^\s\]"']+))\s*(?:([is])\s*)?)?\]/iuy;
 const COMBINATOR = /\s*([>+~])\s*|\s+/y;
 const PLACES = ["first-child", "last-child", "only-child", "root", "empty"] as const;
 

@@ -70,6 +70,37 @@ describe("the jobs of an agent that is lost", () => {
     expect(agents.map(({ jobs }) => jobs.map((job) => job.attempt))).toEqual([[1], [2], [3], []]);
   });
 
+  it("are given to no third where two agents failed while they ran them", async () => {
+    const agents = ["r1", "r2", "r3"].map((region) => attachAgent(local.hub, helloOf(region)));
+    const answer = local.run(agents.map(({ id }) => id));
+    for (const agent of agents.slice(0, 2)) {
+      agent.accept(agent.jobs[0]);
+      agent.cut();
+    }
+    expect(await answer).toMatchObject({
+      kind: "outcome",
+      outcome: { status: "failed", stage: "request", source: "probe", reason: "probes_lost" },
+      agentId: "agent-r2",
+      attempt: 2,
+    });
+    expect(agents.map(({ jobs }) => jobs.length)).toEqual([1, 1, 0]);
+    expect(local.lines.filter(({ level }) => level === 40)).toMatchObject([{ tool: "check", agent: "agent-r2" }]);
+  });
+
+  it("go on where an agent had declined them or was shutting down", async () => {
+    const agents = ["r1", "r2", "r3", "r4"].map((region) => attachAgent(local.hub, helloOf(region)));
+    const [declining, draining, crashing, last] = agents;
+    const answer = local.run(agents.map(({ id }) => id));
+    declining?.decline(declining.jobs[0], "incapable");
+    draining?.accept(draining.jobs[0]);
+    draining?.drain();
+    draining?.cut();
+    crashing?.accept(crashing.jobs[0]);
+    crashing?.cut();
+    last?.answer(last.jobs[0], ok({}));
+    expect(await answer).toMatchObject({ outcome: ok({}), agentId: "agent-r4", attempt: 3 });
+  });
+
   it("move on within 5 seconds where it falls silent, though its stream stands", async () => {
     local.hub.stop();
     vi.useFakeTimers();

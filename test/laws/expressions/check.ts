@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { Expression } from "#test/laws/expressions/parse.ts";
+import { CHECKER, recheck, type Attack } from "#test/support/recheck.ts";
+
+/** The rules by which expressions are checked; a change of them makes every expression unverified. */
+const RULES = 1;
+/** Characters of the attack that an expression with long bounds must stand, and the milliseconds it may take for them. */
+const ATTACK_CHARACTERS = 65_536;
+const ATTACK_MS = 500;
+const LONGEST_KEPT = 3;
+
+/** What verdicts are kept under: the checker, the rules, and the expression with its flags. */
+export function digestOf({ source, flags }: Pick<Expression, "source" | "flags">): string {
+  const text = JSON.stringify([CHECKER, RULES, flags.split("").toSorted().join(""), source]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
+}
+
+/**
+ * Why an expression may take more than linear time; null where it does not.
+ *
+ * 1. With long bounds cut to three (`x{0,200}` becomes `x{0,3}`), recheck must prove it linear. A bound changes the
+ *    factor and not the degree; with the bounds as written the automata have too many states, and recheck falls back on
+ *    guesses that call every long bound polynomial.
+ * 2. Where bounds were cut, recheck looks for an attack on the expression as written. The text it finds, 64 KB of it,
+ *    must be matched within half a second, so that no factor is large.
+ */
+export async function faultOf({ source, flags }: Pick<Expression, "source" | "flags">): Promise<string | null> {
+  const cut = withShortBounds(source);
+  const verdict = await recheck(cut, flags);
+  if (verdict.status === "vulnerable") return `${verdict.complexity}, e.g. for ${JSON.stringify(verdict.attack)}`;
+  if (verdict.status === "unknown") return `not decided (${verdict.reason})`;
+  if (cut === source) return null;
+  const asWritten = await recheck(source, flags);
+  if (asWritten.status !== "vulnerable") return null;
+  const ms = millisecondsFor(new RegExp(source, flags), pumped(asWritten.attack));
+  return ms > ATTACK_MS ? `${ms.toFixed(0)} ms for ${JSON.stringify(asWritten.attack)} of 64 KB` : null;
+}
+
+/** Cuts the bounds of repetitions; escapes and classes are left alone. */
+export function withShortBounds(source: string): string {
+  const tokens = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\{(?<least>\d+)(?<comma>,(?<most>\d*))?\}/g;
+  return source.replaceAll(tokens, (...args) => {
+    const token = args[0] as string;
+    const { least, comma, most } = args.at(-1) as Readonly<Record<string, string | undefined>>;
+    if (least === undefined) return token;
+    if (comma === undefined) return `{${Math.min(Number(least), LONGEST_KEPT)}}`;
+    const from = Math.min(Number(least), LONGEST_KEPT - 1);
+    return most === undefined || most === ""
+      ? `{${from},}`
+      : `{${from},${Math.max(from, Math.min(Number(most), LONGEST_KEPT))}}`;
+  });
+}
+
+function pumped({ pumps, suffix }: Attack): string {
+  const fixed = pumps.reduce((sum, { prefix }) => sum + prefix.length, suffix.length);
+  const share = Math.max(0, ATTACK_CHARACTERS - fixed) / pumps.length;
+  const parts = pumps.map(({ prefix, pump }) => prefix + pump.repeat(Math.ceil(share / Math.max(1, pump.length))));
+  return parts.join("") + suffix;
+}
+
+function millisecondsFor(expression: RegExp, text: string): number {
+  const start = performance.now();
+  expression.test(text);
+  return performance.now() - start;
+}
