@@ -6,6 +6,7 @@ import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
+import { createOctets } from "#probe-agent/net/octets.ts";
 import type { DnsPort } from "#probe-agent/net/port/dns.ts";
 import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/net/port/whois.ts";
 import { within } from "#probe-agent/within.ts";
@@ -55,20 +56,19 @@ function exchange(
   where: string,
 ): Promise<Outcome<Omit<WhoisReply, "ip">>> {
   const { promise, resolve } = Promise.withResolvers<Outcome<Omit<WhoisReply, "ip">>>();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const octets = createOctets();
   const end = (failure: Failed | null): void => {
     signal.removeEventListener("abort", giveUp);
     socket.destroy();
-    if (bytes === 0) resolve(failure ?? failed("response", "target", "empty", `${where}: the server said nothing`));
-    else resolve(ok(replyOf(chunks, bytes, failure)));
+    if (octets.length === 0)
+      resolve(failure ?? failed("response", "target", "empty", `${where}: the server said nothing`));
+    else resolve(ok(replyOf(octets.view(), failure)));
   };
   const giveUp = (): void => end(exchangeFailure(new DeadlineError(), "response", where));
   signal.addEventListener("abort", giveUp, { once: true });
   socket.on("data", (chunk: Buffer) => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) end(null);
+    octets.append(chunk);
+    if (octets.length > MAX_BYTES) end(null);
   });
   socket.once("end", () => end(null));
   socket.once("close", () => end(null));
@@ -78,14 +78,14 @@ function exchange(
   return promise;
 }
 
-function replyOf(chunks: readonly Buffer[], total: number, failure: Failed | null): Omit<WhoisReply, "ip"> {
-  const octets = Buffer.concat(chunks).subarray(0, MAX_BYTES);
-  const cut = total > MAX_BYTES || failure !== null;
-  const read = decode(octets, cut);
+function replyOf(received: Buffer, failure: Failed | null): Omit<WhoisReply, "ip"> {
+  const octets = received.subarray(0, MAX_BYTES);
+  const truncated = received.length > MAX_BYTES;
+  const read = decode(octets, truncated || failure !== null);
   return {
     ...read,
     bytes: octets.length,
-    truncated: total > MAX_BYTES,
+    truncated,
     error: failure === null ? null : failure.reason === "timeout" ? "timeout" : "reset",
   };
 }

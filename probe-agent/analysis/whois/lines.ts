@@ -32,7 +32,7 @@ const HEADINGS =
   /^(?:(?:primary |secondary )?name ?servers?(?: information)?|registrar|registrant|holder|dnssec|(?:admin|tech)(?:nical|inistrative)? contacts?)$/i;
 /** The first field of an object about people or bodies, in registries that answer in objects (RFC 2622 section 2). */
 const CONTACT_OBJECTS = /^(?:nic hdl(?: br)?|person|personname|role|contact|organi[sz]ation|irt|mntner)$/;
-const HOST_FIRST = /^[a-z0-9_](?:[a-z0-9_-]{0,62}\.)+[a-z0-9-]{2,63}\.?(?=[\s,([]|$)/i;
+const HOST_FIRST = /^[a-z0-9_](?:[a-z0-9_-]{0,62}\.)+[a-z0-9-]{2,63}\.?(?:[\s,([]|$)/i;
 const NAME_SERVERS = /^(?:(?:primary|secondary|domain) )?(?:name ?servers?|nserver|servers?|dns)\b/;
 
 interface Open extends WhoisEntry {

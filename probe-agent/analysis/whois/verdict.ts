@@ -50,7 +50,8 @@ const ABSENT: readonly RegExp[] = [
   /^(?:available|free)\W*$/i,
   /^this query returned 0 objects/i,
   /no_se_encontro_el_objeto|object_not_found/i,
-  /^we do not have an entry\b|\bnot (?:known )?in (?:the |our |this )?(?:\S+ )?(?:database|registry)\b|^domain unknown\b/i,
+  /^we do not have an entry\b|^domain unknown\b/i,
+  /\bnot (?:known )?in (?:the |our |this )?(?:\S+ )?(?:database|registry)\b/i,
   /\bno se encuentra registrado\b|\bno existe\b|^nincs talalat/i,
   /^(?:invalid query or )?domain name not known\b/i,
 ];

@@ -1,5 +1,6 @@
 import * as zlib from "node:zlib";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
+import { createOctets } from "#probe-agent/net/octets.ts";
 
 /** Members of one body that are read; block-wise compressors make one of each 64 KB. What is beyond is ignored. */
 const MAX_MEMBERS = 1_000;
@@ -24,7 +25,7 @@ export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
   let members = 0;
   let member: Member | null = null;
   /** Octets of a header or a trailer that is not whole yet. */
-  let held: Buffer = NOTHING;
+  let held = createOctets();
   let queue = Promise.resolve();
   const isDone = () => broken || destroyed || state === "over";
 
@@ -37,28 +38,34 @@ export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
         if (!member.ended()) continue;
         state = "trailer";
       }
-      held = held.length === 0 ? rest : Buffer.concat([held, rest]);
-      rest = state === "trailer" ? endMember() : beginMember();
+      if (held.length > 0) held.append(rest);
+      const octets = held.length > 0 ? held.view() : rest;
+      rest = state === "trailer" ? endMember(octets) : beginMember(octets);
     }
   }
 
+  /** Keeps octets until more have come; nothing is left. */
+  function waitWith(octets: Buffer): Buffer {
+    if (held.length === 0) held.append(octets);
+    return NOTHING;
+  }
+
   /** What is left when the trailer is whole. */
-  function endMember(): Buffer {
-    if (held.length < TRAILER || member === null) return NOTHING;
-    broken = held.readUInt32LE(0) !== member.crc() || held.readUInt32LE(4) !== member.size();
+  function endMember(octets: Buffer): Buffer {
+    if (octets.length < TRAILER || member === null) return waitWith(octets);
+    broken = octets.readUInt32LE(0) !== member.crc() || octets.readUInt32LE(4) !== member.size();
     member.destroy();
     member = null;
     members += 1;
     state = members < MAX_MEMBERS ? "header" : "over";
-    const rest = held.subarray(TRAILER);
-    held = NOTHING;
-    return rest;
+    held = createOctets();
+    return octets.subarray(TRAILER);
   }
 
   /** What is left when the header is whole. */
-  function beginMember(): Buffer {
-    const length = headerLength(held);
-    if (length === "more" && held.length <= MAX_HEADER) return NOTHING;
+  function beginMember(octets: Buffer): Buffer {
+    const length = headerLength(octets);
+    if (length === "more" && octets.length <= MAX_HEADER) return waitWith(octets);
     if (typeof length === "string") {
       if (members === 0) broken = true;
       else state = "over";
@@ -66,9 +73,8 @@ export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
     }
     member = openMember(sink);
     state = "data";
-    const rest = held.subarray(length);
-    held = NOTHING;
-    return rest;
+    held = createOctets();
+    return octets.subarray(length);
   }
 
   return {

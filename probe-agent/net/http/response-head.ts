@@ -1,5 +1,6 @@
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 import { readStatusLine, statusLineFaults } from "#probe-agent/net/http/status-line.ts";
+import { createOctets } from "#probe-agent/net/octets.ts";
 
 /** Status line and header fields of one response, as sent. */
 export interface ResponseHead {
@@ -84,29 +85,36 @@ export type HeadProgress =
       readonly seen: string;
     };
 
-/** Collects octets until a head is complete; one reader serves all heads of an exchange and counts them together. */
+const PROTOCOL = "HTTP/";
+const SHOWN = 80;
+
+/**
+ * Collects octets until a head is complete; one reader serves all heads of an exchange and counts them together. The
+ * work is linear in the octets, also where they come one by one.
+ */
 export function createHeadReader(): (chunk: Buffer) => HeadProgress {
-  let pending: Buffer = Buffer.alloc(0);
+  let pending = createOctets();
   let spent = 0;
   return (chunk) => {
     // The end may straddle two chunks: look again at the last three octets.
     const from = Math.max(0, pending.length - 3);
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-    const start = pending.toString("latin1", 0, Math.min(pending.length, 80));
-    if (!("HTTP/".startsWith(start.slice(0, 5)) || start.startsWith("HTTP/"))) {
-      return { state: "broken", reason: "not_http", seen: start };
-    }
-    const end = endOfHead(pending, from);
-    const size = end === -1 ? pending.length : end;
-    if (spent + size > MAX_HEAD_BYTES) return { state: "broken", reason: "headers_overflow", seen: start };
+    pending.append(chunk);
+    const octets = pending.view();
+    const broken = (reason: "not_http" | "protocol_error" | "headers_overflow"): HeadProgress => {
+      return { state: "broken", reason, seen: octets.toString("latin1", 0, Math.min(octets.length, SHOWN)) };
+    };
+    const start = from < PROTOCOL.length ? octets.toString("latin1", 0, PROTOCOL.length) : PROTOCOL;
+    if (!PROTOCOL.startsWith(start)) return broken("not_http");
+    const end = endOfHead(octets, from);
+    const size = end === -1 ? octets.length : end;
+    if (spent + size > MAX_HEAD_BYTES) return broken("headers_overflow");
     if (end === -1) return { state: "more" };
     spent += end;
-    const head = parseHead(pending.toString("latin1", 0, end));
-    if (head === null) return { state: "broken", reason: "protocol_error", seen: start };
-    if (head.headers.length > MAX_HEADER_LINES) return { state: "broken", reason: "headers_overflow", seen: start };
-    const rest = pending.subarray(end);
-    pending = Buffer.alloc(0);
-    return { state: "head", head, rest };
+    const head = parseHead(octets.toString("latin1", 0, end));
+    if (head === null) return broken("protocol_error");
+    if (head.headers.length > MAX_HEADER_LINES) return broken("headers_overflow");
+    pending = createOctets();
+    return { state: "head", head, rest: octets.subarray(end) };
   };
 }
 

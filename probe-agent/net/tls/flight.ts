@@ -69,8 +69,11 @@ function readClear(received: Uint8Array): { clear: Uint8Array; rest: TlsRecord[]
   const fragments: Uint8Array[] = [];
   const rest: TlsRecord[] = [];
   let fatalAlert: number | null = null;
+  let isTls13 = false;
   for (const record of splitRecords(received)) {
-    if (record.type === CONTENT.changeCipherSpec && firstVersion(fragments) !== TLS13) break;
+    // Asked once: a server may send 80,000 of these records, and the answer takes a look at all fragments.
+    if (record.type === CONTENT.changeCipherSpec) isTls13 ||= firstVersion(fragments) === TLS13;
+    if (record.type === CONTENT.changeCipherSpec && !isTls13) break;
     if (rest.length > 0 || record.type === CONTENT.applicationData) rest.push(record);
     else if (record.type === CONTENT.handshake) fragments.push(record.fragment);
     else if (record.type === CONTENT.alert) fatalAlert ??= fatal(record.fragment);

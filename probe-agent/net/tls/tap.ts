@@ -1,5 +1,6 @@
 import { Duplex } from "node:stream";
 import type { Socket } from "node:net";
+import { createOctets } from "#probe-agent/net/octets.ts";
 
 /** Octets kept of what a server sends; OpenSSL gives up on Certificate messages above 100 KiB by itself. */
 const MAX_RECORDED = 524_288;
@@ -10,16 +11,14 @@ const MAX_RECORDED = 524_288;
  */
 export class Tap extends Duplex {
   readonly #socket: Socket;
-  readonly #recorded: Buffer[] = [];
-  #recordedBytes = 0;
+  readonly #recorded = createOctets();
   #ending: "open" | "closed" | "reset" = "open";
 
   constructor(socket: Socket) {
     super({ allowHalfOpen: true });
     this.#socket = socket;
     socket.on("data", (chunk: Buffer) => {
-      if (this.#recordedBytes < MAX_RECORDED) this.#recorded.push(chunk);
-      this.#recordedBytes += chunk.length;
+      if (this.#recorded.length < MAX_RECORDED) this.#recorded.append(chunk);
       if (!this.push(chunk)) socket.pause();
     });
     socket.on("end", () => {
@@ -34,7 +33,7 @@ export class Tap extends Duplex {
 
   /** Everything received so far, up to half a megabyte. */
   received(): Uint8Array {
-    return Buffer.concat(this.#recorded);
+    return this.#recorded.view();
   }
 
   /** How the server ended the connection, "open" while it has not. */

@@ -16,7 +16,10 @@ export interface Gathered {
 
 /** Reads all files of the product and its technology rules. */
 export async function gatherExpressions(): Promise<Gathered> {
-  const parsed = programs().map((path) => ({ path, ...parseExpressions(path, readFileSync(join(ROOT, path), "utf8")) }));
+  const parsed = programs().map((path) => ({
+    path,
+    ...parseExpressions(path, readFileSync(join(ROOT, path), "utf8")),
+  }));
   const loading = parsed.filter(({ calls }) => calls.some(({ insideFunction }) => !insideFunction));
   return {
     expressions: [

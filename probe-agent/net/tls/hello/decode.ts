@@ -1,6 +1,7 @@
 import type { HelloAnswer, ServerHelloSeen } from "#probe-agent/net/port/tls.ts";
 import { EXTENSION } from "#probe-agent/net/tls/hello/extensions.ts";
 import { readEphemeralKey } from "#probe-agent/net/tls/hello/key-exchange.ts";
+import { createOctets } from "#probe-agent/net/octets.ts";
 import { MESSAGE, readCertificates, readServerHello, type ServerHello } from "#probe-agent/net/tls/messages.ts";
 import { createReader } from "#probe-agent/net/tls/reader.ts";
 import {
@@ -32,8 +33,8 @@ const KEPT_START = 128;
 
 /** Reads up to the ServerHello; with `flight` up to the end of what an old server sends in the clear. */
 export function createHelloReader(flight: boolean): HelloReader {
-  let pending = new Uint8Array();
-  let messages: Uint8Array = new Uint8Array();
+  const pending = createOctets();
+  const messages = createOctets();
   let start: Uint8Array = new Uint8Array();
   let total = 0;
   let hello: ServerHello | null = null;
@@ -56,37 +57,42 @@ export function createHelloReader(flight: boolean): HelloReader {
 
   function readRecords(): void {
     let read = 0;
-    const fragments: Uint8Array[] = [];
-    for (const { type, fragment } of splitRecords(pending)) {
+    let grown = false;
+    for (const { type, fragment } of splitRecords(pending.view())) {
       read += 5 + fragment.length;
-      if (type === CONTENT.handshake) fragments.push(fragment);
-      else if (type === CONTENT.alert) {
+      if (type === CONTENT.handshake) {
+        messages.append(fragment);
+        grown = true;
+      } else if (type === CONTENT.alert) {
         alert = graver(alert, fragment);
         over ||= alert?.fatal === true;
       } else over = true;
       if (over) break;
     }
-    pending = pending.slice(read);
-    if (fragments.length === 0) return;
-    messages = Buffer.concat([messages, ...fragments]);
+    pending.drop(read);
+    if (!grown) return;
     let used = 0;
-    for (const message of splitMessages(messages)) {
+    for (const message of splitMessages(messages.view())) {
       used += 4 + message.body.length;
       take(message);
       if (over) break;
     }
-    messages = messages.subarray(used);
+    messages.drop(used);
   }
 
   return {
     push(chunk) {
       total += chunk.length;
       if (start.length < KEPT_START) start = Buffer.concat([start, chunk]).subarray(0, KEPT_START);
-      pending = Buffer.concat([pending, chunk]);
+      pending.append(chunk);
       readRecords();
       const kind = kindOfAnswer(start);
       return (
-        over || total > (flight ? MAX_FLIGHT : MAX_HELLO) || kind === "text" || kind === "other" || isStuck(pending)
+        over ||
+        total > (flight ? MAX_FLIGHT : MAX_HELLO) ||
+        kind === "text" ||
+        kind === "other" ||
+        isStuck(pending.view())
       );
     },
     answer: () => ({ serverHello: hello === null ? null : seen(hello, key), alert, certificates }),

@@ -1,5 +1,6 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
 import type { ClientHello } from "#probe-agent/net/port/tls.ts";
+import { createOctets } from "#probe-agent/net/octets.ts";
 import { readFlight, type Flight } from "#probe-agent/net/tls/flight.ts";
 import { encodeHello } from "#probe-agent/net/tls/hello/encode.ts";
 import { EXTENSION } from "#probe-agent/net/tls/hello/extensions.ts";
@@ -46,16 +47,17 @@ export function encodeOwnHello(hello: ClientHello, random: Uint8Array): OwnHello
 
 /** A reader for the answer to such a hello. It has enough with the certificates, or when they cannot come any more. */
 export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): FlightReader {
-  let received: Uint8Array = new Uint8Array();
+  const octets = createOctets();
   let secret: Uint8Array | null = null;
-  let flight = readFlight(received, null);
+  let flight = readFlight(octets.view(), null);
   let read = 0;
   let records = 0;
   let looks = 0;
   return {
     flight: () => flight,
     push(chunk) {
-      received = Buffer.concat([received, chunk]);
+      octets.append(chunk);
+      const received = octets.view();
       if (received.length > MAX_OCTETS) return true;
       const fresh = wholeRecords(received.subarray(read));
       if (fresh.count === 0) return false;
