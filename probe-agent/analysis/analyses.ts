@@ -1,12 +1,17 @@
 import { readHtml } from "#probe-agent/analysis/html.ts";
+import { parseLlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
+import { isJsonObject } from "#probe-agent/analysis/ai/json-object.ts";
 import { aiPage } from "#probe-agent/analysis/ai/page.ts";
 import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
+import { readCookies } from "#probe-agent/analysis/cookies/report.ts";
 import { cspReport } from "#probe-agent/analysis/csp/report.ts";
 import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-headers.ts";
 import { healthReport } from "#probe-agent/analysis/health/report.ts";
+import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
 import { pageResources } from "#probe-agent/analysis/page-resources/report.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { readRegistration } from "#probe-agent/analysis/rdap/registration.ts";
 import { readLanding } from "#probe-agent/analysis/redirects/landing.ts";
 import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/robots/rules.ts";
 import { securityReport } from "#probe-agent/analysis/security/report.ts";
@@ -14,7 +19,9 @@ import { readSeoPage } from "#probe-agent/analysis/seo/audit.ts";
 import { auditSeo } from "#probe-agent/analysis/seo/score.ts";
 import { readSocial } from "#probe-agent/analysis/social/reading.ts";
 import { structuredReport } from "#probe-agent/analysis/structured/report.ts";
+import { tdmReserved } from "#probe-agent/analysis/ai/page-words.ts";
 import { trackersReport } from "#probe-agent/analysis/trackers.ts";
+import { readDomainWhois, readNumberWhois } from "#probe-agent/analysis/whois/answers.ts";
 
 /**
  * The analyses of what strangers send that may take long, by name: pure functions of one plain value to another. A
@@ -39,6 +46,14 @@ export const ANALYSES = {
   landing: onPage(readLanding),
   "email-addresses": hopAddresses,
   "email-header": analyseHeadersPlaced,
+  cookies: readCookies,
+  "llms-txt": parseLlmsTxt,
+  tdmrep: tdmReserved,
+  "json-object": isJsonObject,
+  "mta-sts": parseMtaStsPolicy,
+  rdap: readRegistration,
+  "whois-domain": readDomainWhois,
+  "whois-number": readNumberWhois,
 };
 
 /** Name of an analysis. */

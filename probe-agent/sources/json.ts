@@ -6,6 +6,11 @@ export type JsonAnswer =
   | { readonly ok: true; readonly value: unknown; readonly finalUrl: string }
   | { readonly ok: false; readonly reason: string; readonly status: number | null; readonly body: string | null };
 
+/** A document as it came, or in a few words why there is none. */
+export type TextAnswer =
+  | { readonly ok: true; readonly text: string; readonly finalUrl: string }
+  | Extract<JsonAnswer, { ok: false }>;
+
 /** How to ask. */
 export interface JsonRequest {
   readonly url: string;
@@ -20,9 +25,21 @@ export interface JsonRequest {
 }
 
 const MAX_BYTES = 1024 * 1024;
+const OK = 200;
 
-/** Fetches a JSON document from an outside service. */
-export async function fetchJson(net: Net, request: JsonRequest): Promise<JsonAnswer> {
+/** Fetches a JSON document from a service of the operator's choice; it is parsed on the agent's own loop. */
+export async function fetchJson(net: Net, request: JsonRequest & { readonly trusted: true }): Promise<JsonAnswer> {
+  const answer = await fetchText(net, request);
+  if (!answer.ok) return answer;
+  try {
+    return { ok: true, value: JSON.parse(answer.text) as unknown, finalUrl: answer.finalUrl };
+  } catch {
+    return no("not JSON", OK);
+  }
+}
+
+/** Fetches a document and leaves it unparsed: that of a stranger is for a thread to parse. */
+export async function fetchText(net: Net, request: JsonRequest): Promise<TextAnswer> {
   const fetched = await net.http.fetch({
     url: request.url,
     method: "GET",
@@ -34,20 +51,16 @@ export async function fetchJson(net: Net, request: JsonRequest): Promise<JsonAns
   });
   if (fetched.status === "failed") return no(fetched.reason);
   if (fetched.status !== "ok") return no("target not allowed");
-  return readJson(fetched.data);
+  return readText(fetched.data);
 }
 
-function readJson({ final, finalUrl, body }: PageSnapshot): JsonAnswer {
+function readText({ final, finalUrl, body }: PageSnapshot): TextAnswer {
   const text = new TextDecoder().decode(body.bytes);
-  if (final.code !== 200) return { ok: false, reason: `status ${final.code}`, status: final.code, body: text };
+  if (final.code !== OK) return { ok: false, reason: `status ${final.code}`, status: final.code, body: text };
   if (body.truncated || body.error !== null) return no("incomplete answer", final.code);
-  try {
-    return { ok: true, value: JSON.parse(text) as unknown, finalUrl };
-  } catch {
-    return no("not JSON", final.code);
-  }
+  return { ok: true, text, finalUrl };
 }
 
-function no(reason: string, status: number | null = null): JsonAnswer {
+function no(reason: string, status: number | null = null): Extract<JsonAnswer, { ok: false }> {
   return { ok: false, reason, status, body: null };
 }

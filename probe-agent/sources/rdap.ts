@@ -1,4 +1,5 @@
-import { readIpNetwork, type RdapFinding } from "#probe-agent/analysis/rdap.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import type { RdapFinding } from "#probe-agent/analysis/rdap.ts";
 import {
   autnumServiceFor,
   domainServiceFor,
@@ -7,23 +8,26 @@ import {
   readDomainBootstrap,
   serviceFor,
 } from "#probe-agent/analysis/rdap/bootstrap.ts";
+import type { RdapFindings, RdapSubject } from "#probe-agent/analysis/rdap/registration.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import { fetchJson } from "#probe-agent/sources/json.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
+import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";
 
 /** A registration with the URL it was read at, or why there is none: one sentence for the result's limitations. */
 export type RdapAnswer =
   | { readonly ok: true; readonly finding: RdapFinding; readonly url: string }
   | { readonly ok: false; readonly limitation: string };
 
-/** What a registry is asked about (RFC 9082 section 3.1); names in lower-case A-labels. */
-export type RdapSubject =
-  | { readonly kind: "domain"; readonly name: string }
-  | { readonly kind: "ip"; readonly ip: string }
-  | { readonly kind: "autnum"; readonly asn: number };
-
-/** A registry's answer, not yet read. */
-export type RdapReply =
-  | { readonly status: "found"; readonly value: unknown; readonly url: string }
+/** A registry's answer about a subject of one kind. */
+export type RdapReply<Kind extends keyof RdapFindings = keyof RdapFindings> =
+  | {
+      readonly status: "found";
+      /** Null: the answer is no registration of the subject. */
+      readonly finding: RdapFindings[Kind];
+      /** The document; null where it is nested too deep to be written. */
+      readonly raw: string | null;
+      readonly url: string;
+    }
   /** RFC 7480 section 5.3: the registry has no such object. */
   | { readonly status: "absent"; readonly url: string }
   /** The list of registries names nobody. */
@@ -57,30 +61,50 @@ export async function askRdap(net: Net, ip: string): Promise<RdapAnswer> {
       ? no("RDAP: the list of registries could not be read.")
       : no(`RDAP: the registry gave no registration (${reply.reason}).`);
   }
-  const finding = readIpNetwork(reply.value, ip);
+  const { finding, url } = reply;
   if (finding === null) return no("RDAP: the registry's answer is no registration of this address.");
-  return { ok: true, finding, url: reply.url };
+  return { ok: true, finding, url };
 }
 
 /** Finds the registry that is responsible and asks it. */
-export async function askRegistry(net: Net, subject: RdapSubject, timeoutMs?: number): Promise<RdapReply> {
+export async function askRegistry<Kind extends keyof RdapFindings>(
+  net: Net,
+  subject: Extract<RdapSubject, { kind: Kind }>,
+  timeoutMs?: number,
+): Promise<RdapReply<Kind>> {
   const base = net.services.rdapBootstrapUrl.replace(/\/$/, "");
   const found = await findService(net, base, subject);
   if (found === null) return { status: "failed", about: "bootstrap", reason: "the list of registries cannot be read" };
   if (found.service === null) return { status: "nobody" };
-  return await fetchRegistration(net, `${found.service}${found.path}`, timeoutMs);
+  return await fetchRegistration(net, subject, `${found.service}${found.path}`, timeoutMs);
 }
 
-/** Fetches one RDAP resource, of a registry or of whom it refers to. */
-export async function fetchRegistration(net: Net, url: string, timeoutMs?: number): Promise<RdapReply> {
+/** Fetches and reads one RDAP resource, of a registry or of whom it refers to. */
+export async function fetchRegistration<Kind extends keyof RdapFindings>(
+  net: Net,
+  subject: Extract<RdapSubject, { kind: Kind }>,
+  url: string,
+  timeoutMs?: number,
+): Promise<RdapReply<Kind>> {
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
-  const answer = await fetchJson(net, { url, trusted: false, accept: RDAP_TYPES, ...limit });
-  if (answer.ok) return { status: "found", value: answer.value, url: answer.finalUrl };
+  const answer = await fetchText(net, { url, trusted: false, accept: RDAP_TYPES, ...limit });
+  if (answer.ok) {
+    const read = await analyse(net, "rdap", { text: answer.text, subject });
+    if (read.status !== "ok") return { status: "failed", about: "registry", reason: wordOf(read) };
+    if (!read.data.isJson) return { status: "failed", about: "registry", reason: "not JSON" };
+    // The reader of a subject's kind gives findings of that kind.
+    const finding = read.data.finding as RdapFindings[Kind];
+    return { status: "found", finding, raw: read.data.raw, url: answer.finalUrl };
+  }
   if (answer.status === 404) return { status: "absent", url };
   // RFC 7480 section 5.5.
   const limited = answer.status === 429;
   const reason = limited ? "it limits how often it may be asked, status 429" : answer.reason;
   return { status: "failed", about: "registry", limited, reason };
+}
+
+function wordOf(outcome: Exclude<Outcome<unknown>, { status: "ok" }>): string {
+  return outcome.status === "failed" ? outcome.message : "not allowed";
 }
 
 /** Null where the list cannot be had; `service` null where it names nobody. */

@@ -6,11 +6,8 @@ import {
   type WhoisServer,
   type WhoisSubject,
 } from "#probe-agent/analysis/whois/servers.ts";
-import { readWhoisLines } from "#probe-agent/analysis/whois/lines.ts";
-import { wordsOfLimit } from "#probe-agent/analysis/whois/verdict.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { WhoisReply } from "#probe-agent/net/port/whois.ts";
 
 /** What an answer comes to: a word for people, and whether and where to go on. */
 export interface Reading<T> {
@@ -19,6 +16,8 @@ export interface Reading<T> {
   readonly outcome: string;
   /** Another server that may know more, as printed; null: no need or none named. */
   readonly referral: string | null;
+  /** The server's own words where it turned the question away, else null. */
+  readonly limit: string | null;
 }
 
 /** One server asked. */
@@ -34,8 +33,8 @@ export interface WhoisTrail<T> {
   readonly steps: readonly WhoisStep<T>[];
   /** Why parts may be missing, one sentence each. */
   readonly limitations: readonly string[];
-  /** The last failure of a server to answer; null where all answered. */
-  readonly failure: Exclude<Outcome<WhoisReply>, { status: "ok" }> | null;
+  /** The last failure of a server to answer, or of its answer to be read; null where neither failed. */
+  readonly failure: Exclude<Outcome<unknown>, { status: "ok" }> | null;
 }
 
 /** Referrals followed at most. */
@@ -52,7 +51,7 @@ export async function askWhois<T>(
   net: Net,
   subject: WhoisSubject,
   first: WhoisServer | null,
-  read: (text: string, server: WhoisServer) => Reading<T>,
+  read: (text: string, server: WhoisServer) => Promise<Outcome<Reading<T>>>,
 ): Promise<WhoisTrail<T>> {
   const steps: WhoisStep<T>[] = [];
   const limitations: string[] = [];
@@ -90,10 +89,17 @@ export async function askWhois<T>(
     const { text, truncated, error } = reply.data;
     if (truncated) limitations.push(`WHOIS: ${name} sent more than 256 KB; the rest was not read.`);
     if (error !== null) limitations.push(`WHOIS: the answer of ${name} broke off (${error}).`);
-    const { data, outcome, referral } = read(text, server);
+    const reading = await read(text, server);
+    if (reading.status !== "ok") {
+      failure = reading;
+      steps.push({ server, outcome: wordOf(reading), answer: null });
+      limitations.push(`WHOIS: the answer of ${name} could not be read (${sentenceOf(reading)}).`);
+      break;
+    }
+    const { data, outcome, referral, limit } = reading.data;
     steps.push({ server, outcome, answer: { data, text, cut: truncated } });
     next = referral === null ? null : readReferral(referral);
-    if (outcome === "limited") limitations.push(turnedAway(name, text));
+    if (outcome === "limited") limitations.push(turnedAway(name, limit));
     if (outcome === "unknown" && referral === null)
       limitations.push(`WHOIS: ${name} answered, but with nothing that can be read as a registration.`);
     if (referral !== null && next === null) limitations.push(`WHOIS: ${name} refers to no usable WHOIS server.`);
@@ -102,12 +108,15 @@ export async function askWhois<T>(
 }
 
 /** The server's own words tell how long to wait, where it does. */
-function turnedAway(name: string, text: string): string {
-  const words = wordsOfLimit(readWhoisLines(text).prose);
+function turnedAway(name: string, words: string | null): string {
   const quoted = words === null ? "" : `: "${words}"`;
   return `WHOIS: ${name} limits how often it may be asked and turned this question away${quoted}. Ask again later.`;
 }
 
-function wordOf(reply: Exclude<Outcome<WhoisReply>, { status: "ok" }>): string {
+function wordOf(reply: Exclude<Outcome<unknown>, { status: "ok" }>): string {
   return reply.status === "failed" ? reply.reason : "not allowed";
+}
+
+function sentenceOf(reply: Exclude<Outcome<unknown>, { status: "ok" }>): string {
+  return reply.status === "failed" ? reply.message : "not allowed";
 }

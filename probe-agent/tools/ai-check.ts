@@ -1,14 +1,13 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
-import { parseLlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
-import { tdmReserved } from "#probe-agent/analysis/ai/page-words.ts";
+import type { LlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/ai/score.ts";
 import type { SemanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
 import type { testBots } from "#probe-agent/analysis/robots/report.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";
 import { tryOnSite } from "#probe-agent/sources/site.ts";
-import { gatherFiles, type SiteFiles } from "#probe-agent/tools/ai-check/gather.ts";
+import { gatherFiles, readText, type SiteFiles } from "#probe-agent/tools/ai-check/gather.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 const MAX_SITEMAPS = 20;
@@ -25,9 +24,13 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   const { status: robotsStatus, readable, bots, signals } = files.robots;
   // What a page says of itself comes before what a file says of the site (TDM Reservation Protocol; aipref alike).
   const usage = ownUsage ?? files.robots.usage;
-  const llms = llmsOf(files.llms);
+  const [readLlms, tdm] = await Promise.all([
+    readText(net, files.llms, "llms-txt"),
+    readText(net, files.tdmrep, "tdmrep"),
+  ]);
+  const llms = llmsOf(files.llms, readLlms);
   const sitemaps = sitemapsOf(files);
-  const tdmrep = { ...fileOf(files.tdmrep), reserved: ownReserved ?? textOf(files.tdmrep, tdmReserved) };
+  const tdmrep = { ...fileOf(files.tdmrep), reserved: ownReserved ?? tdm };
   const { score, grade, checks } = scoreAi({
     robotsReadable: readable,
     welcomeShare: readable === null ? null : welcomeShare(bots),
@@ -98,15 +101,11 @@ function fileOf(file: SiteFile): { exists: boolean; status: number | null; bytes
   return { exists, status: file.status, bytes: exists ? file.bytes : null };
 }
 
-function textOf<T>(file: SiteFile, read: (text: string) => T): T | null {
-  return file.known && file.text !== null ? read(file.text) : null;
-}
-
-function llmsOf(file: SiteFile): AiCheckResult["llms_txt"] {
-  const read = textOf(file, parseLlmsTxt);
+function llmsOf(file: SiteFile, read: LlmsTxt | null): AiCheckResult["llms_txt"] {
   const html = file.known && file.html && file.status === 200;
   if (read === null) {
-    const errors = html ? ["A page came in its place"] : [];
+    const unread = file.known && file.text !== null ? ["It takes too long to read"] : [];
+    const errors = html ? ["A page came in its place"] : unread;
     return { ...fileOf(file), valid: false, title: null, summary: null, sections: [], links: 0, errors };
   }
   const { valid, title, summary, sections, links, errors } = read;

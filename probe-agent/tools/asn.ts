@@ -5,7 +5,6 @@ import { addressType } from "#probe-agent/analysis/address-type.ts";
 import { asNumberUse } from "#probe-agent/analysis/as-number-use.ts";
 import { asnReport, knowsNothing, NOTHING_KNOWN, type AsnEvidence } from "#probe-agent/analysis/asn-report.ts";
 import { blockText, readBlock } from "#probe-agent/analysis/ip-numbers.ts";
-import { readAutnum } from "#probe-agent/analysis/rdap/autnum.ts";
 import { readResource } from "#probe-agent/analysis/resource.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { askCymru, askCymruAs } from "#probe-agent/sources/cymru.ts";
@@ -152,7 +151,7 @@ async function askAutnum(net: Net, number: number): Promise<Registered> {
     case "failed":
       return no(`RDAP: the registry gave no registration (${reply.reason}).`);
     default: {
-      const autnum = readAutnum(reply.value, number);
+      const autnum = reply.finding;
       return autnum === null
         ? no("RDAP: the registry's answer is no registration of this number.")
         : { autnum: { ...autnum, url: reply.url }, isNobodys: false, limitations: [] };

@@ -1,7 +1,8 @@
 import { ok } from "#shared/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie.ts";
-import { reportCookies, type SeenCookie } from "#probe-agent/analysis/cookies/report.ts";
+import type { SeenCookie } from "#probe-agent/analysis/cookies/report.ts";
 import { leading, leadingText } from "#probe-agent/analysis/fitting.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -17,7 +18,10 @@ export const cookie = implement(contract, async (net, { url }) => {
   const read = await readWhatCan(net, seen.data, "trackers", {});
   if (read.status !== "ok") return read;
   const { head, snapshot, observedAt } = seen.data;
-  const { cookies, graded, grade, score } = reportCookies(snapshot.hops, snapshot.finalUrl, now);
+  const hops = snapshot.hops.map((hop) => ({ url: hop.url, headers: hop.headers }));
+  const reported = await analyse(net, "cookies", { hops, pageUrl: snapshot.finalUrl, now });
+  if (reported.status !== "ok") return reported;
+  const { cookies, graded, grade, score } = reported.data;
   const shown = leading(cookies.map(row), COOKIES_BYTES);
   const number = (test: (one: SeenCookie) => boolean): number => cookies.filter(test).length;
   return ok({

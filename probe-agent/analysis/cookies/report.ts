@@ -49,6 +49,18 @@ const JUDGED: ReadonlySet<RejectedReason> = new Set<RejectedReason>([
 /** What the HTTP client shows in the place of control characters. */
 const CONTROL = "\uFFFD";
 
+/** What the cookies of a page are read from. */
+export interface CookieInput {
+  readonly hops: readonly CookieHop[];
+  readonly pageUrl: string;
+  readonly now: Date;
+}
+
+/** Reads every Set-Cookie line of a chain, from one plain value. */
+export function readCookies({ hops, pageUrl, now }: CookieInput): CookieReport {
+  return reportCookies(hops, pageUrl, now);
+}
+
 /** Reads every Set-Cookie line of a chain of responses, the page's own last. */
 export function reportCookies(hops: readonly CookieHop[], pageUrl: string, now: Date): CookieReport {
   const pageHost = new URL(pageUrl).hostname;

@@ -8,9 +8,11 @@ export interface StyleReference {
 
 const MAX_CHARACTERS = 500_000;
 const MAX_REFERENCES = 500;
-// Each alternative begins with a different word, so that nothing is read twice.
-const TOKEN =
-  /@import\s+(?:url\(\s*)?(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'();]{1,8192}))\s*\)?([^;{}]{0,500})|@namespace[^;{}]{0,500}|(@font-face)|([{}])|url\(\s*(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'()]{1,8192}))\s*\)/gi;
+const WORD = /@import|@namespace|@font-face|[{}]|url\(/gi;
+/** What follows the words that have more to say. */
+const IMPORT = /\s+(?:url\(\s*)?(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'();]{1,8192}))\s*\)?([^;{}]{0,500})/iy;
+const NAMESPACE = /[^;{}]{0,500}/y;
+const URL_END = /\s*(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'()]{1,8192}))\s*\)/y;
 
 /**
  * What a browser may fetch for a style sheet: @import, the first source of each @font-face that is no EOT file
@@ -21,15 +23,12 @@ export function styleReferences(css: string, allFonts = false): StyleReference[]
   const references: StyleReference[] = [];
   const text = withoutComments(css.slice(0, MAX_CHARACTERS));
   let font: "no" | "opening" | "inside" | "done" = "no";
-  for (const match of text.matchAll(TOKEN)) {
-    const [, importDouble, importSingle, importBare, conditions, face, brace, double, single, bare] = match;
-    const imported = importDouble ?? importSingle ?? importBare;
-    const address = double ?? single ?? bare;
-    if (imported !== undefined)
-      references.push({ address: imported, kind: "import", media: mediaOf(conditions ?? "") });
-    else if (face !== undefined) font = "opening";
-    else if (brace === "{") font = font === "opening" ? "inside" : "no";
-    else if (brace === "}") font = "no";
+  for (const { word, address, conditions } of tokensOf(text)) {
+    if (word === "@import" && address !== undefined)
+      references.push({ address, kind: "import", media: mediaOf(conditions ?? "") });
+    else if (word === "@font-face") font = "opening";
+    else if (word === "{") font = font === "opening" ? "inside" : "no";
+    else if (word === "}") font = "no";
     else if (address !== undefined && font === "inside") {
       // Written first for Internet Explorer alone; browsers of today pass over it.
       if (/\.eot(?:[?#]|$)/i.test(address)) continue;
@@ -39,6 +38,55 @@ export function styleReferences(css: string, allFonts = false): StyleReference[]
     if (references.length >= MAX_REFERENCES) break;
   }
   return references;
+}
+
+interface Token {
+  readonly word: string;
+  /** What stands behind @import and url(. */
+  readonly address?: string | undefined;
+  readonly conditions?: string | undefined;
+}
+
+/** The words of a style sheet in their order. @import and url( with nothing usable behind them are left out. */
+function* tokensOf(text: string): Generator<Token> {
+  const word = new TextCursor(text, WORD);
+  for (let found = word.next(); found !== null; found = word.next()) {
+    const name = found[0].toLowerCase();
+    if (name === "@namespace") word.take(NAMESPACE);
+    else if (name === "@import" || name === "url(") {
+      const [, double, single, bare, conditions] = word.take(name === "@import" ? IMPORT : URL_END) ?? [];
+      const address = double ?? single ?? bare;
+      if (address !== undefined) yield { word: name, address, conditions };
+    } else yield { word: name };
+  }
+}
+
+/** A place in a text that only moves on. */
+class TextCursor {
+  readonly #text: string;
+  readonly #word: RegExp;
+  #at = 0;
+
+  constructor(text: string, word: RegExp) {
+    this.#text = text;
+    this.#word = word;
+  }
+
+  /** The next word, wherever it stands. */
+  next(): RegExpExecArray | null {
+    this.#word.lastIndex = this.#at;
+    const found = this.#word.exec(this.#text);
+    this.#at = found === null ? this.#text.length : this.#word.lastIndex;
+    return found;
+  }
+
+  /** What stands right here. */
+  take(expression: RegExp): RegExpExecArray | null {
+    expression.lastIndex = this.#at;
+    const found = expression.exec(this.#text);
+    if (found !== null) this.#at = expression.lastIndex;
+    return found;
+  }
 }
 
 /** A comment that is not closed takes the rest (CSS Syntax 3). */

@@ -1,4 +1,4 @@
-import type { ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
@@ -15,6 +15,8 @@ const SMALL_BYTES = 64 * 1024;
 
 /** Well-known places of descriptions of agent endpoints. */
 const ENDPOINTS = ["/.well-known/mcp.json", "/.well-known/mcp/server-card.json", "/.well-known/agent-card.json"];
+
+type TextAnalysis = "llms-txt" | "tdmrep" | "json-object";
 
 /** robots.txt as AI services take it. */
 export type SiteRobots = Omit<ReportOf<"ai-robots">, "readable"> & {
@@ -53,7 +55,8 @@ export async function gatherFiles(net: Net, pageUrl: string): Promise<SiteFiles>
     within(budget(), askMarkdown(net, pageUrl), null),
     ...ENDPOINTS.map((path) => file(path, SMALL_BYTES)),
   ]);
-  const endpoint = endpoints.find((one) => one.known && isJsonObject(one.text));
+  const described = await Promise.all(endpoints.map((one) => readText(net, one, "json-object")));
+  const endpoint = endpoints.find((_, index) => described[index] === true);
   return {
     robots,
     llms,
@@ -93,12 +96,13 @@ async function askMarkdown(net: Net, url: string): Promise<boolean | null> {
   return final.code === 200 && /^text\/markdown\b/i.test(type);
 }
 
-function isJsonObject(text: string | null): boolean {
-  if (text === null) return false;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
+/** What an analysis finds in a file; null where there is no text, or none that can be analysed in time. */
+export async function readText<Name extends TextAnalysis>(
+  net: Net,
+  file: SiteFile,
+  name: Name,
+): Promise<ReportOf<Name> | null> {
+  if (!file.known || file.text === null) return null;
+  const analysed = await analyse(net, name, file.text as InputOf<Name>);
+  return analysed.status === "ok" ? analysed.data : null;
 }

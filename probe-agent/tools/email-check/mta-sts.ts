@@ -1,7 +1,8 @@
-import { parseMtaStsPolicy, policyNames } from "#probe-agent/analysis/mail/mta-sts.ts";
+import { policyNames } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { shownText } from "#probe-agent/analysis/tag-list.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { lookAtMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -35,7 +36,13 @@ export async function lookAtMtaSts(
     return { ...nothing, policy, issues: [...dnsIssues, `the policy file could not be had: ${fetched.error}`] };
   }
   const { text, remarks } = fetched;
-  const policy = parseMtaStsPolicy(text);
+  const read = await analyse(net, "mta-sts", text);
+  if (read.status !== "ok") {
+    const error = read.status === "failed" ? read.message : "it may not be read";
+    const unread: PolicyFile = { url, text: shownPolicy(text), version: null, mx: [], valid: false, error };
+    return { ...nothing, policy: unread, issues: [...dnsIssues, `the policy file could not be read: ${error}`] };
+  }
+  const policy = read.data;
   const known = await hosts;
   const strangers = policy.valid && known !== null ? known.filter((host) => !policyNames(policy.mx, host)) : [];
   const matched = policy.valid && known !== null && policy.mode !== "none" ? strangers.length === 0 : null;

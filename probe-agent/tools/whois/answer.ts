@@ -32,15 +32,6 @@ export function rawOf(text: string | null): Pick<Result, "raw" | "raw_truncated"
   return { raw: cut.text, raw_truncated: cut.truncated };
 }
 
-/** RDAP as it came; null for a document nested so deep that it cannot be written again. */
-export function rawJson(value: unknown): string | null {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return null;
-  }
-}
-
 /** Whether the registry's RDAP service turned the question away because it was asked too often. */
 export function isLimited(reply: RdapReply): boolean {
   return reply.status === "failed" && reply.limited === true;

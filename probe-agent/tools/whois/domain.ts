@@ -1,12 +1,14 @@
 import { domainToASCII } from "node:url";
-import { readDomain, type RdapDomain } from "#probe-agent/analysis/rdap/domain.ts";
-import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/whois.ts";
+import { ok, type Outcome } from "#shared/outcome.ts";
+import type { RdapDomain } from "#probe-agent/analysis/rdap/domain.ts";
+import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
 import { serverText } from "#probe-agent/analysis/whois/servers.ts";
 import type { DomainSubject } from "#probe-agent/analysis/whois/subject.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
-import { isLimited, nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
+import { isLimited, nothing, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { mergeFacts, NO_FACTS, rdapFacts, whoisFacts } from "#probe-agent/tools/whois/facts.ts";
 import { within } from "#probe-agent/within.ts";
 
@@ -14,19 +16,20 @@ import { within } from "#probe-agent/within.ts";
 const RDAP_MS = 10_000;
 const REGISTRAR_MS = 5_000;
 
-const LATE: RdapReply = { status: "failed", about: "registry", reason: "no answer in time" };
+type DomainReply = RdapReply<"domain">;
+
+const LATE: DomainReply = { status: "failed", about: "registry", reason: "no answer in time" };
 
 /** The registration of a domain: RDAP first, WHOIS where that gives nothing. */
 export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lookup> {
   // RDAP's list of registries knows the public suffixes of ICANN alone.
-  const reply: RdapReply =
+  const reply: DomainReply =
     subject.server === null
       ? await within(RDAP_MS, askRegistry(net, { kind: "domain", name: subject.name }, RDAP_MS), LATE)
       : { status: "nobody" };
   if (reply.status === "absent") return { ok: true, found: absent(reply.url) };
-  const domain = reply.status === "found" ? readDomain(reply.value, subject.name) : null;
-  if (reply.status === "found" && domain !== null) {
-    return { ok: true, found: await withRegistrar(net, subject.name, domain, reply) };
+  if (reply.status === "found" && reply.finding !== null) {
+    return { ok: true, found: await withRegistrar(net, subject.name, reply.finding, reply) };
   }
   const why =
     reply.status === "nobody"
@@ -52,20 +55,24 @@ async function withRegistrar(
   net: Net,
   name: string,
   domain: RdapDomain,
-  reply: Extract<RdapReply, { status: "found" }>,
+  reply: Extract<DomainReply, { status: "found" }>,
 ): Promise<Found> {
   const found = {
     registered: true,
     facts: rdapFacts(domain),
     rdapServer: rdapBase(reply.url),
-    raw: rawJson(reply.value),
+    raw: reply.raw,
     servers: [{ server: reply.url, protocol: "rdap", outcome: "found" }],
     source: "rdap",
     limitations: [],
   } satisfies Found;
   if (domain.holder !== null || domain.related === null) return found;
-  const other = await within(REGISTRAR_MS, fetchRegistration(net, domain.related, REGISTRAR_MS), LATE);
-  const registrar = other.status === "found" ? readDomain(other.value, name) : null;
+  const other = await within(
+    REGISTRAR_MS,
+    fetchRegistration(net, { kind: "domain", name }, domain.related, REGISTRAR_MS),
+    LATE,
+  );
+  const registrar = other.status === "found" ? other.finding : null;
   const outcome = registrar === null ? (other.status === "failed" ? other.reason : "unknown") : "found";
   return {
     ...found,
@@ -75,23 +82,26 @@ async function withRegistrar(
   };
 }
 
-async function lookUpByWhois(net: Net, subject: DomainSubject, reply: RdapReply, why: string): Promise<Lookup> {
+async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainReply, why: string): Promise<Lookup> {
   const first = subject.server === null ? null : { host: subject.server, port: 43 };
   const { steps, limitations, failure } = await askWhois(
     net,
     { kind: "domain", name: subject.name },
     first,
-    (text, server): Reading<WhoisRecord | null> => {
-      const record = parseWhois(text, server.host);
+    async (text, server): Promise<Outcome<Reading<WhoisRecord | null>>> => {
+      const read = await analyse(net, "whois-domain", { text, server: server.host });
+      if (read.status !== "ok") return read;
+      const { answer: record, limit } = read.data;
       const isOther = record.domain !== null && aLabels(record.domain) !== subject.name;
       // IANA tells of the top-level domain and names its registry; a thin registry knows no holder, but the registrar.
       const goesOn =
         isOther || (record.verdict === "registered" && record.holder === null) || record.verdict === "unknown";
-      return {
+      return ok({
         data: isOther ? null : record,
         outcome: isOther ? "refers on" : record.verdict === "registered" ? "found" : record.verdict,
         referral: goesOn && !isTopLevel(subject) ? record.referral : null,
-      };
+        limit,
+      });
     },
   );
   const answers = steps.flatMap(({ server, answer }) =>

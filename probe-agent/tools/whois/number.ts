@@ -1,36 +1,34 @@
 import { autnumRow, networkRow } from "#probe-agent/analysis/rdap/rows.ts";
-import { readAutnum } from "#probe-agent/analysis/rdap/autnum.ts";
-import { readIpNetwork } from "#probe-agent/analysis/rdap.ts";
-import {
-  parseNumberWhois,
-  type NumberAnswer,
-  type NumberRegistration,
-} from "#probe-agent/analysis/whois/number-resource.ts";
-import { serverText, type WhoisSubject } from "#probe-agent/analysis/whois/servers.ts";
+import { ok, type Outcome } from "#shared/outcome.ts";
+import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/whois/number-resource.ts";
+import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
 import type { Net } from "#probe-agent/net/port.ts";
+import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
-import { isLimited, nothing, rawJson, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
+import { isLimited, nothing, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { within } from "#probe-agent/within.ts";
 
 type Subject = Exclude<WhoisSubject, { kind: "domain" }>;
 
 const RDAP_MS = 10_000;
-const LATE: RdapReply = { status: "failed", about: "registry", reason: "no answer in time" };
+type NumberReply = RdapReply<"ip"> | RdapReply<"autnum">;
+type Registration = Pick<Found, "network" | "autnum">;
+
+const LATE = { status: "failed", about: "registry", reason: "no answer in time" } as const;
 
 /** The registration of an address or AS number: RDAP first, WHOIS where that gives nothing. */
 export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> {
-  const reply = await within(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
+  const { reply, registration } = await askRdap(net, subject);
   if (reply.status === "found") {
-    const registration = readRegistration(reply.value, reply.url, subject);
     if (registration !== null) {
       const servers = [{ server: reply.url, protocol: "rdap", outcome: "found" } as const];
       const found: Found = {
         registered: true,
         ...registration,
         rdapServer: rdapBase(reply.url),
-        raw: rawJson(reply.value),
+        raw: reply.raw,
         servers,
         source: "rdap",
         limitations: [],
@@ -59,13 +57,16 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
   return await lookUpByWhois(net, subject, reply, `RDAP gave no answer (${reason}).`);
 }
 
-async function lookUpByWhois(net: Net, subject: Subject, reply: RdapReply, why: string): Promise<Lookup> {
-  const { steps, limitations, failure } = await askWhois(net, subject, null, (text, server): Reading<NumberAnswer> => {
-    const data = parseNumberWhois(text, server.host);
+async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why: string): Promise<Lookup> {
+  const read = async (text: string, server: WhoisServer): Promise<Outcome<Reading<NumberAnswer>>> => {
+    const analysed = await analyse(net, "whois-number", { text, server: server.host });
+    if (analysed.status !== "ok") return analysed;
+    const { answer: data, limit } = analysed.data;
     const found = data.registration !== null && holds(data.registration, subject);
     // IANA and ARIN print the block they gave away and who has it now.
-    return { data, outcome: found ? "found" : (data.spoken ?? "unknown"), referral: data.referral };
-  });
+    return ok({ data, outcome: found ? "found" : (data.spoken ?? "unknown"), referral: data.referral, limit });
+  };
+  const { steps, limitations, failure } = await askWhois(net, subject, null, read);
   const answers = steps.flatMap(({ server, outcome, answer }) =>
     answer === null ? [] : [{ server, outcome, text: answer.text, ...answer.data }],
   );
@@ -97,13 +98,20 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: RdapReply, why: 
   };
 }
 
-function readRegistration(value: unknown, url: string, subject: Subject): Pick<Found, "network" | "autnum"> | null {
+/** The registry's answer, and what it says of the subject; null where that is nothing. */
+async function askRdap(
+  net: Net,
+  subject: Subject,
+): Promise<{ readonly reply: NumberReply; readonly registration: Registration | null }> {
   if (subject.kind === "ip") {
-    const network = readIpNetwork(value, subject.ip)?.network;
-    return network === undefined ? null : { network: networkRow(network, url) };
+    const reply = await within<RdapReply<"ip">>(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
+    const network = reply.status === "found" ? reply.finding?.network : undefined;
+    const registration = network === undefined || reply.status !== "found" ? null : networkRow(network, reply.url);
+    return { reply, registration: registration && { network: registration } };
   }
-  const autnum = readAutnum(value, subject.asn);
-  return autnum === null ? null : { autnum: autnumRow(autnum, url) };
+  const reply = await within<RdapReply<"autnum">>(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
+  const autnum = reply.status === "found" && reply.finding !== null ? autnumRow(reply.finding, reply.url) : null;
+  return { reply, registration: autnum && { autnum } };
 }
 
 function holds({ range, autnum }: NumberRegistration, subject: Subject): boolean {

@@ -75,6 +75,21 @@ const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
   landing: page(SITE),
   "email-addresses": "Received: from a (b [192.0.2.1]) by c; Mon, 1 Jan 2024 00:00:00 +0000\r\n",
   "email-header": { headers: "From: a@b.example\r\n", now: NOW, places: new Map() },
+  cookies: {
+    hops: [{ url: "https://a.example/", headers: [["set-cookie", "a=b; Expires=Wed, 01 Jan 2030 00:00:00 GMT"]] }],
+    pageUrl: "https://a.example/",
+    now: NOW,
+  },
+  "llms-txt": "# A\n## B\n- [c](https://a.example/c)\n",
+  tdmrep: '[{"location":"/","tdm-reservation":1}]',
+  "json-object": "{}",
+  "mta-sts": "version: STSv1\nmode: enforce\nmx: mail.a.example\nmax_age: 86400\n",
+  rdap: {
+    text: '{"objectClassName":"domain","ldhName":"a.example","nameservers":[]}',
+    subject: { kind: "domain", name: "a.example" },
+  },
+  "whois-domain": { text: "Domain Name: a.example\nRegistrar: B\n", server: "whois.example" },
+  "whois-number": { text: "inetnum: 192.0.2.0 - 192.0.2.255\nnetname: TEST\n", server: "whois.example" },
 };
 const NAMES = Object.keys(ANALYSES) as AnalysisName[];
 
@@ -108,6 +123,14 @@ describe("analyses", () => {
     const port = analyses({ entry: new URL("no-such-program.ts", PROGRAM) });
     expect(await port.run("schema", page(SITE) as never)).toMatchObject({ ok: true });
     expect(await port.run("schema", heavy("schema") as never)).toEqual({ ok: false, reason: "broken" });
+  });
+
+  it("of text above 16 KB need one", async () => {
+    const port = analyses({ entry: new URL("no-such-program.ts", PROGRAM) });
+    const whois = (characters: number) => ({ text: "x".repeat(characters), server: "whois.example" });
+    expect(await port.run("whois-domain", whois(16_000))).toMatchObject({ ok: true });
+    expect(await port.run("whois-domain", whois(16_500))).toEqual({ ok: false, reason: "broken" });
+    expect(await port.run("llms-txt", "x".repeat(16_500))).toEqual({ ok: false, reason: "broken" });
   });
 
   it("of a page that takes too long end in time, and the next one is read", async () => {

@@ -1,5 +1,10 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { SILENT_MS } from "#shared/wire.ts";
 import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { failed, ok } from "#shared/outcome.ts";
+import { askWhois } from "#probe-agent/sources/whois.ts";
+import { netOf } from "#test/support/net.ts";
+import { testServices } from "#test/support/services.ts";
 import { startWhoisServer, type WhoisBehaviour, type WhoisServer } from "#test/servers/whois.ts";
 import { startWhoisBench, whoisFixture } from "#test/support/whois.ts";
 
@@ -62,6 +67,34 @@ describe("referrals", () => {
     const result = await bench.look("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
     expect(result).toMatchObject({ registered: true, registrar: { iana_id: "9999" }, registrant: null });
     expect(result.limitations.join(" ")).toContain("127.0.0.1:9999 gave no answer");
+  });
+});
+
+describe("an answer made to be slow", () => {
+  it.each(["example.com", "8.8.8.8"])("does not hold up the agent's other work (%s)", async (host) => {
+    const line = `Domain Status: a${"\t".repeat(900)}x\n`;
+    bench.says.first = () => `Domain Name: example.com\nRegistrar: B\nCreation Date: 2020-01-01\n${line.repeat(280)}`;
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 10);
+    await bench.run(host, { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
+    clearInterval(timer);
+    longest = Math.max(longest, performance.now() - last);
+    // What the control plane takes for the silence of an agent that hangs.
+    expect(longest).toBeLessThan(SILENT_MS);
+  });
+
+  it("that takes too long to read is a failure of this server, in words", async () => {
+    const failure = failed("response", "target", "page_too_complex", "what was received takes too long to analyse");
+    const reply = { text: "x", charset: "utf-8", ip: "192.0.2.1", bytes: 1, truncated: false, error: null } as const;
+    const net = netOf({ whois: { ask: () => Promise.resolve(ok(reply)) }, services: testServices() });
+    const server = { host: "whois.example", port: 43 };
+    const trail = await askWhois(net, { kind: "domain", name: "a.example" }, server, () => Promise.resolve(failure));
+    expect(trail).toMatchObject({ failure, steps: [{ outcome: "page_too_complex", answer: null }] });
+    expect(trail.limitations.join()).toContain("could not be read (what was received takes too long to analyse)");
   });
 });
 
