@@ -1,9 +1,10 @@
 import { vi } from "vitest";
 
 /** Octets of the buffers that `run` makes by joining or growing: the work that goes into copies, on any machine. */
-export function octetsCopied(run: () => void): number {
+export async function octetsCopied(run: () => void | Promise<void>): Promise<number> {
   let octets = 0;
-  const { allocUnsafe, concat } = Buffer;
+  const allocUnsafe = Buffer.allocUnsafe.bind(Buffer);
+  const concat = Buffer.concat.bind(Buffer);
   const allocating = vi.spyOn(Buffer, "allocUnsafe").mockImplementation((size: number) => {
     octets += size;
     return allocUnsafe(size);
@@ -14,7 +15,7 @@ export function octetsCopied(run: () => void): number {
     return joined;
   });
   try {
-    run();
+    await run();
   } finally {
     allocating.mockRestore();
     joining.mockRestore();

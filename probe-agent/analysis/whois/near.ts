@@ -2,18 +2,18 @@
 export interface Near {
   readonly first: RegExp;
   readonly within: number;
-  readonly then: RegExp;
+  readonly second: RegExp;
 }
 
 /**
  * Whether a text has both phrases in that order and distance. The work is linear; the one expression
- * `first.{0,within}then` reads up to `within` characters again for each place where `first` fits.
+ * `first.{0,within}second` reads up to `within` characters again for each place where `first` fits.
  */
-export function hasNear(text: string, { first, within, then }: Near): boolean {
+export function hasNear(text: string, { first, within, second }: Near): boolean {
   const ends = Array.from(text.matchAll(first), (match) => match.index + match[0].length);
   let next = 0;
   let latest: number | undefined;
-  for (const { index } of text.matchAll(then)) {
+  for (const { index } of text.matchAll(second)) {
     for (let end = ends[next]; end !== undefined && end <= index; end = ends[next]) {
       latest = end;
       next += 1;

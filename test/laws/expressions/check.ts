@@ -41,8 +41,7 @@ export async function faultOf({ source, flags }: Pick<Expression, "source" | "fl
 /** Cuts the bounds of repetitions; escapes and classes are left alone. */
 export function withShortBounds(source: string): string {
   const tokens = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\{(?<least>\d+)(?<comma>,(?<most>\d*))?\}/g;
-  return source.replaceAll(tokens, (...args) => {
-    const token = args[0] as string;
+  return source.replaceAll(tokens, (token, ...args) => {
     const { least, comma, most } = args.at(-1) as Readonly<Record<string, string | undefined>>;
     if (least === undefined) return token;
     if (comma === undefined) return `{${Math.min(Number(least), LONGEST_KEPT)}}`;

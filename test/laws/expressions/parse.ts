@@ -58,7 +58,8 @@ function isTree(value: unknown): value is Tree {
 }
 
 function nameOf(node: unknown): string {
-  return isTree(node) ? String(node["name"] ?? node["value"] ?? "") : "";
+  const name = isTree(node) ? (node["name"] ?? node["value"]) : null;
+  return typeof name === "string" ? name : "";
 }
 
 function textOf(node: unknown): string | null {

@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { withoutTrailing } from "#shared/trailing.ts";
+import { parseOptOut } from "#shared/opt-out.ts";
+import { isLinkItem } from "#probe-agent/analysis/ai/link-item.ts";
+import { isHtml } from "#probe-agent/analysis/html.ts";
+import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
+import { srcsetAddresses } from "#probe-agent/analysis/mixed-content/references.ts";
+import { styleReferences } from "#probe-agent/analysis/page-resources/style-references.ts";
+import { parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
+import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";
+import { parseWhois } from "#probe-agent/analysis/whois.ts";
+import { emailIn } from "#probe-agent/analysis/whois/email.ts";
+import { hasNear } from "#probe-agent/analysis/whois/near.ts";
+import { withoutNote } from "#probe-agent/analysis/whois/note.ts";
+import { parseNumberWhois } from "#probe-agent/analysis/whois/number-resource.ts";
+
+/** A WHOIS answer of 256 KB that repeats one line. */
+function whois(line: string): string {
+  const head = "Domain Name: example.com\n";
+  return head + `${line}\n`.repeat(Math.floor((262_144 - head.length) / (line.length + 1)));
+}
+
+const TABS = "\t".repeat(900);
+const octets = (text: string) => new TextEncoder().encode(text);
+
+/** Texts that an expression with an ambiguous loop reads for minutes, or, the comments of a page, for ever. */
+const READINGS: Readonly<Record<string, () => unknown>> = {
+  "WHOIS: status with tabs": () => parseWhois(whois(`Domain Status: a${TABS}x`), "whois.example"),
+  "WHOIS: key with tabs": () => parseWhois(whois(`Status${TABS}(${TABS}: x`), "whois.example"),
+  "WHOIS: registrar with tabs": () => parseWhois(whois(`Registrar: a${TABS}[Tag = x`), "whois.example"),
+  "WHOIS: range with tabs": () => parseNumberWhois(whois(`inetnum: a${TABS}x`), "whois.example"),
+  "the start of a page": () => isHtml(null, octets(`<!--${"-><HEAD--><!--><!--\t".repeat(25)}-><HEAD`)),
+  "srcset: parentheses that stay open": () => srcsetAddresses("a (b ".repeat(400_000)),
+  "TLSRPT: dots": () => readTlsRpt([`v=TLSRPTv1; rua=mailto:a@${"a.".repeat(100_000)}@`]),
+  "a link's text": () => isNonDescriptive(`${"!".repeat(300_000)}a`, null),
+  "a run before the end": () => withoutTrailing(`${"/".repeat(1_000_000)}a`, (character) => character === "/"),
+};
+
+describe("text made to be slow is read within the time that jobs have", () => {
+  it.each(Object.entries(READINGS))("%s", (_, read) => {
+    const start = performance.now();
+    read();
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+});
+
+describe("hand-written readers", () => {
+  it.each([
+    ["- [a](https://a.example/)", true],
+    ["* [a [b] c](/x_(y)): notes (z)", true],
+    ["- [a](</a b>) notes", true],
+    ["- [a](/b):notes", false],
+    ["- [](/a)", false],
+    ["- [a]()", false],
+    ["- [a](/b c)", false],
+    ["- [a [b [c]]](/d)", false],
+    ["- [a](/b", false],
+    ["- a", false],
+  ])("of a link in a list: %s", (line, expected) => {
+    expect(isLinkItem(line)).toBe(expected);
+  });
+
+  it.each([
+    ["abuse@a.example", "abuse@a.example"],
+    ["<abuse@a.example>, or b@c", "abuse@a.example"],
+    ["@ a@b", "a@b"],
+    [`${"x".repeat(80)}@a.example`, `${"x".repeat(64)}@a.example`],
+    ["a@ b", null],
+  ])("of a mail address: %s", (text, expected) => {
+    expect(emailIn(text)).toBe(expected);
+  });
+
+  it.each([
+    ["Example Ltd [Tag = EXAMPLE]", "[]", "Example Ltd"],
+    ["Example Ltd [Tag = EXAMPLE]  ", "[]", "Example Ltd"],
+    ["Example [x] Ltd", "[]", "Example [x] Ltd"],
+    ["Example [Tag = x] [Tag = y]", "[]", "Example [Tag = x]"],
+  ] as const)("of a remark at the end: %s", (text, brackets, expected) => {
+    expect(withoutNote(text, brackets, /^Tag = /)).toBe(expected);
+  });
+
+  it("of phrases near each other", () => {
+    const near = { first: /\ba\b/g, within: 3, second: /\bb\b/g };
+    expect(["a b", "a --b", "a c a b", "b a b"].map((text) => hasNear(text, near))).toEqual([true, true, true, true]);
+    expect(["b a", "a ---- b", "a", "b", ""].map((text) => hasNear(text, near))).toEqual(Array(5).fill(false));
+  });
+
+  it("of the start of a page", () => {
+    const html = ["<html>", " <!-- a --> <!DOCTYPE html>", "<!----><head>", "<!-- a -- b --><body>"];
+    expect(html.map((text) => isHtml(null, octets(text)))).toEqual([true, true, true, true]);
+    const other = ["<!-- a", "<!-- a --> text", "text <html>", "<htmlx>", ""];
+    expect(other.map((text) => isHtml(null, octets(text)))).toEqual(Array(5).fill(false));
+  });
+
+  it("of a style sheet", () => {
+    const css = `@IMPORT url( "a.css" ) supports((x)) screen; @import 'b.css'; @import ; @namespace url(n);
+      @font-face { src: url(f.eot), url(f.woff2), url(g.woff) } p { background: URL( 'i.png' ) url("`;
+    expect(styleReferences(css)).toEqual([
+      { address: "a.css", kind: "import", media: ") screen" },
+      { address: "b.css", kind: "import", media: "" },
+      { address: "f.woff2", kind: "font", media: "" },
+      { address: "i.png", kind: "image", media: "" },
+    ]);
+  });
+
+  it("of X-Robots-Tag, opt-out lists and TLSRPT addresses", () => {
+    expect(parseRobotsTags(["googlebot \t: noindex, max-snippet : 20"])).toEqual([
+      { agent: "googlebot", directives: ["noindex", "max-snippet:20"] },
+    ]);
+    expect(parseOptOut("a.example # b # c\n# d\n")).toMatchObject({ ok: true, entries: 1 });
+    const rua = "mailto:a@b.example,mailto:a@b,mailto:a@.b,https://c.example/d,https:///d";
+    expect(readTlsRpt([`v=TLSRPTv1; rua=${rua}`]).rua).toEqual(["mailto:a@b.example", "https://c.example/d"]);
+  });
+});
