@@ -20,8 +20,8 @@ const MAX_SUSPECT_LOSSES = 2;
  * often enough; `suspect`, it may be what makes agents fail.
  *
  * A loss points at the job only where the agent ran it and then crashed (the stream closed), hung (the stream fell
- * silent) or sent more than this control plane takes (flood). Nothing points at the job where the agent had not accepted it, was shutting down, dialed again, was revoked
- * by the operator, or was let go by this control plane.
+ * silent) or sent more than this control plane takes (flood). Nothing points at the job where the agent had not accepted
+ * it, was shutting down, dialed again, was revoked by the operator, or was let go by this control plane.
  */
 export function afterLosses(losses: readonly Loss[]): "again" | "exhausted" | "suspect" {
   if (losses.filter(pointsAtJob).length >= MAX_SUSPECT_LOSSES) return "suspect";

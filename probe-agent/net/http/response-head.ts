@@ -98,8 +98,10 @@ export function createHeadReader(): (chunk: Buffer) => HeadProgress {
   return (chunk) => {
     // The end may straddle two chunks: look again at the last three octets.
     const from = Math.max(0, pending.length - 3);
-    pending.append(chunk);
-    const octets = pending.view();
+    // Most heads come in one piece, which needs no copy.
+    const whole = pending.length === 0;
+    if (!whole) pending.append(chunk);
+    const octets = whole ? chunk : pending.view();
     const broken = (reason: "not_http" | "protocol_error" | "headers_overflow"): HeadProgress => {
       return { state: "broken", reason, seen: octets.toString("latin1", 0, Math.min(octets.length, SHOWN)) };
     };
@@ -108,7 +110,10 @@ export function createHeadReader(): (chunk: Buffer) => HeadProgress {
     const end = endOfHead(octets, from);
     const size = end === -1 ? octets.length : end;
     if (spent + size > MAX_HEAD_BYTES) return broken("headers_overflow");
-    if (end === -1) return { state: "more" };
+    if (end === -1) {
+      if (whole) pending.append(chunk);
+      return { state: "more" };
+    }
     spent += end;
     const head = parseHead(octets.toString("latin1", 0, end));
     if (head === null) return broken("protocol_error");
