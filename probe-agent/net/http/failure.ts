@@ -69,7 +69,7 @@ export function tlsFailure(error: unknown, where: string): Failed {
   }
   const [, reason, words] = TLS_REASONS.find(([pattern]) => pattern.test(code)) ?? [];
   if (reason !== undefined) return failed("tls", "target", reason, `${where}: ${words ?? reason}`);
-  const alert = /_ALERT_([A-Z_]+)$/.exec(code)?.[1]?.toLowerCase();
+  const alert = /^[A-Z_]+$/.exec(code.split("_ALERT_")[1] ?? "")?.[0].toLowerCase();
   if (alert !== undefined) {
     return failed("tls", "target", alert, `${where}: the server ended the handshake with the alert ${alert}`);
   }
