@@ -119,6 +119,7 @@ function sudo(status: string): string {
 
 /** Whether a capability set of /proc/<pid>/status has CAP_NET_RAW. */
 function hasNetRaw(status: string, set: "CapEff" | "CapBnd"): boolean {
-  const bits = new RegExp(`^${set}:\\s*([0-9a-f]{1,16})$`, "m").exec(status)?.[1];
-  return bits !== undefined && ((BigInt(`0x${bits}`) >> CAP_NET_RAW) & 1n) === 1n;
+  const value = status.split("\n").find((line) => line.startsWith(`${set}:`));
+  const bits = value?.slice(set.length + 1).trim();
+  return bits !== undefined && /^[0-9a-f]{1,16}$/.test(bits) && ((BigInt(`0x${bits}`) >> CAP_NET_RAW) & 1n) === 1n;
 }
