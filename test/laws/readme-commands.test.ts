@@ -232,6 +232,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run check": "CI runs it beside the tests",
   "npm run test:lab": "needs root and network namespaces",
   "npm run test:peers": "installs programs of others from the internet",
+  "npm run test:expressions": "writes what it finds into the clone; .ci/run runs it with --all",
   "npm run test:browser": "needs Chromium",
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",
