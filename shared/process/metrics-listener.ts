@@ -36,6 +36,9 @@ function createRendering(registry: Registry): () => Promise<Buffer> {
   };
 }
 
+/** A scraper needs one. Descriptors of the process are set aside for so many (control-plane/descriptors.ts). */
+const MOST_CONNECTIONS = 64;
+
 /** Serves GET /metrics, on an address of its own: the figures are not for callers of the API. */
 export async function listenMetrics(options: MetricsListenerOptions): Promise<MetricsListener> {
   const render = createRendering(options.registry);
@@ -53,6 +56,7 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
   });
   server.on("connection", (socket) => clients.watch(socket));
   server.on("close", () => clients.close());
+  server.maxConnections = MOST_CONNECTIONS;
   server.requestTimeout = 10_000;
   server.headersTimeout = 5_000;
   try {

@@ -1,7 +1,13 @@
 import { resolve } from "node:path";
 import { checkDatabase } from "#shared/client/doctor/database.ts";
 import { fail, ok, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
-import { checkChromium, checkClock, checkDns, checkRawSockets } from "#shared/client/doctor/machine.ts";
+import {
+  checkChromium,
+  checkClock,
+  checkDescriptors,
+  checkDns,
+  checkRawSockets,
+} from "#shared/client/doctor/machine.ts";
 import { checkPorts, checkTransport } from "#shared/client/doctor/network.ts";
 import { checkIdentity, checkMasterKeyFile } from "#shared/client/doctor/secrets.ts";
 import { checkDataDirectory, checkFiles, checkValues } from "#shared/client/doctor/settings.ts";
@@ -18,6 +24,7 @@ const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Find
   checkDatabase,
   checkPorts,
   checkTransport,
+  checkDescriptors,
   checkRawSockets,
   checkDns,
   checkClock,

@@ -5,6 +5,7 @@ import { fail, ok, warn, type Finding, type Patient } from "#shared/client/docto
 import { findRawSocketProblem, readRawSocketFacts } from "#shared/client/raw-sockets.ts";
 import { reasonOf } from "#shared/client/up/problem.ts";
 import { findChromium } from "#shared/process/chromium.ts";
+import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 
 /** ICMP and traceroute need the compiled addon and the right to open raw sockets. */
@@ -12,6 +13,21 @@ export function checkRawSockets({ searchPath }: Patient): Finding {
   const found = findRawSocketProblem(readRawSocketFacts(searchPath));
   if (found === null) return ok("raw sockets", "addon and right are there");
   return warn("raw sockets", `ICMP and traceroute are off: ${found.why}; ping uses TCP`, found.todo);
+}
+
+/** Whether a process started here may have enough connections open at once. */
+export function checkDescriptors(): Finding {
+  return judgeDescriptors(readDescriptorLimit());
+}
+
+/** The same for a limit of open files. */
+export function judgeDescriptors(limit: number): Finding {
+  if (limit >= ENOUGH_DESCRIPTORS) return ok("descriptors", `${limit} open files and sockets allowed`);
+  return warn(
+    "descriptors",
+    `only ${limit} open files and sockets allowed: the control plane holds few connections`,
+    `raise the limit to ${ENOUGH_DESCRIPTORS} or more (ulimit -Hn, LimitNOFILE= in systemd, --ulimit in docker)`,
+  );
 }
 
 /** Whether names can be looked up, through the servers the agent would ask. */

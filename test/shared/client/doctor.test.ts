@@ -6,6 +6,7 @@ import postgres from "postgres";
 import { afterAll, expect, test } from "vitest";
 import { examine } from "#shared/client/doctor/examine.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
+import { judgeDescriptors } from "#shared/client/doctor/machine.ts";
 import { freePort } from "#shared/client/up/postgres/server.ts";
 import { daysFromNow, issue } from "#test/servers/pki.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
@@ -54,12 +55,22 @@ test("a fresh machine has no failure, and each finding that is not ok says what 
       "database",
       "ports",
       "tls",
+      "descriptors",
       "raw sockets",
       "dns",
       "clock",
       "chromium",
     ]),
   );
+});
+
+test("few descriptors are named with the ways to raise the limit", () => {
+  expect(judgeDescriptors(1_024).level).toBe("ok");
+  expect(judgeDescriptors(200)).toMatchObject({
+    level: "warn",
+    message: expect.stringContaining("only 200"),
+    todo: expect.stringContaining("LimitNOFILE="),
+  });
 });
 
 test("the command prints a line per finding and ends with 1 on a failure", async () => {

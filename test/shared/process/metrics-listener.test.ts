@@ -24,6 +24,15 @@ describe("the metrics listener", () => {
     await listener.close();
   });
 
+  it("holds 64 connections", async () => {
+    const listener = await listenMetrics({ registry: createRegistry(), host: "127.0.0.1", port: 0 });
+    const sockets = Array.from({ length: 80 }, () => connect(listener.port, "127.0.0.1"));
+    for (const socket of sockets) socket.on("error", () => {}).resume();
+    await expect.poll(() => sockets.filter((socket) => socket.destroyed).length, { timeout: 10_000 }).toBe(16);
+    for (const socket of sockets) socket.destroy();
+    await listener.close();
+  });
+
   it("takes a free port where the wanted one is in use, if it may", async () => {
     const first = await listenMetrics({ registry: createRegistry(), host: "127.0.0.1", port: 0 });
     const options = { registry: createRegistry(), host: "127.0.0.1", port: first.port };
