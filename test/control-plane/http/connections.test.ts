@@ -1,4 +1,4 @@
-import { Agent, createServer, get, type Server } from "node:http";
+import { Agent, createServer, get, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { Registry } from "prom-client";
@@ -10,10 +10,12 @@ const MOST = 3;
 let server: Server;
 let registry: Registry;
 let port: number;
+let answer: (response: ServerResponse) => void;
 
 beforeEach(async () => {
   registry = new Registry();
-  server = createServer((_request, response) => response.end("ok"));
+  answer = (response) => void response.end("ok");
+  server = createServer((_request, response) => answer(response));
   boundConnections(server, MOST, { clock: systemClock, registry });
   await once(server.listen(0, "127.0.0.1"), "listening");
   ({ port } = server.address() as AddressInfo);
@@ -52,4 +54,28 @@ it("clears connections that idle between requests, so that the next caller is an
     );
   await expect.poll(status).toBe(200);
   agent.destroy();
+});
+
+it("clears connections that send no request, so that the next caller is answered, but none at work", async () => {
+  const begun = Promise.withResolvers<() => void>();
+  answer = (response) => begun.resolve(() => void response.end("late"));
+  const working = get({ port, host: "127.0.0.1", agent: false });
+  const answered = once(working, "response");
+  const finish = await begun.promise;
+  const silent = Array.from({ length: MOST - 1 }, () => connect(port, "127.0.0.1"));
+  const gone = silent.map(closed);
+  // Each connection too many makes the port look, and from their second second on the silent ones go.
+  await expect
+    .poll(
+      async () => {
+        await closed(connect(port, "127.0.0.1"));
+        return silent.every((socket) => socket.destroyed);
+      },
+      { timeout: 10_000, interval: 100 },
+    )
+    .toBe(true);
+  await Promise.all(gone);
+  finish();
+  const [response] = await answered;
+  expect(response.statusCode).toBe(200);
 });
