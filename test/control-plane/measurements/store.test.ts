@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
+import { createNotifications } from "#control-plane/database/notifications.ts";
 import { recordEvents, type NewEvent } from "#control-plane/measurements/journal/store.ts";
 import {
   claimMeasurement,
@@ -9,7 +10,9 @@ import {
   readLocations,
 } from "#control-plane/measurements/store.ts";
 import { readEvents } from "#control-plane/measurements/stream/store.ts";
+import { tailEvents } from "#control-plane/measurements/tail.ts";
 import { sweepMeasurements } from "#control-plane/measurements/upkeep.ts";
+import { createWatch } from "#control-plane/measurements/watch.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 
@@ -31,17 +34,17 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function insert(id: string, days = 7): Promise<void> {
+async function insert(id: string, days = 7, locations = 1): Promise<void> {
   const base = { id, accountId, tool: "ping", params: "{}", expression: null, shareId: null } as const;
   const expiresAt = new Date(NOW.getTime() + days * 86_400_000);
-  await insertMeasurement(sql, { ...base, status: "pending", createdAt: NOW, expiresAt }, [
-    { ordinal: 0, location: "{}", status: null, result: null, durationMs: null },
-  ]);
+  const open = { location: "{}", status: null, result: null, durationMs: null };
+  const rows = Array.from({ length: locations }, (_, ordinal) => ({ ...open, ordinal }));
+  await insertMeasurement(sql, { ...base, status: "pending", createdAt: NOW, expiresAt }, rows);
 }
 
-const result = (text: string): NewEvent => ({
+const result = (text: string, ordinal = 0): NewEvent => ({
   event: "result",
-  ordinal: 0,
+  ordinal,
   data: '{"attempt":1}',
   result: { location: "{}", status: "ok", result: text, durationMs: 5 },
 });
@@ -77,6 +80,27 @@ describe("what a run writes", () => {
     await recordEvents(sql, run, [result("2")], 1, 0);
     expect(await readLocations(sql, "first-counts")).toMatchObject([{ result: "1" }]);
     expect((await readEvents(sql, "first-counts", 0)).map(({ number }) => number)).toEqual([1]);
+  });
+
+  it("is read a few results at a time, and told whole and in order", async () => {
+    await insert("many-results", 7, 10);
+    const run = await claimMeasurement(sql, "many-results", NOW);
+    if (run === null) throw new Error("not claimed");
+    const progress: NewEvent = { event: "progress", ordinal: 0, data: "{}", result: null };
+    const events = Array.from({ length: 10 }, (_, ordinal) => [progress, result(String(ordinal), ordinal)]).flat();
+    await recordEvents(sql, run, events, 0, 0);
+    await finishMeasurement(sql, run, NOW);
+    const page = await readEvents(sql, "many-results", 0);
+    expect(page.filter(({ event }) => event === "result")).toHaveLength(4);
+    const listener = connectListener(database.url, "test");
+    const watch = createWatch(sql, createNotifications(listener));
+    const told: number[] = [];
+    for await (const { number } of tailEvents({ sql, watch }, "many-results", 0, new AbortController().signal)) {
+      told.push(number);
+    }
+    watch.close();
+    await listener.end();
+    expect(told).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 
   it("may hold a NUL character, as answers of targets do", async () => {
