@@ -19,7 +19,7 @@ export interface ProbedHop extends PathHop {
  */
 export function hopLoss(hops: readonly ProbedHop[], reached: boolean): readonly (number | null)[] {
   const losses: (number | null)[] = [];
-  const behind = { sampled: 0, lost: 0 };
+  const behind = { sampled: 0, lost: 0, isUncertain: false };
   for (const [index, { replies, evidence }] of [...hops.entries()].toReversed()) {
     if (replies.every(({ ip }) => ip === null)) {
       losses.push(100);
@@ -28,7 +28,8 @@ export function hopLoss(hops: readonly ProbedHop[], reached: boolean): readonly 
     const own = ownLoss(evidence);
     const loss = reached && index === hops.length - 1 ? own : lossOnWay(own, evidence.sampled, behind);
     losses.push(loss === null ? null : Math.round(loss * 100_000) / 1_000);
-    // A hop that limits its answers says nothing about those before it.
+    // A hop that limits its answers says nothing about those before it; one that may have lost some leaves them in doubt.
+    if (loss === null && evidence.lost > 0) behind.isUncertain = true;
     if (loss === null || loss !== own) continue;
     behind.sampled += evidence.sampled;
     behind.lost += evidence.lost;
@@ -36,32 +37,35 @@ export function hopLoss(hops: readonly ProbedHop[], reached: boolean): readonly 
   return losses.toReversed();
 }
 
-type Sample = Pick<LossEvidence, "sampled" | "lost">;
+interface Behind extends Pick<LossEvidence, "sampled" | "lost"> {
+  readonly isUncertain: boolean;
+}
 
 function ownLoss({ sampled, lost, unclear }: LossEvidence): number | null {
   return sampled === 0 || unclear > 0 ? null : lost / sampled;
 }
 
-/** Two standard deviations, and what is left of a chance of 1 in 20. */
 const DEVIATIONS = 2;
+/** A chance that is taken for none, and probes behind for each of the hop's own that it takes to speak of it. */
 const CHANCE = 0.05;
+const TIMES_BEHIND = 2;
 
-function lossOnWay(own: number | null, sampled: number, behind: Sample): number | null {
-  if (own === 0 || (own === null && isClean(behind))) return 0;
-  if (own === null || behind.sampled === 0) return null;
-  // What the hop lost would have been lost behind it too, but for a chance.
-  if (behind.lost === 0) return (1 - own) ** behind.sampled < CHANCE ? 0 : null;
+function lossOnWay(own: number | null, sampled: number, behind: Behind): number | null {
+  if (own === 0) return 0;
+  if (behind.lost === 0 && behind.isUncertain) return null;
+  if (own === null) return behind.lost === 0 && behind.sampled >= ENOUGH_BEHIND ? 0 : null;
+  if (behind.lost === 0) {
+    // What the hop lost would have been lost behind it too, but for a chance.
+    const isLimit = behind.sampled >= TIMES_BEHIND * sampled && (1 - own) ** behind.sampled < CHANCE;
+    return isLimit ? 0 : null;
+  }
   const share = behind.lost / behind.sampled;
   const deviation = Math.sqrt((share * (1 - share)) / sampled);
   return own > share + DEVIATIONS * deviation ? share : own;
 }
 
 /** Answers to so many probes that passed here, and not one lost, leave no room for loss that is worth a figure. */
-const ENOUGH_BEHIND = 3;
-
-function isClean({ sampled, lost }: Sample): boolean {
-  return lost === 0 && sampled >= ENOUGH_BEHIND;
-}
+const ENOUGH_BEHIND = 6;
 
 /** A hop with what its answers were. */
 export interface AnsweredHop {

@@ -31,7 +31,9 @@ describe("loss at a hop", () => {
     // No hop behind, and no target: nothing tells.
     [["0/3", "0/3", "2/3"], false, [0, 0, null]],
     [["0/3", "2/3", "2/3"], false, [0, null, null]],
-    [["0/3", "2/3", "0/3"], false, [0, 0, 0]],
+    [["0/3", "2/3", "0/3"], false, [0, null, 0]],
+    // A target that lost none by chance does not clear the hops before it, of which three in a row lost some.
+    [["0/5", "3/5", "2/5", "3/5", "0/5"], true, [0, null, null, null, 0]],
     // Too few probes to tell, but for what hops behind show.
     [["0/1?", "0/3", "0/3"], true, [0, 0, 0]],
     [["0/3", "1/2?", "2/3"], true, [0, null, 66.667]],
