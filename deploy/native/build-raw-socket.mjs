@@ -4,7 +4,8 @@
 // (node_modules/.bin), so process.execPath is the runtime and its prefix has the headers.
 // No compiler, no headers: the agent still works and offers TCP ping only. Must parse on old Nodes.
 import { spawnSync } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -23,12 +24,17 @@ if (!existsSync(join(prefix, "include", "node", "node.h"))) warn("the running No
 const nodeGyp = process.env.npm_config_node_gyp;
 if (!nodeGyp) warn("npm did not name its node-gyp");
 
+// gyp writes the path of the headers into a makefile without quotes: a path with spaces needs a name without.
+const folder = mkdtempSync(join(tmpdir(), "vantage-headers-"));
+const headers = join(folder, "node");
+symlinkSync(prefix, headers);
 const build = spawnSync(process.execPath, [nodeGyp, "rebuild"], {
   cwd: addon,
   // Stronger than --nodedir: npm hands on a nodedir of the user's own configuration by this variable.
-  env: { ...process.env, npm_config_nodedir: prefix },
+  env: { ...process.env, npm_config_nodedir: headers },
   encoding: "utf8",
 });
+rmSync(folder, { recursive: true });
 if (build.status !== 0) {
   const lines = String(build.stderr ?? build.error ?? "")
     .trim()

@@ -1,10 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // What needs Chromium. One file at a time: browsers measure each other where they run together.
 // Vitest reads the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
-  root: new URL("../..", import.meta.url).pathname,
+  root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/browser/**/*.test.ts"],
     pool: "forks",

@@ -78,7 +78,7 @@ describe.each(UNITS)("%s.service", (unit) => {
     const folder = mkdtempSync(join(tmpdir(), "vantage-unit-"));
     try {
       const file = join(folder, `${unit}.service`);
-      writeFileSync(file, text.replaceAll(`${INSTALLED}/node_modules/.bin/node`, process.execPath));
+      writeFileSync(file, text.replaceAll(`${INSTALLED}/node_modules/.bin/node`, `"${process.execPath}"`));
       const verified = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
       expect(verified.status).toBe(0);
       // It only warns of what it does not know.

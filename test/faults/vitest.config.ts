@@ -1,10 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // What takes a fleet of processes and minutes. One file at a time: each wants both cores for itself.
 // Vitest reads the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
-  root: new URL("../..", import.meta.url).pathname,
+  root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/faults/**/*.test.ts"],
     globalSetup: ["test/support/database-server.ts"],

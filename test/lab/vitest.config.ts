@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** What asks servers alone: two files at once, each in a lab of its own. */
@@ -18,11 +19,11 @@ export default defineConfig({
   test: {
     projects: [
       {
-        root: new URL("../..", import.meta.url).pathname,
+        root: fileURLToPath(new URL("../..", import.meta.url)),
         test: { ...shared, name: "services", include: SERVICES, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       {
-        root: new URL("../..", import.meta.url).pathname,
+        root: fileURLToPath(new URL("../..", import.meta.url)),
         test: {
           ...shared,
           name: "packets",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
+import { quoted } from "#shared/client/quoted.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { freePort } from "#shared/client/up/postgres/server.ts";
@@ -175,7 +176,7 @@ const COMMANDS: Readonly<Record<string, Check>> = {
           .split("\n")
           .find((each) => each.startsWith("  VANTAGE_JOIN_TOKEN="))
           ?.trim() ?? "";
-      expect(printed.replace(LAUNCHER_PATH, LAUNCHER)).toBe(line.replace("vjt_...", token));
+      expect(printed.replace(quoted(LAUNCHER_PATH), LAUNCHER)).toBe(line.replace("vjt_...", token));
       const running = newcomer.start(printed, { VANTAGE_AGENT_METRICS_ADDR: "off" });
       await running.says('"attached"');
       const bearer = { authorization: `Bearer ${newcomer.operatorToken}` };

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // The end-to-end tests once more, their calls of documented paths through `prism proxy --errors`: an answer that is not
@@ -5,7 +6,7 @@ import { defineConfig } from "vitest/config";
 // Vitest reads the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
-  root: new URL("../..", import.meta.url).pathname,
+  root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/e2e/*.test.ts"],
     // These look at the connection itself, or at many processes that no proxy stands before.

@@ -1,10 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // Programs of others (test/peers/package.json) held against the product; npm run test:peers installs them.
 // Vitest reads the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
-  root: new URL("../..", import.meta.url).pathname,
+  root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/peers/*.test.ts"],
     globalSetup: ["test/support/database-server.ts"],

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
+import { quoted } from "#shared/client/quoted.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { enrol } from "#test/support/enrol.ts";
@@ -70,7 +71,9 @@ describe("vantage probes token", () => {
     const { said } = await probes("token", "--region", "eu-west", "--reusable");
     expect(said).toContain("(lets agents into eu-west until");
     expect(said).toContain("Start the agent on this machine:\n");
-    expect(startLine(said)).toContain(` ${LAUNCHER_PATH} agent --region eu-west --control-plane 127.0.0.1:50051`);
+    expect(startLine(said)).toContain(
+      ` ${quoted(LAUNCHER_PATH)} agent --region eu-west --control-plane 127.0.0.1:50051`,
+    );
     expect(said).toContain(
       "127.0.0.1:50051 is this machine: for an agent on another one give --control-plane host:port.",
     );
@@ -80,7 +83,9 @@ describe("vantage probes token", () => {
     const token = (more: Record<string, string>) =>
       runVantage(["probes", "token", "--region", "eu-west"], { ...environment, ...more });
     const elsewhere = await token({ VANTAGE_GRPC_ADDR: "0.0.0.0:6000" });
-    expect(elsewhere.said).toContain(`${LAUNCHER_PATH} agent --region eu-west --control-plane 127.0.0.1:6000\n`);
+    expect(elsewhere.said).toContain(
+      `${quoted(LAUNCHER_PATH)} agent --region eu-west --control-plane 127.0.0.1:6000\n`,
+    );
     const advertised = await token({ VANTAGE_GRPC_ADDR: "0.0.0.0:6000", VANTAGE_GRPC_ADVERTISE: "cp.example:443" });
     expect(startLine(advertised.said)).toMatch(
       / deploy\/vantage agent --region eu-west --control-plane cp\.example:443$/,
