@@ -7,7 +7,7 @@ import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Enrolment, Issuance, NotIssued } from "#control-plane/dispatch/security.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import { MAX_REQUEST_BYTES, readRequest, type Authority, type RequestedKey } from "#control-plane/probes/authority.ts";
-import { redeemToken, renewProbe } from "#control-plane/probes/store.ts";
+import { isTokenLive, redeemToken, renewProbe } from "#control-plane/probes/store.ts";
 import { readToken } from "#control-plane/probes/tokens.ts";
 
 /** How a call for a certificate ended; the operator's word in log and metric, finer than what the caller hears. */
@@ -54,6 +54,7 @@ const BAD_CERTIFICATE: NotIssued = {
     "renewing takes the agent's own client certificate, neither expired nor revoked nor replaced; else enrol it again with a new join token",
 };
 const LIMITED: NotIssued = { fault: "limit", message: "too many failed attempts; wait a minute" };
+const OVER_LIMIT: Attempt = { result: "limited", answer: LIMITED };
 const AWAY: NotIssued = { fault: "away", message: "the control plane cannot ask its database; try again" };
 
 /** Hands out certificates for tokens and for certificates. */
@@ -67,18 +68,22 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
     registers: [registry],
   });
 
-  /** `caller` is whom failures are counted against: an address, or an agent that has proved who it is. */
-  async function attempt(peer: string, caller: string, work: () => Promise<Attempt>): Promise<Issuance> {
+  /**
+   * `caller` is whom failures are counted against: an address, or an agent that has proved who it is. `work` learns
+   * whether it has failed too often in this minute.
+   */
+  async function attempt(
+    peer: string,
+    caller: string,
+    work: (isExhausted: boolean) => Promise<Attempt>,
+  ): Promise<Issuance> {
     let ended: Attempt;
-    if (failures.isExhausted(caller)) ended = { result: "limited", answer: LIMITED };
-    else {
-      try {
-        ended = await work();
-      } catch (error) {
-        const isAway = error instanceof DatabaseAway;
-        if (!isAway) log.error({ err: error, peer }, "enrolment broke");
-        ended = { result: isAway ? "away" : "error", answer: AWAY };
-      }
+    try {
+      ended = await work(failures.isExhausted(caller));
+    } catch (error) {
+      const isAway = error instanceof DatabaseAway;
+      if (!isAway) log.error({ err: error, peer }, "enrolment broke");
+      ended = { result: isAway ? "away" : "error", answer: AWAY };
     }
     const { result, answer } = ended;
     enrolments.inc({ result });
@@ -95,10 +100,15 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
 
   return {
     enroll: (presented, request, peer) =>
-      attempt(peer, peer, async () => {
+      attempt(peer, peer, async (isExhausted) => {
         const token = readToken(presented);
+        const isOurs = token?.fingerprint === authority.fingerprint;
+        // A good token always opens, or a stranger behind the same address could keep agents out.
+        if (isExhausted && !(isOurs && (await database.run((sql) => isTokenLive(sql, token.digest, clock.now()))))) {
+          return OVER_LIMIT;
+        }
         if (token === null) return { result: "token_malformed", answer: BAD_TOKEN };
-        if (token.fingerprint !== authority.fingerprint) return { result: "token_foreign", answer: BAD_TOKEN };
+        if (!isOurs) return { result: "token_foreign", answer: BAD_TOKEN };
         // Before the token is spent.
         const key = await readRequest(request);
         if (key === null) return { result: "request", answer: BAD_REQUEST };
@@ -115,7 +125,8 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
       }),
     renew: (shown, request, peer) => {
       const holder = shown === null ? null : authority.identify(shown);
-      return attempt(peer, holder?.agentId ?? peer, async () => {
+      return attempt(peer, holder?.agentId ?? peer, async (isExhausted) => {
+        if (isExhausted) return OVER_LIMIT;
         if (holder === null || holder.notAfter <= clock.now())
           return { result: "certificate", answer: BAD_CERTIFICATE };
         const key = await readRequest(request);

@@ -96,6 +96,12 @@ export async function redeemToken(sql: Queryable, digest: Uint8Array, probe: New
   return { ok: false, reason: row.known === 0 ? "unknown" : row.expired === 1 ? "expired" : "used" };
 }
 
+/** Whether a token is known and has not expired, used or not. */
+export async function isTokenLive(sql: Queryable, digest: Uint8Array, now: Date): Promise<boolean> {
+  const rows = await sql`select 1 from join_tokens where digest = ${digest} and expires_at > ${now}`;
+  return rows.length > 0;
+}
+
 /** An enrolment. */
 export interface StoredProbe {
   readonly id: string;

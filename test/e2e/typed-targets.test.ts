@@ -73,10 +73,14 @@ describe("a host without a scheme is read as https", () => {
       .toMatchObject({ status: "completed", params: { url: typed }, data: { locations: [{ data: { url: typed } }] } });
   });
 
-  it("in a scrape", async () => {
-    const answer = await plane.call(`/api/v4/probe?module=http_2xx&target=${typed}`, { key });
-    expect(answer.text).toContain("probe_http_ssl 1");
-    expect(answer.text).toContain("probe_http_status_code 204");
+  it("in a scrape, where a bare host means http as it does for blackbox_exporter", async () => {
+    const plain = await startHttpServer();
+    const bare = await plane.call(`/api/v4/probe?module=http_2xx&target=127.0.0.1:${plain.port}/status/204`, { key });
+    await plain.close();
+    expect(bare.text).toContain("probe_http_ssl 0");
+    expect(bare.text).toContain("probe_http_status_code 204");
+    const full = await plane.call(`/api/v4/probe?module=http_2xx&target=https://${typed}`, { key });
+    expect(full.text).toContain("probe_http_ssl 1");
   });
 
   it("in a batch, where all spellings of one target are checked once", async () => {

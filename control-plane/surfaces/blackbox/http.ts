@@ -1,5 +1,6 @@
 import { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
+import { completeUrl } from "#shared/target-url.ts";
 import { bodyBreakOf } from "#shared/tools/http/body.ts";
 import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
@@ -18,7 +19,7 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
     call: (target) => ({
       // The exporter shows one family: no connection to the other is made.
       input: { families: false },
-      params: { url: target, method },
+      params: { url: exporterUrl(target), method },
     }),
     report(data) {
       const result = data as Check;
@@ -35,6 +36,12 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
     },
     failure: FAILURE,
   };
+}
+
+/** A bare host means http:// here, as for the exporter: an existing scrape job must go on probing what it probed. */
+function exporterUrl(target: string): string {
+  const url = completeUrl(target);
+  return url === null || url === target ? target : url.replace("https:", "http:");
 }
 
 /** Why an answer is no success. The code itself is in probe_http_status_code. */

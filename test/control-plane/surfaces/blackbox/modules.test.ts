@@ -101,14 +101,16 @@ describe("an http module", () => {
     expect(valuesOf(report.samples)).toMatchObject({ probe_http_status_code: 0, probe_http_ssl: 0 });
   });
 
-  it("leaves the target to the rule of every URL, and posts where its name says so", () => {
+  it("takes a bare host for http, as the exporter does, and posts where its name says so", () => {
     const call = (name: string, target: string) => moduleOf(name).call(target, { queryName: null, queryType: null });
     // The exporter shows one family: the job makes no connection to the other.
     const input = { families: false };
     expect(call("http_2xx", "example.com/x")).toEqual({
       input,
-      params: { url: "example.com/x", method: "GET" },
+      params: { url: "http://example.com/x", method: "GET" },
     });
+    expect(call("http_2xx", "2001:db8::1")).toMatchObject({ params: { url: "http://[2001:db8::1]" } });
+    expect(call("http_2xx", "ftp://example.com")).toMatchObject({ params: { url: "ftp://example.com" } });
     expect(call("http_post_2xx", "https://a.test")).toEqual({
       input,
       params: { url: "https://a.test", method: "POST" },
