@@ -1,11 +1,12 @@
 /** Line (from 1) of an offset; offsets must come in document order, so that each call goes on where the last one stopped. */
 export function lineCounter(text: string): (offset: number) => number {
   let line = 1;
-  let at = 0;
+  // Kept from call to call: a page of one line would be searched to its end for each.
+  let next = text.indexOf("\n");
   return (offset) => {
-    for (let next = text.indexOf("\n", at); next !== -1 && next < offset; next = text.indexOf("\n", at)) {
+    while (next !== -1 && next < offset) {
       line += 1;
-      at = next + 1;
+      next = text.indexOf("\n", next + 1);
     }
     return line;
   };

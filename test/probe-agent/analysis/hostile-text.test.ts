@@ -3,6 +3,7 @@ import { withoutTrailing } from "#shared/trailing.ts";
 import { parseOptOut } from "#shared/opt-out.ts";
 import { isLinkItem } from "#probe-agent/analysis/ai/link-item.ts";
 import { isHtml } from "#probe-agent/analysis/html.ts";
+import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import { srcsetAddresses } from "#probe-agent/analysis/mixed-content/references.ts";
 import { styleReferences } from "#probe-agent/analysis/page-resources/style-references.ts";
@@ -33,6 +34,10 @@ const READINGS: Readonly<Record<string, () => unknown>> = {
   "srcset: parentheses that stay open": () => srcsetAddresses("a (b ".repeat(400_000)),
   "TLSRPT: dots": () => readTlsRpt([`v=TLSRPTv1; rua=mailto:a@${"a.".repeat(100_000)}@`]),
   "a link's text": () => isNonDescriptive(`${"!".repeat(300_000)}a`, null),
+  "a page of one line": () => {
+    const lineOf = lineCounter(" ".repeat(5_000_000));
+    for (let offset = 0; offset < 300_000; offset += 1) lineOf(offset);
+  },
   "a run before the end": () => withoutTrailing(`${"/".repeat(1_000_000)}a`, (character) => character === "/"),
 };
 
@@ -101,6 +106,10 @@ describe("hand-written readers", () => {
       { address: "f.woff2", kind: "font", media: "" },
       { address: "i.png", kind: "image", media: "" },
     ]);
+  });
+
+  it("of lines", () => {
+    expect([0, 1, 2, 3, 4, 9].map(lineCounter("a\n\nb\n"))).toEqual([1, 1, 2, 3, 3, 4]);
   });
 
   it("of X-Robots-Tag, opt-out lists and TLSRPT addresses", () => {
