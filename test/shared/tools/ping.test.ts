@@ -37,7 +37,7 @@ describe("the ping contract", () => {
     [{ max_hops: "31" }, "max_hops", "range"],
     [{ ports: Array.from({ length: 21 }, (_, index) => index + 1).join() }, "ports", "range"],
     [{ ports: "0" }, "ports", "range"],
-    [{ ip_version: "5" }, "ip_version", "type"],
+    [{ ip_version: "5" }, "ip_version", "range"],
     [{ action: "sweep" }, "action", "enum"],
   ])("has bounds: %j", (given, field, reason) => {
     expect(parse(given)).toMatchObject({ ok: false, problem: { field, reason } });
