@@ -9,7 +9,8 @@ export default defineConfig({
     exclude: ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**", "test/peers/**"],
     globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // On two cores: a third of the time files wait for time-outs of the product, not for a core.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

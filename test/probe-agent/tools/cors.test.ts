@@ -226,7 +226,7 @@ describe("the parameter origin", () => {
     };
     expect(refine("https://example.org")).toBeNull();
     expect(refine("https://example.org/path")).toMatchObject({ field: "origin", reason: "invalid_url" });
-    expect(refine("example.org\r\nX: 1")).toMatchObject({ field: "origin", reason: "invalid_url" });
+    expect(refine("example.org\r\nX: 1")).toMatchObject({ field: "origin", reason: "type" });
     expect(refine("x".repeat(600))).toMatchObject({ field: "origin", reason: "range" });
   });
 

@@ -114,7 +114,12 @@ describe("a selector", () => {
     expect(beside).toMatchObject({ valid: true, records_found: 2 });
   });
 
-  it.each(["../etc", "a b", "a..b", ".a", "a.", "a".repeat(64), "-a", "a-", "a/b", "ä", "a\0b", "%61", "_domainkey/"])(
+  it("with a control character is refused before the agent sees it", async () => {
+    const asked = runTool(dkim, { domain: "example.test", selector: "a\0b" }, {});
+    await expect(asked).rejects.toThrow("must not contain control characters");
+  });
+
+  it.each(["../etc", "a b", "a..b", ".a", "a.", "a".repeat(64), "-a", "a-", "a/b", "ä", "%61", "_domainkey/"])(
     "%j is none: a 400 by the contract, and the agent looks nothing up",
     async (selector) => {
       expect(dkim.contract.refine?.({ domain: "example.test", selector })).toMatchObject({ field: "selector" });
