@@ -50,7 +50,7 @@ const STOP_GRACE_MS = 10_000;
 /** Background jobs likewise; what has not finished by then goes on at another replica. */
 const JOBS_GRACE_MS = 5_000;
 
-/** What a replica is told besides its app. */
+/** Options of a replica besides its app. */
 export interface ServeOptions {
   readonly version: string;
   /** Names and addresses that asked not to be checked. */

@@ -92,8 +92,8 @@ export function decideTarget(
 }
 
 /**
- * Whether a text stands for a URL only because any word may be a host of the search domain: `nonsense`, `javascript:1`.
- * Its writer is told what a URL looks like rather than what may not be reached.
+ * Whether a text is a URL only because any word may be a host of the search domain: `nonsense`, `javascript:1`. The error
+ * then describes a URL instead of what may not be reached.
  */
 function isWordForUrl(kind: TargetKind, raw: string): boolean {
   if (kind !== "url" && kind !== "site") return false;

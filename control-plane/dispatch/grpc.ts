@@ -137,7 +137,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   };
 }
 
-/** A server for connections that are given to it; what it says of credentials is about TLS, which is done by then. */
+/** A server for connections that are handed to it. Its own credentials are insecure because TLS has ended before. */
 function openServer(service: ProbeServer, options: ServerOptions, interceptors: ServerInterceptor[]) {
   const server = new Server({ ...options, interceptors });
   server.addService(ProbeService, service);

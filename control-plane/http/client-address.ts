@@ -9,7 +9,7 @@ export type ReadClientAddress = (peer: string | undefined, forwardedFor: string 
 /**
  * Finds clients behind trusted proxies (CIDR ranges; none: X-Forwarded-For is ignored). Each proxy appends the peer it
  * heard from, so the list is read from its end for as long as the address that wrote an entry is trusted. Ports are left
- * out: they differ with every connection. An entry that is no address stands for the proxy that wrote it, or a client
+ * out: they differ with every connection. An entry that is no address counts as the proxy that wrote it, or a client
  * could be a new one with every request. Throws a RangeError on a range that is none.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ReadClientAddress {

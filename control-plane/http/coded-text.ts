@@ -3,8 +3,8 @@ import { brotliCompress, constants, crc32, deflateRaw } from "node:zlib";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
 
 /**
- * Octets that do not change, compressed once for each coding, when it is first asked for, in Node's thread pool. What
- * they come to can be put between octets of one request without compressing anything anew.
+ * Octets that do not change, compressed once for each coding, when it is first asked for, in Node's thread pool. The
+ * compressed octets can be inserted into a response that differs by request, and nothing is compressed again.
  */
 export interface CodedText {
   readonly raw: Buffer;

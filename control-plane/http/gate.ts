@@ -31,7 +31,7 @@ export interface GateOptions {
 export interface Gate {
   /** Route options to spread: `server.route({ ...gate.keyed({ scope: "check" }), method, url, handler })`. */
   keyed(options: GateOptions): { readonly onRequest: Hook; readonly preHandler?: Hook };
-  /** The same by a route's own hand, where the scope or the count depends on what is asked; rejects with the Refusal. */
+  /** The same, called by a route whose scope or count depends on the request; rejects with the Refusal. */
   admit(request: FastifyRequest, reply: FastifyReply, options: Omit<GateOptions, "key">): Promise<Principal>;
 }
 

@@ -27,7 +27,7 @@ const DESCRIPTION = `For \`http_sd_configs\` of Prometheus: one target group for
 \`__meta_vantage_capability_<name>="true"\` for each capability (icmp4, icmp6, ipv6, browser, ...); what is not known is
 left out. To probe from each probe of a region apart, set the region to the probe and the instance to its id:
 \`{source_labels: [__meta_vantage_probe_id], target_label: __param_region, replacement: "probe:$1"}\` and
-\`{source_labels: [__meta_vantage_probe_id], target_label: instance}\`. Otherwise keep \`__meta_vantage_region\` as a label of your own, or the regions' series cannot be told apart:
+\`{source_labels: [__meta_vantage_probe_id], target_label: instance}\`. Otherwise keep \`__meta_vantage_region\` as a label of your own, or the series of different regions are the same:
 \`{source_labels: [__meta_vantage_region], target_label: region}\`. In \`http_sd_configs\` write the operator token out as
 \`authorization: {type: Bearer, credentials: ...}\`: not every version of Prometheus adds the type by itself. A bare array,
 without the envelope.`;

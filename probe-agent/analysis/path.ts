@@ -13,7 +13,7 @@ export interface ProbedHop extends PathHop {
 }
 
 /**
- * Loss on the way to each hop and back, percent: 100 where nothing answered, null where it cannot be told. Every probe to
+ * Loss on the way to each hop and back, percent: 100 where nothing answered, null where it cannot be determined. Every probe to
  * a hop behind passes here, so that hops behind tell loss from a limit on a router's own answers: loss goes on behind it.
  * `reached`: the last hop is the target.
  */

@@ -152,7 +152,7 @@ function countCurrent(good: readonly Row[], broken: number): { readonly current:
   const current = compared.filter((row) => row.authoritative_match === true).length;
   if (compared.length > 0 || broken === 0)
     return { current, known: compared.length === 0 ? 0 : compared.length + broken };
-  // With nothing to compare with, the answer that most resolvers give stands for the current one.
+  // With nothing to compare with, the answer of most resolvers counts as the current one.
   return { current: distinctAnswers(good)[0]?.count ?? 0, known: good.length + broken };
 }
 

@@ -76,7 +76,7 @@ const ResolverRow = Type.Object({
   server: Nullable(text("Resolver asked, address#port; null where it could not be asked")),
   transport: Nullable(word(["udp", "tcp", "dot", "doh"], "How it was asked; null for another probe's resolver")),
   status: status(),
-  ede: list(ExtendedError, "What the resolver says of it: Extended DNS Errors (RFC 8914)"),
+  ede: list(ExtendedError, "The resolver's own reasons: Extended DNS Errors (RFC 8914)"),
   recheck: Nullable(Recheck),
   answers: answers(),
   cname_chain: texts("Aliases followed"),

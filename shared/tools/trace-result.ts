@@ -68,7 +68,7 @@ export const HopRow = Type.Object({
       description:
         "Probes lost on the way there and back, percent; 100 for a silent hop. A router's own limit on answers does not " +
         "count: an unanswered probe is lost where the router had a second's time since its last answer, and no hop " +
-        "shows more than those behind it lose together. null where a limit cannot be told from loss (limitations)",
+        "shows more than those behind it lose together. null where loss cannot be distinguished from a limit on answers (limitations)",
     }),
   ),
   stats: Statistics,

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";
-import { startExporter, type Exporter } from "#test/bench/exporter.ts";
 import { runLoad, type Load } from "#test/bench/load.ts";
 import { readPssMb, type Product } from "#test/bench/product.ts";
 import { hopsOf } from "#test/bench/hops.ts";
 import { row, type Row } from "#test/bench/report.ts";
+import { startExporter, whyNoExporter, type Exporter } from "#test/lab/exporter.ts";
 
 const ROUNDS = 3;
 const CONNECTIONS = 50;
@@ -17,11 +18,12 @@ const SECONDS = 5;
  * each, and the CPU time of a scrape by process. Without the exporter on this machine: one line that says so.
  */
 export async function benchBlackbox(product: Product): Promise<Row[]> {
-  const exporter = await startExporter(product.folder);
-  if (exporter === null) {
-    console.log("skipped: prometheus-blackbox-exporter is not installed");
+  const reason = whyNoExporter();
+  if (reason !== null) {
+    console.log(reason);
     return [];
   }
+  const exporter = await startExporter(product.folder, join(product.folder, "no-roots.pem"));
   const target = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/plain" }).end("ok");
   });

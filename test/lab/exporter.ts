@@ -7,6 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** A running prometheus-blackbox-exporter. */
 export interface Exporter {
+  readonly port: number;
+  readonly pid: number;
   probe(query: Readonly<Record<string, string>>): Promise<string>;
   stop(): Promise<void>;
 }
@@ -45,13 +47,13 @@ const CONFIG = {
   },
 };
 
-/** Starts it on a free port; it trusts the roots in `rootsFile` alone. */
+/** Starts it on a free port; it trusts the roots in `rootsFile` alone. The log is off: it is compared with in benches. */
 export async function startExporter(folder: string, rootsFile: string): Promise<Exporter> {
   const config = join(folder, "exporter.json");
   writeFileSync(config, JSON.stringify(CONFIG)); // JSON is YAML
   const port = await freePort();
   const address = `127.0.0.1:${port}`;
-  const child = spawn(BINARY, [`--config.file=${config}`, `--web.listen-address=${address}`], {
+  const child = spawn(BINARY, [`--config.file=${config}`, `--web.listen-address=${address}`, "--log.level=error"], {
     env: { PATH: process.env["PATH"], SSL_CERT_FILE: rootsFile, SSL_CERT_DIR: folder },
     stdio: "ignore",
   });
@@ -64,6 +66,8 @@ export async function startExporter(folder: string, rootsFile: string): Promise<
     await sleep(100);
   }
   return {
+    port,
+    pid: child.pid ?? 0,
     probe: (query) => ask(`/probe?${new URLSearchParams(query).toString()}`),
     async stop() {
       const exited = once(child, "exit");

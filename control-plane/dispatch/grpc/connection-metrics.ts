@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { AgentConnections, ConnectionEnd } from "#control-plane/dispatch/grpc/connections.ts";
 import type { SparingLog } from "#control-plane/dispatch/sparing-log.ts";
 
-/** Ends that are told elsewhere (the refused call is) or whose number only the counter needs to show. */
+/** Ends without a log line of their own: the refused call is logged, or the counter is enough. */
 const SILENT_ENDS: ReadonlySet<ConnectionEnd> = new Set(["refused"]);
 
 /** Counts the connections that are ended or not taken, and names some of them in the log. */

@@ -96,7 +96,7 @@ export async function acceptConnections(options: ConnectionOptions): Promise<Age
   security.identity.onRenew((renewed) => tls.setSecureContext(tlsContext(security.authority, renewed)));
   tls.on("tlsClientError", (_error, socket) => socket.destroy());
   tls.on("secureConnection", (socket) => {
-    // Without a listener a reset by the client would be an uncaught exception; what ends the session is told by "close".
+    // Without a listener a reset by the client would be an uncaught exception; "close" reports the end of the session.
     socket.on("error", () => {});
     const connection = byPeer.get(peerOf(socket));
     if (connection === undefined) return void socket.destroy();

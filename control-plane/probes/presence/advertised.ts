@@ -1,7 +1,7 @@
 import type { ReplicaInfo } from "#control-plane/dispatch/presence.ts";
 
 /**
- * Watches for replicas that agents are told of without an address. Agents can then reach a second replica only if a load
+ * Watches for replicas without an advertised address. Agents can then reach a second replica only if a load
  * balancer happens to lead them there, and a job of an agent that is attached elsewhere is answered with 503.
  */
 export interface AdvertiseWatch {

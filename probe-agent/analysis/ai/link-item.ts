@@ -6,7 +6,7 @@ const MAX_LINE = 8_000;
 
 /**
  * Whether a line is `- [name](url)`, with or without notes after a colon or a space. Brackets in the name and parentheses
- * in the address may stand in pairs (CommonMark, links); an address in `<>` may hold spaces. Each character is read once.
+ * in the address are allowed in pairs (CommonMark, links); an address in `<>` may hold spaces. Each character is read once.
  */
 export function isLinkItem(text: string): boolean {
   const line = text.slice(0, MAX_LINE);

@@ -31,7 +31,7 @@ function byPattern(path: string, pattern: RegExp): KnownFile {
   };
 }
 
-/** A file in which the version stands at most `within` characters behind the first `mark`. */
+/** A file in which the version follows at most `within` characters behind the first `mark`. */
 function byMark(path: string, mark: string, within: number, pattern: RegExp): KnownFile {
   return {
     path,

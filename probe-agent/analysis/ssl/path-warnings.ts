@@ -17,6 +17,7 @@ export interface PathFacts {
   /** The path found, leaf first. */
   readonly path: readonly Certificate[];
   readonly chainTrusted: boolean;
+  /** Nothing is known about the issuer of the leaf. */
   readonly issuerUnknown: boolean;
   readonly roots: readonly Uint8Array[];
   readonly now: Date;

@@ -5,24 +5,16 @@ import { isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { OcspVerdict } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { configurationWarnings } from "#probe-agent/analysis/ssl/configuration-warnings.ts";
-import { pathWarnings } from "#probe-agent/analysis/ssl/path-warnings.ts";
+import { pathWarnings, type PathFacts } from "#probe-agent/analysis/ssl/path-warnings.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
-import type { ChainReport, Sent } from "#probe-agent/analysis/ssl/chain.ts";
+import type { ChainReport } from "#probe-agent/analysis/ssl/chain.ts";
 
 type Result = ResultOf<typeof ssl>;
 /** One entry of the tool's warnings. */
 export type Warning = Result["warnings"][number];
 
 /** What the warnings are drawn from. */
-export interface WarningFacts {
-  readonly leaf: Certificate;
-  readonly sent: readonly Sent[];
-  /** The path found, leaf first. */
-  readonly path: readonly Certificate[];
-  readonly chainTrusted: boolean;
-  /** Nothing is known of who issued the leaf. */
-  readonly issuerUnknown: boolean;
-  readonly roots: readonly Uint8Array[];
+export interface WarningFacts extends PathFacts {
   readonly chain: ChainReport;
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
@@ -34,7 +26,6 @@ export interface WarningFacts {
   readonly badTimestamps: number;
   readonly dane: Result["dane"];
   readonly clientCertificateRequested: boolean;
-  readonly now: Date;
 }
 
 const DAY_MS = 86_400_000;

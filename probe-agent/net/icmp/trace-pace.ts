@@ -24,8 +24,8 @@ export interface TracePace {
   /** A path that fell silent is listened to this long after its first silent hop was asked. */
   readonly lingerMs: number;
   /**
-   * Trials of each hop at and behind the first one that left a probe unanswered: probes by which loss is told from a
-   * limit on answers.
+   * Trials of each hop at and behind the first one that left a probe unanswered: probes that distinguish
+   * loss from a limit on answers.
    */
   readonly trials: number;
   /** Trials beyond these, for those that another trace's probes have spoilt. */

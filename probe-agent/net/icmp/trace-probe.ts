@@ -7,7 +7,7 @@ export type Passage = "passing" | "reached" | "unreachable";
 export interface Probe {
   readonly ttl: number;
   readonly at: number;
-  /** Sent to tell loss from a limit on answers, so long after the last answer that a limit does not silence it. */
+  /** Sent to distinguish loss from a limit on answers: late enough after the last answer that a limit does not suppress it. */
   readonly isTrial: boolean;
   reply: TraceReply | null;
   passage: Passage | null;

@@ -25,8 +25,8 @@ export interface HttpRequest {
   /** For this fetch alone, redirects and body included, milliseconds; the job's deadline holds in any case. */
   readonly timeoutMs?: number;
   /**
-   * The final body is read for so long at most, milliseconds; then it is what came, with the error "timeout". Without,
-   * a body that does not end in time fails the fetch. A body that breaks off is what came in either case.
+   * Longest time for the final body, milliseconds; then the body is what has arrived, with the error "timeout". Without
+   * it, a body that does not end in time fails the fetch. A body that breaks off is kept as far as it arrived either way.
    */
   readonly bodyTimeoutMs?: number;
   /**

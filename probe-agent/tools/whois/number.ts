@@ -98,7 +98,7 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why
   };
 }
 
-/** The registry's answer, and what it says of the subject; null where that is nothing. */
+/** The registry's answer, and its record of the subject; null where it has none. */
 async function askRdap(
   net: Net,
   subject: Subject,

@@ -30,7 +30,7 @@ describe("the client's address", () => {
     ["10.0.0.1", "fe80::9%eth0", "fe80::9"],
     ["10.0.0.1", "::ffff:203.0.113.9", "203.0.113.9"],
     ["10.0.0.1", "[::ffff:cb00:7109]:80", "203.0.113.9"],
-    // Garbage stands for the proxy that wrote it.
+    // Garbage counts as the proxy that wrote it.
     ["10.0.0.1", "unknown", "10.0.0.1"],
     ["10.0.0.1", "_hidden:80", "10.0.0.1"],
     ["10.0.0.1", "203.0.113", "10.0.0.1"],
