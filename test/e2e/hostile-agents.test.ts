@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { freePort } from "#shared/client/up/postgres/server.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failed, ok } from "#shared/outcome.ts";
 import { AgentMessage, type Hello, type Job } from "#shared/protocol/probe.ts";
 import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";

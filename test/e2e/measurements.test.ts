@@ -63,7 +63,10 @@ function answering(streams: readonly ScriptedAgent[], told: (region: string) => 
   }
 }
 
-/** The stream on which the job arrives, and the job. */
+/**
+ * The stream on which the job arrives, and the job. The region is the test's own: a measurement that an earlier test left
+ * unfinished is taken up as soon as its region has an agent again.
+ */
 async function firstJob(streams: readonly ScriptedAgent[]) {
   return Promise.race(streams.map(async (stream) => ({ stream, job: await stream.nextJob() })));
 }
@@ -118,8 +121,8 @@ describe("a measurement", () => {
   });
 
   it("has failed when no location has an answer", async () => {
-    const streams = await attach("eu-a");
-    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const streams = await attach("eu-failing");
+    const id = await createMeasurement(one, key, portsOf("eu-failing"));
     const { stream, job } = await firstJob(streams);
     stream.answer(job, {
       status: "failed",
@@ -167,8 +170,8 @@ describe("a measurement", () => {
   });
 
   it("is cancelled from any replica: the agent hears of it, the stream ends, the answer stays away", async () => {
-    const streams = await attach("eu-a");
-    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const streams = await attach("eu-cancelled");
+    const id = await createMeasurement(one, key, portsOf("eu-cancelled"));
     const { stream, job } = await firstJob(streams);
     stream.accept(job);
     const other = stream === streams[0] ? two : one;
@@ -190,8 +193,8 @@ describe("the stream of a measurement", () => {
   });
 
   it("is resumed on the other replica without loss or repetition", async () => {
-    const streams = await attach("eu-a");
-    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const streams = await attach("eu-resumed");
+    const id = await createMeasurement(one, key, portsOf("eu-resumed"));
     const { stream, job } = await firstJob(streams);
     stream.accept(job);
     const isThird = ({ data }: StreamedEvent) => (data["data"] as { n?: number } | undefined)?.n === 3;
@@ -207,7 +210,7 @@ describe("the stream of a measurement", () => {
     expect(all.map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const progress = all.filter(({ event }) => event === "progress");
     expect(progress.map(({ data }) => (data["data"] as { n: number }).n)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(all.at(-2)?.data).toMatchObject({ status: "ok", attempt: 1, location: { region: "eu-a" } });
+    expect(all.at(-2)?.data).toMatchObject({ status: "ok", attempt: 1, location: { region: "eu-resumed" } });
     expect(all.at(-1)?.data).toMatchObject({ data: { id, status: "completed" }, meta: { api_version: "4.0" } });
     // From the start once more, and not at all for one who has had the end.
     expect(await readStream(two.url, key, id)).toEqual(expect.arrayContaining(all.slice(0, -1)));
@@ -216,8 +219,8 @@ describe("the stream of a measurement", () => {
   });
 
   it("keeps a bounded number of progress rows and says what it dropped", async () => {
-    const streams = await attach("eu-a");
-    const id = await createMeasurement(one, key, portsOf("eu-a"));
+    const streams = await attach("eu-chatty");
+    const id = await createMeasurement(one, key, portsOf("eu-chatty"));
     const { stream, job } = await firstJob(streams);
     stream.accept(job);
     for (let n = 0; n < 1_010; n += 1) stream.send(progressOf(job, { n }));

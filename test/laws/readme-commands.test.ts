@@ -6,7 +6,7 @@ import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/client/quoted.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { ROOT } from "#test/laws/source-files.ts";
-import { freePort } from "#shared/client/up/postgres/server.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { startNewcomer, type Newcomer } from "#test/support/newcomer.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { readMcpLine, readReadme } from "#test/support/readme.ts";

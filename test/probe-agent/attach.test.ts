@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { freePort } from "#shared/client/up/postgres/server.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startTcpProxy } from "#test/servers/tcp-proxy.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { freePort } from "#shared/client/up/postgres/server.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer } from "#test/servers/http.ts";

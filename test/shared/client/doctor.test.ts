@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { examine } from "#shared/client/doctor/examine.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
 import { judgeDescriptors } from "#shared/client/doctor/machine.ts";
-import { freePort } from "#shared/client/up/postgres/server.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { daysFromNow, issue } from "#test/servers/pki.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePort } from "#shared/client/up/postgres/server.ts";
+import { freePort } from "#test/support/free-port.ts";
 
 /** A data directory with a supervisor process over stand-in programs. */
 export interface Supervisor {
