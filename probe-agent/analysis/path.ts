@@ -12,21 +12,37 @@ export interface ProbedHop extends PathHop {
   readonly evidence: LossEvidence;
 }
 
+/** Echo requests to a target that answers them. No router limits these: what is lost of them was lost on the path. */
+export interface EchoEvidence {
+  readonly sampled: number;
+  readonly lost: number;
+  /** The target answered the trace with ICMP errors, which hosts limit as routers do. */
+  readonly isTargetLimited: boolean;
+}
+
+const NO_ECHOES: EchoEvidence = { sampled: 0, lost: 0, isTargetLimited: false };
+
 /**
  * Loss on the way to each hop and back, percent: 100 where nothing answered, null where it cannot be determined. Every probe to
  * a hop behind passes here, so that hops behind tell loss from a limit on a router's own answers: loss goes on behind it.
  * `reached`: the last hop is the target.
  */
-export function hopLoss(hops: readonly ProbedHop[], reached: boolean): readonly (number | null)[] {
+export function hopLoss(
+  hops: readonly ProbedHop[],
+  reached: boolean,
+  echoes: EchoEvidence = NO_ECHOES,
+): readonly (number | null)[] {
   const losses: (number | null)[] = [];
-  const behind = { sampled: 0, lost: 0, isUncertain: false };
+  const behind = { sampled: echoes.sampled, lost: echoes.lost, isUncertain: false };
+  const isDecisive = (index: number): boolean =>
+    reached && index === hops.length - 1 && !(echoes.isTargetLimited && echoes.sampled > 0);
   for (const [index, { replies, evidence }] of [...hops.entries()].toReversed()) {
     if (replies.every(({ ip }) => ip === null)) {
       losses.push(100);
       continue;
     }
     const own = ownLoss(evidence);
-    const loss = reached && index === hops.length - 1 ? own : lossOnWay(own, evidence.sampled, behind);
+    const loss = isDecisive(index) ? own : lossOnWay(own, evidence.sampled, behind);
     losses.push(loss === null ? null : Math.round(loss * 100_000) / 1_000);
     // A hop that limits its answers says nothing about those before it; one that may have lost some leaves them in doubt.
     if (loss === null && evidence.lost > 0) behind.isUncertain = true;

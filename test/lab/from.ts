@@ -30,6 +30,18 @@ export async function pingFrom(
   return outcome.data;
 }
 
+/** Runs several pings at once in one process, as one agent does. */
+export async function pingsFrom(
+  chain: Chain,
+  params: readonly Readonly<Record<string, unknown>>[],
+): Promise<readonly PingResult[]> {
+  const answer = await runFrom(chain, "test/support/ping-here.ts", { params, allow: ALLOW }, []);
+  return (answer as readonly { readonly outcome: Outcome<PingResult> }[]).map(({ outcome }) => {
+    if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+    return outcome.data;
+  });
+}
+
 /** Traces from the first namespace with every option of the port; `tookMs` is the trace alone. */
 export async function traceFrom(chain: Chain, request: TraceRequest): Promise<TraceRun & { readonly tookMs: number }> {
   const answer = await runFrom(chain, "test/lab/trace-here.ts", { request, allow: ALLOW }, []);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TraceRun } from "#probe-agent/net/port/packets.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
 import { buildChain, whyNoChain, type Chain } from "#test/lab/chain.ts";
-import { pingFrom, traceFrom } from "#test/lab/from.ts";
+import { pingFrom, pingsFrom, traceFrom } from "#test/lab/from.ts";
 import { hasRawSockets } from "#test/support/raw-sockets.ts";
 
 const why = whyNoChain() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
@@ -216,12 +216,27 @@ describe.skipIf(why !== null)("routers that answer once a second", () => {
   let chain: Chain | undefined;
   afterEach(() => chain?.close());
 
-  it.each(["icmp", "udp", "tcp"])("show no loss: three traces of %s at once wait for them", async (protocol) => {
+  it.each(["icmp", "udp", "tcp"])("show no loss to three agents that share an address (%s)", async (protocol) => {
     const made = buildChain(3, { limited: true });
     chain = made;
     const host = made.hops4.at(-1);
     const traces = await Promise.all(
       [1, 2, 3].map(() => pingFrom(made, { host, action: "traceroute", protocol, queries: 3 })),
+    );
+    // Each knows of its own probes alone; echoes to the target tell it that nothing was lost.
+    for (const trace of traces) {
+      expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
+      expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
+    }
+  });
+
+  it.each(["icmp", "udp", "tcp"])("show no loss: three traces of %s at once wait for them", async (protocol) => {
+    const made = buildChain(3, { limited: true });
+    chain = made;
+    const host = made.hops4.at(-1);
+    const traces = await pingsFrom(
+      made,
+      [1, 2, 3].map(() => ({ host, action: "traceroute", protocol, queries: 3 })),
     );
     for (const trace of traces) {
       expect(path(trace).map((addresses) => addresses.filter((ip) => ip !== "*"))).toEqual(

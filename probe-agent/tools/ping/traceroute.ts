@@ -1,6 +1,6 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
-import { hopLoss, pathHash, refusalOf } from "#probe-agent/analysis/path.ts";
+import { hopLoss, pathHash, refusalOf, type EchoEvidence } from "#probe-agent/analysis/path.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Address } from "#probe-agent/net/port/address.ts";
@@ -54,11 +54,12 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
   if (run.status !== "ok") return run;
   const { hops, reached } = run.data;
   const patience = Math.min(NAMES_MS, net.remainingMs() - RESERVE_MS);
-  const [{ names, limitations }, mtu] = await Promise.all([
+  const [{ names, limitations }, mtu, echoes] = await Promise.all([
     nameHops(net, hops, patience),
     measurePathMtu(net, address, hops, patience),
+    reached && hops.some(leavesDoubt) ? echoTarget(net, address, hops.at(-1), patience) : undefined,
   ]);
-  const losses = hopLoss(hops, reached);
+  const losses = hopLoss(hops, reached, echoes);
   return ok({
     fields: {
       reached,
@@ -75,6 +76,38 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
       ...(reached && protocol === "tcp" && losses.at(-1) !== 0 ? [REPEATED_SYN] : []),
     ],
   });
+}
+
+/** Probes of the hop went unanswered: by loss, or by a limit on its answers that this agent's own probes do not explain. */
+function leavesDoubt({ evidence: { lost, unclear } }: TraceHop): boolean {
+  return lost + unclear > 0;
+}
+
+/** Twenty, so that a path that loses one packet in seven loses none of them once in twenty times; about 2 s in all. */
+const ECHOES = { count: 20, intervalMs: 50, size: 32, ttl: 64, timeoutMs: 1_000 } as const;
+
+/** What echo requests tell of the path; undefined where there is no raw socket, no time, or no answer to any of them. */
+async function echoTarget(
+  net: Net,
+  { ip, version }: Address,
+  target: TraceHop | undefined,
+  patienceMs: number,
+): Promise<EchoEvidence | undefined> {
+  const { v4, v6 } = net.icmp.available();
+  if (!(version === 6 ? v6 : v4) || patienceMs < ECHOES.count * ECHOES.intervalMs + ECHOES.timeoutMs) return undefined;
+  const run = await net.icmp.echo({ ip, ...ECHOES }, () => {});
+  if (run.status !== "ok") return undefined;
+  const answered = new Set(
+    run.data.replies.flatMap(({ seq, status }) => (status === "ok" || status === "late" ? [seq] : [])),
+  ).size;
+  if (answered === 0) return undefined;
+  const isTargetLimited = (target?.replies ?? []).some(({ icmpType }) => icmpType !== null && !isEchoReply(icmpType));
+  return { sampled: ECHOES.count, lost: Math.max(0, ECHOES.count - answered), isTargetLimited };
+}
+
+/** RFC 792 type 0, RFC 4443 type 129. */
+function isEchoReply(type: number): boolean {
+  return type === 0 || type === 129;
 }
 
 const REPEATED_SYN =

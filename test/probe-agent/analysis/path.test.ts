@@ -46,6 +46,21 @@ describe("loss at a hop", () => {
   });
 });
 
+describe("loss at a hop beside echoes that no router limits", () => {
+  it.each([
+    // None of twenty echoes lost: the unanswered probes met a limit.
+    [["2/3", "1/1?", "2/3", "3/4"], { sampled: 20, lost: 0, isTargetLimited: true }, [0, 0, 0, 0]],
+    // A target that answers with what nobody limits speaks for itself.
+    [["2/3", "1/4"], { sampled: 20, lost: 0, isTargetLimited: false }, [4.167, 25]],
+    // Loss shows in the echoes too.
+    [["0/3", "2/5", "2/5"], { sampled: 20, lost: 8, isTargetLimited: true }, [0, 40, 40]],
+    // All probes lost where the path loses two in five: the rest is a limit.
+    [["9/10", "2/5"], { sampled: 20, lost: 8, isTargetLimited: true }, [40, 40]],
+  ] as const)("is, for %j and %j, %j", (words, echoes, losses) => {
+    expect(hopLoss(probed(...words), true, echoes)).toEqual(losses);
+  });
+});
+
 describe("the name of a route", () => {
   it("is 16 hex digits of its addresses, however often and in whatever order they answered", () => {
     expect(pathHash(hops("a a a", "b c b"))).toMatch(/^[0-9a-f]{16}$/);
