@@ -68,6 +68,21 @@ describe("the history checker", () => {
     expect(verdict.examples[0]).toMatch(/^failed though agents do not fail: .*request_failed timeout/);
   });
 
+  it("takes a row that two agents were lost with, once for each job that two agents received", () => {
+    const lost = rowBy(sent(seen("j2", 2, "a2")), { proof: null, failure: "request_failed probes_lost", region: "r2" });
+    const twice = [seen("j2", 1, "a1"), seen("j2", 2, "a2")];
+    const calls = [call(rowBy(RESULT)), call(lost)];
+    const wrong = ["said to be lost with two agents, but no such job was"];
+    expect(complaints({ calls, seen: [FIRST, ...twice] })).toEqual([]);
+    expect(complaints({ calls: [...calls, call(lost)], seen: [FIRST, ...twice] })).toEqual(wrong);
+    expect(complaints({ calls, seen: [FIRST, seen("j2", 1, "a1"), seen("j2", 2, "a1")] })).toEqual(wrong);
+    expect(complaints({ calls, seen: [FIRST, seen("j2", 1, "a1"), seen("j2", 2, "a3")] })).toEqual(wrong);
+    const answered = sent(twice[1] as JobSeen);
+    expect(
+      complaints({ calls: [...calls, call(rowBy(answered))], seen: [FIRST, ...twice], sent: [RESULT, answered] }),
+    ).toEqual(wrong);
+  });
+
   it("misses no call and no row", () => {
     expect(complaints({ calls: [{ asked: ["r1"], status: null, rows: [] }] })).toEqual(["a call without an answer"]);
     expect(complaints({ calls: [{ asked: ["r1"], status: 503, rows: [] }] })).toEqual(["a call that was refused"]);

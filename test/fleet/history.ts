@@ -1,9 +1,9 @@
 import type { CallMade, History, JobSeen, ResultSent, RowAnswered } from "#test/fleet/records.ts";
 
-/** What a history comes to. */
+/** What the checker finds in a history. */
 export interface Verdict {
   readonly rows: number;
-  /** Rows without a result, by code and reason: no agent was left, which is no fault. */
+  /** Rows without a result, by code and reason: no agent was left, or two were lost with the job, which is no fault. */
   readonly unavailable: Readonly<Record<string, number>>;
   /** Milliseconds beyond the agent's own, of the jobs one agent alone ever received. */
   readonly untouched: readonly number[];
@@ -18,7 +18,11 @@ export interface Verdict {
 
 const EXAMPLES = 10;
 
+/** How a row fails whose job two agents held when they were lost: it is given to no third. */
+const PROBES_LOST = "request_failed probes_lost";
+
 interface Job {
+  readonly agents: Set<string>;
   readonly receivers: Set<string>;
   highest: number;
   rows: number;
@@ -27,11 +31,12 @@ interface Job {
 /**
  * Holds what callers were answered against what agents received and sent: each row asked for is there once; each result
  * in it was sent as the true one by the agent and for the attempt it names; no job answers twice; the attempt answered is
- * the last one given out; whatever failed, failed for want of an agent.
+ * the last one given out; whatever failed, failed for want of an agent, or because two agents were lost with the job.
  */
 export function checkHistory({ calls, seen, sent }: History): Verdict {
   const jobs = jobsOf(seen);
   const sendings = new Map(sent.map((result) => [result.sending, result]));
+  const lostTwice = lostWithTwoAgents(jobs, calls);
   const unavailable: Record<string, number> = {};
   const untouched: number[] = [];
   const moved: number[] = [];
@@ -52,7 +57,9 @@ export function checkHistory({ calls, seen, sent }: History): Verdict {
       if (row.proof === null) {
         const failure = row.failure ?? "nothing";
         unavailable[failure] = (unavailable[failure] ?? 0) + 1;
-        if (!failure.startsWith("probe_unavailable")) object("failed though agents do not fail", row);
+        if (failure === PROBES_LOST) {
+          if (!takeJobOf(row, lostTwice)) object("said to be lost with two agents, but no such job was", row);
+        } else if (!failure.startsWith("probe_unavailable")) object("failed though agents do not fail", row);
         continue;
       }
       const job = jobs.get(row.proof.jobId);
@@ -69,12 +76,27 @@ export function checkHistory({ calls, seen, sent }: History): Verdict {
 function jobsOf(seen: readonly JobSeen[]): Map<string, Job> {
   const jobs = new Map<string, Job>();
   for (const { jobId, attempt, agentId } of seen) {
-    const job = jobs.get(jobId) ?? { receivers: new Set(), highest: 0, rows: 0 };
+    const job = jobs.get(jobId) ?? { agents: new Set(), receivers: new Set(), highest: 0, rows: 0 };
+    job.agents.add(agentId);
     job.receivers.add(receptionOf({ attempt, agentId }));
     job.highest = Math.max(job.highest, attempt);
     jobs.set(jobId, job);
   }
   return jobs;
+}
+
+/** The agents of each job that at least two received and that no row answers. */
+function lostWithTwoAgents(jobs: ReadonlyMap<string, Job>, calls: readonly CallMade[]): Map<string, Set<string>> {
+  const answered = new Set(calls.flatMap(({ rows }) => rows.map(({ proof }) => proof?.jobId)));
+  const lost = new Map<string, Set<string>>();
+  for (const [jobId, { agents }] of jobs) if (agents.size >= 2 && !answered.has(jobId)) lost.set(jobId, agents);
+  return lost;
+}
+
+/** Takes a job that the row's agent was lost with out of those that two agents were lost with; false where none is. */
+function takeJobOf({ probeId }: RowAnswered, lostTwice: Map<string, ReadonlySet<string>>): boolean {
+  for (const [jobId, agents] of lostTwice) if (agents.has(probeId)) return lostTwice.delete(jobId);
+  return false;
 }
 
 function complaintOfCall({ asked, status, rows }: CallMade): string | null {
