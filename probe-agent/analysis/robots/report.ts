@@ -4,22 +4,20 @@ import { shownAgent } from "#probe-agent/analysis/robots/faults.ts";
 import { createMatcher } from "#probe-agent/analysis/robots/match.ts";
 import { parseRobots, type RobotsFile, type RobotsRule } from "#probe-agent/analysis/robots/parse.ts";
 import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
+import {
+  IMAGE_CRAWLER,
+  SEARCH_CRAWLERS,
+  verdictFor,
+  type SearchCrawler,
+} from "#probe-agent/analysis/robots/search-crawlers.ts";
 import { contentSignals, contentUsage } from "#probe-agent/analysis/robots/signals.ts";
 import type { AiBot } from "#probe-agent/net/port/data.ts";
 
 /** What crawlers make of an answer by its status (RFC 9309 section 2.3.1). */
 export type Availability = RobotsResult["availability"];
 
-/** Crawlers that are tested beside those of AI services: the large search engines', and everyone. */
-const SEARCH_ENGINES = [
-  "Googlebot",
-  "Googlebot-Image",
-  "Bingbot",
-  "DuckDuckBot",
-  "YandexBot",
-  "Baiduspider",
-  "Applebot",
-];
+/** Crawlers that are tested beside those of AI services. */
+const TESTED_CRAWLERS: readonly SearchCrawler[] = SEARCH_CRAWLERS.toSpliced(1, 0, IMAGE_CRAWLER);
 
 // A result holds 256 KB.
 const MAX_GROUPS_BYTES = 120_000;
@@ -71,9 +69,15 @@ export function reportFile(file: RobotsFile) {
 /** Who may fetch a URL: search engines, AI crawlers, everyone. */
 export function testAgents(file: RobotsFile, url: string, bots: readonly AiBot[]): RobotsResult["test"]["user_agents"] {
   const match = createMatcher(file, robotsPath(url), { byWriting: true });
-  const agents = [...new Set(["*", ...SEARCH_ENGINES, ...bots.slice(0, MAX_LISTED).map(({ name }) => name)])];
-  return agents.map((ua) => {
-    const { allowed, rule, group } = match([ua]);
+  const crawlers = new Map<string, readonly string[]>([
+    ["*", ["*"]],
+    ...TESTED_CRAWLERS.map(({ name, tokens }) => [name, tokens] as const),
+  ]);
+  for (const { name } of bots.slice(0, MAX_LISTED)) {
+    if (!crawlers.has(name)) crawlers.set(name, [name]);
+  }
+  return [...crawlers].map(([ua, tokens]) => {
+    const { allowed, rule, group } = verdictFor(match, tokens);
     return { ua, allowed, matched_rule: ruleText(rule), line: rule?.line ?? null, group };
   });
 }

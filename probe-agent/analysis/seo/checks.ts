@@ -26,10 +26,14 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
   {
     id: "is-crawlable",
     weight: 93 / 23,
-    expected: "Nothing keeps the page out of search engines' indexes",
+    expected: "At least one search engine may index the page",
     recommendation: "Remove the noindex, the Disallow or the error that is listed in indexable.blocked_by.",
-    judge: ({ indexable: { value, blocked_by: bans } }) =>
-      value === null ? null : found(value, bans.map(({ source, rule }) => `${source}: ${rule}`).join("; ")),
+    judge: ({ indexable: { value, blocked_by: bans, crawlers } }) => {
+      if (value === null) return null;
+      const reasons = bans.map(({ source, rule }) => `${source}: ${rule}`).join("; ");
+      const barred = crawlers.filter(({ indexable }) => indexable === false).map(({ crawler }) => crawler);
+      return found(value, value && barred.length > 0 ? `barred: ${barred.join(", ")} (${reasons})` : reasons);
+    },
   },
   {
     id: "document-title",

@@ -1,6 +1,7 @@
-import { matchRobots } from "#probe-agent/analysis/robots/match.ts";
+import { createMatcher } from "#probe-agent/analysis/robots/match.ts";
 import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
 import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
+import { SEARCH_CRAWLERS, verdictFor, type SearchCrawler } from "#probe-agent/analysis/robots/search-crawlers.ts";
 import { indexBan, type CrawlerDirectives } from "#probe-agent/analysis/seo/directives.ts";
 import type { SeoBeside, SeoSource } from "#probe-agent/analysis/seo/snapshot.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
@@ -15,14 +16,17 @@ export interface IndexBan {
 
 /** Whether search engines may have a page in their index. */
 export interface Indexable {
-  /** For crawlers in general and Googlebot; null where robots.txt could not be read and nothing else forbids it. */
+  /**
+   * False where every crawler is barred, as in Lighthouse's audit "is-crawlable"; null where robots.txt could not be
+   * read and not every crawler is barred by something else.
+   */
   readonly value: boolean | null;
   readonly blocked_by: IndexBan[];
   readonly crawlers: { crawler: string; indexable: boolean | null }[];
 }
 
-/** "*" stands for a crawler nobody has rules for. */
-const CRAWLERS = ["*", "Googlebot", "Bingbot"] as const;
+/** "*" stands for any other crawler. */
+const CRAWLERS: readonly SearchCrawler[] = [{ name: "*", tokens: ["*"] }, ...SEARCH_CRAWLERS];
 
 type Where = Pick<SeoSource, "url" | "status"> & Pick<SeoBeside, "robots">;
 
@@ -37,14 +41,15 @@ export function judgeIndexable(
     ...bans(meta, "meta_robots"),
     ...bans(header, "x_robots_tag"),
   ];
-  const verdicts = CRAWLERS.map((crawler) => {
-    const robots = robotsBan(where, crawler);
+  const banOf = robotsBans(where);
+  const verdicts = CRAWLERS.map(({ name: crawler, tokens }) => {
+    const robots = banOf(crawler, tokens);
     const own = everywhere.filter(({ user_agent: agent }) => agent === "*" || agent === crawler.toLowerCase());
     const all = robots === null || robots === "unknown" ? own : [robots, ...own];
     return { crawler, all, indexable: all.length > 0 ? false : robots === "unknown" ? null : true };
   });
-  const general = verdicts.slice(0, 2);
-  const value = general.some((one) => one.indexable === false) ? false : (general[0]?.indexable ?? null);
+  const isOpen = verdicts.some((one) => one.indexable === true);
+  const value = isOpen ? true : verdicts.every((one) => one.indexable === false) ? false : null;
   const unique = new Map(
     verdicts.flatMap(({ all }) => all).map((one) => [`${one.source} ${one.user_agent} ${one.rule}`, one]),
   );
@@ -70,15 +75,23 @@ function bans(list: readonly CrawlerDirectives[], source: IndexBan["source"]): I
   });
 }
 
-/** RFC 9309 section 2.3.1: 4xx means everything is allowed, 5xx that nothing is. */
-function robotsBan({ robots, url }: Where, crawler: string): IndexBan | "unknown" | null {
-  if (!robots.known) return "unknown";
-  if (robots.status >= 500) return ban("robots_txt", "*", `robots.txt answers with status ${robots.status}`);
-  if (robots.text === null) return null;
-  const { allowed, rule, group } = matchRobots(parseRobots(robots.text), [crawler], robotsPath(url));
-  if (allowed) return null;
-  const said = rule === null ? "Disallow" : `Disallow: ${storable(rule.pattern, 200)} (line ${rule.line})`;
-  return ban("robots_txt", group === "specific" ? crawler.toLowerCase() : "*", said);
+type RobotsBan = (crawler: string, tokens: readonly string[]) => IndexBan | "unknown" | null;
+
+/** What robots.txt says to a crawler. RFC 9309 section 2.3.1: 4xx means everything is allowed, 5xx that nothing is. */
+function robotsBans({ robots, url }: Where): RobotsBan {
+  if (!robots.known) return () => "unknown";
+  if (robots.status >= 500) {
+    const failing = ban("robots_txt", "*", `robots.txt answers with status ${robots.status}`);
+    return () => failing;
+  }
+  if (robots.text === null) return () => null;
+  const match = createMatcher(parseRobots(robots.text), robotsPath(url));
+  return (crawler, tokens) => {
+    const { allowed, rule, group } = verdictFor(match, tokens);
+    if (allowed) return null;
+    const said = rule === null ? "Disallow" : `Disallow: ${storable(rule.pattern, 200)} (line ${rule.line})`;
+    return ban("robots_txt", group === "specific" ? crawler.toLowerCase() : "*", said);
+  };
 }
 
 function ban(source: IndexBan["source"], agent: string, rule: string): IndexBan {

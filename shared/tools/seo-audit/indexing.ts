@@ -25,9 +25,7 @@ export const Canonical = record(
 /** Whether a page may be indexed, and what keeps it out. */
 export const Indexable = record(
   {
-    value: Nullable(
-      truth("Crawlers in general and Googlebot may index the page; null where robots.txt could not be read"),
-    ),
+    value: Nullable(truth("At least one crawler may index the page; null where robots.txt could not be read")),
     blocked_by: list(
       Type.Object({
         source: word(["robots_txt", "meta_robots", "x_robots_tag", "http_status"], "Where it is said"),
@@ -38,7 +36,7 @@ export const Indexable = record(
     ),
     crawlers: list(
       Type.Object({
-        crawler: text("Name; * is one nobody has rules for"),
+        crawler: text("Name of a search engine's crawler; * stands for any other crawler"),
         indexable: Nullable(truth("It may index the page; null where that could not be told")),
       }),
       "The same for single crawlers",

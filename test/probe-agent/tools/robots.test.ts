@@ -73,6 +73,18 @@ describe("a site's rules for crawlers", () => {
     });
   });
 
+  it("count for a crawler by each of the tokens that its operator documents", async () => {
+    answer = {
+      status: 200,
+      body: "User-agent: Googlebot\nDisallow: /a\n\nUser-agent: Yandex\nDisallow: /b\n\nUser-agent: *\nDisallow: /\n",
+    };
+    const result = await ask("/a");
+    expect(verdictOf(result, "Googlebot-Image")).toMatchObject({ allowed: false, line: 2, group: "specific" });
+    expect(verdictOf(result, "Applebot")).toMatchObject({ allowed: false, line: 2, group: "specific" });
+    expect(verdictOf(result, "YandexBot")).toMatchObject({ allowed: true, group: "specific" });
+    expect(verdictOf(result, "Bingbot")).toMatchObject({ allowed: false, line: 8, group: "global" });
+  });
+
   it("name crawlers of AI services", async () => {
     answer = { status: 200, body: FILE };
     const { ai_bots: ai } = await ask();

@@ -119,14 +119,52 @@ describe("whether a page may be indexed", () => {
       { crawler: "*", indexable: true },
       { crawler: "Googlebot", indexable: true },
       { crawler: "Bingbot", indexable: false },
+      { crawler: "DuckDuckBot", indexable: true },
+      { crawler: "YandexBot", indexable: true },
+      { crawler: "Baiduspider", indexable: true },
+      { crawler: "Applebot", indexable: true },
     ]);
     expect(bing.blocked_by).toEqual([{ source: "x_robots_tag", user_agent: "bingbot", rule: "noindex" }]);
-    expect(indexable({ html: "<meta name=googlebot content=none>" }).value).toBe(false);
-    expect(
-      indexable({
-        robots: { known: true, status: 200, text: "User-agent: Googlebot\nDisallow: /\n\nUser-agent: *\nAllow: /" },
-      }).value,
-    ).toBe(false);
+    expect(indexable({ html: "<meta name=googlebot content=none>" })).toMatchObject({
+      value: true,
+      blocked_by: [{ source: "meta_robots", user_agent: "googlebot", rule: "none" }],
+    });
+  });
+  const barredBy = (text: string, over: Parameters<typeof snapshot>[0] = {}) => {
+    const { value, crawlers } = indexable({ robots: { known: true, status: 200, text }, ...over });
+    return [value, crawlers.filter((one) => one.indexable === false).map(({ crawler }) => crawler)];
+  };
+  it("is allowed where robots.txt bars others and lets search crawlers in, and says who is barred", () => {
+    const banned = "User-agent: *\nDisallow: /\n\n";
+    expect(barredBy(banned)).toEqual([
+      false,
+      ["*", "Googlebot", "Bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot"],
+    ]);
+    const others = ["*", "DuckDuckBot", "YandexBot", "Baiduspider"];
+    expect(barredBy(`${banned}User-agent: Googlebot\nUser-agent: bingbot\nDisallow:\n`)).toEqual([true, others]);
+    expect(barredBy(`User-agent: Googlebot\nUser-agent: bingbot\nAllow: /\n\n${banned}`)).toEqual([true, others]);
+    expect(barredBy("User-agent: Googlebot\nDisallow: /\n")).toEqual([true, ["Googlebot", "Applebot"]]);
+    const robots = { known: true as const, status: 200, text: `${banned}User-agent: Googlebot\nAllow: /\n` };
+    const check = audit({ robots }).checks.find(({ id }) => id === "is-crawlable");
+    expect(check).toMatchObject({
+      status: "pass",
+      value: "barred: *, Bingbot, DuckDuckBot, YandexBot, Baiduspider (robots_txt: Disallow: / (line 2))",
+    });
+  });
+  it("goes by the tokens that each crawler's operator documents", () => {
+    const banned = "User-agent: *\nDisallow: /\n\n";
+    const all = ["*", "Googlebot", "Bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot"];
+    const without = (...names: string[]) => all.filter((name) => !names.includes(name));
+    expect(barredBy(`${banned}User-agent: Yandex\nAllow: /\n`)).toEqual([true, without("YandexBot")]);
+    expect(barredBy("User-agent: Yandex\nDisallow: /\n\nUser-agent: YandexBot\nAllow: /\n")).toEqual([true, []]);
+    expect(barredBy(`${banned}User-agent: Googlebot\nAllow: /\n\nUser-agent: Applebot\nDisallow: /\n`)).toEqual([
+      true,
+      without("Googlebot"),
+    ]);
+  });
+  it("is forbidden where each crawler is barred by one thing or another", () => {
+    const text = "User-agent: *\nDisallow: /\n\nUser-agent: Bingbot\nAllow: /\n";
+    expect(barredBy(text, { headers: [["X-Robots-Tag", "bingbot: noindex"]] })[0]).toBe(false);
   });
   it("is not known without robots.txt, unless something else forbids it", () => {
     const robots = unknown("/robots.txt could not be fetched.");
