@@ -43,7 +43,7 @@ export interface SecurityGrade {
 }
 
 /** MDN's algorithm that these results and points belong to. */
-export const ALGORITHM_VERSION = 5;
+export const ALGORITHM_VERSION = 6;
 
 /**
  * Grades a snapshot (tools.md 4.2). `compat: "mdn"` reproduces MDN's published grade also where its parser reads

@@ -1,6 +1,8 @@
+const FRAMING = "Send X-Frame-Options: DENY or SAMEORIGIN, or use frame-ancestors in the policy.";
+
 /**
- * Points and advice by result. Results and points are those MDN HTTP Observatory publishes (scoring methodology,
- * algorithm version 5); the advice is ours.
+ * Points and advice by result. Results and points are those of MDN HTTP Observatory's score table (github.com/mdn/
+ * mdn-http-observatory, src/grader/charts.js, algorithm version 6); the advice is ours.
  */
 export const SCORES: Readonly<Record<string, { readonly modifier: number; readonly advice: string | null }>> = {
   "csp-implemented-with-no-unsafe-default-src-none": { modifier: 10, advice: null },
@@ -92,10 +94,10 @@ export const SCORES: Readonly<Record<string, { readonly modifier: number; readon
   "x-content-type-options-header-invalid": { modifier: -5, advice: "Send X-Content-Type-Options: nosniff." },
 
   "x-frame-options-implemented-via-csp": { modifier: 5, advice: null },
-  "x-frame-options-sameorigin-or-deny": { modifier: 0, advice: "Use frame-ancestors in the policy." },
+  "x-frame-options-sameorigin-or-deny": { modifier: 5, advice: null },
   "x-frame-options-allow-from-origin": { modifier: 0, advice: "Browsers ignore ALLOW-FROM: use frame-ancestors." },
-  "x-frame-options-not-implemented": { modifier: -20, advice: "Use frame-ancestors in the policy." },
-  "x-frame-options-header-invalid": { modifier: -20, advice: "Use frame-ancestors in the policy." },
+  "x-frame-options-not-implemented": { modifier: -20, advice: FRAMING },
+  "x-frame-options-header-invalid": { modifier: -20, advice: FRAMING },
 
   "corp-not-implemented": { modifier: 0, advice: "Send Cross-Origin-Resource-Policy: same-site." },
   "corp-implemented-with-same-origin": { modifier: 10, advice: null },

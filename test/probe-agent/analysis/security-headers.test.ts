@@ -54,7 +54,8 @@ headerRows("strict-transport-security", "Strict-Transport-Security", [
 
 headerRows("x-frame-options", "X-Frame-Options", [
   [[], "x-frame-options-not-implemented fail -20"],
-  [["deny "], "x-frame-options-sameorigin-or-deny pass 0"],
+  [["deny "], "x-frame-options-sameorigin-or-deny pass 5"],
+  [["SAMEORIGIN"], "x-frame-options-sameorigin-or-deny pass 5"],
   [["ALLOW-FROM https://a.example"], "x-frame-options-allow-from-origin pass 0"],
   [["sameorigin, sameorigin"], "x-frame-options-header-invalid fail -20"],
 ]);

@@ -105,7 +105,7 @@ describe("a careful site", () => {
       raw_score: 155,
       grade: "A+",
       mdn: { raw_score: 155, grade: "A+" },
-      algorithm_version: 5,
+      algorithm_version: 6,
       duplicate_directives: [],
       source: ["page"],
       limitations: ["This probe has no HSTS preload list: an entry there would earn 5 points."],
