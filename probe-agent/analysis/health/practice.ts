@@ -3,7 +3,7 @@ import { fileFindings } from "#probe-agent/analysis/health/files.ts";
 import { notApplicable, scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
 import { HSTS_HALF_YEAR, hstsMaxAge } from "#probe-agent/analysis/health/headers.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
-import { encodingOf } from "#probe-agent/analysis/html/charset.ts";
+import { isDeclared } from "#probe-agent/analysis/html/charset.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
@@ -101,7 +101,7 @@ function viewportFinding({ facts }: Page): Finding {
 
 function doctypeFinding({ facts, charset }: Page): Finding {
   const doctype = facts.doctype === "html";
-  const declared = charset.source !== "guess" && encodingOf(charset.encoding) !== null;
+  const declared = isDeclared(charset);
   const missing = [
     ...(doctype ? [] : ["<!doctype html>"]),
     ...(declared ? [] : ["the encoding, in the header or the first 1024 bytes"]),

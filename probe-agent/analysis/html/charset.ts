@@ -1,7 +1,13 @@
-import { prescanForCharset } from "#probe-agent/analysis/html/prescan.ts";
+import { decodeText, encodingOf } from "#probe-agent/analysis/encodings.ts";
+import { findLateCharset, prescanForCharset } from "#probe-agent/analysis/html/prescan.ts";
+import { xmlEncoding } from "#probe-agent/analysis/html/xml-encoding.ts";
 
-/** How a page's encoding was found, in the order of precedence (WHATWG HTML, determining the character encoding). */
-export type CharsetSource = "bom" | "header" | "meta" | "guess";
+/**
+ * How a page's encoding was found, in the order of precedence (WHATWG HTML, determining the character encoding).
+ * "xml": by an XML declaration; "late_meta": by a meta element beyond the first 1024 bytes, which browsers follow by
+ * starting the page again (WHATWG HTML, changing the encoding while parsing).
+ */
+export type CharsetSource = "bom" | "header" | "meta" | "xml" | "late_meta" | "guess";
 
 /** An encoding by its WHATWG name in lower case, e.g. "utf-8", and where it was declared. */
 export interface Charset {
@@ -9,24 +15,29 @@ export interface Charset {
   readonly source: CharsetSource;
 }
 
-/** The encoding of a page: byte order mark, then Content-Type, then a meta element in the first 1024 bytes. */
+/** The encoding of a page. A label that the standard does not know counts as none, and the next source decides. */
 export function pageCharset(bytes: Uint8Array, contentType: string | null): Charset {
   const marked = byteOrderMark(bytes);
   if (marked !== null) return { encoding: marked, source: "bom" };
   const declared = encodingOf(charsetParameter(contentType ?? ""));
   if (declared !== null) return { encoding: declared, source: "header" };
-  const meta = encodingOf(prescanForCharset(bytes));
+  const meta = prescanForCharset(bytes);
   if (meta !== null) return { encoding: metaEncoding(meta), source: "meta" };
+  const xml = xmlEncoding(bytes);
+  if (xml !== null) return { encoding: xml, source: "xml" };
+  const late = findLateCharset(bytes);
+  if (late !== null) return { encoding: metaEncoding(late), source: "late_meta" };
   return { encoding: isUtf8(bytes) ? "utf-8" : "windows-1252", source: "guess" };
+}
+
+/** Whether the encoding is declared where every reader finds it: in front, in the header or the first 1024 bytes. */
+export function isDeclared({ source }: Charset): boolean {
+  return source !== "guess" && source !== "late_meta";
 }
 
 /** Decodes a page; octets that do not fit become U+FFFD. The byte order mark is dropped. */
 export function decodePage(bytes: Uint8Array, charset: Charset): string {
-  try {
-    return new TextDecoder(charset.encoding).decode(bytes);
-  } catch {
-    return new TextDecoder("utf-8").decode(bytes);
-  }
+  return decodeText(bytes, charset.encoding);
 }
 
 /** The charset parameter of a Content-Type, quoted or not; null where there is none. */
@@ -35,18 +46,9 @@ export function charsetParameter(contentType: string): string | null {
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? null;
 }
 
-/** A label's encoding, null where the standard knows no such label (or this runtime cannot decode it). */
-export function encodingOf(label: string | null): string | null {
-  if (label === null) return null;
-  try {
-    return new TextDecoder(label.trim()).encoding;
-  } catch {
-    return null;
-  }
-}
-
-/** A meta element that could be read as ASCII cannot be UTF-16 (WHATWG HTML, prescan, step for "utf-16"). */
+/** What could be read as ASCII cannot be UTF-16, and x-user-defined is windows-1252 here (WHATWG HTML, prescan). */
 function metaEncoding(encoding: string): string {
+  if (encoding === "x-user-defined") return "windows-1252";
   return encoding.startsWith("utf-16") ? "utf-8" : encoding;
 }
 

@@ -1,11 +1,28 @@
-/** Bytes in which a page must declare its encoding (WHATWG HTML). */
-export const PRESCAN_BYTES = 1024;
+import { encodingOf } from "#probe-agent/analysis/encodings.ts";
 
-/** The label a meta element declares within the first 1024 bytes (WHATWG HTML, prescan a byte stream). */
+/** Bytes in which a page must declare its encoding (WHATWG HTML). */
+const PRESCAN_BYTES = 1024;
+/** Bytes searched for a declaration that comes too late. */
+const LATE_BYTES = 1024 * 1024;
+/** Elements whose content is text: a meta element within is none. */
+const RAW_TEXT = new Set("script style title textarea xmp iframe noembed noframes plaintext".split(" "));
+
+/** The encoding a meta element declares within the first 1024 bytes (WHATWG HTML, prescan a byte stream). */
 export function prescanForCharset(bytes: Uint8Array): string | null {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, PRESCAN_BYTES)).toString(
-    "latin1",
-  );
+  return scan(latin1(bytes, PRESCAN_BYTES), false);
+}
+
+/** The encoding a meta element declares further on, in the first MiB: browsers read the page again by it. */
+export function findLateCharset(bytes: Uint8Array): string | null {
+  return bytes.byteLength <= PRESCAN_BYTES ? null : scan(latin1(bytes, LATE_BYTES), true);
+}
+
+function latin1(bytes: Uint8Array, most: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, most)).toString("latin1");
+}
+
+/** `skipsText`: raw text elements are stepped over, as the parser does and the prescan of the standard does not. */
+function scan(text: string, skipsText: boolean): string | null {
   let at = 0;
   while (at < text.length) {
     const open = text.indexOf("<", at);
@@ -17,12 +34,15 @@ export function prescanForCharset(bytes: Uint8Array): string | null {
       at = close + 3;
     } else if (/^<meta[\s/]/i.test(text.slice(open, open + 6))) {
       const { attributes, end } = readAttributes(text, open + 5);
-      const label = declaredCharset(attributes);
-      if (label !== null) return label;
+      // A label nobody knows is no declaration: a later element may hold one.
+      const encoding = encodingOf(declaredCharset(attributes));
+      if (encoding !== null) return encoding;
       at = end + 1;
     } else if (/^<\/?[a-z]/i.test(text.slice(open, open + 3))) {
-      const name = /[\s>]/.exec(text.slice(open));
-      at = readAttributes(text, name === null ? text.length : open + name.index).end + 1;
+      const name = tagName(text, open);
+      at = readAttributes(text, open + name.length).end + 1;
+      const tag = name.slice(1).toLowerCase();
+      if (skipsText && RAW_TEXT.has(tag)) at = endOfText(text, at, tag);
     } else if (/^<[!/?]/.test(text.slice(open, open + 2))) {
       const close = text.indexOf(">", open);
       at = close === -1 ? text.length : close + 1;
@@ -31,6 +51,20 @@ export function prescanForCharset(bytes: Uint8Array): string | null {
     }
   }
   return null;
+}
+
+/** "<" or "</" and the name behind it. */
+function tagName(text: string, open: number): string {
+  const end = /[\s/>]/.exec(text.slice(open + 2, open + 100));
+  return end === null ? text.slice(open, open + 100) : text.slice(open, open + 2 + end.index);
+}
+
+/** Index of the end tag of a raw text element that began before `from`; the end of the text without one. */
+function endOfText(text: string, from: number, tag: string): number {
+  for (let at = text.indexOf("</", from); at !== -1; at = text.indexOf("</", at + 2)) {
+    if (text.slice(at + 2, at + 2 + tag.length).toLowerCase() === tag) return at;
+  }
+  return text.length;
 }
 
 /** charset wins; content counts only beside http-equiv=content-type. */
@@ -42,7 +76,7 @@ function declaredCharset(attributes: ReadonlyMap<string, string>): string | null
 }
 
 /** WHATWG HTML, extracting a character encoding from a meta element. */
-export function charsetInContent(content: string): string | null {
+function charsetInContent(content: string): string | null {
   const match = /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i.exec(content.slice(0, PRESCAN_BYTES));
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? null;
 }
