@@ -17,9 +17,9 @@ export interface ResolverVerdict {
   readonly reasons: string[];
 }
 
-/** The answer speaks for the zone: there are records, or there are none. */
+/** The answer speaks for the zone: there are records, there are none, or there can be none (YXDOMAIN, by a DNAME). */
 export function answered(answer: DnsAnswer): boolean {
-  return answer.status === "NOERROR" || answer.status === "NXDOMAIN";
+  return ["NOERROR", "NXDOMAIN", "YXDOMAIN"].includes(answer.status);
 }
 
 /** Whether the resolver's verdict on these answers cannot be told without knowing if it validates at all. */

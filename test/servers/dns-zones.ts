@@ -10,7 +10,7 @@ export type Zones = Readonly<Record<string, Readonly<Record<string, readonly str
 
 /** What the zones say to a question. */
 export interface ZoneAnswer {
-  readonly status: "NOERROR" | "NXDOMAIN" | "SERVFAIL";
+  readonly status: "NOERROR" | "NXDOMAIN" | "YXDOMAIN" | "SERVFAIL";
   readonly answers: readonly RecordToSend[];
   readonly authority: readonly RecordToSend[];
 }

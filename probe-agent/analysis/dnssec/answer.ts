@@ -1,17 +1,16 @@
-import { findZone, hasAnswer, warnOfIterations } from "#probe-agent/analysis/dnssec/chain.ts";
-import { readDenials, type Denials } from "#probe-agent/analysis/dnssec/denial.ts";
-import type { ZoneKey } from "#probe-agent/analysis/dnssec/keys.ts";
 import {
-  closestAbove,
-  isBelow,
-  makeName,
-  nameField,
-  parentOf,
-  parseName,
-  type Name,
-} from "#probe-agent/analysis/dnssec/names.ts";
+  closestAnchor,
+  findUnsignedCut,
+  findZone,
+  hasAnswer,
+  warnOfIterations,
+  type SecureZone,
+} from "#probe-agent/analysis/dnssec/chain.ts";
+import { readDenials, type Denials } from "#probe-agent/analysis/dnssec/denial.ts";
+import { closestAbove, isBelow, parentOf, parseName, type Name } from "#probe-agent/analysis/dnssec/names.ts";
 import { proveNoCloser, proveNoData, proveNoName, type Proof } from "#probe-agent/analysis/dnssec/proofs.ts";
-import { findRrset, groupRrsets, type Rrset } from "#probe-agent/analysis/dnssec/rrsets.ts";
+import { findRedirect, type Redirect } from "#probe-agent/analysis/dnssec/redirects.ts";
+import { groupRrsets, type Rrset } from "#probe-agent/analysis/dnssec/rrsets.ts";
 import { noteUse, type Asking, type Reply, type Session, type Status } from "#probe-agent/analysis/dnssec/session.ts";
 import { verifyRrset } from "#probe-agent/analysis/dnssec/signatures.ts";
 
@@ -50,36 +49,50 @@ export function* validateAnswer(
   const parts: Part[] = [];
   const passed = new Set<string>();
   let owner = name;
-  while (!passed.has(owner.text) && passed.size < MAX_LINKS) {
+  while (!passed.has(owner.text)) {
+    if (passed.size >= MAX_LINKS) {
+      parts.push(part("indeterminate", [`${name.text} has more than ${MAX_LINKS} aliases: the rest is not validated`]));
+      break;
+    }
     passed.add(owner.text);
-    const wanted = findRrset(sets, owner, question.type);
-    const alias = wanted === undefined ? findRrset(sets, owner, "CNAME") : undefined;
-    const redirect = wanted === undefined ? dnameAbove(sets, owner) : undefined;
-    const set = wanted ?? redirect?.set ?? alias;
-    if (set === undefined) {
-      // Of an alias' target the resolver may have said nothing: then there is nothing to prove.
+    const redirect = findRedirect(sets, owner);
+    const wanted = findWanted(sets, owner, question.type, redirect);
+    for (const set of wanted) parts.push(yield* validatePositive(session, set, reply));
+    if (wanted.length > 0) break;
+    if (redirect === null) {
       parts.push(yield* validateNegative(session, owner, question.type, reply));
       break;
     }
-    parts.push(yield* validatePositive(session, set, reply));
-    if (wanted !== undefined) break;
-    const next = redirect === undefined ? nameField(alias?.records[0]?.typed, "cname") : redirect.target;
-    if (next === null) {
-      parts.push(part("bogus", [`${owner.text} is redirected to a name that is too long or unreadable`]));
-      break;
-    }
-    owner = next;
+    parts.push(yield* validateRedirect(session, owner, redirect, reply));
+    // A question for the alias itself ends at it.
+    if (redirect.target === null || question.type === "CNAME" || question.type === "ANY") break;
+    owner = redirect.target;
   }
   return combine(parts);
 }
 
-/** A DNAME above the name: the CNAME beside it is not signed but made from it (RFC 6672 section 5.3.1). */
-function dnameAbove(sets: readonly Rrset[], owner: Name): { set: Rrset; target: Name | null } | undefined {
-  const set = sets.find(({ type, owner: above }) => type === "DNAME" && isBelow(owner, above));
-  if (set === undefined) return undefined;
-  const target = nameField(set.records[0]?.typed, "target");
-  const kept = owner.labels.slice(0, owner.labels.length - set.owner.labels.length);
-  return { set, target: target === null ? null : makeName([...kept, ...target.labels]) };
+/** The RRsets that answer the question at this name. A synthesised CNAME is none: it is validated with its DNAME. */
+function findWanted(sets: readonly Rrset[], owner: Name, type: string, redirect: Redirect | null): readonly Rrset[] {
+  const synthesised = redirect?.kind === "dname";
+  return sets.filter(
+    (set) =>
+      set.owner.text === owner.text && (set.type === type || type === "ANY") && !(set.type === "CNAME" && synthesised),
+  );
+}
+
+/** An alias stands where the RRset behind it is validated and the CNAME follows from the DNAME, if there is one. */
+function* validateRedirect(session: Session, owner: Name, redirect: Redirect, reply: Reply): Asking<Part> {
+  const found = yield* validatePositive(session, redirect.set, reply);
+  // Without signatures there is nothing to hold the CNAME against.
+  if (found.status !== "secure") return found;
+  if (redirect.fault !== null) return part("bogus", [redirect.fault]);
+  if (redirect.target !== null) return found;
+  const { text } = redirect.set.owner;
+  if (!redirect.tooLong) return part("bogus", [`${owner.text} is redirected to a name that is unreadable`]);
+  if (reply.status !== "YXDOMAIN") {
+    return part("bogus", [`${owner.text} is redirected to a name that is too long, but the server does not say so`]);
+  }
+  return part("secure", [`The DNAME of ${text} makes a name that is too long: no such name can exist (YXDOMAIN)`]);
 }
 
 const ORDER: readonly Status[] = ["bogus", "indeterminate", "insecure", "secure"];
@@ -95,16 +108,25 @@ export function combine(parts: readonly Part[]): AnswerVerdict {
   };
 }
 
-/** Where to look for the zone of a name: its deepest signer if it has one, else the name itself. */
-function zoneHint(name: Name, type: string, sets: readonly Rrset[]): Name {
-  // The records of DS are the parent's.
-  const owner = type === "DS" ? parentOf(name) : name;
+/** The name whose zone holds the records of a type at a name: those of DS are the parent's. */
+function homeOf(name: Name, type: string): Name {
+  return type === "DS" ? parentOf(name) : name;
+}
+
+/**
+ * Where to look for the zone of a name: its deepest signer if it has one, else the name itself. A signer above the
+ * closest trust anchor has no say below that anchor.
+ */
+function zoneHint(session: Session, name: Name, type: string, sets: readonly Rrset[]): Name {
+  const home = homeOf(name, type);
   const signers = sets.flatMap(({ signatures }) => signatures.slice(0, 16).map(({ signer }) => signer));
-  return closestAbove(owner, signers) ?? owner;
+  const signer = closestAbove(home, signers);
+  const anchor = closestAnchor(session, home);
+  return signer === null || (anchor !== null && isBelow(anchor, signer)) ? home : signer;
 }
 
 function* validatePositive(session: Session, set: Rrset, reply: Reply): Asking<Part> {
-  const trust = yield* findZone(session, zoneHint(set.owner, set.type, [set]));
+  const trust = yield* findZone(session, zoneHint(session, set.owner, set.type, [set]), reply.authority);
   if (trust.status !== "secure") return part(trust.status, trust.reasons);
   const checked = verifyRrset(session, set, trust.zone, trust.keys);
   if (!checked.ok) return part("bogus", checked.reasons);
@@ -112,31 +134,57 @@ function* validatePositive(session: Session, set: Rrset, reply: Reply): Asking<P
   if (checked.wildcard === null) return part("secure", [`Signed by ${trust.zone.text}`]);
   const denials = denialsOf(session, reply, trust);
   const proof = proveNoCloser(denials, trust.zone, set.owner, checked.wildcard);
-  return fromProof(
-    session,
-    proof,
-    denials,
-    trust.zone,
-    `Signed by ${trust.zone.text}, made from ${checked.wildcard.text}`,
-  );
+  const proven = `Signed by ${trust.zone.text}, made from ${checked.wildcard.text}`;
+  return fromProof(session, { proof, denials, zone: trust.zone, proven });
 }
 
 function* validateNegative(session: Session, name: Name, type: string, reply: Reply): Asking<Part> {
   const sets = groupRrsets(reply.authority).filter((set) => ["NSEC", "NSEC3", "SOA"].includes(set.type));
-  const trust = yield* findZone(session, zoneHint(name, type, sets));
+  const trust = yield* findZone(session, zoneHint(session, name, type, sets), reply.authority);
   if (trust.status !== "secure") return part(trust.status, trust.reasons);
-  const denials = denialsOf(session, reply, trust);
-  const absent = reply.status === "NXDOMAIN";
-  const proof = absent ? proveNoName(denials, trust.zone, name) : proveNoData(denials, trust.zone, name, type);
-  const what = absent ? `${name.text} does not exist` : `${name.text} has no record of the type`;
-  return fromProof(session, proof, denials, trust.zone, `${trust.zone.text} proves that ${what}`);
+  const found = readProof(session, trust, name, type, reply);
+  if (found.proof.kind !== "missing") return fromProof(session, found);
+  // The authority section may hold records of a zone above the one the name is in (RFC 4035 section 5.2).
+  const home = homeOf(name, type);
+  const cut = findUnsignedCut(session, trust, found.denials, home);
+  if (cut !== null) return part("insecure", cut.reasons);
+  const below = yield* findZone(session, home, reply.authority);
+  if (below.status !== "secure") return part(below.status, below.reasons);
+  return fromProof(session, below.zone.text === trust.zone.text ? found : readProof(session, below, name, type, reply));
 }
 
-function denialsOf(session: Session, reply: Reply, { zone, keys }: { zone: Name; keys: readonly ZoneKey[] }): Denials {
+interface FoundProof {
+  readonly proof: Proof;
+  readonly denials: Denials;
+  readonly zone: Name;
+  /** What the proof shows. */
+  readonly proven: string;
+}
+
+/** What a secure zone's records in the reply prove about a name that has no answer. */
+function readProof(session: Session, zone: SecureZone, name: Name, type: string, reply: Reply): FoundProof {
+  const denials = denialsOf(session, reply, zone);
+  const absent = reply.status === "NXDOMAIN";
+  const proof =
+    reply.status === "YXDOMAIN"
+      ? NO_REDIRECT
+      : absent
+        ? proveNoName(denials, zone.zone, name)
+        : proveNoData(denials, zone.zone, name, type);
+  const what = absent ? `${name.text} does not exist` : `${name.text} has no record of the type`;
+  return { proof, denials, zone: zone.zone, proven: `${zone.zone.text} proves that ${what}` };
+}
+
+const NO_REDIRECT: Proof = {
+  kind: "missing",
+  reason: "The server says that a DNAME makes a name that is too long (YXDOMAIN), but there is no such DNAME",
+};
+
+function denialsOf(session: Session, reply: Reply, { zone, keys }: SecureZone): Denials {
   return readDenials(session, reply.authority, zone, keys);
 }
 
-function fromProof(session: Session, proof: Proof, denials: Denials, zone: Name, proven: string): Part {
+function fromProof(session: Session, { proof, denials, zone, proven }: FoundProof): Part {
   const { kind } = denials;
   if (proof.kind === "missing") return part("bogus", [proof.reason, ...denials.faults], kind);
   for (const signed of denials.signatures) noteUse(session, signed);

@@ -1,7 +1,7 @@
 import { dsOf, keysOf, verifyKeys, type Ds, type Trust } from "#probe-agent/analysis/dnssec/delegations.ts";
-import { readDenials } from "#probe-agent/analysis/dnssec/denial.ts";
+import { readDenials, type Denials } from "#probe-agent/analysis/dnssec/denial.ts";
 import type { ZoneKey } from "#probe-agent/analysis/dnssec/keys.ts";
-import { ancestor, closestAbove, isBelow, type Name } from "#probe-agent/analysis/dnssec/names.ts";
+import { ancestor, closestAbove, isBelow, ROOT_NAME, type Name } from "#probe-agent/analysis/dnssec/names.ts";
 import { readNoDs } from "#probe-agent/analysis/dnssec/proofs.ts";
 import { findRrset, groupRrsets, type Rrset } from "#probe-agent/analysis/dnssec/rrsets.ts";
 import {
@@ -14,27 +14,32 @@ import {
   type ZoneTrust,
 } from "#probe-agent/analysis/dnssec/session.ts";
 import { verifyRrset } from "#probe-agent/analysis/dnssec/signatures.ts";
+import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
 
-interface SecureZone {
+/** A zone whose keys are trusted. */
+export interface SecureZone {
   readonly zone: Name;
   readonly keys: readonly ZoneKey[];
 }
 
-/** The resolver spoke for the zone: there are records, or there are none. */
+/** The resolver spoke for the zone: there are records, there are none, or there can be none (YXDOMAIN, by a DNAME). */
 export function hasAnswer(reply: Reply): boolean {
-  return reply.status === "NOERROR" || reply.status === "NXDOMAIN";
+  return ["NOERROR", "NXDOMAIN", "YXDOMAIN"].includes(reply.status);
+}
+
+/** The zone of the closest trust anchor at or above a name; null where there is none. */
+export function closestAnchor(session: Session, name: Name): Name | null {
+  const zones = [...session.anchors.values()].map(({ zone }) => zone);
+  return closestAbove(name, zones);
 }
 
 /**
  * Follows the chain of trust (RFC 4035 section 5) from the closest trust anchor down to the zone `target` is in,
- * asking for DS label by label: that a zone is not signed is proven by its parent or not believed.
+ * asking for DS label by label: that a zone is not signed is proven by its parent or not believed. `shown` are records
+ * that came with the answer: they may prove it where the DS question is not answered.
  */
-export function* findZone(session: Session, target: Name): Asking<ZoneTrust> {
-  const anchors = [...session.anchors.values()];
-  const start = closestAbove(
-    target,
-    anchors.map(({ zone }) => zone),
-  );
+export function* findZone(session: Session, target: Name, shown: readonly DnsRecord[] = []): Asking<ZoneTrust> {
+  const start = closestAnchor(session, target);
   const anchor = start === null ? undefined : session.anchors.get(start.text);
   if (anchor === undefined) {
     return { status: "indeterminate", zone: target, reasons: [`No trust anchor is at or above ${target.text}`] };
@@ -42,7 +47,7 @@ export function* findZone(session: Session, target: Name): Asking<ZoneTrust> {
   let trust = yield* enterAnchor(session, anchor.zone, anchor.trust);
   for (let count = anchor.zone.labels.length + 1; count <= target.labels.length; count += 1) {
     if (trust.status !== "secure") return trust;
-    const step = yield* stepDown(session, trust, ancestor(target, count));
+    const step = yield* stepDown(session, trust, ancestor(target, count), shown);
     if (step.status === "absent") return trust;
     if (step.status !== "no_cut") trust = step;
   }
@@ -53,16 +58,30 @@ function* enterAnchor(session: Session, zone: Name, trust: Trust): Asking<ZoneTr
   const known = session.entered.get(zone.text);
   if (known !== undefined) return known;
   const reply: Reply = yield { name: zone.text, type: "DNSKEY" };
-  const set = findRrset(groupRrsets(reply.answers), zone, "DNSKEY");
-  let found: ZoneTrust;
-  if (hasAnswer(reply) && (set === undefined || set.signatures.length === 0)) {
-    // Nothing below could be told from forgery; a resolver without DNSSEC looks just like this.
-    const reason = `The resolver does not pass DNSSEC records on: the DNSKEY records of ${zone.text} came without signatures or not at all`;
-    found = { status: "indeterminate", zone, reasons: [reason] };
-    report(session, zone, { ds: trust.ds, status: "indeterminate", reason });
-  } else found = enter(session, zone, trust, reply);
+  const stripped = hasAnswer(reply) && !hasSignedKeys(reply, zone);
+  const found =
+    stripped && !(yield* passesSignatures(zone)) ? unpassed(session, zone, trust) : enter(session, zone, trust, reply);
   session.entered.set(zone.text, found);
   return found;
+}
+
+function hasSignedKeys(reply: Reply, zone: Name): boolean {
+  const set = findRrset(groupRrsets(reply.answers), zone, "DNSKEY");
+  return set !== undefined && set.signatures.length > 0;
+}
+
+/** Whether the resolver passes DNSSEC records on at all: the root is signed, so its keys show it. */
+function* passesSignatures(zone: Name): Asking<boolean> {
+  if (zone.labels.length === 0) return false;
+  const reply: Reply = yield { name: ROOT_NAME.text, type: "DNSKEY" };
+  return hasAnswer(reply) && hasSignedKeys(reply, ROOT_NAME);
+}
+
+/** Nothing below such an anchor can be told from forgery: the resolver may know nothing of DNSSEC. */
+function unpassed(session: Session, zone: Name, { ds }: Trust): ZoneTrust {
+  const reason = `The resolver does not pass DNSSEC records on: the DNSKEY records of ${zone.text} came without signatures or not at all`;
+  report(session, zone, { ds, status: "indeterminate", reason });
+  return { status: "indeterminate", zone, reasons: [reason] };
 }
 
 /** Trusts a zone by its DS records or anchors and the answer to its DNSKEY question. */
@@ -75,7 +94,7 @@ function enter(session: Session, zone: Name, trust: Trust, reply: Reply): ZoneTr
   }
   const set = findRrset(groupRrsets(reply.answers), zone, "DNSKEY");
   if (set === undefined) {
-    const reason = `${zone.text} has DS records but no DNSKEY records (DNSKEY missing)`;
+    const reason = `${zone.text} has ${ds.length > 0 ? "DS records" : "a trust anchor"} but no DNSKEY records (DNSKEY missing)`;
     report(session, zone, { ds, status: "bogus", reason });
     return { status: "bogus", zone, reasons: [reason] };
   }
@@ -93,13 +112,39 @@ function enter(session: Session, zone: Name, trust: Trust, reply: Reply): ZoneTr
   return { status: "secure", zone, keys };
 }
 
+/**
+ * Looks for an unsigned delegation between a secure zone and a name below it in that zone's own denial records
+ * (RFC 4035 section 5.2, RFC 5155 section 8.9). What it finds is known from then on. Null: they show none.
+ */
+export function findUnsignedCut(
+  session: Session,
+  parent: SecureZone,
+  denials: Denials,
+  name: Name,
+): Extract<ZoneTrust, { readonly reasons: unknown }> | null {
+  for (let count = parent.zone.labels.length + 1; count <= name.labels.length; count += 1) {
+    const child = ancestor(name, count);
+    const none = readNoDs(denials, parent.zone, child);
+    if (none.kind === "insecure") {
+      const step = unsigned(session, parent, denials, child, none.reason);
+      session.steps.set(`${parent.zone.text} ${child.text}`, step);
+      return step;
+    }
+  }
+  return null;
+}
+
 /** Asks whether a zone begins at `child`, one or more labels below a secure zone. */
-function* stepDown(session: Session, parent: SecureZone, child: Name): Asking<Step> {
+function* stepDown(session: Session, parent: SecureZone, child: Name, shown: readonly DnsRecord[]): Asking<Step> {
   const key = `${parent.zone.text} ${child.text}`;
   const known = session.steps.get(key);
   if (known !== undefined) return known;
   const reply: Reply = yield { name: child.text, type: "DS" };
-  const ds = hasAnswer(reply) ? readDelegation(session, parent, child, reply) : unavailable(session, child, reply);
+  if (!hasAnswer(reply)) {
+    const denials = readDenials(session, shown, parent.zone, parent.keys);
+    return findUnsignedCut(session, parent, denials, child) ?? unavailable(session, child, reply);
+  }
+  const ds = readDelegation(session, parent, child, reply);
   const step = "ds" in ds ? yield* enterChild(session, child, ds.ds) : ds;
   session.steps.set(key, step);
   return step;
@@ -141,11 +186,20 @@ function readDelegation(
   const denials = readDenials(session, reply.authority, parent.zone, parent.keys);
   const none = readNoDs(denials, parent.zone, child);
   if (none.kind === "missing") return bogus(session, child, [none.reason, ...denials.faults]);
+  if (none.kind === "insecure") return unsigned(session, parent, denials, child, none.reason);
+  noteProof(session, parent, denials);
+  return { status: none.kind };
+}
+
+function unsigned(session: Session, parent: SecureZone, denials: Denials, child: Name, reason: string) {
+  noteProof(session, parent, denials);
+  report(session, child, { status: "insecure", reason });
+  return { status: "insecure", zone: child, reasons: [reason] } as const;
+}
+
+function noteProof(session: Session, { zone }: SecureZone, denials: Denials): void {
   for (const signed of denials.signatures) noteUse(session, signed);
-  warnOfIterations(session, parent.zone, denials.iterations);
-  if (none.kind !== "insecure") return { status: none.kind };
-  report(session, child, { status: "insecure", reason: none.reason });
-  return { status: "insecure", zone: child, reasons: [none.reason] };
+  warnOfIterations(session, zone, denials.iterations);
 }
 
 function stands(session: Session, { zone, keys }: SecureZone, set: Rrset): boolean {

@@ -55,15 +55,15 @@ export function matchesDs(zone: Name, key: ZoneKey, ds: Ds): boolean {
 
 /**
  * Ties a zone's DNSKEY RRset to its trust (RFC 4035 section 5.2): a trusted key must sign the set. Where no DS is of
- * a supported algorithm and digest, the zone counts as not signed.
+ * a supported algorithm and digest, nor a trusted key of a supported algorithm, the zone counts as not signed.
  */
 export function verifyKeys(bounds: Bounds, zone: Name, set: Rrset, trust: Trust): ZoneKeys {
-  const usable = usableDs(trust.ds);
-  if (usable.length === 0 && trust.keys.length === 0) {
-    return { status: "insecure", reasons: [unsupportedDs(zone, trust.ds)] };
+  const usable = { ds: usableDs(trust.ds), keys: trust.keys.filter((rdata) => findAlgorithm(rdata[3] ?? 0) !== null) };
+  if (usable.ds.length === 0 && usable.keys.length === 0) {
+    return { status: "insecure", reasons: [unsupported(zone, trust)] };
   }
   const keys = keysOf(set);
-  const trusted = trustedKeys(zone, keys, { ds: usable, keys: trust.keys });
+  const trusted = trustedKeys(zone, keys, usable);
   if (trusted.length === 0) return { status: "bogus", reasons: [noMatch(zone, keys, usable)] };
   const able = trusted.filter((key) => key.fault === null);
   if (able.length === 0) {
@@ -74,7 +74,8 @@ export function verifyKeys(bounds: Bounds, zone: Name, set: Rrset, trust: Trust)
   }
   const checked = verifyRrset(bounds, set, zone, able);
   if (!checked.ok) return { status: "bogus", reasons: notSigned(zone, set, able, checked.reasons) };
-  return { status: "secure", signed: checked, weak: usable.length > 0 && usable.every((ds) => ds.digestType === 1) };
+  const weak = usable.ds.length > 0 && usable.ds.every((ds) => ds.digestType === 1);
+  return { status: "secure", signed: checked, weak };
 }
 
 /** RFC 4509 section 3: SHA-1 digests do not count beside better ones. */
@@ -99,16 +100,25 @@ function trustedKeys(zone: Name, keys: readonly ZoneKey[], trust: Trust): readon
   });
 }
 
-function unsupportedDs(zone: Name, all: readonly Ds[]): string {
-  const kinds = new Set(all.map((ds) => `${algorithmName(ds.algorithm)} with digest type ${ds.digestType}`));
-  return `The DS records of ${zone.text} are of unsupported kinds only (${[...kinds].slice(0, 4).join(", ")}): the zone counts as not signed`;
+/** What ties the zone's keys: its parent's DS records, or trusted keys of the operator's. */
+function tieOf(zone: Name, { keys }: Trust): string {
+  return keys.length > 0 ? `The trust anchors of ${zone.text}` : `The DS records of ${zone.text}`;
 }
 
-function noMatch(zone: Name, keys: readonly ZoneKey[], usable: readonly Ds[]): string {
+function unsupported(zone: Name, trust: Trust): string {
+  const kinds = new Set([
+    ...trust.ds.map((ds) => `${algorithmName(ds.algorithm)} with digest type ${ds.digestType}`),
+    ...trust.keys.map((rdata) => algorithmName(rdata[3] ?? 0)),
+  ]);
+  return `${tieOf(zone, trust)} are of unsupported kinds only (${[...kinds].slice(0, 4).join(", ")}): the zone counts as not signed`;
+}
+
+function noMatch(zone: Name, keys: readonly ZoneKey[], usable: Trust): string {
   const tags = (items: readonly number[]): string => [...new Set(items)].slice(0, 8).join(", ") || "none";
-  const wanted = tags(usable.map((ds) => ds.keyTag));
+  const wanted = tags([...usable.ds.map((ds) => ds.keyTag), ...usable.keys.map((rdata) => readKey(rdata).tag)]);
+  const kind = usable.keys.length > 0 ? "anchor" : "DS";
   const published = tags(keys.map((key) => key.tag));
-  return `The DS records of ${zone.text} are of another key: DS key tags ${wanted}, DNSKEY key tags ${published}`;
+  return `${tieOf(zone, usable)} are of another key: ${kind} key tags ${wanted}, DNSKEY key tags ${published}`;
 }
 
 function notSigned(zone: Name, set: Rrset, able: readonly ZoneKey[], reasons: readonly string[]): readonly string[] {

@@ -98,6 +98,8 @@ function judge(said: Said, question: DnsQuestion, name: NameOctets, server: Serv
   const final =
     value.status === "NOERROR" ||
     value.status === "NXDOMAIN" ||
+    // A DNAME makes a name that is too long (RFC 6672 section 2.2): every server says so.
+    value.status === "YXDOMAIN" ||
     (value.status === "SERVFAIL" && question.dnssecOk === true);
   return { final, value };
 }

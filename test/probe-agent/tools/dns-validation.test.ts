@@ -8,7 +8,8 @@ import { dns as contract } from "#shared/tools/dns.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
 import type { Behaviour } from "#test/servers/dns-reply.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
-import { answerFrom } from "#test/servers/dnssec/answer.ts";
+import { answerFrom, matching3, withSignatures } from "#test/servers/dnssec/answer.ts";
+import { makeBranches } from "#test/servers/dnssec/branches.ts";
 import { grow } from "#test/servers/dnssec/grow.ts";
 import { only, without } from "#test/servers/dnssec/tamper.ts";
 import { anchorsOf, BIND_ZONES, type Tamper } from "#test/servers/dnssec/tree.ts";
@@ -16,6 +17,7 @@ import { fixtureZone, type Zone } from "#test/servers/dnssec/zone.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 
 const schema = Compile(contract.result);
+const TYPES = ["A", "MX", "SOA", "TXT", "NS", "AAAA", "CNAME"] as const;
 const BIND_ANCHORS = anchorsOf(fixtureZone("root"));
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -30,17 +32,18 @@ interface Scene {
   readonly deadlineMs?: number;
 }
 
-async function run(domain: string, types: ParamsOf<typeof contract>["types"], scene: Scene = {}) {
+async function run(domain: string, types: Readonly<ParamsOf<typeof contract>["types"]>, scene: Scene = {}) {
   const answer = (name: string, type: string) => {
     const reply: Reply = answerFrom(scene.zones ?? BIND_ZONES, name, type);
     const { status, answers, authority } = scene.tamper?.({ name: name.toLowerCase(), type }, reply) ?? reply;
-    return { status: status === "NXDOMAIN" ? ("NXDOMAIN" as const) : ("NOERROR" as const), answers, authority };
+    const code = (["NXDOMAIN", "YXDOMAIN"] as const).find((one) => one === status) ?? ("NOERROR" as const);
+    return { status: code, answers, authority };
   };
   const server = await startDnsServer({ answer, behaviours: scene.behaviours ?? { "*": { authentic: true } } });
   open.push(server);
   const limits = jobLimits(scene.deadlineMs ?? 10_000);
   const ports = { dns: dnsPort([server.address], { limits }), trustAnchors: scene.anchors ?? BIND_ANCHORS };
-  const outcome = await dns.run(netOf(ports, limits), { domain, types, dnssec: true });
+  const outcome = await dns.run(netOf(ports, limits), { domain, types: [...types], dnssec: true });
   if (outcome.status !== "ok" || outcome.data.dnssec === null) throw new Error("no DNSSEC verdict");
   expect([...schema.Errors(outcome.data)]).toEqual([]);
   expect(JSON.stringify(outcome.data).length).toBeLessThan(256_000);
@@ -49,7 +52,7 @@ async function run(domain: string, types: ParamsOf<typeof contract>["types"], sc
 
 describe("our own validation", () => {
   it("is secure with the whole chain, asking each question once, without the resolver's checking", async () => {
-    const { verdict, server } = await run("rsa.test", ["A", "MX", "SOA", "TXT", "NS", "AAAA", "CNAME"]);
+    const { verdict, server } = await run("rsa.test", TYPES);
     expect(verdict).toMatchObject({
       status: "secure",
       validated_by: "local",
@@ -84,6 +87,35 @@ describe("our own validation", () => {
   ])("%s is %s (%s)", async (domain, status, denial) => {
     const { verdict } = await run(domain, ["TXT"], { behaviours: {} });
     expect(verdict).toMatchObject({ status, validated_by: "local", denial });
+  });
+
+  it("is secure for every default type at a name below a DNAME, the alias that the server made included", async () => {
+    const { verdict, data } = await run("host.old.example", TYPES, makeBranches());
+    expect(verdict).toMatchObject({ status: "secure", validated_by: "local", denial: "nsec" });
+    expect(verdict.reasons).toEqual([
+      "A, MX, SOA, TXT, NS, AAAA, CNAME: Signed by example",
+      "MX, SOA, TXT, NS, AAAA: example proves that host.new.example has no record of the type",
+    ]);
+    expect(data.records["CNAME"]).toEqual(["host.new.example."]);
+  });
+
+  it("is secure where a DNAME makes the name too long, and asks nobody else", async () => {
+    const deep = `${"d".repeat(60)}.${"d".repeat(60)}.long.example`;
+    const { verdict, data, server } = await run(deep, ["A"], makeBranches());
+    expect(data.results[0]).toMatchObject({ status: "YXDOMAIN", records: [] });
+    expect(verdict).toMatchObject({ status: "secure", validated_by: "local" });
+    expect(server.queries.filter(({ name, type }) => name.toLowerCase() === deep && type === "A")).toHaveLength(1);
+  });
+
+  it("is insecure for every default type at a name that an unsigned child does not have", async () => {
+    const branches = makeBranches({ iterations: 0, salt: "", optOut: true });
+    const parent = branches.zones.find(({ apex }) => apex === "example");
+    if (parent === undefined) throw new Error("no zone");
+    const authority = [...withSignatures(parent, "example", "SOA"), ...matching3(parent, "example")];
+    const tamper: Tamper = ({ name, type }, reply) =>
+      name.startsWith("none.") && type !== "DS" && type !== "DNSKEY" ? { ...reply, authority } : reply;
+    const { verdict } = await run("none.unsigned.example", TYPES, { ...branches, tamper });
+    expect(verdict).toMatchObject({ status: "insecure", validated_by: "local" });
   });
 
   it("explains a resolver's SERVFAIL: an expired signature, beside the resolver's own word", async () => {

@@ -4,10 +4,13 @@ import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 /** What a resolver would say that follows aliases and does not check, all DNSSEC records included. */
 export interface TreeReply {
-  readonly status: "NOERROR" | "NXDOMAIN";
+  readonly status: "NOERROR" | "NXDOMAIN" | "YXDOMAIN";
   readonly answers: readonly DnsRecord[];
   readonly authority: readonly DnsRecord[];
 }
+
+// 255 octets on the wire: a length octet for each label and the root's take the place of the dots and two more.
+const MAX_NAME_CHARACTERS = 253;
 
 interface Node {
   readonly zone: Zone;
@@ -25,8 +28,12 @@ export function answerFrom(zones: readonly Zone[], name: string, type: string): 
       (record) => owner !== record.name.toLowerCase() && within(owner, record.name),
     );
     if (dname !== undefined) {
-      const target = owner.slice(0, owner.length - dname.name.length) + String(dname.typed["target"]);
-      answers.push(...withSignatures(zone, dname.name, "DNAME"), makeDnsRecord(owner, "CNAME", `${target}.`));
+      const target = owner.slice(0, owner.length - dname.name.length) + String(dname.typed["target"]).toLowerCase();
+      answers.push(...withSignatures(zone, dname.name, "DNAME"));
+      if (target.length > MAX_NAME_CHARACTERS) return { status: "YXDOMAIN", answers, authority };
+      // The server makes the CNAME, with the DNAME's TTL and without a signature (RFC 6672 sections 3.1 and 5.3.1).
+      answers.push(makeDnsRecord(owner, "CNAME", `${target}.`, dname.ttl));
+      if (type === "CNAME") return { status: "NOERROR", answers, authority };
       owner = target;
       continue;
     }

@@ -31,7 +31,7 @@ export function zoneSigner({ keys }: Grown): SigningKey {
 }
 
 /** A grown zone by its apex. */
-export function zoneOf(grown: Grown, apex: string): Zone {
+export function zoneOf(grown: Pick<Grown, "zones">, apex: string): Zone {
   const zone = grown.zones.find((one) => one.apex === apex);
   if (zone === undefined) throw new Error(`no zone ${apex}`);
   return zone;
