@@ -1,7 +1,7 @@
 import { withoutTrailing } from "#shared/trailing.ts";
-import { literalFamily } from "#shared/egress/addresses.ts";
 import { readMailDate, type MailDate } from "#probe-agent/analysis/email-headers/date.ts";
 import { tokenize, type Token } from "#probe-agent/analysis/email-headers/lexer.ts";
+import { readClient } from "#probe-agent/analysis/email-headers/received-client.ts";
 import { readTls, type ReceivedTls } from "#probe-agent/analysis/email-headers/received-tls.ts";
 
 /** A Received field taken apart (RFC 5321 section 4.4, and what servers really write). Null: not said. */
@@ -42,7 +42,7 @@ export function readReceived(value: string): Received {
   const parts = splitClauses(trace);
   const allComments = tokens.flatMap(({ kind, text }) => (kind === "comment" ? [text] : []));
   const from = parts.get("from");
-  const { name, rdns, ip } = readClient(from, parts.get("none"));
+  const { name, rdns, ip } = readClient(from ?? { words: [], comments: parts.get("none")?.comments ?? [] });
   const protocol = protocolOf(parts.get("with"));
   return {
     from: name,
@@ -77,58 +77,6 @@ function splitClauses(tokens: readonly Token[]): Map<string, Part> {
 
 /** No value is longer than a name, an address or an id; more is the sender's play. */
 const MAX_WORD = 512;
-const BRACKETED_IP = /\[(?:IPv6:)?([0-9A-Fa-f:.]{2,45})\](?::\d{1,5})?/i;
-const HELO = /\b(?:HELO|EHLO)[ =]([^\s()]{1,255})/i;
-
-/**
- * Who the server talked to. In brackets inside a comment stands what it saw ("TCP-info", section 4.4); an address literal
- * before it is what the client said, and counts only where nothing else is there.
- */
-function readClient(
-  from: Part | undefined,
-  before: Part | undefined,
-): { name: string | null; rdns: string | null; ip: string | null } {
-  const part = from ?? { words: [], comments: before?.comments ?? [] };
-  const said = bare(part.words[0]);
-  let ip: string | null = null;
-  let rdns: string | null = null;
-  let helo: string | null = null;
-  for (const comment of part.comments) {
-    helo ??= HELO.exec(comment.slice(0, MAX_WORD))?.[1] ?? null;
-    if (ip !== null) continue;
-    ip = findIp(comment);
-    if (ip !== null) rdns = nameBefore(comment, ip);
-  }
-  // Exim and qmail put the looked-up name first and what the client said into a remark.
-  if (helo !== null) return { name: helo, rdns: rdns ?? hostName(said), ip: ip ?? literalIp(said) };
-  return { name: said, rdns, ip: ip ?? literalIp(said) };
-}
-
-function findIp(comment: string): string | null {
-  const short = comment.slice(0, MAX_WORD);
-  const bracketed = BRACKETED_IP.exec(short)?.[1];
-  if (bracketed !== undefined && literalFamily(bracketed) !== null) return bracketed;
-  const words = short.split(/[\s,;=@[\]]+/);
-  return words.find((word) => literalFamily(word) !== null) ?? null;
-}
-
-/** The name in "name [1.2.3.4]"; Postfix's "unknown" is none. */
-function nameBefore(comment: string, ip: string): string | null {
-  const [first = ""] = comment.slice(0, comment.indexOf(ip)).split(/[\s[(]/);
-  return hostName(first);
-}
-
-function hostName(text: string | null): string | null {
-  if (text === null || literalIp(text) !== null) return null;
-  const name = text.replace(/\.$/, "");
-  return /^[\p{L}\p{N}_-][\p{L}\p{N}._-]{0,254}$/u.test(name) && name.includes(".") ? name : null;
-}
-
-function literalIp(text: string | null): string | null {
-  if (text === null) return null;
-  const inside = BRACKETED_IP.exec(text)?.[1] ?? text;
-  return literalFamily(inside) === null ? null : inside;
-}
 
 /** A word without angle brackets and the comma or semicolon some put behind it. */
 function bare(word: string | undefined): string | null {
