@@ -2,6 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { MAX_HEADERS_BYTES, type emailHeader } from "#shared/tools/email-header.ts";
 import { describeAlignment } from "#probe-agent/analysis/email-headers/alignment.ts";
 import { readAddresses } from "#probe-agent/analysis/email-headers/address-rows.ts";
+import { readAddressList } from "#probe-agent/analysis/email-headers/addresses.ts";
 import { findAnomalies } from "#probe-agent/analysis/email-headers/anomalies.ts";
 import { readArcChain } from "#probe-agent/analysis/email-headers/arc.ts";
 import { domainOf, summariseAuth } from "#probe-agent/analysis/email-headers/auth-summary.ts";
@@ -162,8 +163,9 @@ function readMessageId(value: string | null): string | null {
 }
 
 function readReturnPath(value: string | null): string | null {
-  const id = readMessageId(value);
-  return id === null || id === "<>" ? id : id.replaceAll(/^<|>$/g, "");
+  const [mailbox] = value === null ? [] : readAddressList(value).mailboxes;
+  if (mailbox === undefined) return null;
+  return mailbox.address === "" ? "<>" : printable(mailbox.address);
 }
 
 function readContentType(value: string | null): Result["content_type"] {

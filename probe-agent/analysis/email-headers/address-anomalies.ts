@@ -34,8 +34,18 @@ export function addressAnomalies({ result, byKey }: Examined): Anomaly[] {
   const known = fromDomains.size > 0;
   const returnStranger = known ? strangers([bounce]) : undefined;
   const replyStranger = known ? strangers(of("reply-to").map(({ domain }) => domain)) : undefined;
+  const shown = claimedDomain((result.from ?? "").slice(0, MAX_NAME));
+  const isEmpty = byKey.has("from") && froms.every(({ domain }) => domain === null);
   return [
-    ...when(byKey.has("from") && froms.length === 0, "critical", "empty_from", "From", "From holds no address."),
+    ...when(
+      isEmpty,
+      "critical",
+      "empty_from",
+      "From",
+      shown === null
+        ? "From holds no address with a domain."
+        : `From holds no address; its text shows one of ${shown}.`,
+    ),
     ...when(
       froms.length > 1 && !byKey.has("sender"),
       "warning",

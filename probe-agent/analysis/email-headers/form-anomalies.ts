@@ -87,6 +87,13 @@ export function formAnomalies({ block, byKey, result, malformedWords, addressFau
       "An address field has a quote, comment or bracket without end.",
     ),
     ...when(
+      addressFaults.has("malformed"),
+      "info",
+      "malformed_address",
+      null,
+      "An address field holds unquoted text that is neither a name before an address nor an address (RFC 5322 section 3.4).",
+    ),
+    ...when(
       addressFaults.has("obsolete_route"),
       "info",
       "obsolete_route",

@@ -41,6 +41,17 @@ describe("anomalies", () => {
     ["domain_invisible_characters", ["From: x@pay\u200Bpal.example"]],
     ["invisible_characters", ["Subject: a\u202Etxt.exe"]],
     ["empty_from", ["From: (nobody)"]],
+    ["empty_from", ["From: Account team"]],
+    ["empty_from", ["From: PayPal"]],
+    ["empty_from", ["From: <>"]],
+    ["empty_from", ["From: PayPal <paypal>"]],
+    ["empty_from", ["From: =?utf-8?Q?service@bank.example?="]],
+    ["malformed_address", ["From: Account team ,_<a@b.example>"]],
+    ["display_name_is_address", ["From: service@bank.example <x@evil.example>"]],
+    ["display_name_is_address", ["From: =?utf-8?B?c2VydmljZUBiYW5rLmV4YW1wbGU=?= <x@evil.example>"]],
+    ["display_name_is_address", ["Sender: service@bank.example <x@evil.example>"]],
+    ["reply_to_mismatch", ["From: a@b.example", "Reply-To: Team, the <x@evil.example>"]],
+    ["return_path_mismatch", ["From: Team, the <a@b.example>", "Return-Path: Bounces, all <x@y.example>"]],
     ["several_from", ["From: a@b.example, c@d.example"]],
     ["control_characters", ["Subject: a\u0000b"]],
     ["eight_bit", ["Subject: Grüße"]],
@@ -66,6 +77,12 @@ describe("anomalies", () => {
   ])("leave %s alone", (_name, lines) => {
     const found = ids(analyse(...lines)).filter((id) => /^domain_|^display|^negative/.test(id));
     expect(found).toEqual([]);
+  });
+
+  it("say which address a From without one shows", () => {
+    const { anomalies, addresses, alignment } = analyse('From: "Bank <service@bank.example>"');
+    expect(anomalies.find(({ id }) => id === "empty_from")?.message).toMatch(/no address; .* bank\.example/);
+    expect([addresses, alignment.from_domain]).toEqual([[], null]);
   });
 
   it("put the gravest first", () => {

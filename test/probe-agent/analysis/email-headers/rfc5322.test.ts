@@ -164,7 +164,7 @@ describe("RFC 5322 appendix A", () => {
 describe("addresses as they occur", () => {
   it.each([
     ["jdoe@one.test (John Doe)", [["John Doe", "jdoe@one.test", null]]],
-    ["root", [[null, "root", null]]],
+    ["<root>", [[null, "root", null]]],
     ["<>", [[null, "", null]]],
     ['"joe blow"@one.test', [[null, '"joe blow"@one.test', null]]],
     [
@@ -180,6 +180,55 @@ describe("addresses as they occur", () => {
     ["用户@例え.test", [[null, "用户@例え.test", null]]],
     [",,;;:", []],
   ])("%s", (value, expected) => {
+    expect(mailboxes(value)).toEqual(expected);
+  });
+
+  it.each([
+    // A comma or more in a name without quotes; the address in brackets after it.
+    ["Account team ,_<no-reply@a.test>", [["Account team ,_", "no-reply@a.test", null]]],
+    ["Name,(<service@a.test>)", [["Name", "service@a.test", null]]],
+    [
+      "Doe, John <j@a.test>, Roe, Ann, Dr. <r@b.test>, c@c.test",
+      [
+        ["Doe, John", "j@a.test", null],
+        ["Roe, Ann, Dr.", "r@b.test", null],
+        [null, "c@c.test", null],
+      ],
+    ],
+    [
+      "Friends: Ann, Lee <l@a.test>, b@b.test;, Acme, Inc. <c@c.test>",
+      [
+        ["Ann, Lee", "l@a.test", "Friends"],
+        [null, "b@b.test", "Friends"],
+        ["Acme, Inc.", "c@c.test", null],
+      ],
+    ],
+    ["=?utf-8?Q?Doe,_J=C3=B6rg?= <j@a.test>", [["Doe, Jörg", "j@a.test", null]]],
+    ["Support: Acme <a@a.test>", [["Support: Acme", "a@a.test", null]]],
+    // A name is no address, whatever it looks like.
+    ["Account team", []],
+    ["PayPal", []],
+    ['"Acme <a@a.test>"', []],
+    ["=?utf-8?Q?service@a.test?=", []],
+    ["undisclosed-recipients:", []],
+    ["service@bank.test <x@evil.test>", [["service@bank.test", "x@evil.test", null]]],
+    ["=?utf-8?Q?service@bank.test?= <x@evil.test>", [["service@bank.test", "x@evil.test", null]]],
+    ["Name a@a.test", [["Name", "a@a.test", null]]],
+    ["<Name> a@a.test", [["Name", "a@a.test", null]]],
+    // Brackets that lack their other half, or stand twice.
+    [
+      "A <a@a.test, B <b@b.test>",
+      [
+        ["A", "a@a.test", null],
+        ["B", "b@b.test", null],
+      ],
+    ],
+    ["Name a@a.test>", [["Name", "a@a.test", null]]],
+    ["<<a@a.test>>", [[null, "a@a.test", null]]],
+    ["Name <mailto:a@a.test>", [["Name", "a@a.test", null]]],
+    ["mailto:a@a.test", [[null, "a@a.test", null]]],
+    ["a@b@c.test", [[null, "a@b@c.test", null]]],
+  ])("%s: the address is in the brackets, or has an @", (value, expected) => {
     expect(mailboxes(value)).toEqual(expected);
   });
 });
