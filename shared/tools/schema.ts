@@ -27,16 +27,19 @@ const Item = Type.Object({
 
 const RichResult = Type.Object({
   feature: text("Kind of rich result, e.g. Product"),
-  eligible: truth("Nothing required is missing; whether it is shown is up to the search engine"),
+  eligible: truth(
+    "Nothing required is missing of a feature that still exists; whether it is shown is up to the search engine",
+  ),
   missing_required: texts(
     "Paths of required properties that are missing, e.g. offers.price; alternatives joined by or",
   ),
   missing_recommended: texts("Likewise for recommended ones"),
-  deprecated: truth("The search engine has all but given the feature up"),
+  deprecated: truth("The search engine no longer shows the feature: reference_date is when it ended"),
   note: Nullable(text("What else to know about the feature")),
   item: integer("Index in items of the thing it belongs to"),
   line: integer("Line of the page on which that begins, from 1"),
   reference: text("Documentation of the feature's properties"),
+  reference_date: text("Date on which that documentation was read, or on which the feature ended, YYYY-MM-DD"),
 });
 
 /** What a page says about itself to machines, and which rich results that is enough for. */

@@ -54,11 +54,21 @@ export function readEntities(data: LocatedData): Entities {
   return { top: top.toSorted((one, other) => one.offset - other.offset), byId };
 }
 
-/** The values of a property, references followed. */
+/** The values of a property, references followed; the address of a thing that is not on the page is text. */
 export function valuesOf(entity: Entity, name: string, byId: Entities["byId"]): (string | Entity)[] {
-  return (entity.properties.get(name) ?? []).map((value) =>
-    typeof value === "object" && "ref" in value ? (byId.get(value.ref) ?? value.ref) : value,
+  return resolvedValues(entity, name, byId).map((value) =>
+    typeof value === "object" && "ref" in value ? value.ref : value,
   );
+}
+
+/** The values of a property, references followed where they lead to a thing of the page. */
+export function resolvedValues(entity: Entity, name: string, byId: Entities["byId"]): EntityValue[] {
+  return (entity.properties.get(name) ?? []).map((value) => {
+    if (typeof value === "string") return value;
+    if ("ref" in value) return byId.get(value.ref) ?? value;
+    // A type beside the address says nothing more: {"@type": "Person", "@id": "#jane"} is a reference as well.
+    return value.id !== null && value.properties.size === 0 ? (byId.get(value.id) ?? value) : value;
+  });
 }
 
 /** A name of schema.org without its address; any other as it is. */

@@ -41,14 +41,40 @@ export const BUSINESSES = types(`
   WholesaleStore Winery
 `);
 
-/** Organization and its common subtypes. */
+/** Organization and its subtypes that are no LocalBusiness. */
 export const ORGANIZATIONS = types(`
-  Organization OnlineBusiness OnlineStore Corporation NGO EducationalOrganization CollegeOrUniversity School
-  GovernmentOrganization NewsMediaOrganization MedicalOrganization PerformingGroup MusicGroup SportsOrganization
-  SportsTeam Airline Consortium ResearchOrganization
+  Organization OnlineBusiness OnlineStore OnlineMarketplace Corporation Cooperative NGO EducationalOrganization
+  CollegeOrUniversity School ElementarySchool HighSchool MiddleSchool Preschool FundingAgency FundingScheme
+  GovernmentOrganization LibrarySystem NewsMediaOrganization MedicalOrganization DiagnosticLab PerformingGroup
+  DanceGroup MusicGroup TheaterGroup PoliticalParty Project ResearchProject SearchRescueOrganization
+  SportsOrganization SportsTeam Airline Consortium ResearchOrganization WorkersUnion
 `);
 
-/** Product and its common subtypes. */
+/** Product and its subtypes but for vehicles, which Google does not take for products (product snippet, guidelines). */
 export const PRODUCTS = types(`
-  Product IndividualProduct ProductModel SomeProducts Vehicle Car
+  Product IndividualProduct ProductModel SomeProducts
 `);
+
+/** Types of applications with a rich result; a VideoGame needs one of them beside it (software app, subtypes). */
+export const APPS = types(`SoftwareApplication MobileApplication WebApplication`);
+
+/** Types that may be behind a paywall (subscription and paywalled content, supported types). */
+export const PAYWALLED = [...ARTICLES, ...types(`CreativeWork Blog Comment Course HowTo Message Review WebPage`)];
+
+/** Things whose ratings are shown and that have no table of their own. */
+export const RATED_ONLY = types(`
+  Book Audiobook CreativeWorkSeason PodcastSeason RadioSeason TVSeason CreativeWorkSeries BookSeries ComicSeries
+  MovieSeries Newspaper Periodical PodcastSeries RadioSeries TVSeries VideoGameSeries Episode PodcastEpisode
+  RadioEpisode TVEpisode Game VideoGame MediaObject AudioObject MusicPlaylist MusicAlbum MusicRelease MusicRecording
+`);
+
+/** What reviews may be of (review snippet, valid types), with subtypes. */
+export const REVIEWED: ReadonlySet<string> = new Set([
+  ...RATED_ONLY,
+  ...EVENTS,
+  ...BUSINESSES,
+  ...ORGANIZATIONS,
+  ...PRODUCTS,
+  ...APPS,
+  ...types(`Course HowTo Recipe Movie ImageObject VideoObject ProductGroup Vehicle Car Motorcycle`),
+]);

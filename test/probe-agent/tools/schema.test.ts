@@ -183,9 +183,14 @@ describe("other pages", () => {
         deprecated,
       ]),
     ).toEqual([
-      ["JobPosting", false, ["jobLocation or applicantLocationRequirements", "hiringOrganization.name"], false],
+      [
+        "JobPosting",
+        false,
+        ["jobLocation or applicantLocationRequirements", "jobLocation or jobLocationType", "hiringOrganization.name"],
+        false,
+      ],
       ["LocalBusiness", true, [], false],
-      ["FAQ", true, [], true],
+      ["FAQ", false, [], true],
       ["Event", false, ["location.address"], false],
       ["Video", true, [], false],
     ]);
