@@ -2,6 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { MAX_HEADERS_BYTES, type emailHeader } from "#shared/tools/email-header.ts";
 import { describeAlignment } from "#probe-agent/analysis/email-headers/alignment.ts";
 import { readAddresses } from "#probe-agent/analysis/email-headers/address-rows.ts";
+import { readArrival } from "#probe-agent/analysis/email-headers/arrival.ts";
 import { readAddressList } from "#probe-agent/analysis/email-headers/addresses.ts";
 import { findAnomalies } from "#probe-agent/analysis/email-headers/anomalies.ts";
 import { readArcChain } from "#probe-agent/analysis/email-headers/arc.ts";
@@ -58,7 +59,14 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
   const { rows, fromDomain, faults } = readAddresses(byKey);
   const { auth, all } = summariseAuth(block.fields, receivedSpf);
   const verdicts = all.flatMap(({ parsed, trusted }) => (trusted ? parsed.results : []));
-  const signatures = describeSignatures(block.fields, verdicts, now);
+  const trace = traceHops(
+    received.map(({ value }) => value),
+    date?.time ?? null,
+    locate,
+  );
+  const hopTimes = trace.hops.map(({ timestamp }) => (timestamp === null ? null : Date.parse(timestamp)));
+  const arrival = readArrival(hopTimes.toReversed(), { mboxFrom: block.mboxFrom, date: date?.time ?? null, now });
+  const signatures = describeSignatures(block.fields, verdicts, arrival);
   const returnPath = readReturnPath(valueOf("return-path"));
   const decoded = block.fields.map(({ name, value }) => ({ name, ...decodeWords(value) }));
   const result = {
@@ -73,11 +81,8 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
     return_path: returnPath,
     addresses: rows,
     content_type: readContentType(valueOf("content-type")),
-    ...traceHops(
-      received.map(({ value }) => value),
-      date?.time ?? null,
-      locate,
-    ),
+    ...trace,
+    arrival: { time: isoOrNull(arrival.time), source: arrival.source },
     auth,
     authentication_results: all.map(resultsRow),
     received_spf: receivedSpf.slice(0, MAX_SPF).map(spfRow),
@@ -88,7 +93,7 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
       signatures,
     }),
     dkim_signatures: signatures,
-    arc_chain: readArcChain(block.fields),
+    arc_chain: readArcChain(block.fields, arrival),
     list_unsubscribe: readListUnsubscribe(block.fields, signatures),
     spam_headers: readSpamHeaders(block.fields),
     headers: decoded.map((field) => ({ name: printable(field.name, 100), value: printable(field.text, MAX_SUBJECT) })),
@@ -99,7 +104,7 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
     has_body: block.hasBody,
   };
   const malformedWords = decoded.reduce((sum, { malformed }) => sum + malformed, 0);
-  const examined = { block, byKey, date, addressFaults: faults, malformedWords, result, now };
+  const examined = { block, byKey, date, addressFaults: faults, malformedWords, result, arrival, now };
   const fitted = fitLists({ ...result, anomalies: findAnomalies(examined) });
   return {
     ...fitted.result,

@@ -1,6 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import type { AddressFault } from "#probe-agent/analysis/email-headers/addresses.ts";
+import type { Arrival } from "#probe-agent/analysis/email-headers/arrival.ts";
 import type { MailDate } from "#probe-agent/analysis/email-headers/date.ts";
 import type { Field, HeaderBlock } from "#probe-agent/analysis/email-headers/fields.ts";
 
@@ -17,6 +18,7 @@ export interface Examined {
   /** Encoded words in any field that cannot be decoded. */
   readonly malformedWords: number;
   readonly result: Omit<Result, "anomalies" | "source" | "observed_at" | "limitations">;
+  readonly arrival: Arrival;
   readonly now: Date;
 }
 

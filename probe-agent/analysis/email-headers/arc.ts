@@ -1,9 +1,11 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { Arrival } from "#probe-agent/analysis/email-headers/arrival.ts";
 import { readAuthenticationResults } from "#probe-agent/analysis/email-headers/authentication-results.ts";
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { isoOrNull } from "#probe-agent/analysis/email-headers/hops.ts";
-import { readSignature } from "#probe-agent/analysis/email-headers/signature.ts";
+import { readSignature, type Signature } from "#probe-agent/analysis/email-headers/signature.ts";
+import { timesAgainst } from "#probe-agent/analysis/email-headers/signatures.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
 
 type ArcChain = NonNullable<ResultOf<typeof emailHeader>["arc_chain"]>;
@@ -20,7 +22,7 @@ const MAX_FIELDS = 300;
 type Values = Record<(typeof KINDS)[number], string[]>;
 
 /** The chain's sets and whether they hang together (RFC 8617 sections 5.1.1 and 5.2); null without any ARC field. */
-export function readArcChain(fields: readonly Field[]): ArcChain | null {
+export function readArcChain(fields: readonly Field[], arrival: Arrival): ArcChain | null {
   const arcFields = fields.filter(({ key }) => KINDS.some((kind) => kind === key)).slice(0, MAX_FIELDS);
   if (arcFields.length === 0) return null;
   const issues: string[] = [];
@@ -36,7 +38,9 @@ export function readArcChain(fields: readonly Field[]): ArcChain | null {
     values[key as (typeof KINDS)[number]].push(value);
   }
   const highest = Math.max(0, ...byInstance.keys());
-  const sets = [...byInstance].toSorted(([one], [other]) => one - other).map(([i, values]) => readSet(i, values));
+  const sets = [...byInstance]
+    .toSorted(([one], [other]) => one - other)
+    .map(([i, values]) => readSet(i, values, arrival));
   for (let i = 1; i <= highest; i += 1) {
     const set = sets.find((one) => one.i === i);
     if (set === undefined) issues.push(`Set ${i} is missing.`);
@@ -65,7 +69,7 @@ function instanceOf(value: string): number | null {
   return instance >= 1 && instance <= MAX_INSTANCE ? instance : null;
 }
 
-function readSet(i: number, values: Values): ArcSet {
+function readSet(i: number, values: Values, arrival: Arrival): ArcSet {
   const [results = "", message, seal] = KINDS.map((kind) => values[kind][0]);
   const parsed = readAuthenticationResults(results.slice(results.indexOf(";") + 1));
   const sealed = seal === undefined ? null : readSignature(seal, "arc_seal");
@@ -84,8 +88,12 @@ function readSet(i: number, values: Values): ArcSet {
       .map(({ method, result }) => ({ method: printable(method), result: printable(result, 100) })),
     complete: KINDS.every((kind) => values[kind].length === 1),
     issues: [
-      ...(sealed?.issues ?? []).map((issue) => `Seal: ${issue}`),
-      ...(signed?.issues ?? []).map((issue) => `Message signature: ${issue}`),
+      ...issuesOf(sealed, arrival).map((issue) => `Seal: ${issue}`),
+      ...issuesOf(signed, arrival).map((issue) => `Message signature: ${issue}`),
     ],
   };
+}
+
+function issuesOf(signature: Signature | null, arrival: Arrival): string[] {
+  return signature === null ? [] : [...signature.issues, ...timesAgainst(signature, arrival)];
 }

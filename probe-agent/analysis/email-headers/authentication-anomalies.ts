@@ -1,7 +1,7 @@
 import { when, type Anomaly, type Examined } from "#probe-agent/analysis/email-headers/anomaly.ts";
 
 /** What is odd about signatures and verdicts. */
-export function authenticationAnomalies({ result }: Examined): Anomaly[] {
+export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[] {
   const { auth, arc_chain: arc, dkim_signatures: signatures, authentication_results: fields } = result;
   const name = "Authentication-Results";
   const spf = auth.spf?.result ?? "";
@@ -35,7 +35,9 @@ export function authenticationAnomalies({ result }: Examined): Anomaly[] {
       "warning",
       "dkim_expired",
       "DKIM-Signature",
-      "A DKIM signature has expired.",
+      arrival.source === "now"
+        ? "A DKIM signature has expired."
+        : "A DKIM signature had expired when the message arrived.",
     ),
     ...when(
       signatures.some(({ l }) => l !== null),

@@ -1,5 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
+import { CLOCK_AHEAD_MS, type Arrival } from "#probe-agent/analysis/email-headers/arrival.ts";
 import type { MethodResult } from "#probe-agent/analysis/email-headers/authentication-results.ts";
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { isoOrNull } from "#probe-agent/analysis/email-headers/hops.ts";
@@ -16,11 +17,11 @@ const MAX_NAMES = 100;
 /** RFC 6376 section 5.4.1: what a reader sees or what steers an answer. */
 const WORTH_SIGNING = ["from", "subject", "date", "to", "cc", "reply-to", "sender", "message-id", "content-type"];
 
-/** Every DKIM-Signature of a message beside what the receiver found of it. */
+/** Every DKIM-Signature of a message beside what the receiver found of it, its times held against that of arrival. */
 export function describeSignatures(
   fields: readonly Field[],
   verdicts: readonly MethodResult[],
-  now: Date,
+  arrival: Arrival,
 ): DkimSignature[] {
   const present = Map.groupBy(fields, ({ key }) => key);
   const signatures = (present.get("dkim-signature") ?? [])
@@ -32,8 +33,6 @@ export function describeSignatures(
       name,
       extra: length > (present.get(name)?.length ?? 0),
     }));
-    const isExpired = signature.x === null ? null : signature.x < now.getTime();
-    const isFuture = signature.t !== null && signature.t > now.getTime() + FUTURE_MS;
     return {
       d: printableOrNull(signature.d),
       s: printableOrNull(signature.s),
@@ -46,21 +45,33 @@ export function describeSignatures(
       b: printableOrNull(signature.b, MAX_SIGNATURE),
       i: printableOrNull(signature.i),
       l: signature.l,
-      expired: isExpired,
+      expired: hasExpired(signature, arrival),
       result: verdictOn(signature, signatures, verdicts),
       oversigned: signed.flatMap(({ name, extra }) => (extra ? [printable(name)] : [])).slice(0, MAX_NAMES),
       unsigned: WORTH_SIGNING.filter((name) => present.has(name) && !counts.has(name)),
-      issues: [
-        ...signature.issues.map((issue) => printable(issue)),
-        ...(isExpired === true ? ["The signature has expired (x=)."] : []),
-        ...(isFuture ? ["The signature was made in the future (t=)."] : []),
-      ],
+      issues: [...signature.issues.map((issue) => printable(issue)), ...timesAgainst(signature, arrival)],
     };
   });
 }
 
-/** Clocks that are a little ahead are common. */
-const FUTURE_MS = 300_000;
+/** Whether the time in x= had passed when the message arrived (RFC 6376 section 3.5); null without x=. */
+function hasExpired({ x }: Pick<Signature, "x">, { time }: Arrival): boolean | null {
+  return x === null ? null : x < time;
+}
+
+/** What is wrong with a signature's times, held against the time of arrival; one sentence each. */
+export function timesAgainst(signature: Pick<Signature, "t" | "x">, arrival: Arrival): string[] {
+  const isFuture = signature.t !== null && signature.t > arrival.time + CLOCK_AHEAD_MS;
+  const isArrival = arrival.source !== "now";
+  return [
+    ...(hasExpired(signature, arrival) === true
+      ? [isArrival ? "It had expired when the message arrived (x=)." : "It has expired (x=)."]
+      : []),
+    ...(isFuture
+      ? [isArrival ? "It was made after the message arrived (t=)." : "It was made in the future (t=)."]
+      : []),
+  ];
+}
 
 /** By the signature's first characters (header.b, RFC 6008), else by domain and selector where no other has them. */
 function verdictOn(one: Signature, all: readonly Signature[], verdicts: readonly MethodResult[]): string | null {

@@ -1,9 +1,9 @@
 import { anomaly, when, type Anomaly, type Examined } from "#probe-agent/analysis/email-headers/anomaly.ts";
+import { CLOCK_AHEAD_MS } from "#probe-agent/analysis/email-headers/arrival.ts";
 import { isoOrNull } from "#probe-agent/analysis/email-headers/hops.ts";
 
 /** Clocks that differ by less are ordinary. */
 const SKEW_S = 5;
-const FUTURE_MS = 10 * 60_000;
 const SLOW_S = 600;
 const OLD_S = 86_400;
 const MANY_HOPS = 30;
@@ -11,15 +11,16 @@ const MANY_HOPS = 30;
 const MAX_NAMED = 5;
 
 /** What is odd about dates and the way. */
-export function traceAnomalies({ date, result, now }: Examined): Anomaly[] {
+export function traceAnomalies({ date, result, arrival, now }: Examined): Anomaly[] {
   const { hops } = result;
   const time = date?.time ?? null;
-  const future = (moment: number | null): boolean => moment !== null && moment > now.getTime() + FUTURE_MS;
+  const isAfterArrival = time !== null && time > arrival.time + CLOCK_AHEAD_MS;
+  const latest = now.getTime() + CLOCK_AHEAD_MS;
   const negative = hops.filter(({ delay_s: delay }) => delay !== null && delay < -SKEW_S);
   const undated = hops.filter(({ timestamp }) => timestamp === null);
   const slow = hops.filter(({ delay_s: delay }) => (delay ?? 0) > SLOW_S);
   const gap = result.date_to_first_hop_s;
-  const futureHops = hops.filter(({ timestamp }) => future(timestamp === null ? null : Date.parse(timestamp)));
+  const futureHops = hops.filter(({ timestamp }) => timestamp !== null && Date.parse(timestamp) > latest);
   return [
     ...when(
       date !== null && time === null,
@@ -35,7 +36,13 @@ export function traceAnomalies({ date, result, now }: Examined): Anomaly[] {
       "Date",
       "The Date's day of the week is not that of its day.",
     ),
-    ...when(future(time), "warning", "future_date", "Date", `The Date ${isoOrNull(time) ?? ""} is in the future.`),
+    ...when(
+      isAfterArrival,
+      "warning",
+      "future_date",
+      "Date",
+      `The Date ${isoOrNull(time) ?? ""} is ${arrival.source === "now" ? "in the future" : "after the message arrived"}.`,
+    ),
     ...when(futureHops.length > 0, "warning", "future_hop", "Received", `${named(futureHops)} in the future.`),
     ...when(
       negative.length > 0,
@@ -53,7 +60,7 @@ export function traceAnomalies({ date, result, now }: Examined): Anomaly[] {
     ),
     ...when(slow.length > 0, "info", "slow_hop", "Received", `${named(slow)} more than ten minutes late.`),
     ...when(
-      gap !== null && gap < -SKEW_S,
+      gap !== null && gap < -SKEW_S && !isAfterArrival,
       "info",
       "date_after_first_hop",
       "Date",

@@ -145,7 +145,7 @@ export const DkimSignature = record(
     ...SIGNATURE,
     i: Nullable(text("Identity the signer speaks for")),
     l: Nullable(integer("Bytes of the body that are signed; null: all of it")),
-    expired: Nullable(truth("x= has passed; null without x=")),
+    expired: Nullable(truth("The time in x= had passed when the message arrived (see arrival); null without x=")),
     result: Nullable(text("The receiver's verdict on it; null where none can be told to be its own")),
     oversigned: texts("Fields whose absence, or of a second one, is signed too"),
     unsigned: texts("Fields of the message that a reader sees or that steer an answer, and that are not signed"),

@@ -56,6 +56,16 @@ export const TRACE_FIELDS = {
   total_delay_s: Nullable(
     integer("Seconds from the oldest to the newest dated hop; negative: clocks disagree; null below two"),
   ),
+  arrival: record(
+    {
+      time: Nullable(text("ISO 8601 UTC")),
+      source: word(
+        ["received", "mbox", "date", "now"],
+        "received: the newest hop with a date that is not in the future; mbox: the From line of an mbox file; date: the Date field; now: no date is given, so the time of this analysis is taken",
+      ),
+    },
+    "When the message arrived; the times of its signatures and its Date are held against it",
+  ),
   date_to_first_hop_s: Nullable(
     integer("Seconds from the Date field to the oldest dated hop; negative: the sender's clock is ahead"),
   ),

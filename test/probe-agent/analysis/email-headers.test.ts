@@ -178,8 +178,8 @@ describe("a forgery as Exchange Online shows it", () => {
       "display_name_is_address",
       "dmarc_fail",
       "reply_to_mismatch",
+      "future_date",
       "spf_fail",
-      "date_after_first_hop",
       "authserv_id_missing",
     ]);
     expect(result.alignment.aligned).toBe(false);

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+
+/** Years after the messages below. */
+const NOW = new Date("2026-11-22T12:00:00Z");
+const T = Date.parse("2024-01-02T09:00:00Z") / 1000;
+const DAY = 86_400;
+
+const hop = (date: string): string => `Received: from a.example (a.example [11.0.2.1]) by mx.example; ${date}`;
+const signed = (tags: string): string =>
+  `DKIM-Signature: v=1; a=rsa-sha256; d=b.example; s=s; ${tags} h=from; bh=QUJD; b=QUJD`;
+const DATE = "Date: Tue, 2 Jan 2024 09:00:00 +0000";
+const FROM = "From: a@b.example";
+
+function judge(...lines: string[]) {
+  const {
+    arrival,
+    dkim_signatures: [signature],
+    anomalies,
+  } = analyseHeaders(lines.join("\r\n"), NOW);
+  const found = anomalies.map(({ id }) => id).filter((id) => id === "dkim_expired" || id === "future_date");
+  return { arrival, expired: signature?.expired ?? null, issues: signature?.issues ?? [], found };
+}
+
+describe("the time of arrival", () => {
+  it("is that of the newest hop, and a signature that was valid then has not expired", () => {
+    const valid = signed(`t=${T}; x=${T + 7 * DAY};`);
+    expect(
+      judge(hop("Tue, 2 Jan 2024 09:00:05 +0000"), hop("Tue, 2 Jan 2024 09:00:02 +0000"), valid, DATE, FROM),
+    ).toEqual({
+      arrival: { time: "2024-01-02T09:00:05.000Z", source: "received" },
+      expired: false,
+      issues: [],
+      found: [],
+    });
+  });
+
+  it("tells that a signature had expired on the way", () => {
+    const late = judge(hop("Thu, 11 Jan 2024 09:00:00 +0000"), signed(`t=${T}; x=${T + 7 * DAY};`), DATE, FROM);
+    expect(late).toMatchObject({ expired: true, found: ["dkim_expired"] });
+    expect(late.issues).toEqual(["It had expired when the message arrived (x=)."]);
+    expect(judge(hop("Tue, 2 Jan 2024 09:00:00 +0000"), signed(`x=${T};`), DATE, FROM).expired).toBe(false);
+    expect(judge(hop("Tue, 2 Jan 2024 09:00:01 +0000"), signed(`x=${T};`), DATE, FROM).expired).toBe(true);
+  });
+
+  it("tells that a signature or a Date is of a later time, however long ago that is", () => {
+    const later = judge(
+      hop("Tue, 2 Jan 2024 09:00:00 +0000"),
+      signed(`t=${T + DAY};`),
+      "Date: Wed, 3 Jan 2024 09:00:00 +0000",
+      FROM,
+    );
+    expect(later.issues).toEqual(["It was made after the message arrived (t=)."]);
+    expect(later.found).toEqual(["future_date"]);
+  });
+
+  it("is no date of a hop in the future", () => {
+    const broken = judge(hop("Sat, 2 Jan 2044 09:00:00 +0000"), hop("Tue, 2 Jan 2024 09:00:00 +0000"), DATE, FROM);
+    expect(broken.arrival).toEqual({ time: "2024-01-02T09:00:00.000Z", source: "received" });
+  });
+
+  it.each([
+    ["mbox", ["From a@b.example Tue Jan  2 09:30:00 2024", hop("soon"), DATE], "2024-01-02T09:30:00.000Z"],
+    ["mbox", ["From a@b.example Tue Jan  2 09:30:00 2024 +0100", DATE], "2024-01-02T08:30:00.000Z"],
+    ["date", ["From - ", DATE], "2024-01-02T09:00:00.000Z"],
+    ["date", ["Received: from a.example by b.example", DATE], "2024-01-02T09:00:00.000Z"],
+    ["now", ["Date: Sat, 2 Jan 2044 09:00:00 +0000"], NOW.toISOString()],
+    ["now", ["Subject: x"], NOW.toISOString()],
+  ])("is told from %s where no hop has it", (source, lines, time) => {
+    expect(judge(...lines, FROM).arrival).toEqual({ time, source });
+  });
+
+  it("is what ARC's times are held against", () => {
+    const seal = (t: number) => [
+      `ARC-Seal: i=1; a=rsa-sha256; d=b.example; s=s; cv=none; t=${t}; b=QUJD`,
+      `ARC-Message-Signature: i=1; a=rsa-sha256; d=b.example; s=s; x=${t}; h=from; bh=QUJD; b=QUJD`,
+      "ARC-Authentication-Results: i=1; mx.example; none",
+    ];
+    const issues = (t: number) =>
+      analyseHeaders([hop("Tue, 2 Jan 2024 09:00:00 +0000"), ...seal(t), FROM].join("\r\n"), NOW).arc_chain?.sets[0]
+        ?.issues;
+    expect(issues(T)).toEqual([]);
+    expect(issues(T + DAY)).toEqual(["Seal: It was made after the message arrived (t=)."]);
+    expect(issues(T - DAY)).toEqual(["Message signature: It had expired when the message arrived (x=)."]);
+  });
+});
