@@ -1,16 +1,18 @@
 import { WhoisFields } from "#probe-agent/analysis/whois/fields.ts";
 import { readHolder, type WhoisHolder } from "#probe-agent/analysis/whois/holder.ts";
+import { inCommonLabels } from "#probe-agent/analysis/whois/labels.ts";
 import { readWhoisLines } from "#probe-agent/analysis/whois/lines.ts";
 import { readRegistrar, type WhoisRegistrar } from "#probe-agent/analysis/whois/registrar.ts";
+import { registryFormat, type NameState } from "#probe-agent/analysis/whois/registries.ts";
 import { readSigning, type WhoisSigning } from "#probe-agent/analysis/whois/signing.ts";
-import { readVerdict } from "#probe-agent/analysis/whois/verdict.ts";
+import { readVerdict, type Spoken } from "#probe-agent/analysis/whois/verdict.ts";
 
 /** What a WHOIS answer says of a domain. What the text does not say is null or empty. */
 export interface WhoisRecord {
-  /** Null: the server did not tell (a rate limit, a reserved name, an answer nobody understands). */
+  /** Null: the answer does not say (a rate limit, a reserved or unassignable name, an answer that is not understood). */
   readonly registered: boolean | null;
-  /** Why, in a word. */
-  readonly verdict: "registered" | "absent" | "reserved" | "limited" | "unknown";
+  /** What the answer says of the name, in a word. */
+  readonly verdict: "registered" | NonNullable<Spoken> | "unknown";
   /** The name the answer is about, as printed, lower case. */
   readonly domain: string | null;
   readonly registrar: WhoisRegistrar | null;
@@ -37,7 +39,10 @@ const MAX_TEXT = 262_144;
 /** Reads the answer of any registry or registrar about a domain. `server` decides dates such as 03/04/2024. */
 export function parseWhois(text: string, server: string): WhoisRecord {
   const { entries, prose } = readWhoisLines(text.slice(0, MAX_TEXT));
-  const fields = new WhoisFields(entries, server);
+  const about = new WhoisFields(entries, server).domain();
+  const format = registryFormat(server, about);
+  // A server known by its address alone does not tell the country; the name it speaks of does.
+  const fields = new WhoisFields(inCommonLabels(entries, format), isNamed(server) ? server : (about ?? server), format);
   const created = fields.date("created");
   const updated = fields.date("updated")?.iso ?? null;
   const expires = fields.date("expires")?.iso ?? null;
@@ -45,14 +50,15 @@ export function parseWhois(text: string, server: string): WhoisRecord {
   const nameservers = fields.nameservers();
   const status = fields.statuses();
   const domain = fields.domain();
+  const state = fields.state();
   const facts = [created, updated, expires, registrar].filter((fact) => fact !== null).length + nameservers.length;
-  const holds = fields.isFree() ? false : domain === null ? facts > 1 : facts > 0;
-  const spoken = holds ? null : readVerdict(prose);
+  const holds = isHeld(state, { facts: domain === null ? facts - 1 : facts, delegated: nameservers.length > 0 });
+  const spoken = holds ? null : readVerdict(prose, format);
   // A status alone is enough where nothing is said to the contrary, e.g. "status: published" of a name without servers.
-  const registered = holds || (spoken === null && domain !== null && status.length > 0 && !fields.isFree());
-  const verdict = registered ? "registered" : fields.isFree() ? "absent" : (spoken ?? "unknown");
+  const registered = holds || (spoken === null && state === null && domain !== null && status.length > 0);
+  const verdict = registered ? "registered" : (state ?? spoken ?? "unknown");
   return {
-    registered: registered ? true : verdict === "absent" ? false : null,
+    registered: registered ? true : isFree(verdict) ? false : null,
     verdict,
     domain,
     registrar: registered ? registrar : null,
@@ -67,4 +73,22 @@ export function parseWhois(text: string, server: string): WhoisRecord {
     registry_domain_id: fields.registryId(),
     referral: fields.referral(),
   };
+}
+
+/**
+ * Whether somebody holds the name. A registry may call a name that it holds itself reserved: it is delegated then. No
+ * fact counts against a statement that nobody has it, e.g. the dates of a top-level domain that is not assigned.
+ */
+function isHeld(state: NameState | null, { facts, delegated }: { facts: number; delegated: boolean }): boolean {
+  if (state === null) return facts > 0;
+  return (state === "reserved" || state === "premium") && delegated;
+}
+
+/** Nobody has the name, and the registry does not keep it from everybody. */
+function isFree(verdict: WhoisRecord["verdict"]): boolean {
+  return verdict === "absent" || verdict === "premium" || verdict === "not_assigned";
+}
+
+function isNamed(server: string): boolean {
+  return /[a-z]\.?$/i.test(server) && !server.includes(":");
 }

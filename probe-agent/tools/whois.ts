@@ -45,6 +45,7 @@ function describe(
     public_suffix: subject?.suffix ?? null,
     private_suffix: privateSuffix,
     registered: found.registered,
+    state: found.state,
     rdap_server: found.rdapServer ?? null,
     whois_server: found.whoisServer ?? null,
     ...facts,

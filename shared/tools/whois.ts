@@ -41,7 +41,7 @@ const Server = record(
     server: text("RDAP resource (URL) or WHOIS server (host, port where it is not 43) asked"),
     protocol: word(["rdap", "whois"], "How it was asked"),
     outcome: text(
-      "found, absent, limited (rate limit), reserved, unknown (not understood), or why there was no answer",
+      "found, absent, reserved, premium, unassignable, not_assigned, limited (rate limit), unknown (not understood), or why there was no answer",
     ),
   },
   "One server asked",
@@ -69,8 +69,12 @@ export const whois = defineTool({
     ),
     registered: Nullable(
       truth(
-        "Whether the registry has it; false: the registry has no such object; null: it does not tell, e.g. reserved",
+        "Whether somebody holds it; false: nobody does (state absent, premium or not_assigned); null: the registry does not tell (state reserved or unassignable)",
       ),
+    ),
+    state: word(
+      ["registered", "absent", "reserved", "premium", "unassignable", "not_assigned"],
+      "What the registry says of it: registered; absent: it has no such object; reserved: kept back or blocked; premium: free, at a special price; unassignable: refused to everyone; not_assigned: given to nobody, e.g. a top-level domain without a registry",
     ),
     rdap_server: Nullable(text("Base URL of the RDAP service that answered; null where none did")),
     whois_server: Nullable(text("WHOIS server whose answer was used; null where none was")),

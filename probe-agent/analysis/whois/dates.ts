@@ -1,3 +1,5 @@
+import { splitNote } from "#probe-agent/analysis/whois/note.ts";
+
 /** A point in time as a registry states it. */
 export interface WhoisDate {
   /** ISO 8601 UTC; midnight where only the day is stated. */
@@ -25,6 +27,7 @@ const MONTH_FIRST: ReadonlySet<string> = new Set(["us", "gov", "mil", "edu"]);
 const TIME = /(\d{1,2}):(\d{2})(?::(\d{2}))?/;
 const YEARS = [1970, 2200] as const;
 const MAX_TEXT = 100;
+const MAX_LOG_LINE = 300;
 const BEFORE = /^(?:before|prior to)\s+/i;
 
 interface Day {
@@ -41,8 +44,8 @@ interface Day {
  */
 export function readWhoisDate(text: string, server: string): WhoisDate | null {
   const line = text.slice(0, MAX_TEXT).trim();
-  // "Tue, 02 Jan 2024 03:04:05 GMT" (RFC 5322) begins with a day that says nothing new.
-  const plain = line.replace(BEFORE, "").replace(/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}, (?=\d)/i, "");
+  // "Tue, 02 Jan 2024 03:04:05 GMT" (RFC 5322) and "Monday 16th Jun 2031" begin with a day that says nothing new.
+  const plain = line.replace(BEFORE, "").replace(/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? (?=\d)/i, "");
   const day = readDay(plain, server);
   if (day === null) return null;
   const { year, month, day: date } = day;
@@ -54,6 +57,22 @@ export function readWhoisDate(text: string, server: string): WhoisDate | null {
     month >= 1 &&
     month <= 12;
   return sound && !Number.isNaN(at.getTime()) ? { iso: at.toISOString(), before: BEFORE.test(line) } : null;
+}
+
+/** A change and what it was: "registrar AT ns.example 19960111 (Assigned)", "EXR-UANIC 20120730164230". */
+export interface StampedChange {
+  readonly iso: string;
+  /** The word in parentheses, lower case; empty for none. */
+  readonly note: string;
+}
+
+/** Reads a line of a change log, who did something and when; null for any other text. */
+export function readStampedChange(text: string): StampedChange | null {
+  const line = text.slice(0, MAX_LOG_LINE).trim();
+  const { bare, note } = splitNote(line, "()") ?? { bare: line, note: "" };
+  const [stamp = ""] = /(?:^| )\d{8}(?:\d{6})?$/.exec(bare) ?? [];
+  const date = stamp === "" ? null : readWhoisDate(stamp.trim(), "");
+  return date === null ? null : { iso: date.iso, note: note.trim().toLowerCase() };
 }
 
 type Reader = readonly [RegExp, (parts: readonly string[], server: string) => Omit<Day, "rest"> | null];
@@ -97,6 +116,12 @@ const READERS: readonly Reader[] = [
       if (monthFirst === null) return null;
       return monthFirst ? NUMBERED(year, first, second) : NUMBERED(year, second, first);
     },
+  ],
+  // 02/01/24 of registries with a country: 70 to 99 are of the last century, the first names of a country are of 1985
+  [
+    /^(\d{2})\/(\d{2})\/(\d{2})(?!\d)/,
+    ([, day, month, year = ""], server) =>
+      isMonthFirst(server) === false ? NUMBERED(`${Number(year) < 70 ? "20" : "19"}${year}`, month, day) : null,
   ],
 ];
 

@@ -1,13 +1,19 @@
-import { isFreeStatus } from "#probe-agent/analysis/whois/verdict.ts";
-import { readWhoisDate, type WhoisDate } from "#probe-agent/analysis/whois/dates.ts";
+import {
+  readStampedChange,
+  readWhoisDate,
+  type StampedChange,
+  type WhoisDate,
+} from "#probe-agent/analysis/whois/dates.ts";
 import { KEYS } from "#probe-agent/analysis/whois/keys.ts";
 import type { WhoisEntry } from "#probe-agent/analysis/whois/lines.ts";
+import type { NameState, RegistryFormat } from "#probe-agent/analysis/whois/registries.ts";
+import { stateOfStatus } from "#probe-agent/analysis/whois/verdict.ts";
 
 /** Blocks about people and companies: what is dated or named there is not the domain. */
 const OTHERS = /^(?:contact|registrar|registrant|holder|reseller|owner|abuse)|(?:admin|tech|billing|contact|person)/;
 
 const SERVER_KEY =
-  /^(?:(?:primary|secondary|domain) )?(?:(?:name ?servers?|nserver|dns(?: servers?)?|ns|host ?name|ネームサーバ)(?: (?:name|hostname|information))?|servers in listed order|servers)(?: ?\d{1,2})?$|^ns name \d\d$/;
+  /^(?:(?:primary|secondary|domain) )?(?:(?:name ?servers?|nserver|dns(?: servers?)?|ns|host ?name|ネームサーバ)(?: (?:name|hostname|information))?|(?:primary|secondary|domain) server|servers)(?: in (?:the )?listed order)?(?: ?\d{1,2})?$|^ns name \d\d$/;
 const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.?$/i;
 const MAX_LIST = 64;
 
@@ -16,10 +22,13 @@ export class WhoisFields {
   readonly #byKey = new Map<string, WhoisEntry[]>();
   readonly #entries: readonly WhoisEntry[];
   readonly #server: string;
+  readonly #format: RegistryFormat | null;
 
-  constructor(entries: readonly WhoisEntry[], server: string) {
+  /** `server`, or for one without a name that of the object: decides dates such as 03/04/2024. */
+  constructor(entries: readonly WhoisEntry[], server: string, format: RegistryFormat | null = null) {
     this.#entries = entries;
     this.#server = server;
+    this.#format = format;
     for (const entry of entries) {
       const known = this.#byKey.get(entry.key);
       if (known === undefined) this.#byKey.set(entry.key, [entry]);
@@ -36,6 +45,11 @@ export class WhoisFields {
   first(keys: readonly string[], within?: RegExp): string | null {
     const entries = this.of(keys).filter(({ section }) => within === undefined || within.test(section));
     return entries.find(({ values }) => values.length > 0)?.values[0] ?? null;
+  }
+
+  /** Whether the registry prints IANA's number behind a registrar's name. */
+  hasIanaBehindName(): boolean {
+    return this.#format?.ianaBehindName === true;
   }
 
   /** Those of a block that is about others than the domain left out. */
@@ -64,13 +78,30 @@ export class WhoisFields {
       const date = counts ? readWhoisDate(values[0] ?? "", this.#server) : null;
       if (date !== null) return date;
     }
-    return which === "expires" ? this.#connectedUntil() : null;
+    return this.#loggedDate(which) ?? (which === "expires" ? this.#endInStatus() : null);
   }
 
-  /** JPRS states the end of a .co.jp in "[State] Connected (2025/03/31)". */
-  #connectedUntil(): WhoisDate | null {
-    const [, until = null] = /^Connected \((\d{4}\/\d\d\/\d\d)\)$/.exec(this.first(["state", "状態"]) ?? "") ?? [];
-    return until === null ? null : readWhoisDate(until, this.#server);
+  /** From lines that name who made a change and when. The registration may be among them, told by its note. */
+  #loggedDate(which: "created" | "updated" | "expires"): WhoisDate | null {
+    if (which === "expires") return null;
+    const log = (keys: readonly string[]) =>
+      this.own(keys).flatMap(({ values }) => readStampedChange(values[0] ?? "") ?? []);
+    const isRegistration = ({ note }: StampedChange) => note !== "" && note === this.#format?.createdNote;
+    const changes = log(KEYS.updated);
+    const dates =
+      which === "created"
+        ? [...log(KEYS.created), ...changes.filter(isRegistration)].map(({ iso }) => iso)
+        : changes.flatMap((change) => (isRegistration(change) ? [] : [change.iso])).toSorted();
+    const date = which === "created" ? dates[0] : dates.at(-1);
+    return date === undefined ? null : { iso: date, before: false };
+  }
+
+  /** A registry may state the end within the status, e.g. "OK-UNTIL 20300903121852". */
+  #endInStatus(): WhoisDate | null {
+    const until = this.#format?.until;
+    if (until === undefined) return null;
+    const stated = this.own([...KEYS.status, "state"]).flatMap(({ values }) => until.exec(values[0] ?? "")?.[1] ?? []);
+    return readWhoisDate(stated[0] ?? "", this.#server);
   }
 
   /** Status words as printed, without the URL that explains them. */
@@ -83,15 +114,24 @@ export class WhoisFields {
       ...this.of(["flags"]).filter(({ section }) => section === "flags" || section === ""),
     ];
     const words = new Map<string, string>();
-    for (const word of entries.flatMap(({ values }) => values.flatMap(statusWords))) {
+    const note = this.#format?.statusNote;
+    for (const word of entries.flatMap(({ values }) => values.flatMap((value) => statusWords(value, note)))) {
       if (!words.has(word.toLowerCase()) && words.size < MAX_LIST) words.set(word.toLowerCase(), word);
     }
     return [...words.values()];
   }
 
-  isFree(): boolean {
+  /** What the answer states of a name that nobody holds, in a status or in the registry's own field. */
+  state(): NameState | null {
     const query = this.first(["query status"]);
-    return [...this.statuses(), ...(query === null ? [] : [query])].some(isFreeStatus);
+    const { states = {}, stateLabel } = this.#format ?? {};
+    const words = [...this.statuses(), ...(query === null ? [] : [query])];
+    const own = stateLabel === undefined ? words : this.of([stateLabel]).flatMap(({ values }) => values.slice(0, 1));
+    for (const word of own) {
+      const state = Object.hasOwn(states, word.toLowerCase()) ? states[word.toLowerCase()] : undefined;
+      if (state !== undefined) return state;
+    }
+    return words.map(stateOfStatus).find((state) => state !== null) ?? null;
   }
 
   /** Lower case, no final dot, no address. */
@@ -105,7 +145,8 @@ export class WhoisFields {
         for (const token of value.split(/[\s,;()[\]]+/, index === 0 ? 40 : 1)) {
           const host = token.toLowerCase().replace(/\.$/, "");
           const isItself = key === "dns" && host === domain; // .dk prints the Unicode name under this key
-          if (HOST_NAME.test(token) && !isItself && found.size < MAX_LIST) found.add(host);
+          const isHost = HOST_NAME.test(token) && !isItself && host !== this.#format?.empty;
+          if (isHost && found.size < MAX_LIST) found.add(host);
         }
       }
     }
@@ -122,7 +163,9 @@ export class WhoisFields {
   }
 }
 
-function statusWords(value: string): string[] {
+function statusWords(text: string, note = ""): string[] {
+  const end = note === "" ? -1 : `${text} `.indexOf(`${note} `);
+  const value = end === -1 ? text : text.slice(0, end);
   const pieces = value.split(/\(?https?:\/\/[^\s)]*\)?/i);
   const bare = pieces
     .map((piece, index) => (index < pieces.length - 1 ? piece.trimEnd() : piece))

@@ -34,6 +34,12 @@ function isHandle(text: string): boolean {
   return !/\s/.test(text) && /^[A-Z]{1,4}:.|\d/i.test(text);
 }
 
+/** "Example SA  (ex1-handle)    mail@example.net": the key of a contact and its address are not part of the name. */
+function withoutHandle(text: string): string {
+  const end = text.indexOf("  (");
+  return end < 1 ? text : text.slice(0, end).trimEnd();
+}
+
 /** Null where the answer has nothing about a holder. */
 export function readHolder(fields: WhoisFields): WhoisHolder | null {
   const stated = [
@@ -42,7 +48,9 @@ export function readHolder(fields: WhoisFields): WhoisHolder | null {
     fields.first(["organization", "org"], /^$/),
     ...KEYS.holder.map((key) => fields.first([key])),
     fields.first(["name"], BLOCK),
-  ].filter((value) => value !== null);
+  ]
+    .filter((value) => value !== null)
+    .map(withoutHandle);
   const country =
     fields.first(["registrant country", "registrant country/economy"]) ?? fields.first(["country"], BLOCK);
   const usable = stated.find((value) => !isRedacted(value) && !isHandle(value));

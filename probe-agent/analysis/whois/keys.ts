@@ -5,11 +5,13 @@ function keys(text: string): readonly string[] {
 
 /** What the fields of a registration are called. */
 export const KEYS = {
-  domain: keys("domain name, domain, domainname, nom de domaine, ドメイン名, 도메인이름, dominio"),
+  domain: keys(
+    "domain name, domain, domainname, nom de domaine, domaine, ドメイン名, 도메인이름, dominio, nombre de dominio",
+  ),
   created: keys(
     `creation date, created, created on, created date, creation time, registered, registered on, registered date,
      registration date, registration time, domain registration date, record created, record created on, domain created,
-     domain create date, domain record activated, activated on, first registration date, commencement date,
+     domain create date, domain creation date, domain record activated, activated on, first registration date, commencement date,
      domain name commencement date, domain dateregistered, registration, assigned, fecha de registro,
      fecha de creacion, 登録年月日, 등록일`,
   ),
@@ -28,7 +30,10 @@ export const KEYS = {
   status: keys("domain status, status, registration status, eppstatus, epp status, 状態"),
   registryId: keys("registry domain id, domain id, roid"),
   referral: keys("registrar whois server, whois server, refer, referralserver, referral server, whois"),
-  registrarName: keys("registrar name, sponsoring registrar, registrar organization, authorized agency"),
+  registrarName: keys(
+    `registrar name, sponsoring registrar, sponsoring registrar organization, sponsoring registrar name,
+     registrar organization, authorized agency`,
+  ),
   registrar: keys(
     `registrar, registrar company, registration service provider, current registrar, current registar,
      registered through, registrar handle, 등록대행자`,

@@ -1,5 +1,5 @@
 import { emailIn } from "#probe-agent/analysis/whois/email.ts";
-import { withoutNote } from "#probe-agent/analysis/whois/note.ts";
+import { registrarNameOf } from "#probe-agent/analysis/whois/registrar-name.ts";
 import { KEYS } from "#probe-agent/analysis/whois/keys.ts";
 import type { WhoisFields } from "#probe-agent/analysis/whois/fields.ts";
 
@@ -18,9 +18,13 @@ const BLOCK = /^(?:registrar|current registr?ar)(?: information)?$/;
 /** Null where the answer names none. */
 export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
   const said = registrarName(fields);
+  const { name, ianaId, behind, phone } = registrarNameOf(said ?? "");
   const registrar: WhoisRegistrar = {
-    name: said === null ? null : withoutNotes(said),
-    iana_id: numberOf(fields.first(["registrar iana id", "sponsoring registrar iana id", "iana id"])),
+    name,
+    iana_id:
+      numberOf(fields.first(["registrar iana id", "sponsoring registrar iana id", "iana id"])) ??
+      ianaId ??
+      (fields.hasIanaBehindName() ? behind : null),
     abuse_email: emailIn(
       fields.first(["registrar abuse contact email", "abuse contact email", "registrar abuse email"]) ??
         fields.first(["abuse email", "abuse mailbox"], BLOCK) ??
@@ -28,11 +32,18 @@ export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
         "",
     ),
     phone:
-      fields.first(["registrar abuse contact phone", "registrar phone"]) ??
-      fields.first(["phone", "telephone"], BLOCK) ??
-      line(fields, ["abuse contact"], (value) => /^\+?[\d\s().-]{6,30}$/.test(value)),
+      fields.first(["registrar abuse contact phone", "registrar phone", "sponsoring registrar phone"]) ??
+      fields.first(["abuse phone", "phone", "telephone"], BLOCK) ??
+      line(fields, ["abuse contact"], (value) => /^\+?[\d\s().-]{6,30}$/.test(value)) ??
+      phone,
     url: urlOf(
-      fields.first(["registrar url", "referral url", "registration service url"]) ??
+      fields.first([
+        "registrar url",
+        "sponsoring registrar url",
+        "sponsoring registrar website",
+        "referral url",
+        "registration service url",
+      ]) ??
         fields.first(["url", "web", "website", "www", "web site"], BLOCK) ??
         /\(\s*(https?:\/\/[^\s()]+)\s*\)/i.exec(said ?? "")?.[1] ??
         null,
@@ -48,14 +59,6 @@ function registrarName(fields: WhoisFields): string | null {
     fields.first(["name"], BLOCK) ??
     fields.first(KEYS.registrar)
   );
-}
-
-/** Without Nominet's "[Tag = EXAMPLE]", Afilias' "(R99-LROR)" and the URL others put in parentheses. */
-function withoutNotes(name: string): string | null {
-  const tagless = withoutNote(name, "[]", /^Tag = /i);
-  const numberless = withoutNote(tagless, "()", /^R\d+-[A-Z]{2,8}$/);
-  const bare = withoutNote(numberless, "()", /^\s*https?:\/\//i).trim();
-  return bare === "" ? null : bare;
 }
 
 function line(fields: WhoisFields, keys: readonly string[], fits: (value: string) => boolean): string | null {

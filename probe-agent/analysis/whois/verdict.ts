@@ -1,8 +1,9 @@
 import { readIp } from "#probe-agent/analysis/ip-numbers.ts";
 import { hasNear, type Near } from "#probe-agent/analysis/whois/near.ts";
+import type { NameState, RegistryFormat } from "#probe-agent/analysis/whois/registries.ts";
 
-/** What an answer in words comes to: nobody has it, nobody may have it, or the server would not say. */
-export type Spoken = "absent" | "reserved" | "limited" | null;
+/** What an answer in words states: what the name is, or that the server does not tell. Null: neither. */
+export type Spoken = NameState | "limited" | null;
 
 /** Words with which servers turn a client away. They must never be read as "not registered". */
 const LIMITED: readonly (RegExp | Near)[] = [
@@ -38,37 +39,59 @@ const LIMITED: readonly (RegExp | Near)[] = [
   /^(?:the )?whois (?:service|server) .{0,40}(?:disabled|discontinued|unavailable)/i,
 ];
 
+/**
+ * What registries say of a name that they do not have (sources as in registries.ts, read on 2026-11-22). A sentence that
+ * speaks of the name begins with a word for it, or with a name, an address or an AS number.
+ */
 const ABSENT: readonly RegExp[] = [
-  /^no match(?:es|ing)?\b/i,
-  /^no (?:such|data|object|objects|entries|entry|records?|found|information|domains?|answer)\b/i,
+  /^no (?:exact )?match(?:es|ing)?\b/i,
+  /^no (?:such|data|objects?|entries|entry|records?|found|information|domains?|answer)\b/i,
+  /^there is no (?:information|record|entry|data)\b/i,
   /^sorry\b.{0,120}\bnot found\b/i,
-  /^(?:nothing|not|none) found\b|^not (?:registered|exist)\b/i,
-  /^[^.]{0,3}(?:the |this |above |your )?(?:requested |queried )?(?:domain|object|name|record|entry|query|data)\b.{0,120}\bnot (?:been |yet )?(?:found|registered|exist|assigned|delegated|known)\b/i,
-  /^\S{1,253}(?: domain)?:? (?:is |was |has |does |-+ ?)?(?:not (?:been )?(?:found|registered|exist|assigned)|no match|free|available)\b[^:]{0,40}$/i,
-  /^.{0,120}\bis (?:free|available|available for (?:registration|purchase)|not registered)\W*$/i,
-  /^(?:domain |query |registration )?(?:status|state)\W+(?:\d+ )?(?:available|free|not registered|no object found|not found)\W*$/i,
+  /^(?:nothing|not|none|key not) found\b|^not (?:registered|exist)\b/i,
+  /^[^.]{0,3}(?:the |this |above |your )?(?:requested |queried )?(?:domain|object|name|record|entry|query|data)\b.{0,120}\b(?:not|n't) (?:yet )?(?:been |yet )?(?:found|registe?red|a registe?re?d|exist|assigned|delegated|known)\b/i,
+  /^(?:the |this )?(?:domain|object|name)\b.{0,120}\bdoesn't exist\b/i,
+  /^(?:the )?(?:domain|object) \S{1,255} - available\W*$/i,
+  /^["'[]?(?:[^\s.]{0,63}\.\S{1,190}|as ?\d{1,10})["'\]]?(?: domain)?:? (?:is |was |has |does |-+ ?)?(?:not (?:been )?(?:found|registered|exist|assigned)|no match|no existe|free|available)\b[^:]{0,40}$/i,
+  /^.{0,120}\bis (?:still )?(?:free|available|available for (?:registration|purchase)|not registered)\W*$/i,
+  /^(?:domain |query |registration )?(?:status|state)\W+(?:\d+ )?(?:available|free|not registered|no object found|not found)(?: \(no match\b.{0,270})?\W*$/i,
   /^(?:available|free)\W*$/i,
   /^this query returned 0 objects/i,
   /no_se_encontro_el_objeto|object_not_found/i,
   /^we do not have an entry\b|^domain unknown\b/i,
-  /\bnot (?:known )?in (?:the |our |this )?(?:\S+ )?(?:database|registry)\b/i,
-  /\bno se encuentra registrado\b|\bno existe\b|^nincs talalat/i,
+  /\b(?:object|domain) not exists\b/i,
+  /\bnot (?:known |available )?in (?:the |our |this )?(?:\S+ )?(?:database|registry)\b/i,
+  /\bno se encuentra registrado\b|\bno existe\b|^(?:el )?dominio\b.{0,120}\bno (?:est[aá] )?registrado\b/i,
+  // Hungarian; the accent comes in several codings.
+  /^nincs tal.{1,3}lat\b/i,
   /^(?:invalid query or )?domain name not known\b/i,
 ];
 
 const RESERVED: readonly RegExp[] = [
   /\b(?:is|has been) (?:reserved|blocked|restricted)\b|^reserved (?:by|name|domain)\b|^(?:the )?(?:registry )?reserved\W*$/i,
+  /^(?:the |this )?(?:domain )?name (?:is )?reserved\b|^domain reserved\b/i,
   /\b(?:cannot|can not|may not|is not allowed to) be registered\b|\bnot available for registration\b|\bprohibited (?:name|string)\b/i,
+  // Names that a trade mark holder has had blocked: Identity Digital's DPML, UNR's Uni EPS, AdultBlock.
+  /\bprotected by a dpml\b|\bdpml (?:brand )?(?:block|protection)\b|\bsubscribes to the (?:uni eps|adultblock)\b/i,
 ];
+
+/** Free names that the registry sells for more than the common price (Identity Digital's "platinum", CentralNic). */
+const PREMIUM: readonly RegExp[] = [
+  /^(?:the |this )(?:domain(?: name)? is (?:a |available as a )?)?(?:registry )?(?:premium|platinum)(?: domain| name|\W*$)/i,
+  /^(?:registry )?premium (?:domain )?name\b|^(?:premium|platinum)\W*$/i,
+];
+
+const NOT_ASSIGNED = /^(?:the |this )?(?:domain |name |top-level domain )?(?:is )?(?:not|un)[ -]?assigned\W*$/i;
+const UNASSIGNABLE = /^(?:the |this )?(?:domain |name )?(?:is )?(?:unassignable|not assignable)\W*$/i;
 
 // What counts is said at the start or, below a preamble of legal text, within a screenful or two.
 const LOOKED_AT = 80;
 const MAX_LINE = 300;
 const MAX_QUOTE = 200;
 
-/** The first line that says one of the three; for answers without a registration in them. */
-export function readVerdict(prose: readonly string[]): Spoken {
-  return findVerdict(prose)?.spoken ?? null;
+/** What the first line that states anything says; for answers without a registration in them. */
+export function readVerdict(prose: readonly string[], format: RegistryFormat | null = null): Spoken {
+  return findVerdict(prose, format)?.spoken ?? null;
 }
 
 /**
@@ -88,23 +111,46 @@ function isAddress(token: string): boolean {
   return readIp(token) !== null;
 }
 
-function findVerdict(prose: readonly string[]): { readonly spoken: NonNullable<Spoken>; readonly line: string } | null {
+function findVerdict(
+  prose: readonly string[],
+  format: RegistryFormat | null = null,
+): { readonly spoken: NonNullable<Spoken>; readonly line: string } | null {
   for (const raw of prose.slice(0, LOOKED_AT)) {
-    const line = raw.replace(/^error:?\s*\d*\s*:?\s*/i, "").slice(0, MAX_LINE);
-    const says = (patterns: readonly (RegExp | Near)[]) => patterns.some((pattern) => fits(line, pattern));
-    if (says(LIMITED)) return { spoken: "limited", line };
-    // "This domain cannot be registered because ...": before the words it shares with a free one.
-    if (says(RESERVED)) return { spoken: "reserved", line };
-    if (says(ABSENT)) return { spoken: "absent", line };
+    const line = raw.replace(/^%?error:?\s*\d*\s*:?\s*/i, "").slice(0, MAX_LINE);
+    const spoken = statementOf(line, format);
+    if (spoken !== null) return { spoken, line };
   }
   return null;
+}
+
+function statementOf(line: string, format: RegistryFormat | null): Spoken {
+  const says = (patterns: readonly (RegExp | Near)[]) => patterns.some((pattern) => fits(line, pattern));
+  if (says(LIMITED)) return "limited";
+  const own = format?.says?.find(([, pattern]) => pattern.test(line));
+  if (own !== undefined) return own[0];
+  // "This platinum domain is available", "This domain cannot be registered because ...": before the words they share
+  // with a free name.
+  if (says(PREMIUM)) return "premium";
+  if (UNASSIGNABLE.test(line)) return "unassignable";
+  if (NOT_ASSIGNED.test(line)) return "not_assigned";
+  if (says(RESERVED)) return "reserved";
+  return says(ABSENT) ? "absent" : null;
 }
 
 function fits(line: string, pattern: RegExp | Near): boolean {
   return pattern instanceof RegExp ? pattern.test(line) : hasNear(line, pattern);
 }
 
-/** Whether a status word means that the name is free; "NOT AVAILABLE" of .be and .eu means the opposite. */
-export function isFreeStatus(status: string): boolean {
-  return /^(?:\d+ )?(?:available|free|not registered|no object found|unassigned)\W*$/i.test(status);
+/** Status words of a name that nobody holds. "NOT AVAILABLE" of .be and .eu means the opposite. */
+const STATUSES: readonly (readonly [NameState, RegExp])[] = [
+  ["absent", /^(?:\d+ )?(?:available|free|not registered|no object found|not found)\W*$/i],
+  ["reserved", /^(?:registry[- ]?)?(?:reserved|blocked|restricted|prohibited)(?: (?:by|name|domain)\b.{0,60})?\W*$/i],
+  ["premium", /^(?:registry[- ]?)?(?:premium|platinum)(?: (?:name|domain))?\W*$/i],
+  ["unassignable", UNASSIGNABLE],
+  ["not_assigned", NOT_ASSIGNED],
+];
+
+/** What a status word says of a name that nobody holds; null for the status of a registration. */
+export function stateOfStatus(status: string): NameState | null {
+  return STATUSES.find(([, pattern]) => pattern.test(status))?.[0] ?? null;
 }

@@ -11,6 +11,7 @@ export type Result = ResultOf<typeof contract>;
 /** What a look-up of any kind comes to. */
 export interface Found {
   readonly registered: boolean | null;
+  readonly state: Result["state"];
   readonly facts?: DomainFacts;
   readonly network?: Result["network"];
   readonly autnum?: Result["autnum"];

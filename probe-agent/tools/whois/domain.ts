@@ -41,6 +41,7 @@ export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lo
 function absent(url: string): Found {
   return {
     registered: false,
+    state: "absent",
     facts: NO_FACTS,
     rdapServer: rdapBase(url),
     raw: null,
@@ -59,6 +60,7 @@ async function withRegistrar(
 ): Promise<Found> {
   const found = {
     registered: true,
+    state: "registered",
     facts: rdapFacts(domain),
     rdapServer: rdapBase(reply.url),
     raw: reply.raw,
@@ -107,23 +109,24 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
   const answers = steps.flatMap(({ server, answer }) =>
     answer === null || answer.data === null ? [] : [{ server, record: answer.data, text: answer.text }],
   );
-  const [registry, ...others] = answers.filter(({ record }) =>
-    ["registered", "absent", "reserved"].includes(record.verdict),
+  const [registry, ...others] = answers.flatMap(({ server, record }) =>
+    isTold(record.verdict) ? [{ server, record, state: record.verdict }] : [],
   );
   if (registry === undefined) {
     const limited = isLimited(reply) || answers.some(({ record }) => record.verdict === "limited");
     const none = limitations.length === 0 ? ["WHOIS: no server knows of a registry for this name."] : [];
     return { ok: false, failure: nothing([why, ...limitations, ...none], failure, limited) };
   }
-  const registrar = others.find(({ record }) => record.verdict === "registered");
+  const registrar = others.find(({ state }) => state === "registered");
   const facts = whoisFacts(registry.record);
   const rdapStep =
     reply.status === "failed" ? [{ server: "RDAP", protocol: "rdap", outcome: reply.reason } as const] : [];
-  const { created_before: before, verdict } = registry.record;
+  const { created_before: before } = registry.record;
   return {
     ok: true,
     found: {
       registered: registry.record.registered,
+      state: registry.state,
       facts: registrar === undefined ? facts : mergeFacts(facts, whoisFacts(registrar.record)),
       whoisServer: serverText(registry.server),
       raw: answers.map(({ text }) => text).join("\n"),
@@ -136,12 +139,24 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
         why,
         ...limitations,
         ...(before ? ["The registry only states that the domain was registered before the date given."] : []),
-        ...(verdict === "reserved"
-          ? ["The registry keeps the name back: nobody has it and nobody may register it."]
-          : []),
+        ...(NOTES.get(registry.state) ?? []),
       ],
     },
   };
+}
+
+type Told = Exclude<WhoisRecord["verdict"], "limited" | "unknown">;
+
+/** What a state of a name that nobody holds means. */
+const NOTES: ReadonlyMap<Told, readonly string[]> = new Map([
+  ["reserved", ["The registry keeps the name back: nobody has it and nobody may register it."]],
+  ["premium", ["Nobody has the name. The registry sells it at a special price."]],
+  ["unassignable", ["The registry does not assign this name to anyone."]],
+  ["not_assigned", ["The name exists in the registry, but is assigned to nobody."]],
+]);
+
+function isTold(verdict: WhoisRecord["verdict"]): verdict is Told {
+  return verdict !== "limited" && verdict !== "unknown";
 }
 
 function isTopLevel({ name }: DomainSubject): boolean {

@@ -26,6 +26,7 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
       const servers = [{ server: reply.url, protocol: "rdap", outcome: "found" } as const];
       const found: Found = {
         registered: true,
+        state: "registered",
         ...registration,
         rdapServer: rdapBase(reply.url),
         raw: reply.raw,
@@ -40,6 +41,7 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
     const servers = [{ server: reply.url, protocol: "rdap", outcome: "absent" } as const];
     const found: Found = {
       registered: false,
+      state: "absent",
       rdapServer: rdapBase(reply.url),
       raw: null,
       servers,
@@ -86,6 +88,7 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why
     ok: true,
     found: {
       registered: last.outcome === "found",
+      state: last.outcome === "found" ? "registered" : "absent",
       ...(registration === null ? {} : shapesOf(registration, `whois://${serverText(server)}`)),
       whoisServer: serverText(server),
       raw: last.text,

@@ -215,6 +215,12 @@ describe("a hostile answer", () => {
     ["half a date", `created: ${"2024-01-02 ".repeat(20_000)}`],
     ["statuses", "Domain Status: ok x, y, z\n".repeat(10_000)],
     ["blanks", `created:${" ".repeat(262_000)}`],
+    ["leaders", `Registrar#${" .".repeat(130_000)}`],
+    ["leaders behind a colon", `Registrar:${".".repeat(262_000)}`],
+    ["notes behind a registrar", `Domain Name: x.test\nRegistrar: x ${"(1) ".repeat(60_000)}`],
+    ["changes", "changed: a b 20240102 (Changed)\n".repeat(8_000)],
+    ["names that may be free", `${"a.".repeat(130_000)} is free`],
+    ["domains in words", "domain a.test (ok)\n".repeat(13_000)],
   ])("is read in a moment: %s", (_, text) => {
     const startedAt = performance.now();
     const read = parseWhois(text, "whois.nic.fr");

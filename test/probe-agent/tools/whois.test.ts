@@ -21,6 +21,7 @@ describe("a domain whose registry speaks RDAP", () => {
       public_suffix: "com",
       private_suffix: null,
       registered: true,
+      state: "registered",
       rdap_server: `${bench.registries.server.url}/registry/`,
       whois_server: null,
       registrar: {
@@ -86,6 +87,7 @@ describe("a domain whose registry speaks RDAP", () => {
     const result = await bench.look("example-absent.com");
     expect(result).toMatchObject({
       registered: false,
+      state: "absent",
       source: "rdap",
       registrar: null,
       nameservers: [],
@@ -232,8 +234,34 @@ describe("a domain that only WHOIS tells of", () => {
   it("is neither free nor taken where the registry keeps the name", async () => {
     bench.says.first = () => whoisFixture("reserved");
     const result = await bench.look("example.test");
-    expect(result).toMatchObject({ registered: null, source: "whois" });
+    expect(result).toMatchObject({ registered: null, state: "reserved", source: "whois" });
     expect(result.limitations.join(" ")).toContain("keeps the name back");
+  });
+
+  it.each([
+    ["it-unassignable", "esempio-vietato.it", { registered: null, state: "unassignable" }, "not assign this name"],
+    ["premium", "example-premium.test", { registered: false, state: "premium" }, "special price"],
+    ["iana-not-assigned", "xq", { registered: false, state: "not_assigned" }, "assigned to nobody"],
+    ["lk-absent", "example.lk", { registered: false, state: "absent" }, "RDAP"],
+  ])("says what a name is that nobody holds: %s", async (fixture, host, expected, note) => {
+    bench.says.first = () => whoisFixture(fixture);
+    const result = await bench.look(host);
+    expect(result).toMatchObject({ ...expected, registrar: null, source: "whois" });
+    expect(result.limitations.join(" ")).toContain(note);
+  });
+
+  it("is read as its registry writes it, also through a mirror", async () => {
+    bench.says.first = () => whoisFixture("uy");
+    expect(await bench.look("www.ejemplo.uy")).toMatchObject({
+      registered: true,
+      state: "registered",
+      registrar: { name: "Registrador Ejemplo", url: "https://registrador.example/dns/" },
+      created: "2012-07-03T20:58:58.000Z",
+      updated: "2024-03-04T05:06:07.000Z",
+      status: ["ACTIVO"],
+      nameservers: ["ns1.ejemplo.example", "ns2.ejemplo.example"],
+      registrant: { org: "Panaderia Ejemplo SA" },
+    });
   });
 
   it("says when a date is only a bound", async () => {

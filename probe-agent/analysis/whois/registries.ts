@@ -1,0 +1,127 @@
+/** What a name is where nobody holds it, in the registry's words. */
+export type NameState = "absent" | "reserved" | "premium" | "unassignable" | "not_assigned";
+
+/** How one registry writes its answers, as far as it differs from the common forms. */
+export interface RegistryFormat {
+  /** Suffixes of its names, A-labels; also the last labels of its servers' names. */
+  readonly suffixes: readonly string[];
+  /** Its servers with other names. */
+  readonly servers?: readonly string[];
+  /** The common label (keys.ts) for each of its own, both as `normal` writes labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Blocks that are not about the domain. */
+  readonly ignored?: readonly string[];
+  /** What it writes where it has no value. */
+  readonly empty?: string;
+  /** Words that state what a name without a holder is; lower case, of the status or of the field named. */
+  readonly states?: Readonly<Record<string, NameState>>;
+  readonly stateLabel?: string;
+  /** What stands between a status word and its explanation. */
+  readonly statusNote?: string;
+  /** A status that carries the end of the registration. */
+  readonly until?: RegExp;
+  /** The word behind a dated change that is the registration itself, lower case. */
+  readonly createdNote?: string;
+  /** Sentences that mean this at this registry alone; the unmistakable ones of all are in verdict.ts. */
+  readonly says?: readonly (readonly [NameState, RegExp])[];
+  /** The number in brackets behind a registrar's name is IANA's. */
+  readonly ianaBehindName?: true;
+}
+
+const IANA = "whois.iana.org";
+
+/**
+ * One entry a registry, with the source of its facts. Answers of the servers are published as test material of WHOIS
+ * clients (github.com/weppos/whois and whois-parser, flipbit/whois, richardpenman/whois, likexian/whois-parser), all
+ * read on 2026-11-22; the year is that of the answers. A registry without an entry writes the common forms, among them
+ * those of .es, .hm, .hu, .id, .it, .lk and .nc.
+ */
+export const REGISTRIES: readonly RegistryFormat[] = [
+  // NIC Uruguay and NIC Venezuela (CONATEL), whois.nic.org.uy and whois.nic.ve, 2012 and 2013: one program.
+  {
+    suffixes: ["uy", "ve"],
+    labels: {
+      titular: "registrant",
+      "registrado por": "registrar",
+      "ultima actualizacion": "updated",
+      "estatus del dominio": "status",
+      "servidor(es) de nombres de dominio": "name servers",
+    },
+    empty: "not available",
+  },
+  // Jisc for academic and government names of the United Kingdom, whois.ja.net, 2016.
+  {
+    suffixes: ["ac.uk", "gov.uk"],
+    servers: ["whois.ja.net"],
+    labels: {
+      "registered for": "registrant",
+      "registered by": "registrar",
+      "entry created": "created",
+      "entry updated": "updated",
+    },
+  },
+  // Kyrgyz registry, whois.domain.kg, 2014.
+  { suffixes: ["kg"], labels: { "domain support": "registrar" } },
+  // ISOC-IL, whois.isoc.org.il, 2016: "changed: user AT host 19960111 (Assigned)".
+  { suffixes: ["il"], labels: { descr: "registrant", "registrar info": "registrar url" }, createdNote: "assigned" },
+  // Hostmaster.ua, whois.ua, 2013: UAEPP, and UANIC for older zones ("OK-UNTIL 20140903121852").
+  {
+    suffixes: ["ua"],
+    labels: { "mnt by": "registrar handle" },
+    until: /^OK-UNTIL (\d{8}(?:\d{6})?)$/i,
+  },
+  // UZINFOCOM, whois.cctld.uz, 2012.
+  { suffixes: ["uz"], empty: "not.defined" },
+  // KazNIC, whois.nic.kz, 2013: "Domain status : ok - Normal state."
+  { suffixes: ["kz"], labels: { "organization using domain name": "registrant" }, statusNote: " -" },
+  // NIC.LV, whois.nic.lv, 2014: the block [Whois] tells when the answer was made.
+  { suffixes: ["lv"], ignored: ["whois"] },
+  // CERIST, whois.nic.dz, 2012 ("Registrar#. . . . cerist") and 2010 ("REGISTRAR:....cerist").
+  {
+    suffixes: ["dz"],
+    labels: { description: "registrant", organisme: "registrant", "date de creation": "created", etat: "status" },
+  },
+  // CIRA, whois.cira.ca, 2011: a name that conflicts with another one's.
+  { suffixes: ["ca"], states: { unavailable: "unassignable" } },
+  // DNS Belgium and EURid, whois.dns.be and whois.eu, 2016.
+  { suffixes: ["be", "eu"], states: { "not allowed": "unassignable" } },
+  // Traficom, whois.fi, 2019.
+  { suffixes: ["fi"], says: [["reserved", /^domain not available\W*$/i]] },
+  // JPRS, whois.jprs.jp, 2024: "[State] Connected (2025/03/31)" of a .co.jp.
+  { suffixes: ["jp"], until: /^Connected \((\d{4}\/\d\d\/\d\d)\)$/ },
+  // IANA, whois.iana.org, 2012: a country code that no registry has.
+  {
+    suffixes: [],
+    servers: [IANA],
+    stateLabel: "organisation",
+    states: { "not assigned": "not_assigned" },
+  },
+  // SITA and DotAsia, whois.aero and whois.nic.asia, 2013 and 2014: "Example Ltd R66-ASIA (292)".
+  { suffixes: ["aero", "asia"], ianaBehindName: true },
+];
+
+/**
+ * The format of the registry that gave an answer: by the server's name, else (a mirror, an address) by the name that the
+ * answer is about; top-level names are IANA's. Null for the common forms.
+ */
+export function registryFormat(server: string, domain: string | null): RegistryFormat | null {
+  const host = server.toLowerCase().replace(/\.$/, "");
+  const byServer = ofServer(host) ?? bySuffix(host);
+  if (byServer !== null || domain === null) return byServer;
+  return domain.includes(".") ? bySuffix(domain) : ofServer(IANA);
+}
+
+function ofServer(host: string): RegistryFormat | null {
+  return REGISTRIES.find(({ servers }) => servers?.includes(host) === true) ?? null;
+}
+
+/** The registry with the longest suffix that the name is or ends in. */
+function bySuffix(name: string): RegistryFormat | null {
+  const labels = name.split(".");
+  for (const [index] of labels.entries()) {
+    const suffix = labels.slice(index).join(".");
+    const found = REGISTRIES.find(({ suffixes }) => suffixes.includes(suffix));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
