@@ -94,7 +94,7 @@ function enter(session: Session, zone: Name, trust: Trust, reply: Reply): ZoneTr
   }
   const set = findRrset(groupRrsets(reply.answers), zone, "DNSKEY");
   if (set === undefined) {
-    const reason = `${zone.text} has ${ds.length > 0 ? "DS records" : "a trust anchor"} but no DNSKEY records (DNSKEY missing)`;
+    const reason = `${zone.text} has ${trust.anchored ? "a trust anchor" : "DS records"} but no DNSKEY records (DNSKEY missing)`;
     report(session, zone, { ds, status: "bogus", reason });
     return { status: "bogus", zone, reasons: [reason] };
   }
@@ -152,7 +152,7 @@ function* stepDown(session: Session, parent: SecureZone, child: Name, shown: rea
 
 function* enterChild(session: Session, child: Name, ds: readonly Ds[]): Asking<ZoneTrust> {
   const reply: Reply = yield { name: child.text, type: "DNSKEY" };
-  return enter(session, child, { ds, keys: [] }, reply);
+  return enter(session, child, { ds, keys: [], anchored: false }, reply);
 }
 
 function unavailable(session: Session, child: Name, reply: Reply): Step {

@@ -20,6 +20,8 @@ export interface Trust {
   readonly ds: readonly Ds[];
   /** RDATA of trusted DNSKEY records. */
   readonly keys: readonly Uint8Array[];
+  /** Both are trust anchors, not the parent's. */
+  readonly anchored: boolean;
 }
 
 /** What became of a zone's DNSKEY records. */
@@ -58,7 +60,11 @@ export function matchesDs(zone: Name, key: ZoneKey, ds: Ds): boolean {
  * a supported algorithm and digest, nor a trusted key of a supported algorithm, the zone counts as not signed.
  */
 export function verifyKeys(bounds: Bounds, zone: Name, set: Rrset, trust: Trust): ZoneKeys {
-  const usable = { ds: usableDs(trust.ds), keys: trust.keys.filter((rdata) => findAlgorithm(rdata[3] ?? 0) !== null) };
+  const usable: Trust = {
+    ds: usableDs(trust.ds),
+    keys: trust.keys.filter((rdata) => findAlgorithm(rdata[3] ?? 0) !== null),
+    anchored: trust.anchored,
+  };
   if (usable.ds.length === 0 && usable.keys.length === 0) {
     return { status: "insecure", reasons: [unsupported(zone, trust)] };
   }
@@ -100,9 +106,9 @@ function trustedKeys(zone: Name, keys: readonly ZoneKey[], trust: Trust): readon
   });
 }
 
-/** What ties the zone's keys: its parent's DS records, or trusted keys of the operator's. */
-function tieOf(zone: Name, { keys }: Trust): string {
-  return keys.length > 0 ? `The trust anchors of ${zone.text}` : `The DS records of ${zone.text}`;
+/** What the zone's keys are tied to, as the beginning of a sentence. */
+function tieOf(zone: Name, { anchored }: Trust): string {
+  return anchored ? `The trust anchors of ${zone.text}` : `The DS records of ${zone.text}`;
 }
 
 function unsupported(zone: Name, trust: Trust): string {
@@ -116,7 +122,7 @@ function unsupported(zone: Name, trust: Trust): string {
 function noMatch(zone: Name, keys: readonly ZoneKey[], usable: Trust): string {
   const tags = (items: readonly number[]): string => [...new Set(items)].slice(0, 8).join(", ") || "none";
   const wanted = tags([...usable.ds.map((ds) => ds.keyTag), ...usable.keys.map((rdata) => readKey(rdata).tag)]);
-  const kind = usable.keys.length > 0 ? "anchor" : "DS";
+  const kind = usable.anchored ? "anchor" : "DS";
   const published = tags(keys.map((key) => key.tag));
   return `${tieOf(zone, usable)} are of another key: ${kind} key tags ${wanted}, DNSKEY key tags ${published}`;
 }

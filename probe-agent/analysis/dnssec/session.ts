@@ -68,11 +68,11 @@ export interface Session extends Bounds {
 
 /** Begins a look-up. `now` is the time signatures are held against. */
 export function startSession(anchors: readonly TrustAnchor[], now: Date): Session {
-  const byZone = new Map<string, { zone: Name; trust: { ds: Ds[]; keys: Uint8Array[] } }>();
+  const byZone = new Map<string, { zone: Name; trust: { ds: Ds[]; keys: Uint8Array[]; anchored: true } }>();
   for (const { zone: text, type, raw } of anchors) {
     const zone = parseName(text);
     if (zone === null) continue;
-    const entry = byZone.get(zone.text) ?? { zone, trust: { ds: [], keys: [] } };
+    const entry = byZone.get(zone.text) ?? { zone, trust: { ds: [], keys: [], anchored: true } };
     byZone.set(zone.text, entry);
     const ds = type === "DS" ? readDs(raw) : null;
     if (ds !== null) entry.trust.ds.push(ds);

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addressOf } from "#test/lab/addresses.ts";
 import { packetFilter } from "#test/lab/configure.ts";
 import { inTurns, type Network } from "#test/lab/driver.ts";
 import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
+import { branchZones, islandZones } from "#test/lab/services/branch-zones.ts";
 import { makeKey, signZone, type ZoneKey } from "#test/lab/services/sign.ts";
 import {
   GEO_REGIONS,
@@ -19,7 +20,9 @@ import {
 export interface NameServers {
   /** DS of the lab's root in zone-file form: VANTAGE_TRUST_ANCHORS. */
   readonly trustAnchorFile: string;
-  /** The same as delv's -a wants it. */
+  /** The same, and the anchors of an operator for the islands of trust. */
+  readonly islandAnchorFile: string;
+  /** All of them as delv's -a wants them; it reads those of the zone it is told with +root. */
   readonly delvAnchorFile: string;
   /** By node. */
   readonly daemons: ReadonlyMap<string, Daemon>;
@@ -42,11 +45,19 @@ export async function startNameServers(network: Network, mailKey: string): Promi
     network.nft("dns-dead", DEAF),
   ]);
   const trustAnchorFile = join(network.folder, "trust-anchor");
+  const islandAnchorFile = join(network.folder, "island-anchors");
   const delvAnchorFile = join(folder, "delv-anchor");
+  const all = [zones.root, ...zones.islands].map(({ ds }) => ds);
   writeFileSync(trustAnchorFile, `${zones.root.ds}\n`);
-  const [tag, algorithm, digestType, digest] = zones.root.ds.split(/\s+/).slice(3);
-  writeFileSync(delvAnchorFile, `trust-anchors { . static-ds ${tag} ${algorithm} ${digestType} "${digest}"; };\n`);
-  return { trustAnchorFile, delvAnchorFile, daemons: new Map(started) };
+  writeFileSync(islandAnchorFile, `${all.join("\n")}\n`);
+  writeFileSync(delvAnchorFile, `trust-anchors {\n${all.map(delvAnchor).join("\n")}\n};\n`);
+  return { trustAnchorFile, islandAnchorFile, delvAnchorFile, daemons: new Map(started) };
+}
+
+/** A DS record in zone-file form as an entry of BIND's trust-anchors. */
+function delvAnchor(ds: string): string {
+  const [zone, , , tag, algorithm, digestType, digest] = ds.split(/\s+/);
+  return `"${zone}" static-ds ${tag} ${algorithm} ${digestType} "${digest}";`;
 }
 
 interface ZoneFile {
@@ -59,8 +70,8 @@ async function signTree(
   { topology }: Network,
   folder: string,
   mailKey: string,
-): Promise<{ readonly files: readonly ZoneFile[]; readonly root: ZoneKey }> {
-  const leaves = leafZones(topology, mailKey);
+): Promise<{ readonly files: readonly ZoneFile[]; readonly root: ZoneKey; readonly islands: readonly ZoneKey[] }> {
+  const leaves = [...leafZones(topology, mailKey), ...branchZones()];
   const keyFolder = join(folder, "keys");
   const signed = ["", "test", ...leaves.filter(({ signing }) => signing !== undefined).map(({ name }) => name)];
   const others = leaves.filter(({ ds }) => ds === "another key").map(({ name }) => name);
@@ -73,17 +84,27 @@ async function signTree(
     { name: "test", text: testZone(topology, leaves, ds), servers: ["dns-tld"], signing: "nsec" },
     { name: "", text: rootZone(topology, leaves, ds), servers: ["dns-root"], signing: "nsec" },
   ];
-  const files = await inTurns(all, AT_ONCE, async ({ name, text, servers, signing }) => {
+  const files = await inTurns(all, AT_ONCE, async ({ name, text, servers, signing, strips }) => {
     const file = join(folder, `${name === "" ? "root" : name}-${servers.join("-")}.zone`);
     const key = keys.get(name);
-    if (key !== undefined && signing !== undefined) await signZone(name, text, key, signing, file);
-    else writeFileSync(file, text);
+    if (key !== undefined && signing !== undefined && strips !== "everything") {
+      await signZone(name, text, key, signing, file);
+      if (strips === "addresses") writeFileSync(file, withoutAddressSignatures(readFileSync(file, "utf8")));
+    } else writeFileSync(file, text);
     return { name, file, servers };
   });
   for (const region of GEO_REGIONS) writeFileSync(join(folder, `geo-${region}.zone`), geoZone(region));
   const root = keys.get("");
   if (root === undefined) throw new Error("the root zone has no key");
-  return { files, root };
+  return { files, root, islands: islandZones().flatMap((name) => keys.get(name) ?? []) };
+}
+
+/** The master file without the signatures over A records. */
+function withoutAddressSignatures(text: string): string {
+  return text
+    .split("\n")
+    .filter((line) => !/\sRRSIG\s+A\s/.test(line))
+    .join("\n");
 }
 
 async function startNamed(network: Network, folder: string, node: string, zones: readonly ZoneFile[]): Promise<Daemon> {

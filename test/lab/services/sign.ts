@@ -33,21 +33,37 @@ export async function makeKey(folder: string, zone: string): Promise<ZoneKey> {
 
 /**
  * Signs a master file with the key; `expired` makes signatures that ended ten days ago (beyond any resolver's
- * tolerance), but for the key's own: the fault is then plain (EDE 7). Writes the signed zone to `output`.
+ * tolerance), but for the key's own: the fault is then plain (EDE 7). `optout`: NSEC3 that leaves unsigned delegations
+ * out. Writes the signed zone to `output`, one record a line.
  */
 export async function signZone(
   zone: string,
   text: string,
   key: ZoneKey,
-  kind: "nsec" | "nsec3" | "expired",
+  kind: "nsec" | "nsec3" | "optout" | "expired",
   output: string,
 ): Promise<void> {
   writeFileSync(`${output}.unsigned`, `${text}\n${key.dnskey}\n`);
   const span = kind === "expired" ? [`now-${40 * DAY_S}`, `now-${10 * DAY_S}`] : ["now-3600", `now+${30 * DAY_S}`];
   // One key for everything (-z); -P: an expired zone would not pass the check after signing.
-  const options = ["-q", "-z", "-P", "-o", `${zone}.`, "-s", span[0] ?? "", "-e", span[1] ?? "", "-f", output].concat(
+  const options = [
+    "-q",
+    "-z",
+    "-P",
+    "-O",
+    "full",
+    "-o",
+    `${zone}.`,
+    "-s",
+    span[0] ?? "",
+    "-e",
+    span[1] ?? "",
+    "-f",
+    output,
+  ].concat(
     ["-X", `now+${30 * DAY_S}`],
-    kind === "nsec3" ? ["-3", "-", "-H", "0"] : [],
+    kind === "nsec3" || kind === "optout" ? ["-3", "-", "-H", "0"] : [],
+    kind === "optout" ? ["-A"] : [],
     [`${output}.unsigned`, key.file],
   );
   // It leaves a dsset file in its working directory, whatever the output is.
