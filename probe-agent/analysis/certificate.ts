@@ -21,7 +21,7 @@ export interface ChainRequest {
   readonly now: Date;
 }
 
-/** What a strict client would say. */
+/** What a current browser would say. */
 export interface ChainVerdict {
   /** The chain leads to a root and is good for a server; says nothing of the name. */
   readonly trusted: boolean;
@@ -30,6 +30,8 @@ export interface ChainVerdict {
   readonly errors: TrustError[];
   /** The path found, leaf first, or as far as it goes; empty for a leaf that is no certificate. */
   readonly path: readonly Certificate[];
+  /** The path ends in one of the roots, whatever else is wrong with it. */
+  readonly anchored: boolean;
 }
 
 /** Intermediates looked at; servers send fewer than ten. */
@@ -37,13 +39,14 @@ const MAX_INTERMEDIATES = 100;
 
 /**
  * Verifies a server's chain: path building (RFC 4158), path validation (RFC 5280 section 6, without policy trees and
- * revocation), names (RFC 9525), and the key sizes and hashes of the web (RSA 2048, no SHA-1 below a root). Of several
- * paths any good one counts. Dates and key sizes bind roots too.
+ * revocation), names (RFC 9525), the key sizes and hashes of the web (RSA 2048, no SHA-1 below a root), and the rules of form
+ * that any of Chrome, Firefox, Go and OpenSSL enforces by default. Of several paths any good one counts. Dates, key sizes
+ * and form bind roots too.
  */
 export function verifyChain({ leaf, intermediates, roots, host, now }: ChainRequest): ChainVerdict {
   const [leafDer] = toDer(leaf);
   const certificate = leafDer ? parseCertificate(leafDer) : null;
-  if (!certificate) return { trusted: false, hostname_match: false, errors: ["malformed"], path: [] };
+  if (!certificate) return { trusted: false, hostname_match: false, errors: ["malformed"], path: [], anchored: false };
   const others = distinct(toDer(intermediates).slice(0, MAX_INTERMEDIATES), certificate);
   const found = findPath({
     leaf: entryOf(certificate, false),
@@ -59,6 +62,7 @@ export function verifyChain({ leaf, intermediates, roots, host, now }: ChainRequ
     hostname_match: nameMatches,
     errors: TRUST_ERRORS.filter((error) => faults.has(error)),
     path: found.entries.map((entry) => entry.certificate),
+    anchored: found.entries.at(-1)?.isAnchor === true,
   };
 }
 

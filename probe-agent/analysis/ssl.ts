@@ -73,6 +73,7 @@ export function sslReport(facts: SslFacts): SslReport {
     sent,
     path: verdict.path,
     chainTrusted: verdict.trusted,
+    anchored: facts.chain.anchored,
     issuerUnknown: lacksIssuer(verdict) && !missingIntermediate,
     roots: facts.roots,
     chain,

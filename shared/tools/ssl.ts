@@ -16,6 +16,7 @@ const TRUST_ERROR =
 const Warning = Type.Object({
   id: text(
     "expires_soon, chain_expires_soon, long_lifetime, weak_signature, chain_order, path_building, issuer_unknown, " +
+      "certificate_form, strict_clients, edwards_key, " +
       "root_sent, extra_certificate, " +
       "no_staple, bad_staple, stale_staple, bad_sct, dane_mismatch, client_certificate; old_protocol, no_modern_protocol, no_tls1_3; broken_cipher, weak_cipher, " +
       "static_key_exchange, no_forward_secrecy, no_aead, weak_dh, weak_group, compression, no_secure_renegotiation, " +
@@ -78,7 +79,8 @@ export const ssl = defineTool({
     ),
     hostname_match: truth("The host is among the certificate's alternative names"),
     trusted: truth(
-      "A strict client would go on: chain, dates, name, signatures and keys are good, and nothing is known to be revoked",
+      "A current browser would go on: chain, dates, name, signatures, keys and form are good, and nothing is known to be " +
+        "revoked; what only stricter clients refuse is in warnings",
     ),
     trust_error: Nullable(text(`The gravest reason not to trust, null where trusted: ${TRUST_ERROR}`)),
     errors: texts("All reasons not to trust, the gravest first, same words as trust_error"),

@@ -6,6 +6,9 @@ import { startWireServer, type WireHandler } from "#test/servers/wire.ts";
 /** The name every good certificate of these servers carries. */
 export const TLS_HOST = "tls.example";
 
+/** Bit of keyUsage (RFC 5280 section 4.2.1.3) as the x509 library counts. */
+const DIGITAL_SIGNATURE = 1;
+
 type Made = Omit<TlsServerOptions, "chain"> & { readonly chain: readonly Issued[] };
 type Make = (pki: Pki) => Promise<Made>;
 
@@ -39,6 +42,8 @@ const HANDSHAKES = {
   },
   sha1: (pki) => chained(pki, { hash: "SHA-1" }),
   rsa1024: (pki) => chained(pki, { key: "rsa1024" }),
+  no_key_ids: (pki) => chained(pki, { noKeyIds: true }),
+  authority: (pki) => chained(pki, { ca: true, keyUsage: DIGITAL_SIGNATURE }),
   must_staple: (pki) => chained(pki, { mustStaple: true }),
   client_certificate: (pki) => chained(pki, {}, { requestCert: true, rejectUnauthorized: true }),
   client_certificate_tls12: (pki) =>

@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import {
   childrenOf,
   expectTag,
@@ -12,8 +13,9 @@ import {
   subjectAltNames,
   type GeneralName,
 } from "#probe-agent/analysis/certificate/extensions.ts";
-import { ATTRIBUTE, canonicalName, readName } from "#probe-agent/analysis/certificate/names.ts";
+import { ATTRIBUTE, readName } from "#probe-agent/analysis/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { isSoundName } from "#probe-agent/analysis/certificate/structure.ts";
 import { isWithin } from "#probe-agent/analysis/certificate/subtrees.ts";
 
 /** Comparisons one verification may cost (Go's crypto/x509 stops at the same figure). */
@@ -31,7 +33,8 @@ export function comparisonBudget(): Budget {
   return { left: MAX_COMPARISONS };
 }
 
-interface Constraints {
+/** Bases of the permitted and the excluded names. */
+export interface Constraints {
   readonly permitted: readonly GeneralName[];
   readonly excluded: readonly GeneralName[];
 }
@@ -42,7 +45,7 @@ interface Constraints {
  * that is constrained but cannot be compared here is outside. Throws MalformedDer.
  */
 export function withinConstraints(authority: Certificate, below: readonly Certificate[], budget: Budget): boolean {
-  const constraints = readConstraints(authority);
+  const constraints = nameConstraints(authority);
   if (!constraints) return true;
   return below.every((certificate, index) => {
     const selfIssued = Buffer.compare(certificate.subject, certificate.issuer) === 0;
@@ -85,7 +88,12 @@ function readNames(certificate: Certificate): readonly GeneralName[] {
 
 const constraintsKnown = new WeakMap<Certificate, Constraints>();
 
-function readConstraints(authority: Certificate): Constraints | null {
+/**
+ * The name constraints of an authority; null where it has none. Throws MalformedDer for what Chrome and Go refuse to read:
+ * neither list or an empty one (GeneralSubtrees is SIZE (1..MAX)), addresses without a mask as in CIDR, names that are not
+ * ASCII or no names of hosts.
+ */
+export function nameConstraints(authority: Certificate): Constraints | null {
   const value = authority.extensions.get(EXTENSION.nameConstraints)?.value;
   if (!value) return null;
   const known = constraintsKnown.get(authority);
@@ -100,12 +108,36 @@ function readConstraints(authority: Certificate): Constraints | null {
 function subtrees(parts: readonly Der[], tag: number): GeneralName[] {
   const list = parts.find((part) => part.tag === tag);
   if (!list) return [];
-  return childrenOf(list.contents).map((subtree) => {
+  const entries = childrenOf(list.contents);
+  if (entries.length === 0) throw new MalformedDer("empty list of name constraints");
+  return entries.map((subtree) => {
     const [base, ...limits] = childrenOf(expectTag(subtree, TAG.sequence).contents);
     // Section 4.2.1.10: minimum is zero (then left out in DER) and maximum absent.
     if (limits.length > 0) throw new MalformedDer("subtree limits");
     const name = generalName(expectTag(base));
-    if (name.kind === "directory") canonicalName(readName(name.contents));
+    if (!isSoundBase(name)) throw new MalformedDer("base of name constraints");
     return name;
   });
+}
+
+function isSoundBase({ kind, contents }: GeneralName): boolean {
+  if (kind === "directory") return isSoundName(contents);
+  if (kind === "ip") return isRange(contents);
+  if (kind !== "dns" && kind !== "email" && kind !== "uri") return true;
+  const text = Buffer.from(contents).toString("latin1");
+  return isAscii(contents) && (text.includes("@") || isDomain(text));
+}
+
+/** As Go has it (domainNameValid): empty, or labels of visible characters, perhaps after a dot; no final dot. */
+function isDomain(text: string): boolean {
+  if (text === "") return true;
+  const labels = (text.startsWith(".") ? text.slice(1) : text).split(".");
+  return labels.every((label) => label !== "") && Buffer.from(text).every((octet) => octet > 0x20 && octet < 0x7f);
+}
+
+/** Address and mask of one family, the mask of ones before zeros (RFC 4632). */
+function isRange(contents: Uint8Array): boolean {
+  if (contents.length !== 8 && contents.length !== 32) return false;
+  const bits = [...contents.subarray(contents.length / 2)].map((octet) => octet.toString(2).padStart(8, "0")).join("");
+  return !bits.includes("01");
 }

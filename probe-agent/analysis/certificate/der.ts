@@ -65,9 +65,13 @@ export function expectTag(value: Der | undefined, tag?: number): Der {
 /** Dotted text of an OBJECT IDENTIFIER's contents. */
 export function oidText(contents: Uint8Array): string {
   if (contents.length === 0 || contents.length > 64) throw new MalformedDer("object identifier");
+  if (((contents.at(-1) ?? 0) & 0x80) !== 0) throw new MalformedDer("object identifier");
   const arcs: bigint[] = [];
   let arc = 0n;
-  for (const octet of contents) {
+  for (const [index, octet] of contents.entries()) {
+    // X.690 section 8.19.2: an arc has no leading zeros.
+    const begins = index === 0 || ((contents[index - 1] ?? 0) & 0x80) === 0;
+    if (begins && octet === 0x80) throw new MalformedDer("object identifier");
     arc = (arc << 7n) | BigInt(octet & 0x7f);
     if ((octet & 0x80) === 0) {
       arcs.push(arc);
@@ -84,6 +88,8 @@ export function smallInteger(value: Der | undefined, tag: number = TAG.integer):
   const { contents } = expectTag(value, tag);
   if (contents.length === 0 || contents.length > 5 || ((contents[0] ?? 0) & 0x80) !== 0)
     throw new MalformedDer("integer");
+  // X.690 section 8.3.2: as few octets as possible.
+  if (contents.length > 1 && contents[0] === 0 && (contents[1] ?? 0) < 0x80) throw new MalformedDer("integer");
   return contents.reduce((number, octet) => number * 256 + octet, 0);
 }
 

@@ -16,6 +16,7 @@ import {
 import { isSignedBy, keyFacts, signatureName } from "#probe-agent/analysis/certificate/keys.ts";
 import { ATTRIBUTE, attributeOf, nameText, readName } from "#probe-agent/analysis/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { isExpired } from "#probe-agent/analysis/certificate/validity.ts";
 
 /** The certificate as the ssl tool shows it, but for the timestamps, which come from elsewhere too. */
 export type CertificateDescription = Omit<ResultOf<typeof ssl>["certificate"], "scts">;
@@ -100,9 +101,10 @@ export function describeName(der: Uint8Array): string {
   return cut(nameText(nameOf(der)));
 }
 
-/** Whole days of validity left, rounded down; negative when expired. */
-export function daysLeft({ notAfter }: Certificate, now: Date): number {
-  return Math.floor((notAfter.getTime() - now.getTime()) / DAY_MS);
+/** Whole days of validity left, rounded down; 0 in notAfter's own second, negative when expired. */
+export function daysLeft(certificate: Certificate, now: Date): number {
+  const days = Math.floor((certificate.notAfter.getTime() - now.getTime()) / DAY_MS);
+  return isExpired(certificate, now) ? days : Math.max(days, 0);
 }
 
 /** From notBefore to notAfter, milliseconds. */

@@ -31,7 +31,7 @@ export function findPath(request: PathRequest): Path {
   const { leaf, anchors, now } = request;
   const isAnchor = anchors.has(leaf.certificate);
   const faults = leafFaults(leaf.certificate, now, isAnchor);
-  if (isAnchor) return { entries: [leaf], faults };
+  if (isAnchor) return { entries: [{ ...leaf, isAnchor }], faults };
   if (faults.length === 0) {
     const clean = cleanPath([leaf], tools(request));
     if (clean) return { entries: clean, faults: [] };

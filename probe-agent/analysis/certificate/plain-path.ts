@@ -3,6 +3,7 @@ import { comparisonBudget } from "#probe-agent/analysis/certificate/constraints.
 import { isSignedBy } from "#probe-agent/analysis/certificate/keys.ts";
 import type { Certificate, CertificateInput } from "#probe-agent/analysis/certificate/parse.ts";
 import { issuerFaults, leafFaults } from "#probe-agent/analysis/certificate/policy.ts";
+import { isCurrent } from "#probe-agent/analysis/certificate/validity.ts";
 
 /**
  * Libraries that follow one path and never go back. Measured with chains of cross-signed certificates, the bad one first:
@@ -89,10 +90,6 @@ function isGood(path: readonly Entry[], now: Date): boolean {
 
 function isSelfIssued({ subjectKey, issuerKey }: Entry): boolean {
   return subjectKey === issuerKey;
-}
-
-function isCurrent({ notBefore, notAfter }: Certificate, now: Date): boolean {
-  return notBefore <= now && now <= notAfter;
 }
 
 function end({ certificate }: Entry): number {

@@ -1,20 +1,10 @@
 import { withinConstraints, type Budget } from "#probe-agent/analysis/certificate/constraints.ts";
 import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
-import {
-  accessLocations,
-  authorityKeyId,
-  basicConstraints,
-  crlUrls,
-  EXTENSION,
-  extendedKeyUsages,
-  keyUsages,
-  mustStaple,
-  policyOids,
-  subjectAltNames,
-  subjectKeyId,
-} from "#probe-agent/analysis/certificate/extensions.ts";
+import { basicConstraints, EXTENSION, keyUsages } from "#probe-agent/analysis/certificate/extensions.ts";
+import { formFaults } from "#probe-agent/analysis/certificate/form.ts";
 import { isStrongKey, isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { isExpired, isNotYetValid } from "#probe-agent/analysis/certificate/validity.ts";
 
 /**
  * Words for what is wrong with a chain, the gravest first. The words of decisions 5 name the everyday faults; the
@@ -44,33 +34,10 @@ export const TRUST_ERRORS = [
 /** One of the words. */
 export type TrustError = (typeof TRUST_ERRORS)[number];
 
-const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
-const ANY_USAGE = "2.5.29.37.0";
-
-/** Extensions understood, and those whose meaning cannot make a server certificate worse (RFC 5280 section 4.2). */
-const UNDERSTOOD = new Set<string>([
-  ...Object.values(EXTENSION),
-  "2.5.29.18", // issuerAltName
-  "2.5.29.33", // policyMappings: no policy is required of a server
-  "2.5.29.36", // policyConstraints
-  "2.5.29.54", // inhibitAnyPolicy
-]);
-
-/** Extensions that must be readable though nothing is decided by them: what cannot be read cannot be trusted. */
-const READERS: readonly ((certificate: Certificate) => unknown)[] = [
-  subjectAltNames,
-  subjectKeyId,
-  authorityKeyId,
-  policyOids,
-  crlUrls,
-  mustStaple,
-  (certificate) => accessLocations(certificate, ""),
-];
-
 /** Faults of the server's own certificate, its signature's strength included unless it is an anchor itself. */
 export function leafFaults(leaf: Certificate, now: Date, isAnchor: boolean): TrustError[] {
   return judged(() => {
-    const faults = commonFaults(leaf, now, isAnchor);
+    const faults = commonFaults(leaf, { now, isLeaf: true, isAnchor });
     const serves = keyUsages(leaf)?.some((usage) => SERVER_USAGES.has(usage)) ?? true;
     if (!serves) faults.push("wrong_usage");
     // RFC 5280 section 4.2.1.10: only for authorities.
@@ -93,7 +60,7 @@ export function issuerFaults(
   options: { readonly now: Date; readonly isAnchor: boolean; readonly budget: Budget },
 ): TrustError[] {
   return judged(() => {
-    const faults = commonFaults(authority, options.now, options.isAnchor);
+    const faults = commonFaults(authority, { now: options.now, isLeaf: false, isAnchor: options.isAnchor });
     const constraints = basicConstraints(authority);
     const oldRoot = options.isAnchor && authority.version < 3;
     const certSign = keyUsages(authority)?.includes("keyCertSign") ?? true;
@@ -105,18 +72,16 @@ export function issuerFaults(
   });
 }
 
-function commonFaults(certificate: Certificate, now: Date, isAnchor: boolean): TrustError[] {
-  if (!isAnchor) for (const read of READERS) read(certificate);
-  const faults: TrustError[] = [];
-  if (now > certificate.notAfter) faults.push("expired");
-  if (now < certificate.notBefore) faults.push("not_yet_valid");
-  if (!isAnchor && isWeakSignature(certificate)) faults.push("weak_signature");
-  if (!isStrongKey(certificate)) faults.push("weak_key");
-  const purposes = extendedKeyUsages(certificate);
-  if (purposes && !purposes.includes(SERVER_AUTH) && !purposes.includes(ANY_USAGE)) faults.push("wrong_usage");
-  const unknown = [...certificate.extensions].some(([oid, { critical }]) => critical && !UNDERSTOOD.has(oid));
-  if (unknown) faults.push("unknown_critical_extension");
-  return faults;
+function commonFaults(
+  certificate: Certificate,
+  { now, isLeaf, isAnchor }: { readonly now: Date; readonly isLeaf: boolean; readonly isAnchor: boolean },
+): TrustError[] {
+  const faults = new Set<TrustError>(formFaults(certificate, { isLeaf, isAnchor }).map(({ error }) => error));
+  if (isExpired(certificate, now)) faults.add("expired");
+  if (isNotYetValid(certificate, now)) faults.add("not_yet_valid");
+  if (!isAnchor && isWeakSignature(certificate)) faults.add("weak_signature");
+  if (!isStrongKey(certificate)) faults.add("weak_key");
+  return [...faults];
 }
 
 /** The faults, or that an extension could not even be read. */

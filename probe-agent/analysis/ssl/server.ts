@@ -1,6 +1,5 @@
 import type { ChainVerdict } from "#probe-agent/analysis/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
-import type { TrustError } from "#probe-agent/analysis/certificate/policy.ts";
 import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
 import type { Sent } from "#probe-agent/analysis/ssl/chain.ts";
 
@@ -22,15 +21,6 @@ export interface ChainTerms {
   readonly now: Date;
 }
 
-/** Faults of a path that leads to no root of ours. */
-const LOOSE: ReadonlySet<TrustError> = new Set([
-  "malformed",
-  "self_signed",
-  "missing_intermediate",
-  "untrusted_root",
-  "bad_signature",
-]);
-
 /** Reads and judges the certificates sent; null where there is no first one that can be read. */
 export function judgeServer(ders: readonly Uint8Array[], { host, roots, now }: ChainTerms): ServerChain | null {
   const sent: Sent[] = ders.map(parseCertificate);
@@ -43,6 +33,6 @@ export function judgeServer(ders: readonly Uint8Array[], { host, roots, now }: C
     leaf,
     verdict,
     issuer: verdict.path[1] ?? null,
-    anchored: !verdict.errors.some((error) => LOOSE.has(error)),
+    anchored: verdict.anchored,
   };
 }

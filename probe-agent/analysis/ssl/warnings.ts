@@ -4,7 +4,9 @@ import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe
 import { isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { OcspVerdict } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { isExpired, remainingMs } from "#probe-agent/analysis/certificate/validity.ts";
 import { configurationWarnings } from "#probe-agent/analysis/ssl/configuration-warnings.ts";
+import { formWarnings } from "#probe-agent/analysis/ssl/form-warnings.ts";
 import { pathWarnings, type PathFacts } from "#probe-agent/analysis/ssl/path-warnings.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import type { ChainReport } from "#probe-agent/analysis/ssl/chain.ts";
@@ -16,6 +18,8 @@ export type Warning = Result["warnings"][number];
 /** What the warnings are drawn from. */
 export interface WarningFacts extends PathFacts {
   readonly chain: ChainReport;
+  /** The path ends in a root that is trusted. */
+  readonly anchored: boolean;
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
   readonly mustStaple: boolean;
@@ -43,7 +47,8 @@ const SEVERITIES = ["critical", "warning", "info"] as const;
 /** What deserves attention without deciding trust, the most urgent first. */
 export function sslWarnings(facts: WarningFacts): Warning[] {
   const configured = configurationWarnings(facts.configuration, facts.hsts);
-  const all = [...expiry(facts), ...configured, ...chainWarnings(facts), ...pathWarnings(facts), ...extras(facts)];
+  const chained = [...chainWarnings(facts), ...formWarnings(facts), ...pathWarnings(facts)];
+  const all = [...expiry(facts), ...configured, ...chained, ...extras(facts)];
   return SEVERITIES.flatMap((severity) => all.filter((entry) => entry.severity === severity));
 }
 
@@ -54,7 +59,7 @@ export function longestLifetimeDays(issued: Date): number {
 
 /** How near the end is, by lifetime: critical within min(7 days, a tenth of it), warning within min(30 days, a third). */
 export function expirySeverity(certificate: Certificate, now: Date): "critical" | "warning" | null {
-  const left = certificate.notAfter.getTime() - now.getTime();
+  const left = remainingMs(certificate, now);
   const lifetime = lifetimeMs(certificate);
   if (left < 0) return null;
   if (left <= Math.min(7 * DAY_MS, lifetime / 10)) return "critical";
@@ -65,7 +70,7 @@ function expiry({ leaf, path, now }: WarningFacts): Warning[] {
   const severity = expirySeverity(leaf, now);
   const longest = longestLifetimeDays(leaf.notBefore);
   const own = `The certificate expires in ${days(leaf, now)}.`;
-  const others = path.slice(1).filter((certificate) => daysLeft(certificate, now) < 30 && now <= certificate.notAfter);
+  const others = path.slice(1).filter((certificate) => daysLeft(certificate, now) < 30 && !isExpired(certificate, now));
   const [first] = others.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
   return [
     ...(severity ? [{ id: "expires_soon", severity, message: own }] : []),

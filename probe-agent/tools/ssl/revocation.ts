@@ -1,6 +1,7 @@
 import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
 import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/certificate/extensions.ts";
 import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
+import { isExpired } from "#probe-agent/analysis/certificate/validity.ts";
 import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
 import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/ssl/revocation.ts";
 import type { Net } from "#probe-agent/net/port.ts";
@@ -38,7 +39,7 @@ export async function seeRevocation(
 function whyNot({ leaf, anchored }: ServerChain, now: Date): string | null {
   if (!anchored) return "its chain leads to no trusted root";
   // RFC 5280 section 3.3: an entry may go once the certificate has expired.
-  return now > leaf.notAfter ? "it has expired, and authorities forget expired certificates" : null;
+  return isExpired(leaf, now) ? "it has expired, and authorities forget expired certificates" : null;
 }
 
 async function ask(fetches: Fetches, subject: StatusSubject): Promise<Pick<RevocationFacts, "responder" | "list">> {

@@ -79,6 +79,7 @@ describe("what a strict client refuses", () => {
     ["untrusted_root", "untrusted_root"],
     ["sha1", "weak_signature"],
     ["rsa1024", "weak_key"],
+    ["authority", "wrong_usage"],
   ] as const)("the server %s is not trusted: %s", async (variant, word) => {
     const data = await result(variant);
     expect(data).toMatchObject({ trusted: false, chain_trusted: false, hostname_match: true, trust_error: word });
@@ -87,6 +88,29 @@ describe("what a strict client refuses", () => {
       chain_complete: word !== "missing_intermediate",
       missing_intermediate: word === "missing_intermediate",
     });
+  });
+
+  it("a certificate that breaks a rule of form is not trusted, and the message names the rule and the client", async () => {
+    const { warnings } = await result("authority");
+    expect(warnings).toContainEqual({
+      id: "certificate_form",
+      severity: "warning",
+      message: "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
+    });
+  });
+
+  it("a certificate that only strict clients refuse is trusted, and those clients are named", async () => {
+    const data = await result("no_key_ids");
+    expect(data).toMatchObject({ ...TRUSTED, grade: "A", grade_caps: [], score: 96 });
+    expect(data.warnings).toEqual([
+      {
+        id: "strict_clients",
+        severity: "warning",
+        message:
+          "Python 3.13 and later (by default) and OpenSSL with -x509_strict refuse this chain: the server's certificate " +
+          "has no authority key identifier (AKI).",
+      },
+    ]);
   });
 
   it("a certificate for another host is not trusted though its chain is", async () => {

@@ -12,6 +12,7 @@ import {
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { isSignatureOf } from "#probe-agent/analysis/certificate/signature.ts";
 import { updateFault } from "#probe-agent/analysis/certificate/update.ts";
+import { isCurrent } from "#probe-agent/analysis/certificate/validity.ts";
 
 /** What an OCSP response says of one certificate, and whether it can be relied upon. */
 export interface OcspVerdict {
@@ -141,8 +142,7 @@ function maySign(delegate: Certificate, issuer: Certificate, now: Date): boolean
   return (
     extendedKeyUsages(delegate)?.includes(OCSP_SIGNING) === true &&
     keyUsages(delegate)?.includes("digitalSignature") !== false &&
-    now >= delegate.notBefore &&
-    now <= delegate.notAfter &&
+    isCurrent(delegate, now) &&
     isStrongKey(delegate) &&
     !isWeakSignature(delegate) &&
     isSameName(delegate.issuer, issuer.subject) &&

@@ -22,8 +22,11 @@ async function under(nameConstraints: NameConstraintOptions, leaf: IssueOptions)
 /** Which of the leaves are inside the constraints. */
 async function allowed(permitted: Subtrees, excluded: Subtrees, leaves: IssueOptions[]): Promise<boolean[]> {
   const verdicts: boolean[] = [];
+  // An empty list is malformed (RFC 5280 section 4.2.1.10: SIZE (1..MAX)).
+  const written = (side: Subtrees): boolean => Object.keys(side).length > 0;
+  const constraints = { ...(written(permitted) && { permitted }), ...(written(excluded) && { excluded }) };
   for (const leaf of leaves) {
-    const errors = await under({ permitted, excluded }, leaf);
+    const errors = await under(constraints, leaf);
     expect([[], ["name_constraints"]]).toContainEqual(errors);
     verdicts.push(errors.length === 0);
   }

@@ -5,6 +5,7 @@ import { createPki, daysFromNow, issue } from "#test/servers/pki.ts";
 import { der } from "#test/servers/der.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { describeCertificate } from "#probe-agent/analysis/certificate/describe.ts";
+import { formFaults } from "#probe-agent/analysis/certificate/form.ts";
 import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
 
 const pki = await createPki();
@@ -86,6 +87,14 @@ describe("the roots Node brings along", () => {
       expect(described.serial.replace(/^0+/, "")).toBe(reference.serialNumber.toLowerCase().replace(/^0+/, ""));
       expect(described.not_after).toBe(new Date(reference.validTo).toISOString());
     }
+  });
+
+  it("break no rule of form", () => {
+    const faulty = getCACertificates("bundled").filter((pem) => {
+      const parsed = parseCertificate(new X509Certificate(pem).raw);
+      return parsed === null || formFaults(parsed, { isLeaf: false, isAnchor: true }).length > 0;
+    });
+    expect(faulty).toEqual([]);
   });
 
   it("verify themselves", () => {
