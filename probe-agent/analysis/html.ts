@@ -21,19 +21,29 @@ const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
 export function isHtml(contentType: string | null, body: Uint8Array): boolean {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type !== "") return HTML_TYPES.has(type);
-  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 512)).toString("latin1");
-  return /^<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i.test(withoutLeadingComments(start));
+  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, MAX_PROLOGUE)).toString("latin1");
+  return /^<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i.test(withoutPrologue(start));
 }
 
-/** The text behind the comments and white space at its start; "" where a comment is not closed. */
-function withoutLeadingComments(text: string): string {
-  let rest = text.trimStart();
-  while (rest.startsWith("<!--")) {
-    const end = rest.indexOf("-->", "<!--".length);
+/** Octets looked at for the first element of a body without a type. */
+const MAX_PROLOGUE = 2048;
+const BYTE_ORDER_MARK = "\u00EF\u00BB\u00BF";
+/** Comments, and the XML declaration and other processing instructions that XHTML may begin with. */
+const SKIPPED = [
+  ["<!--", "-->"],
+  ["<?", "?>"],
+] as const;
+
+/** The text behind the byte order mark, white space, comments and instructions at its start; "" where one is not closed. */
+function withoutPrologue(text: string): string {
+  let rest = (text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text).trimStart();
+  for (;;) {
+    const [opener, closer] = SKIPPED.find(([begin]) => rest.startsWith(begin)) ?? [];
+    if (opener === undefined) return rest;
+    const end = rest.indexOf(closer, opener.length);
     if (end === -1) return "";
-    rest = rest.slice(end + "-->".length).trimStart();
+    rest = rest.slice(end + closer.length).trimStart();
   }
-  return rest;
 }
 
 /** Decodes and parses a page; `contentType` is the header's value. Any bytes give a page. */

@@ -54,21 +54,29 @@ function testedUrl(text: string, origin: string): string | undefined {
   return isHost ? url.href : URL.parse(text, `${origin}/`)?.href;
 }
 
+const FOREIGN: Readonly<Record<NonNullable<ReportOf<"robots">["foreign"]>, string>> = {
+  HTML: "HTML came in the place of robots.txt; hardly a line of it is a rule.",
+  XML: "XML came in the place of robots.txt; hardly a line of it is a rule.",
+  JSON: "JSON came in the place of robots.txt; hardly a line of it is a rule.",
+  "UTF-16": "It is encoded in UTF-16; crawlers read UTF-8 (RFC 9309 section 2.3).",
+};
+
 function issuesOf(answer: RobotsAnswer, report: ReportOf<"robots">): string[] {
   const { status, contentType, truncated, broken } = answer;
-  const { availability, html, errors, lenient, faults } = report;
+  const { availability, foreign, saysNothing, errors, lenient, faults } = report;
   const isText = /^text\/plain\b/i.test(contentType ?? "");
   return [
     ...(status === 429 ? ["Crawlers are turned away with 429; Google takes that for a ban on everything."] : []),
     ...(availability === "disallow_all" ? ["Crawlers take a failing robots.txt for a ban on everything."] : []),
-    ...(html ? ["HTML came in the place of robots.txt; hardly a line of it is a rule."] : []),
-    ...(availability === "parsed" && !html && !isText
+    ...(foreign === null ? [] : [FOREIGN[foreign]]),
+    ...(foreign === null && saysNothing ? ["No line of it is a rule; an error page may have been sent as text."] : []),
+    ...(availability === "parsed" && foreign === null && !isText
       ? ["It is not served as text/plain (RFC 9309 section 2.3)."]
       : []),
     ...(broken === null ? [] : [`It was cut short: ${BODY_BREAKS[broken]}. Rules further down are not known.`]),
     ...(truncated ? ["It is larger than 500 KiB; crawlers may ignore what is beyond."] : []),
-    ...(errors > 0 ? [`${errors} lines are no rules.`] : []),
-    ...(lenient > 0 ? [`${lenient} lines are understood by lenient crawlers only.`] : []),
+    ...(foreign === null && errors > 0 ? [`${errors} lines are no rules.`] : []),
+    ...(foreign === null && lenient > 0 ? [`${lenient} lines are understood by lenient crawlers only.`] : []),
     ...faults,
     ...(new URL(answer.url).host === new URL(answer.origin).host ? [] : ["It is fetched from another host."]),
   ];

@@ -9,7 +9,7 @@ export interface RobotsFault {
 const MAX_SHOWN = 60;
 
 /** Rules and sitemaps without effect, in the order of the file; those of Lighthouse's audit "robots-txt". */
-export function robotsFaults({ groups, orphans, sitemaps }: RobotsFile): RobotsFault[] {
+export function robotsFaults({ groups, orphans, sitemaps, emptySitemaps, unknown }: RobotsFile): RobotsFault[] {
   const faults = [
     ...orphans.map((line) => ({ line, message: "stands before the first user-agent line, so it is for nobody" })),
     ...groups.flatMap(({ rules }) =>
@@ -18,6 +18,15 @@ export function robotsFaults({ groups, orphans, sitemaps }: RobotsFile): RobotsF
         return message === null ? [] : [{ line, message }];
       }),
     ),
+    ...groups.flatMap(({ userAgents }) =>
+      userAgents
+        .filter(({ written }) => written === "")
+        .map(({ line }) => ({ line, message: "the user-agent line names no crawler, so its rules are for nobody" })),
+    ),
+    ...unknown
+      .filter(({ key, value }) => /^crawl-delay$/i.test(key) && !/^\d{1,9}(?:\.\d{1,9})?$/.test(value))
+      .map(({ line, value }) => ({ line, message: `the crawl delay ${quoted(value)} is no number of seconds` })),
+    ...emptySitemaps.map((line) => ({ line, message: "the sitemap line names no address" })),
     ...sitemaps
       .filter(({ url }) => !/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
       .map(({ line, url }) => ({ line, message: `the sitemap ${quoted(url)} is no absolute http(s) address` })),

@@ -26,7 +26,10 @@ export interface RobotsGroup {
 /** A parsed robots.txt. Groups are in the order of the file; merging those of one agent is the matcher's job. */
 export interface RobotsFile {
   readonly groups: readonly RobotsGroup[];
+  /** Sitemap lines that name something, absolute or not. */
   readonly sitemaps: readonly { readonly url: string; readonly line: number }[];
+  /** Sitemap lines without an address. */
+  readonly emptySitemaps: readonly number[];
   /** Lines with a key nobody knows (Crawl-delay, Content-Signal, Host, ...). They never end a group. */
   readonly unknown: readonly { readonly key: string; readonly value: string; readonly line: number }[];
   readonly errors: readonly RobotsSyntaxError[];
@@ -34,6 +37,13 @@ export interface RobotsFile {
   readonly lenientLines: readonly number[];
   /** Lines of rules before the first user-agent line, which belong to nobody. */
   readonly orphans: readonly number[];
+  /** How many of each the file has; the lists above are cut at MAX_LISTED. */
+  readonly totals: {
+    readonly sitemaps: number;
+    readonly unknown: number;
+    readonly errors: number;
+    readonly lenient: number;
+  };
 }
 
 interface OpenGroup {
@@ -55,11 +65,19 @@ export function parseRobots(file: string | Uint8Array): RobotsFile {
   const errors: RobotsSyntaxError[] = [];
   const lenientLines: number[] = [];
   const orphans: number[] = [];
+  const emptySitemaps: number[] = [];
+  const totals = { sitemaps: 0, unknown: 0, errors: 0, lenient: 0 };
   let open: OpenGroup | null = null;
   readRobotsLines(file, {
-    error: (error) => keep(errors, error),
+    error: (error) => {
+      totals.errors += 1;
+      keep(errors, error);
+    },
     line: (line) => {
-      if (line.lenient) keep(lenientLines, line.line);
+      if (line.lenient) {
+        totals.lenient += 1;
+        keep(lenientLines, line.line);
+      }
       if (line.key === "user-agent") {
         if (open === null || open.rules.length > 0) {
           open = { userAgents: [], rules: [], crawlDelaySeconds: null };
@@ -71,15 +89,20 @@ export function parseRobots(file: string | Uint8Array): RobotsFile {
         if (open === null) keep(orphans, line.line);
         else open.rules.push(readRule(line, line.key));
       } else if (line.key === "sitemap") {
-        if (sitemaps.length < MAX_LISTED) sitemaps.push({ url: text(line.value), line: line.line });
+        if (line.value === "") keep(emptySitemaps, line.line);
+        else {
+          totals.sitemaps += 1;
+          if (sitemaps.length < MAX_LISTED) sitemaps.push({ url: text(line.value), line: line.line });
+        }
       } else {
         if (open !== null && line.name.toLowerCase() === "crawl-delay") open.crawlDelaySeconds = seconds(line.value);
+        totals.unknown += 1;
         if (unknown.length >= MAX_LISTED) return;
         unknown.push({ key: text(line.name), value: text(line.value), line: line.line });
       }
     },
   });
-  return { groups, sitemaps, unknown, errors, lenientLines, orphans };
+  return { groups, sitemaps, emptySitemaps, unknown, errors, lenientLines, orphans, totals };
 }
 
 function keep<T>(list: T[], entry: T): void {

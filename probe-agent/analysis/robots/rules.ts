@@ -1,8 +1,9 @@
-import { isHtml } from "#probe-agent/analysis/html.ts";
+import { foreignBody } from "#probe-agent/analysis/robots/body-kind.ts";
 import { agentFaults, robotsFaults } from "#probe-agent/analysis/robots/faults.ts";
 import { parseRobots, type RobotsFile } from "#probe-agent/analysis/robots/parse.ts";
 import {
   availabilityOf,
+  MAX_BOTS,
   effectiveFile,
   reportFile,
   testAgents,
@@ -26,16 +27,28 @@ const MAX_FAULTS = 20;
 export function robotsReport({ status, contentType, bytes, bots, tested }: RobotsInput & { readonly tested: string }) {
   const availability = availabilityOf(status);
   const file = effectiveFile(bytes, availability);
+  const report = reportFile(file);
   return {
     availability,
-    ...reportFile(file),
+    fields: report.fields,
     agents: testAgents(file, tested, bots),
     bots: testBots(file, bots),
-    html: availability === "parsed" && (isHtml(contentType, bytes) || isHtml(null, bytes)),
-    errors: file.errors.length,
-    lenient: file.lenientLines.length,
+    limitations: [...report.limitations, ...untested(bots)],
+    foreign: availability === "parsed" ? foreignBody(contentType, bytes) : null,
+    saysNothing: file.errors.length > 0 && isSilent(file),
+    errors: file.totals.errors,
+    lenient: file.totals.lenient,
     faults: availability === "parsed" ? faultsOf(file) : [],
   };
+}
+
+function untested(bots: readonly AiBot[]): string[] {
+  return bots.length <= MAX_BOTS ? [] : [`Of ${bots.length} AI crawlers the first ${MAX_BOTS} were tested.`];
+}
+
+/** Not a line that any crawler knows: an error page sent as plain text, for one. */
+function isSilent({ groups, sitemaps, unknown, orphans }: RobotsFile): boolean {
+  return [groups, sitemaps, unknown, orphans].every(({ length }) => length === 0);
 }
 
 function faultsOf(file: RobotsFile): string[] {

@@ -117,6 +117,13 @@ describe("a site's rules for crawlers", () => {
       headers: { "content-type": "text/html" },
     };
     expect((await ask()).issues.join()).toContain("HTML came");
+    const xhtml = '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x"><html>';
+    answer = { status: 200, body: xhtml };
+    expect((await ask()).issues).toEqual(["HTML came in the place of robots.txt; hardly a line of it is a rule."]);
+    answer = { status: 200, body: '{"error": "not found"}', headers: { "content-type": "application/json" } };
+    expect((await ask()).issues.join()).toContain("JSON came");
+    answer = { status: 200, body: "404 page not found\n" };
+    expect((await ask()).issues.join()).toContain("No line of it is a rule");
     answer = { status: 302, body: "", headers: { location: "/bytes/10" } };
     expect(await ask()).toMatchObject({ status: 200, fetched_url: `${site.url}/bytes/10` });
     answer = { status: 200, body: Buffer.from("\u00EF\u00BB\u00BFUser-agent: *\rDisallow: /\u00E9", "latin1") };
@@ -156,6 +163,16 @@ describe("a site's rules for crawlers", () => {
     expect(issues[0]).toBe("Line 1: stands before the first user-agent line, so it is for nobody.");
     expect(issues[1]).toContain('Line 3: "private" begins with neither');
     expect(issues[20]).toBe("11 more lines are of this kind.");
+  });
+
+  it("tell of a sitemap line without an address, and of what is not shown", async () => {
+    answer = {
+      status: 200,
+      body: `Sitemap:\n${"Sitemap: https://example.com/x.xml\n".repeat(201)}User-agent: *\nAllow: /\n`,
+    };
+    const { sitemaps, issues, limitations } = await ask();
+    expect([sitemaps.length, issues]).toEqual([200, ["Line 1: the sitemap line names no address."]]);
+    expect(limitations).toEqual(["Of 201 sitemaps 200 are shown."]);
   });
 
   it("are tested with a URL of the site, or none", async () => {
