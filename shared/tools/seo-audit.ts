@@ -57,8 +57,8 @@ export const seoAudit = defineTool({
     ),
     meta_description: Nullable(
       Type.Object(
-        { text: text("The description meta element"), length: count("Characters") },
-        { description: "The description; null without one" },
+        { text: text("The description meta element of the head"), length: count("Characters") },
+        { description: "The description; null without one in the head: search engines ignore one in the body" },
       ),
     ),
     headings: Nullable(Headings),

@@ -1,5 +1,6 @@
 import { DomHandler, isTag, isText, type ChildNode, type Document, type Element } from "domhandler";
 import { Parser } from "htmlparser2";
+import { HeadTracker, type HeadEnd } from "#probe-agent/analysis/html/head-end.ts";
 
 /** A parsed page and whether its tail was left out. */
 export interface ParsedDocument {
@@ -12,6 +13,7 @@ export interface ParsedDocument {
   readonly flattened: boolean;
   /** The page has more nodes than are kept. */
   readonly truncated: boolean;
+  readonly headEnd: HeadEnd;
 }
 
 /** Nesting kept; Chromium and WebKit flatten at the same depth. Also bounds the parser's search for open elements. */
@@ -26,7 +28,7 @@ const CHUNK = 16_384;
 /** Builds the tree of a page of any quality within the limits. Positions are character offsets. */
 export function parseDocument(html: string): ParsedDocument {
   const handler = new CountingHandler();
-  const parser = new BoundedParser(handler);
+  const parser = new BoundedParser(handler, html);
   let at = 0;
   for (; at < html.length && handler.nodes < MAX_NODES; at += CHUNK) parser.write(html.slice(at, at + CHUNK));
   parser.end();
@@ -36,6 +38,7 @@ export function parseDocument(html: string): ParsedDocument {
     depth: handler.deepest,
     flattened: parser.flattened,
     truncated: at < html.length,
+    headEnd: parser.head.result(html.length),
   };
 }
 
@@ -79,25 +82,44 @@ class CountingHandler extends DomHandler {
 /** Treats elements that open too deep as void ones: they become siblings, and the stack of open elements stays short. */
 class BoundedParser extends Parser {
   flattened = false;
+  readonly head = new HeadTracker();
   readonly #handler: CountingHandler;
+  readonly #html: string;
   #tooDeep = false;
   #attributes = 0;
 
-  constructor(handler: CountingHandler) {
+  constructor(handler: CountingHandler, html: string) {
     super(handler, { decodeEntities: true });
     this.#handler = handler;
+    this.#html = html;
+  }
+
+  override ontext(start: number, endIndex: number): void {
+    if (!this.head.ended) this.head.text(this.#html.slice(start, endIndex), start);
+    super.ontext(start, endIndex);
+  }
+
+  override ontextentity(codePoint: number, endIndex: number): void {
+    if (!this.head.ended) this.head.text(String.fromCodePoint(codePoint), endIndex - 1);
+    super.ontextentity(codePoint, endIndex);
   }
 
   override onopentagname(start: number, endIndex: number): void {
     this.#tooDeep = this.#handler.depth >= MAX_DEPTH;
     this.#attributes = 0;
     this.flattened ||= this.#tooDeep;
+    if (!this.head.ended) this.head.startTag(this.#nameAt(start, endIndex), start - 1);
     super.onopentagname(start, endIndex);
   }
 
   override onclosetag(start: number, endIndex: number): void {
     this.#tooDeep = false;
+    if (!this.head.ended) this.head.endTag(this.#nameAt(start, endIndex), start - 2);
     super.onclosetag(start, endIndex);
+  }
+
+  #nameAt(start: number, endIndex: number): string {
+    return this.#html.slice(start, Math.min(endIndex, start + 100)).toLowerCase();
   }
 
   override onattribname(start: number, endIndex: number): void {

@@ -8,6 +8,7 @@ export interface MetaTag {
   readonly httpEquiv: string | null;
   readonly charset: string | null;
   readonly content: string;
+  readonly offset: number;
 }
 
 /** A script element. */
@@ -107,6 +108,7 @@ function readMeta(element: Element): MetaTag {
     httpEquiv: attribute(element, "http-equiv")?.toLowerCase() ?? null,
     charset: attribute(element, "charset"),
     content: attribute(element, "content") ?? "",
+    offset: element.startIndex ?? 0,
   };
 }
 

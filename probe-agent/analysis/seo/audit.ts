@@ -38,15 +38,18 @@ export function readFacts(snapshot: SeoSnapshot): SeoFacts {
 /** Reads the page alone. */
 export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: { readonly now: Date }) {
   const references = readReferences(page, headers, url);
+  const { canonical, faults: canonicalFaults } = judgeCanonical(references, url);
   return {
     isHtml: page !== null,
     url,
     status,
     title: textFacts(page?.facts.title ?? null, titleWidthPx),
-    meta_description: textFacts(page === null ? null : metaContent(page.facts, "description"), null),
+    meta_description: textFacts(page === null ? null : headDescription(page), null),
+    descriptionInBody: page !== null && metaContent(page.facts, "description") !== null,
     ...bodyFacts(page, url),
-    canonical: judgeCanonical(references.head, references.bodyCanonicals, url),
-    hreflang: judgeHreflang(references.head, url),
+    canonical,
+    canonicalFaults,
+    hreflang: judgeHreflang(references, url),
     robots_meta: page === null ? [] : metaDirectives(page.facts, now),
     x_robots_tag: headerDirectives(headers, now),
     lang: langFacts(page?.facts.lang ?? null),
@@ -72,6 +75,12 @@ export function joinFacts({ favicon, ...page }: SeoPage, beside: SeoBeside) {
             declared: favicon.declared !== null,
           },
   };
+}
+
+/** Only the head's counts, as in Lighthouse's audit "meta-description"; null without one. */
+function headDescription({ facts, document }: Page): string | null {
+  const found = facts.metas.find(({ name, offset }) => name === "description" && offset < document.headEnd.offset);
+  return found?.content ?? null;
 }
 
 function textFacts(text: string | null, width: ((text: string) => number | null) | null) {

@@ -1,4 +1,4 @@
-import { isAbsolute, type PageReference } from "#probe-agent/analysis/seo/references.ts";
+import { isAbsolute, type PageReferences } from "#probe-agent/analysis/seo/references.ts";
 import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 
@@ -15,10 +15,17 @@ export interface Canonical {
   readonly issues: string[];
 }
 
+/** A verdict with what is wrong by Lighthouse's audit: naming another host, or readers without scripts, are not part of it. */
+export interface JudgedCanonical {
+  readonly canonical: Canonical;
+  readonly faults: readonly string[];
+}
+
 const MAX_NAMED = 20;
+const MAX_IGNORED = 5;
 
 /** Judges rel=canonical as Lighthouse does: one absolute address, not of another language, nor of the home page. */
-export function judgeCanonical(head: readonly PageReference[], bodyCanonicals: number, pageUrl: string): Canonical {
+export function judgeCanonical({ head, ignored }: PageReferences, pageUrl: string): JudgedCanonical {
   const all = head.filter(({ rel }) => rel.includes("canonical"));
   const distinct = new Set(all.map(({ url, written }) => url?.href ?? written));
   const [only] = all;
@@ -28,25 +35,30 @@ export function judgeCanonical(head: readonly PageReference[], bodyCanonicals: n
   const isOther = one !== undefined && one.url !== null && withoutFragment(one.url) !== withoutFragment(page);
   const isTranslation = isOther && alternates.some(({ url }) => url?.href === one.url?.href);
   const listsSelf = alternates.some(({ url }) => url !== null && withoutFragment(url) === withoutFragment(page));
-  return {
+  const reasons = new Set(ignored.filter(({ rel }) => rel.includes("canonical")).map(({ why }) => why));
+  const unscripted = new Set(all.flatMap(({ ignoredWithoutScripts: why }) => why ?? []));
+  const faults = [
+    ...(distinct.size > 1 ? ["There are several that differ, so none of them counts."] : []),
+    ...(all.some(({ url }) => url === null) ? ["It is no URL."] : []),
+    ...(all.some(({ url, written }) => url !== null && !isAbsolute(written)) ? ["It is relative."] : []),
+    ...(isOther && isRoot(one.url) && !isRoot(page) ? ["It names the home page instead of this one."] : []),
+    ...(isTranslation && listsSelf ? ["It names a page of another language that hreflang lists beside this one."] : []),
+    ...[...reasons].slice(0, MAX_IGNORED).map((why) => `One ${why}, so search engines ignore it.`),
+  ];
+  const canonical = {
     url: one?.url === undefined || one.url === null ? null : storable(one.url.href, 2048),
     source: one?.source ?? null,
     named: all.slice(0, MAX_NAMED).map(({ written }) => storable(written, 500)),
     self: one === undefined ? null : !isOther,
     issues: [
-      ...(distinct.size > 1 ? ["There are several that differ, so none of them counts."] : []),
-      ...(all.some(({ url }) => url === null) ? ["It is no URL."] : []),
-      ...(all.some(({ url, written }) => url !== null && !isAbsolute(written)) ? ["It is relative."] : []),
       ...(one !== undefined && isOther && one.url?.hostname !== page.hostname
         ? [`It names another host: ${one.url?.hostname}.`]
         : []),
-      ...(isOther && isRoot(one.url) && !isRoot(page) ? ["It names the home page instead of this one."] : []),
-      ...(isTranslation && listsSelf
-        ? ["It names a page of another language that hreflang lists beside this one."]
-        : []),
-      ...(bodyCanonicals > 0 ? ["One stands in the body, where it is ignored."] : []),
+      ...faults,
+      ...[...unscripted].map((why) => `One ${why} for crawlers that run no scripts: they ignore it.`),
     ],
   };
+  return { canonical, faults };
 }
 
 function isRoot(url: URL | null): boolean {

@@ -29,7 +29,8 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
     expected: "At least one search engine may index the page",
     recommendation: "Remove the noindex, the Disallow or the error that is listed in indexable.blocked_by.",
     judge: ({ indexable: { value, blocked_by: bans, crawlers } }) => {
-      if (value === null) return null;
+      // A page that answers with an error fails http-status-code, and is not asked for directives.
+      if (value === null || (bans.length > 0 && bans.every(({ source }) => source === "http_status"))) return null;
       const reasons = bans.map(({ source, rule }) => `${source}: ${rule}`).join("; ");
       const barred = crawlers.filter(({ indexable }) => indexable === false).map(({ crawler }) => crawler);
       return found(value, value && barred.length > 0 ? `barred: ${barred.join(", ")} (${reasons})` : reasons);
@@ -47,8 +48,8 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
     weight: 1,
     expected: "A description meta element with text",
     recommendation: "Describe the page in a meta element.",
-    judge: ({ isHtml, meta_description: description }) =>
-      isHtml ? found(description !== null, description?.text) : null,
+    judge: ({ isHtml, meta_description: description, descriptionInBody }) =>
+      isHtml ? found(description !== null, description?.text ?? (descriptionInBody ? IN_BODY : null)) : null,
   },
   {
     id: "http-status-code",
@@ -83,7 +84,8 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
     expected: "A robots.txt that can be read, or none",
     recommendation: 'Repair robots.txt: plain text of lines "key: value", status 200.',
     judge: ({ robots }) => {
-      if (!robots.known || (robots.status >= 400 && robots.status < 500)) return null;
+      // None is fine, and one that fails bars every crawler: that is the fault of is-crawlable.
+      if (!robots.known || robots.status >= 400) return null;
       if (robots.status !== 200) return found(false, `status ${robots.status}`);
       if (robots.text === null) return found(false, "HTML");
       if (robots.text.trim() === "") return null;
@@ -110,9 +112,11 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
     weight: 1,
     expected: "Valid language codes with absolute addresses",
     recommendation: "Mend the entries of hreflang that have an issue.",
-    judge: ({ hreflang: { total, valid, versions } }) => {
+    judge: ({ hreflang: { total, ignored, valid, versions } }) => {
+      if (total + ignored === 0) return null;
       const wrong = versions.find(({ issue }) => issue !== null);
-      return total === 0 ? null : found(valid, wrong === undefined ? null : `${wrong.lang}: ${wrong.issue}`);
+      const unread = ignored === 0 ? null : `${ignored} that search engines ignore where they are`;
+      return found(valid, wrong === undefined ? unread : `${wrong.lang}: ${wrong.issue}`);
     },
   },
   {
@@ -120,11 +124,9 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
     weight: 1,
     expected: "One absolute canonical address of the same content, or none",
     recommendation: "Name one absolute address of this very page.",
-    judge: ({ canonical: { url, named, issues } }) => {
-      if (named.length === 0) return null;
-      // Naming another host is legitimate for syndicated pages.
-      const faults = issues.filter((issue) => !issue.startsWith("It names another host"));
-      return found(faults.length === 0, faults.length === 0 ? url : faults.join(" "));
+    judge: ({ canonical: { url, named }, canonicalFaults }) => {
+      if (named.length === 0 && canonicalFaults.length === 0) return null;
+      return found(canonicalFaults.length === 0, canonicalFaults.length === 0 ? url : canonicalFaults.join(" "));
     },
   },
 ];
@@ -189,21 +191,25 @@ const EXTRAS: readonly Omit<SeoCheck, "part" | "weight">[] = [
     id: "title-length",
     expected: "10 to 60 characters",
     recommendation: "Write a title of 10 to 60 characters.",
-    judge: ({ isHtml, title }) => (isHtml ? within(title, 10, 60) : null),
+    judge: ({ title }) => within(title, 10, 60),
   },
   {
     id: "description-length",
     expected: "50 to 160 characters",
     recommendation: "Write a description of 50 to 160 characters.",
-    judge: ({ isHtml, meta_description: description }) => (isHtml ? within(description, 50, 160) : null),
+    judge: ({ meta_description: description }) => within(description, 50, 160),
   },
   {
     id: "canonical-self",
     expected: "The page names itself as canonical",
     recommendation: "Add a canonical link to the page's own address.",
-    judge: ({ isHtml, canonical }) => (isHtml ? found(canonical.self === true, canonical.url) : null),
+    judge: ({ isHtml, canonical, canonicalFaults }) =>
+      // What is wrong with a canonical address is the fault of the check "canonical".
+      isHtml && canonicalFaults.length === 0 ? found(canonical.self === true, canonical.url) : null,
   },
 ];
+
+const IN_BODY = "in the body, where search engines ignore it";
 
 /** All checks in the order of results. */
 export const SEO_CHECKS: readonly SeoCheck[] = [
@@ -218,7 +224,7 @@ function found(pass: boolean, value: string | null | undefined): SeoFinding {
   };
 }
 
+/** Null without a text: that it is missing is the fault of another check. */
 function within(text: { readonly length: number } | null, least: number, most: number): SeoFinding {
-  const length = text?.length ?? 0;
-  return found(length >= least && length <= most, String(length));
+  return text === null ? null : found(text.length >= least && text.length <= most, String(text.length));
 }

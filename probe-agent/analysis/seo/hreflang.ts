@@ -1,5 +1,5 @@
 import { isLanguageTag } from "#probe-agent/analysis/language-tag.ts";
-import { isAbsolute, type PageReference } from "#probe-agent/analysis/seo/references.ts";
+import { isAbsolute, type PageReference, type PageReferences } from "#probe-agent/analysis/seo/references.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
 
@@ -18,6 +18,8 @@ export interface LanguageVersion {
 export interface LanguageVersions {
   readonly versions: LanguageVersion[];
   readonly total: number;
+  /** Links with hreflang that search engines ignore where they are. */
+  readonly ignored: number;
   readonly valid: boolean;
   readonly x_default: boolean;
   /** The page lists itself, as each page of a group must; null without versions. */
@@ -32,7 +34,8 @@ const REGIONS = new Intl.DisplayNames("en", { type: "region", fallback: "none" }
 const NO_COUNTRIES = new Set(["UK", "EU", "EZ", "UN", "QO", "XA", "XB", "ZZ"]);
 
 /** Judges link rel=alternate hreflang by Google's rules: ISO 639-1 language, then script or country; absolute addresses. */
-export function judgeHreflang(head: readonly PageReference[], pageUrl: string): LanguageVersions {
+export function judgeHreflang({ head, ignored }: PageReferences, pageUrl: string): LanguageVersions {
+  const unread = ignored.filter(({ rel, hreflang }) => rel.includes("alternate") && (hreflang ?? "") !== "");
   const all = head.filter(({ rel, hreflang }) => rel.includes("alternate") && hreflang !== null && hreflang !== "");
   const own = withoutFragment(new URL(pageUrl));
   const versions = all.map((one) => {
@@ -55,10 +58,12 @@ export function judgeHreflang(head: readonly PageReference[], pageUrl: string): 
   return {
     versions: versions.slice(0, MAX_LISTED),
     total: versions.length,
-    valid: versions.every(({ issue }) => issue === null),
+    ignored: unread.length,
+    valid: unread.length === 0 && versions.every(({ issue }) => issue === null),
     x_default: targets.has("x-default"),
     self_reference: selfReference,
     issues: [
+      ...(unread.length > 0 ? [`Search engines ignore ${unread.length} of them: the first ${unread[0]?.why}.`] : []),
       ...(ambiguous.length > 0 ? [`Several addresses for one language: ${ambiguous.slice(0, 10).join(", ")}.`] : []),
       ...(selfReference === false ? ["The page does not list itself, so the versions may be ignored."] : []),
     ],

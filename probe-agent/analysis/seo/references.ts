@@ -1,6 +1,5 @@
 import { documentBase, resolveUrl } from "#probe-agent/analysis/html/address.ts";
-import { walkElements } from "#probe-agent/analysis/html/document.ts";
-import { attribute, INERT_ELEMENTS, isInside } from "#probe-agent/analysis/html/page.ts";
+import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
@@ -14,16 +13,25 @@ export interface PageReference {
   /** Null where it is no URL. */
   readonly url: URL | null;
   readonly hreflang: string | null;
+  /** Why readers that run no scripts ignore it; null where they read it. */
+  readonly ignoredWithoutScripts: string | null;
 }
 
-const MAX_REFERENCES = 2000;
+/** A link that search engines ignore, with the reason, a clause for a sentence. */
+export interface IgnoredReference {
+  readonly rel: readonly string[];
+  readonly hreflang: string | null;
+  readonly why: string;
+}
 
-/** What a page refers to by links of header and head. Those in the body do not count: search engines ignore them there. */
-export function readReferences(
-  page: Page | null,
-  headers: readonly HeaderPair[],
-  pageUrl: string,
-): { readonly head: readonly PageReference[]; readonly bodyCanonicals: number } {
+/** What a page refers to. */
+export interface PageReferences {
+  readonly head: readonly PageReference[];
+  readonly ignored: readonly IgnoredReference[];
+}
+
+/** What a page refers to by links of header and head, and the links that are ignored where they are. */
+export function readReferences(page: Page | null, headers: readonly HeaderPair[], pageUrl: string): PageReferences {
   const head: PageReference[] = parseLinkHeader(headerValues(headers, "link"))
     .filter(({ anchor }) => anchor === null)
     .map(({ target, rel, parameters }) => ({
@@ -32,27 +40,21 @@ export function readReferences(
       written: target,
       url: resolveUrl(target, pageUrl),
       hreflang: parameters.get("hreflang")?.trim() ?? null,
+      ignoredWithoutScripts: null,
     }));
-  let bodyCanonicals = 0;
-  if (page === null) return { head, bodyCanonicals };
-  const base = documentBase(page.facts.baseHref, pageUrl);
-  for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
-    if (element.name !== "link" || head.length >= MAX_REFERENCES) continue;
-    const href = attribute(element, "href");
-    const rel = (attribute(element, "rel") ?? "").toLowerCase().split(/\s+/);
-    if (href === null || !(rel.includes("canonical") || rel.includes("alternate"))) continue;
-    if (isInside(element, "body")) {
-      bodyCanonicals += rel.includes("canonical") ? 1 : 0;
-      continue;
-    }
+  const ignored: IgnoredReference[] = [];
+  const base = documentBase(page?.facts.baseHref ?? null, pageUrl);
+  for (const link of page === null ? [] : readHeadLinks(page)) {
+    const { rel, href, hreflang, ignoredWithoutScripts } = link;
     // An empty href names nothing (HTML, "fetch and process the linked resource"), least of all the page itself.
     const url = href === "" ? null : resolveUrl(href, base);
-    head.push({ source: "html", rel, written: href, url, hreflang: attribute(element, "hreflang") });
+    if (link.ignored === null) head.push({ source: "html", rel, written: href, url, hreflang, ignoredWithoutScripts });
+    else ignored.push({ rel, hreflang, why: link.ignored });
   }
-  return { head, bodyCanonicals };
+  return { head, ignored };
 }
 
-/** Whether an address stands for itself: with scheme and host. */
+/** Whether an address is complete: with scheme and host. */
 export function isAbsolute(written: string): boolean {
   return /^https?:\/\//i.test(written);
 }

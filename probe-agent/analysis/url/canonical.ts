@@ -1,4 +1,5 @@
 import { documentBase } from "#probe-agent/analysis/html/address.ts";
+import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
@@ -17,15 +18,15 @@ export interface Canonical {
 
 const MAX_NAMED = 20;
 
-/** Reads `link rel=canonical` of header and page; `url` is the page's own. */
+/** Reads `link rel=canonical` of header and page's head; one that search engines ignore is none. `url` is the page's own. */
 export function readCanonical(headers: readonly HeaderPair[], page: Page | null, url: string): Canonical {
   const fromHeader = parseLinkHeader(headerValues(headers, "link"))
     .filter(({ rel, anchor }) => rel.includes("canonical") && isOwnContext(anchor, url))
     .map(({ target }) => webUrl(target, url));
   const base = documentBase(page?.facts.baseHref ?? null, url);
-  const fromPage = (page?.facts.links ?? [])
-    .filter(({ rel, href }) => rel.includes("canonical") && href !== null && href !== "")
-    .map(({ href }) => webUrl(href ?? "", base));
+  const fromPage = (page === null ? [] : readHeadLinks(page))
+    .filter(({ rel, href, ignored }) => rel.includes("canonical") && href !== "" && ignored === null)
+    .map(({ href }) => webUrl(href, base));
   const all = [...fromHeader, ...fromPage];
   const usable = all.filter((one) => one !== null).map(({ href }) => href);
   const named = [...new Set(usable)];

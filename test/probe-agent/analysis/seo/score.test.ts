@@ -1,43 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readHtml } from "#probe-agent/analysis/html.ts";
 import { readFacts } from "#probe-agent/analysis/seo/audit.ts";
 import { SEO_CHECKS, type SeoFinding } from "#probe-agent/analysis/seo/checks.ts";
-import { scoreFindings, scoreSeo } from "#probe-agent/analysis/seo/score.ts";
+import { scoreFindings } from "#probe-agent/analysis/seo/score.ts";
 import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
+import { audit, snapshot, statusOf } from "#test/probe-agent/analysis/seo/snapshot.ts";
 
-const URL_OF_PAGE = "https://example.com/page";
-const GOOD =
-  '<!doctype html><html lang="en"><head><title>A title of a fitting length</title>' +
-  '<meta name="description" content="A description that is long enough to say what this page is about.">' +
-  '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="canonical" href="https://example.com/page">' +
-  '<link rel="alternate" hreflang="en" href="https://example.com/page"><link rel="alternate" hreflang="de" href="https://example.com/seite">' +
-  '<meta property="og:title" content="t"><meta property="og:type" content="website"><meta property="og:image" content="https://example.com/i.png">' +
-  '<meta property="og:url" content="https://example.com/page">' +
-  '<script type="application/ld+json">{"@context":"https://schema.org","@type":"WebPage","name":"x"}</script></head>' +
-  '<body><h1>Heading</h1><img src="x" alt="y"><a href="/other">Our prices</a></body></html>';
-
-function snapshot(over: Partial<SeoSnapshot> & { readonly html?: string } = {}): SeoSnapshot {
-  const { html = GOOD, ...rest } = over;
-  return {
-    url: URL_OF_PAGE,
-    status: 200,
-    headers: [],
-    page: readHtml(html),
-    now: new Date("2026-11-21T12:00:00Z"),
-    robots: { known: true, status: 200, text: "User-agent: *\nDisallow:\nSitemap: https://example.com/s.xml\n" },
-    sitemap: {
-      named: ["https://example.com/s.xml"],
-      tried: { known: true, url: "https://example.com/s.xml", status: 200, looksLikeOne: true },
-    },
-    defaultIcon: null,
-    ...rest,
-  };
-}
-
-const audit = (over: Parameters<typeof snapshot>[0] = {}) => scoreSeo(readFacts(snapshot(over)));
-const statusOf = (over: Parameters<typeof snapshot>[0], id: string) =>
-  audit(over).checks.find((check) => check.id === id)?.status;
 const indexable = (over: Parameters<typeof snapshot>[0]) => readFacts(snapshot(over)).indexable;
 
 describe("the score", () => {
@@ -199,7 +167,7 @@ describe("canonical addresses", () => {
     });
     expect(canonical("</head><body><link rel=canonical href=https://example.com/page>")).toMatchObject({
       url: null,
-      issues: ["One stands in the body, where it is ignored."],
+      issues: ["One is in the body, so search engines ignore it."],
     });
     expect(canonical("", { headers: [["Link", '<https://example.com/page>; rel="canonical"']] })).toMatchObject({
       self: true,
@@ -210,6 +178,41 @@ describe("canonical addresses", () => {
         "<link rel=canonical href=https://example.com/de><link rel=alternate hreflang=de href=https://example.com/de><link rel=alternate hreflang=en href=https://example.com/page>",
       ).issues,
     ).toEqual(["It names a page of another language that hreflang lists beside this one."]);
+  });
+  it("are named as ignored wherever search engines do not read them", () => {
+    const link = "<link rel=canonical href=https://example.com/page>";
+    const rows: readonly (readonly [string, string])[] = [
+      [`<div></div>${link}`, "One follows <div> in line 1, which ends the head, so search engines ignore it."],
+      [`text${link}`, "One follows text in line 1, which ends the head, so search engines ignore it."],
+      [`<template>${link}</template>`, "One is inside <template>, so search engines ignore it."],
+      [`<noscript>${link}</noscript>`, "One is inside <noscript>, so search engines ignore it."],
+      [`</head><body>${link}`, "One is in the body, so search engines ignore it."],
+      [`<svg>${link}</svg>`, "One follows <svg> in line 1, which ends the head, so search engines ignore it."],
+      [link.replace(">", " media=print>"), "One has the attribute media, so search engines ignore it."],
+    ];
+    for (const [html, issue] of rows) {
+      expect(canonical(html)).toEqual({ url: null, source: null, named: [], self: null, issues: [issue] });
+      const page = `<head>${html}`;
+      expect([statusOf({ html: page }, "canonical"), statusOf({ html: page }, "canonical-self")]).toEqual([
+        "fail",
+        "na",
+      ]);
+    }
+    expect(canonical(`${link}<div></div>${link}`)).toMatchObject({
+      self: true,
+      issues: [/* the second */ expect.stringMatching(/<div>/) as unknown],
+    });
+    expect(
+      canonical(`<div></div>${link}`, { headers: [["Link", "<https://example.com/page>; rel=canonical"]] }),
+    ).toMatchObject({
+      self: true,
+      source: "http_header",
+    });
+    const scripts = `<head><noscript><img></noscript>${link}</head><body>`;
+    expect(canonical(`<noscript><img></noscript>${link}`).issues).toEqual([
+      "One follows <img> inside <noscript> in line 1, which ends the head for crawlers that run no scripts: they ignore it.",
+    ]);
+    expect(statusOf({ html: scripts }, "canonical")).toBe("pass");
   });
   it("on another host pass Lighthouse's check, not ours", () => {
     const html = "<head><link rel=canonical href=https://other.test/page>";
@@ -237,6 +240,23 @@ it("hreflang is judged alone and together", () => {
   ]);
   expect(hreflang).toMatchObject({ x_default: true, self_reference: false, valid: false });
   expect(hreflang.issues).toHaveLength(2);
+});
+
+it("hreflang in the body is named as ignored, and a description there is none", () => {
+  const html =
+    "<head><title>A title that fits</title></head><body><link rel=alternate hreflang=de href=https://example.com/de>" +
+    "<meta name=description content='A description that is long enough but that nobody reads where it is.'>";
+  const { hreflang, meta_description: description } = readFacts(snapshot({ html }));
+  expect(hreflang).toMatchObject({ total: 0, ignored: 1, valid: false });
+  expect(hreflang.issues).toEqual(["Search engines ignore 1 of them: the first is in the body."]);
+  expect(description).toBeNull();
+  const { checks } = audit({ html });
+  const valueOf = (id: string) => checks.find((check) => check.id === id);
+  expect(valueOf("hreflang")).toMatchObject({ status: "fail", value: "1 that search engines ignore where they are" });
+  expect(valueOf("meta-description")).toMatchObject({
+    status: "fail",
+    value: "in the body, where search engines ignore it",
+  });
 });
 
 it("headings, images and links are read as Lighthouse reads them", () => {
@@ -283,7 +303,9 @@ it("robots.txt is judged by its lines", () => {
   expect(status("User-agent: *\nDisallow: /private\nSitemap: /map.xml")).toBe("fail");
   expect(status("Disallow: /private\nUser-agent: *\nDisallow: *.gif$")).toBe("fail");
   expect(status(null)).toBe("fail");
-  expect(status(null, 500)).toBe("fail");
+  // The fault of is-crawlable: what fails bars every crawler.
+  expect(status(null, 500)).toBe("na");
+  expect(statusOf({ robots: { known: true, status: 500, text: null } }, "is-crawlable")).toBe("fail");
   expect(status(null, 404)).toBe("na");
   expect(status("")).toBe("na");
 });
