@@ -10,12 +10,20 @@ export interface WhoisDate {
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
+/** The abbreviations of Spanish months that English has otherwise: NIC México writes 16-abr-1997. */
+const SPANISH: ReadonlyMap<string, number> = new Map([
+  ["ene", 0],
+  ["abr", 3],
+  ["ago", 7],
+  ["dic", 11],
+]);
+
 /**
  * Zones that registries write behind a time, hours ahead of UTC. Names that mean several zones (CST, IST, BST) are not
  * here: like a time without a zone, such a time counts as UTC.
  */
 const ZONES: ReadonlyMap<string, number> = new Map(
-  "UTC=0 GMT=0 Z=0 WET=0 CET=1 CEST=2 EET=2 EEST=3 MSK=3 JST=9 KST=9 HKT=8 SGT=8 AEST=10 AEDT=11 NZST=12 NZDT=13 BRT=-3 CLST=-3 CLT=-4 EST=-5 EDT=-4 PST=-8 PDT=-7"
+  "UTC=0 GMT=0 Z=0 WET=0 CET=1 CEST=2 EET=2 EEST=3 MSK=3 EAT=3 WIB=7 ICT=7 JST=9 KST=9 HKT=8 SGT=8 AEST=10 AEDT=11 NZST=12 NZDT=13 BRT=-3 CLST=-3 CLT=-4 EST=-5 EDT=-4 PST=-8 PDT=-7"
     .split(" ")
     .map((pair) => pair.split("="))
     .map(([name = "", hours]) => [name, Number(hours)]),
@@ -80,7 +88,8 @@ type Reader = readonly [RegExp, (parts: readonly string[], server: string) => Om
 const NUMBERED = (year = "", month = "", day = "") => ({ year: Number(year), month: Number(month), day: Number(day) });
 
 const named = (year = "", month = "", day = "1") => {
-  const number = MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;
+  const start = month.slice(0, 3).toLowerCase();
+  const number = (SPANISH.get(start) ?? MONTHS.indexOf(start)) + 1;
   return number === 0 ? null : { year: Number(year), month: number, day: Number(day) };
 };
 

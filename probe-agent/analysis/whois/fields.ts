@@ -15,6 +15,8 @@ const OTHERS = /^(?:contact|registrar|registrant|holder|reseller|owner|abuse)|(?
 const SERVER_KEY =
   /^(?:(?:primary|secondary|domain) )?(?:(?:name ?servers?|nserver|dns(?: servers?)?|ns|host ?name|ネームサーバ)(?: (?:name|hostname|information))?|(?:primary|secondary|domain) server|servers)(?: in (?:the )?listed order)?(?: ?\d{1,2})?$|^ns name \d\d$/;
 const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.?$/i;
+/** "example.pt NS ns1.example.net.", as in a zone file. */
+const ZONE_LINE = /^\S+\s+NS\s+(\S+)$/i;
 const MAX_LIST = 64;
 
 /** Looks fields up among the entries of an answer. */
@@ -142,7 +144,8 @@ export class WhoisFields {
       if (!SERVER_KEY.test(key) && !(SERVER_KEY.test(section) && key === "name")) continue;
       for (const [index, value] of values.entries()) {
         // Beside the key there may be several; below it each line begins with one.
-        for (const token of value.split(/[\s,;()[\]]+/, index === 0 ? 40 : 1)) {
+        const hosts = ZONE_LINE.exec(value)?.[1] ?? value;
+        for (const token of hosts.split(/[\s,;()[\]]+/, index === 0 ? 40 : 1)) {
           const host = token.toLowerCase().replace(/\.$/, "");
           const isItself = key === "dns" && host === domain; // .dk prints the Unicode name under this key
           const isHost = HOST_NAME.test(token) && !isItself && host !== this.#format?.empty;

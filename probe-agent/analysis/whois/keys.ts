@@ -24,7 +24,7 @@ export const KEYS = {
   expires: keys(
     `registry expiry date, expiration date, expiry date, expires, expires on, expire, expire date,
      registrar registration expiration date, expiration, expiration time, expiry, exp date, paid till, renewal date,
-     domain expires, domain expiration date, record expires on, valid until, validity, domain datebilleduntil,
+     domain expires, domain expiration date, record expires on, expired, record expired, valid until, validity, domain datebilleduntil,
      fecha de vencimiento, 有効期限, 사용 종료일`,
   ),
   status: keys("domain status, status, registration status, eppstatus, epp status, 状態"),
@@ -39,5 +39,5 @@ export const KEYS = {
      registered through, registrar handle, 등록대행자`,
   ),
   company: keys("organization, organisation, organization name, organisation name, org"),
-  holder: keys("registrant, registrant name, owner, holder, holder of domain name"),
+  holder: keys("registrant, registrant name, owner, holder, holder of domain name, domain holder"),
 } as const;

@@ -94,7 +94,7 @@ class LineReader implements WhoisText {
       this.#add(field.key, field.value, indent);
       const isBare = bare !== said || HEADINGS.test(field.key) || field.key === "domain" || field.bracketed === true;
       if (field.value === "") this.#heading = { key: field.key, indent, bare: isBare };
-    } else if (HEADINGS.test(bare) && (current === null || current.values.length > 0)) {
+    } else if (HEADINGS.test(inEnglish(bare)) && (current === null || current.values.length > 0)) {
       this.#add(normal(bare), "", indent);
       this.#heading = { key: normal(bare), indent, bare: true };
     } else if (current !== null && current.values.length < MAX_VALUES) current.values.push(bare);
@@ -155,8 +155,13 @@ function withoutLeaders(value: string): string {
   return value.slice(leaders.length).trim();
 }
 
+/** "Nome de domínio / Domain Name": the part after the last such stroke is English. */
+function inEnglish(label: string): string {
+  return label.slice(label.lastIndexOf(" / ") + 1).replace(/^\/ /, "");
+}
+
 function normal(key: string): string {
-  const bare = splitNote(key, "()")?.bare ?? key;
+  const bare = inEnglish(splitNote(key, "()")?.bare ?? key);
   return withoutTrailing(bare, (character) => character === "." || character.trim() === "")
     .replaceAll(/[\s_-]+/g, " ")
     .trim()

@@ -34,7 +34,7 @@ const IANA = "whois.iana.org";
  * One entry a registry, with the source of its facts. Answers of the servers are published as test material of WHOIS
  * clients (github.com/weppos/whois and whois-parser, flipbit/whois, richardpenman/whois, likexian/whois-parser), all
  * read on 2026-11-22; the year is that of the answers. A registry without an entry writes the common forms, among them
- * those of .es, .hm, .hu, .id, .it, .lk and .nc.
+ * those of .es, .hm, .hu, .id, .it, .lk, .ly, .mx, .nc, .pt and .th.
  */
 export const REGISTRIES: readonly RegistryFormat[] = [
   // NIC Uruguay and NIC Venezuela (CONATEL), whois.nic.org.uy and whois.nic.ve, 2012 and 2013: one program.
@@ -81,6 +81,15 @@ export const REGISTRIES: readonly RegistryFormat[] = [
     suffixes: ["dz"],
     labels: { description: "registrant", organisme: "registrant", "date de creation": "created", etat: "status" },
   },
+  // ATI, whois.ati.tn, 2014 ("Acivated", as it writes).
+  { suffixes: ["tn"], labels: { acivated: "created", "owner name": "registrant" } },
+  // RESTENA, whois.dns.lu, 2014.
+  {
+    suffixes: ["lu"],
+    labels: { domaintype: "status", "org name": "registrant organization", "org country": "registrant country" },
+  },
+  // NIC .PE, kero.yachay.pe, 2014.
+  { suffixes: ["pe"], labels: { query: "domain name" } },
   // CIRA, whois.cira.ca, 2011: a name that conflicts with another one's.
   { suffixes: ["ca"], states: { unavailable: "unassignable" } },
   // DNS Belgium and EURid, whois.dns.be and whois.eu, 2016.

@@ -41,6 +41,9 @@ describe("the format of a registry", () => {
     "dz",
     "dz-old",
     "es",
+    "tn",
+    "lu",
+    "lu-reserved",
   ])("is the same behind a mirror without a name: %s", (name) => {
     const host = /\.(\w\w)$/.exec(parseWhois(answer(name), "x").domain ?? "")?.[1] ?? "";
     expect(parseWhois(answer(name), "192.0.2.1")).toEqual(
@@ -54,6 +57,23 @@ describe("the format of a registry", () => {
       holder: null,
       updated: "2024-01-02T00:00:00.000Z",
       status: ["ok - Normal state."],
+    });
+  });
+});
+
+describe("a name server", () => {
+  it("written as in a zone file is the host, not the name that it serves", () => {
+    const text = "Domain Name: example.pt\nName Server: example.pt NS ns1.example.net.\nName Server: example.pt\n";
+    expect(parseWhois(text, "whois.nic.example").nameservers).toEqual(["ns1.example.net", "example.pt"]);
+  });
+});
+
+describe("a label in two languages", () => {
+  it("is read by its English part", () => {
+    const text = "Nome / Domain Name: example.test\nData / Creation Date (dd/mm/yyyy): 02/03/2020\nZip/Code: 1\n";
+    expect(parseWhois(text, "whois.nic.pt")).toMatchObject({
+      domain: "example.test",
+      created: "2020-03-02T00:00:00.000Z",
     });
   });
 });
@@ -72,6 +92,11 @@ describe("a date of a registry", () => {
     ["Sun Mar 30 23:59:00 2031", "2031-03-30T23:59:00.000Z"],
     ["28/04/03", "2003-04-28T00:00:00.000Z"],
     ["05/06/98", "1998-06-05T00:00:00.000Z"],
+    ["16-abr-1997", "1997-04-16T00:00:00.000Z"],
+    ["15-ene-2031", "2031-01-15T00:00:00.000Z"],
+    ["31-ago-2024", "2024-08-31T00:00:00.000Z"],
+    ["01-dic-2024", "2024-12-01T00:00:00.000Z"],
+    ["01/11/2024 23:27:38 EAT", "2024-11-01T20:27:38.000Z"],
   ])("is read: %j", (text, iso) => {
     expect(readWhoisDate(text, "whois.registry.hm")?.iso).toBe(iso);
   });

@@ -36,6 +36,8 @@ const SENTENCES: Readonly<Partial<Record<Verdict, readonly (string | readonly [t
   ],
   reserved: [
     "Name is reserved by afilias",
+    "Sorry, The domain you requested is in the reserved list.",
+    "The domain you requested is prohibited.",
     "Reserved by Registry",
     "Reserved Domain Name",
     "Domain reserved",
