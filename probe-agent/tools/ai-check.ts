@@ -1,8 +1,8 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
+import { findingsOf } from "#probe-agent/analysis/ai/findings.ts";
 import type { LlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/ai/score.ts";
-import type { SemanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
 import type { testBots } from "#probe-agent/analysis/robots/report.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";
@@ -31,18 +31,20 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   const llms = llmsOf(files.llms, readLlms);
   const sitemaps = sitemapsOf(files);
   const tdmrep = { ...fileOf(files.tdmrep), reserved: ownReserved ?? tdm };
-  const { score, grade, checks } = scoreAi({
+  const findings = findingsOf({
+    robotsStatus,
     robotsReadable: readable,
-    welcomeShare: readable === null ? null : welcomeShare(bots),
+    crawlers: guestsOf(bots),
     text: content?.text ?? null,
     structuredData: content === null ? null : content.types.found,
-    llmsTxt: files.llms.known ? llms.exists && llms.valid : null,
+    llmsTxt: files.llms.known ? { exists: llms.exists, valid: llms.valid, error: llms.errors[0] ?? null } : null,
     sitemap: sitemaps.found || files.sitemap.known ? sitemaps.found : null,
-    semanticMarks: content === null ? null : marksOf(content.semantic),
+    semantic: content?.semantic ?? null,
     description: content?.hasDescription ?? null,
-    preferenceStated: statedOrUnknown(readable, states(signals, usage, tdmrep.reserved)),
-    noBlanketBan: !(meta.noai || meta.nosnippet),
+    preferenceStated: states(signals, usage, tdmrep.reserved),
+    bans: [...(meta.noai ? ["noai"] : []), ...(meta.nosnippet ? ["nosnippet or max-snippet:0"] : [])],
   });
+  const { score, grade, checks } = scoreAi(findings);
   return ok({
     domain,
     ...head,
@@ -73,18 +75,9 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
 });
 
 /** Those that train are the owner's policy; those that search and answer bring visitors. */
-function welcomeShare({ bots }: ReturnType<typeof testBots>): number | null {
+function guestsOf({ bots }: ReturnType<typeof testBots>): { known: number; allowed: number } {
   const guests = bots.filter(({ purpose }) => purpose === "search" || purpose === "assistant");
-  return guests.length === 0 ? null : guests.filter(({ allowed }) => allowed).length / guests.length;
-}
-
-function marksOf({ main, article, h1, headings_ordered: ordered }: SemanticHtml): number {
-  return [main, article, h1 === 1, ordered && h1 > 0].filter(Boolean).length;
-}
-
-/** Where robots.txt could not be asked for, that nothing is stated is not known. */
-function statedOrUnknown(readable: boolean | null, stated: boolean): boolean | null {
-  return stated || readable !== null ? stated : null;
+  return { known: guests.length, allowed: guests.filter(({ allowed }) => allowed).length };
 }
 
 function states(

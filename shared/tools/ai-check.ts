@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Site } from "#shared/tools/fields.ts";
 import { robots } from "#shared/tools/robots.ts";
+import { HEADINGS_IN_ORDER } from "#shared/tools/seo-audit/content.ts";
 import {
   count,
   integer,
@@ -49,8 +50,11 @@ const Result = Type.Object({
       id: text("Stable name"),
       score: points("Points earned; 0 where na"),
       max: points("Points to be had"),
-      status: word(["pass", "partial", "fail", "na"], "na: could not be told, left out of the score"),
-      detail: text("What it is about"),
+      status: word(
+        ["pass", "partial", "fail", "na"],
+        "na: could not be told, or counted by another check; left out of the score",
+      ),
+      detail: text("What was found, one sentence; where na, why it does not count"),
     }),
     "What the score is made of; crawlers that train models are policy and not part of it",
   ),
@@ -115,7 +119,7 @@ const Result = Type.Object({
         header: truth("A header element"),
         footer: truth("A footer element"),
         h1: count("h1 elements"),
-        headings_ordered: truth("No heading skips a level"),
+        headings_ordered: HEADINGS_IN_ORDER,
       },
       "Elements that say what is what; null where the page is no HTML",
     ),

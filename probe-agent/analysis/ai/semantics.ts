@@ -1,6 +1,7 @@
 import { isTag, type Element } from "domhandler";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 
 /** How a page says by its elements what is what. */
@@ -12,7 +13,7 @@ export interface SemanticHtml {
   readonly footer: boolean;
   /** h1 elements. */
   readonly h1: number;
-  /** No heading skips a level downwards. */
+  /** headingsInOrder. */
   readonly headings_ordered: boolean;
 }
 
@@ -22,8 +23,8 @@ export function semanticHtml(page: Page): SemanticHtml {
   const levels: number[] = [];
   for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
     seen.add(roleOf(element) ?? element.name);
-    const [, level] = /^h([1-6])$/.exec(element.name) ?? [];
-    if (level !== undefined) levels.push(Number(level));
+    const level = headingLevel(element);
+    if (level !== null) levels.push(level);
   }
   return {
     main: seen.has("main"),
@@ -32,7 +33,7 @@ export function semanticHtml(page: Page): SemanticHtml {
     header: seen.has("header"),
     footer: seen.has("footer"),
     h1: levels.filter((level) => level === 1).length,
-    headings_ordered: levels.every((level, index) => index === 0 || level <= (levels[index - 1] ?? 0) + 1),
+    headings_ordered: headingsInOrder(levels),
   };
 }
 

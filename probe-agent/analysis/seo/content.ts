@@ -1,6 +1,7 @@
 import type { Element } from "domhandler";
 import { documentBase, resolveUrl } from "#probe-agent/analysis/html/address.ts";
 import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
+import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
@@ -54,7 +55,8 @@ export function readContent(page: Page, pageUrl: string): PageContent {
     language: language === "" ? null : language,
     budget,
   };
-  const headings = { counts: [0, 0, 0, 0, 0, 0], texts: [] as Heading[], outline_ok: true };
+  const headings = { counts: [0, 0, 0, 0, 0, 0], texts: [] as Heading[] };
+  const levels: number[] = [];
   const images = { total: 0, missing_alt: [] as { src: string; line: number }[], missing_alt_total: 0, decorative: 0 };
   const links: Mutable<PageContent["links"]> = {
     total: 0,
@@ -67,19 +69,16 @@ export function readContent(page: Page, pageUrl: string): PageContent {
     uncrawlable_total: 0,
   };
   const isHidden = hiddenElements();
-  let last = 0;
   for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
-    const level = /^h([1-6])$/.exec(element.name)?.[1];
-    if (level !== undefined) {
-      // A level is skipped on the way down only; the first heading is to be the first level.
-      headings.outline_ok &&= Number(level) <= last + 1;
-      last = Number(level);
-      headings.counts[last - 1] = (headings.counts[last - 1] ?? 0) + 1;
-      if (headings.texts.length < MAX_LISTED) headings.texts.push({ level: last, text: nameOf(element, budget) });
+    const level = headingLevel(element);
+    if (level !== null) {
+      levels.push(level);
+      headings.counts[level - 1] = (headings.counts[level - 1] ?? 0) + 1;
+      if (headings.texts.length < MAX_LISTED) headings.texts.push({ level, text: nameOf(element, budget) });
     } else if (element.name === "img") readImage(element, images, lines, isHidden);
     else if (element.name === "a" || element.name === "area") readLink(element, links, lines, context);
   }
-  return { headings: { ...headings, outline_ok: headings.outline_ok && last > 0 }, images, links };
+  return { headings: { ...headings, outline_ok: headingsInOrder(levels) }, images, links };
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -2,6 +2,11 @@ import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { count, integer, list, record, text, truth } from "#shared/tools/shapes.ts";
 
+/** The order of headings, in every tool that reports it. */
+export const HEADINGS_IN_ORDER = truth(
+  "Headings begin with h1 and skip no level on the way down; false without headings",
+);
+
 /** Headings of a page. */
 export const Headings = record(
   {
@@ -15,7 +20,7 @@ export const Headings = record(
       Type.Object({ level: integer("1 to 6"), text: text("What it says, at most 200 characters") }),
       "The first 50 headings in the order of the page",
     ),
-    outline_ok: truth("They begin with h1 and skip no level on the way down"),
+    outline_ok: HEADINGS_IN_ORDER,
   },
   "Headings; null where the answer is no HTML",
 );
