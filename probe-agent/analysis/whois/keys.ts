@@ -24,7 +24,7 @@ export const KEYS = {
   expires: keys(
     `registry expiry date, expiration date, expiry date, expires, expires on, expire, expire date,
      registrar registration expiration date, expiration, expiration time, expiry, exp date, paid till, renewal date,
-     domain expires, domain expiration date, record expires on, expired, record expired, valid until, validity, domain datebilleduntil,
+     domain expires, domain expiration date, record expires on, expires at, expired, record expired, valid until, validity, domain datebilleduntil,
      fecha de vencimiento, 有効期限, 사용 종료일`,
   ),
   status: keys("domain status, status, registration status, eppstatus, epp status, 状態"),

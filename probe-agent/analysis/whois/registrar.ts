@@ -39,6 +39,7 @@ export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
     url: urlOf(
       fields.first([
         "registrar url",
+        "registrar website",
         "sponsoring registrar url",
         "sponsoring registrar website",
         "referral url",

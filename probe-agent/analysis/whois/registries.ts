@@ -34,7 +34,7 @@ const IANA = "whois.iana.org";
  * One entry a registry, with the source of its facts. Answers of the servers are published as test material of WHOIS
  * clients (github.com/weppos/whois and whois-parser, flipbit/whois, richardpenman/whois, likexian/whois-parser), all
  * read on 2026-11-22; the year is that of the answers. A registry without an entry writes the common forms, among them
- * those of .es, .hm, .hu, .id, .it, .lk, .ly, .mx, .nc, .pt and .th.
+ * those of .bg, .es, .hm, .hu, .id, .it, .lk, .lt, .ly, .mx, .nc, .pt and .th.
  */
 export const REGISTRIES: readonly RegistryFormat[] = [
   // NIC Uruguay and NIC Venezuela (CONATEL), whois.nic.org.uy and whois.nic.ve, 2012 and 2013: one program.
@@ -64,6 +64,10 @@ export const REGISTRIES: readonly RegistryFormat[] = [
   { suffixes: ["kg"], labels: { "domain support": "registrar" } },
   // ISOC-IL, whois.isoc.org.il, 2016: "changed: user AT host 19960111 (Assigned)".
   { suffixes: ["il"], labels: { descr: "registrant", "registrar info": "registrar url" }, createdNote: "assigned" },
+  // ISNIC, whois.isnic.is, 2014, and CARNET, whois.dns.hr, 2012: the first line of the description is the holder.
+  { suffixes: ["is", "hr"], labels: { descr: "registrant" } },
+  // IEDR, whois.domainregistry.ie, 2012.
+  { suffixes: ["ie"], labels: { descr: "registrant", renewal: "expires" } },
   // Hostmaster.ua, whois.ua, 2013: UAEPP, and UANIC for older zones ("OK-UNTIL 20140903121852").
   {
     suffixes: ["ua"],

@@ -71,7 +71,7 @@ const RESERVED: readonly RegExp[] = [
   /\b(?:is|has been) (?:reserved|blocked|restricted)\b|^reserved (?:by|name|domain)\b|^(?:the )?(?:registry )?reserved\W*$/i,
   /^(?:the |this )?(?:domain )?name (?:is )?reserved\b|^domain reserved\b|\bis in the reserved list\b/i,
   /^(?:the |this )?domain(?: name)?(?: you requested)? is prohibited\b/i,
-  /\b(?:cannot|can not|may not|is not allowed to) be registered\b|\bnot available for registration\b|\bprohibited (?:name|string)\b/i,
+  /\b(?:cannot|can not|may not|is not allowed to) be registered\b|\bnot available for (?:second level )?registration\b|\bprohibited (?:name|string)\b/i,
   // Names that a trade mark holder has had blocked: Identity Digital's DPML, UNR's Uni EPS, AdultBlock.
   /\bprotected by a dpml\b|\bdpml (?:brand )?(?:block|protection)\b|\bsubscribes to the (?:uni eps|adultblock)\b/i,
 ];

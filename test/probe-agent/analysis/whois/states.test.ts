@@ -36,6 +36,7 @@ const SENTENCES: Readonly<Partial<Record<Verdict, readonly (string | readonly [t
   ],
   reserved: [
     "Name is reserved by afilias",
+    "Not available for second level registration.",
     "Sorry, The domain you requested is in the reserved list.",
     "The domain you requested is prohibited.",
     "Reserved by Registry",
