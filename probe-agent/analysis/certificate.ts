@@ -38,7 +38,7 @@ export interface ChainVerdict {
 const MAX_INTERMEDIATES = 100;
 
 /**
- * Verifies a server's chain: path building (RFC 4158), path validation (RFC 5280 section 6, without policy trees and
+ * Verifies a server's chain: path building (RFC 4158), path validation (RFC 5280 section 6, without
  * revocation), names (RFC 9525), the key sizes and hashes of the web (RSA 2048, no SHA-1 below a root), and the rules of form
  * that any of Chrome, Firefox, Go and OpenSSL enforces by default. Of several paths any good one counts. Dates, key sizes
  * and form bind roots too.

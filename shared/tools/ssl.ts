@@ -10,7 +10,8 @@ import { hostSeenAt } from "#shared/tools/observations.ts";
 
 const TRUST_ERROR =
   "expired, not_yet_valid, self_signed, missing_intermediate, untrusted_root, weak_signature, weak_key, revoked, " +
-  "hostname_mismatch; or, rarer: malformed, bad_signature, not_a_ca, path_too_long, name_constraints, wrong_usage, " +
+  "hostname_mismatch; or, rarer: malformed, bad_signature, not_a_ca, path_too_long, name_constraints, no_valid_policy, " +
+  "wrong_usage, " +
   "unknown_critical_extension";
 
 const Warning = Type.Object({

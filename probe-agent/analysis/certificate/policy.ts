@@ -4,6 +4,7 @@ import { basicConstraints, EXTENSION, keyUsages } from "#probe-agent/analysis/ce
 import { formFaults } from "#probe-agent/analysis/certificate/form.ts";
 import { isStrongKey, isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { keepsPolicy } from "#probe-agent/analysis/certificate/policies.ts";
 import { isExpired, isNotYetValid } from "#probe-agent/analysis/certificate/validity.ts";
 
 /**
@@ -23,6 +24,7 @@ export const TRUST_ERRORS = [
   "not_a_ca",
   "path_too_long",
   "name_constraints",
+  "no_valid_policy",
   "wrong_usage",
   "unknown_critical_extension",
   "weak_signature",
@@ -68,6 +70,7 @@ export function issuerFaults(
     const counted = below.slice(1).filter(({ subject, issuer }) => Buffer.compare(subject, issuer) !== 0).length;
     if (counted > (constraints?.pathLength ?? Infinity)) faults.push("path_too_long");
     if (!withinConstraints(authority, below, options.budget)) faults.push("name_constraints");
+    if (options.isAnchor && !keepsPolicy(below)) faults.push("no_valid_policy");
     return faults;
   });
 }

@@ -106,3 +106,13 @@ export function policies(...oids: readonly string[]): Extension {
 export function requireExplicitPolicy(after: number, critical = true): Extension {
   return extension(OID.policyConstraints, sequence(der(0x80, Uint8Array.of(after))), critical);
 }
+
+/** policyMappings: the issuer's policy, and the one below that stands for it. */
+export function policyMappings(issuer: string, subject: string, critical = false): Extension {
+  return extension(OID.policyMappings, sequence(sequence(encodeOid(issuer), encodeOid(subject))), critical);
+}
+
+/** inhibitAnyPolicy after so many certificates. */
+export function inhibitAnyPolicy(after: number): Extension {
+  return extension("2.5.29.54", integer(after), true);
+}

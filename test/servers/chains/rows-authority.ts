@@ -10,9 +10,8 @@ import {
   keyUsage,
   nameConstraints,
   OID,
-  policies,
   PURPOSE,
-  requireExplicitPolicy,
+  san,
   ski,
   USAGE,
 } from "#test/servers/chains/extensions.ts";
@@ -329,35 +328,17 @@ export const AUTHORITY_ROWS: readonly Row[] = [
     differs: "chrome",
   },
   {
-    name: "critical policy mappings",
-    source: "RFC 5280 section 4.2.1.5; Firefox: unhandled critical extension",
-    change: {
-      intermediate: {
-        set: [
-          policies("1.3.6.1.4.1.55555.1"),
-          extension(
-            OID.policyMappings,
-            sequence(
-              sequence(
-                der(0x06, Buffer.from("2b06010401836303", "hex")),
-                der(0x06, Buffer.from("2b06010401836304", "hex")),
-              ),
-            ),
-            true,
-          ),
-        ],
-      },
-    },
-    errors: ["unknown_critical_extension"],
-    differs: "firefox",
+    name: "an excluded mailbox outside ASCII",
+    source: "RFC 5280 section 4.2.1.6: IA5String; Chrome and Go refuse",
+    change: { intermediate: { set: [nameConstraints(null, [ascii(0x81, "m\u00fcller@other.test")])] } },
+    errors: ["malformed"],
+    differs: "chrome",
   },
   {
-    name: "a policy is required and all have it",
-    source: "RFC 5280 section 6.1.3",
-    change: {
-      intermediate: { set: [requireExplicitPolicy(0), policies("2.23.140.1.2.1")] },
-      leaf: { set: [policies("2.23.140.1.2.1")] },
-    },
-    errors: [],
+    name: "an empty list of alternative names of the intermediate",
+    source: "RFC 5280 section 4.2.1.6: SIZE (1..MAX); Chrome refuses",
+    change: { intermediate: { set: [san([])] } },
+    errors: ["malformed"],
+    differs: "chrome",
   },
 ];

@@ -299,6 +299,16 @@ export const ENCODING_ROWS: readonly Row[] = [
     differs: "chrome",
   },
   {
+    name: "an issuer's name with characters its type has not",
+    source: "X.680 section 41.4: no @ in PrintableString; Chrome and Go refuse",
+    change: {
+      intermediate: { subject: commonName("pki@chains.test", 0x0c) },
+      leaf: { issuer: commonName("pki@chains.test", 0x13) },
+    },
+    errors: ["malformed"],
+    differs: "chrome",
+  },
+  {
     name: "a subject that is not UTF-8",
     source: "X.680 section 41.16; Go and OpenSSL refuse",
     change: { leaf: { subject: commonName("b\u00fccher", 0x0c) } },

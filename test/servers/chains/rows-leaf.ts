@@ -271,6 +271,13 @@ export const LEAF_ROWS: readonly Row[] = [
     differs: "go",
   },
   {
+    name: "an empty list of policies",
+    source: "RFC 5280 section 4.2.1.4: SIZE (1..MAX); Chrome refuses",
+    change: { leaf: { set: [policies()] } },
+    errors: ["malformed"],
+    differs: "chrome",
+  },
+  {
     name: "no authority key identifier in the leaf",
     source: "RFC 5280 section 4.2.1.1",
     change: { leaf: { drop: [OID.aki] } },

@@ -12,13 +12,14 @@ import { buildChain, CHAIN_HOST, type Chain } from "#test/servers/chains/build.t
 import { AUTHORITY_ROWS } from "#test/servers/chains/rows-authority.ts";
 import { ENCODING_ROWS } from "#test/servers/chains/rows-encoding.ts";
 import { LEAF_ROWS } from "#test/servers/chains/rows-leaf.ts";
+import { POLICY_ROWS } from "#test/servers/chains/rows-policy.ts";
 import { DIFFERENCES, type Row } from "#test/servers/chains/row.ts";
 import { pemOf } from "#test/servers/chains/writer.ts";
 import { HAS_OPENSSL } from "#test/servers/openssl.ts";
 
 if (!HAS_OPENSSL) console.log("skipped: broken chains beside openssl verify: no openssl on this machine");
 
-const ROWS: readonly Row[] = [...LEAF_ROWS, ...AUTHORITY_ROWS, ...ENCODING_ROWS];
+const ROWS: readonly Row[] = [...LEAF_ROWS, ...AUTHORITY_ROWS, ...POLICY_ROWS, ...ENCODING_ROWS];
 const MADE = new Date(Math.floor(Date.now() / 1000) * 1000);
 const folder = mkdtempSync(join(tmpdir(), "chains-"));
 afterAll(() => rmSync(folder, { recursive: true }));
