@@ -2,7 +2,6 @@ import { readHtml } from "#probe-agent/analysis/html.ts";
 import { parseLlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
 import { isJsonObject } from "#probe-agent/analysis/ai/json-object.ts";
 import { aiPage } from "#probe-agent/analysis/ai/page.ts";
-import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
 import { readCookies } from "#probe-agent/analysis/cookies/report.ts";
 import { cspReport } from "#probe-agent/analysis/csp/report.ts";
 import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-headers.ts";
@@ -34,7 +33,6 @@ export const ANALYSES = {
   csp: onPage(cspReport),
   security: onPage(securityReport),
   trackers: onPage(trackersReport),
-  cms: onPage(cmsReport),
   health: onPage(healthReport),
   "seo-page": onPage(readSeoPage),
   "seo-audit": auditSeo,

@@ -1,5 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import { MAX_HEADERS_BYTES, type emailHeader } from "#shared/tools/email-header.ts";
+import type { emailHeader } from "#shared/tools/email-header.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { describeAlignment } from "#probe-agent/analysis/email-headers/alignment.ts";
 import { readAddresses } from "#probe-agent/analysis/email-headers/address-rows.ts";
 import { readArrival } from "#probe-agent/analysis/email-headers/arrival.ts";

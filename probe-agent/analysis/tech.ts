@@ -3,6 +3,7 @@ import { runTest, type Match } from "#probe-agent/analysis/tech/match.ts";
 import type { Pattern } from "#probe-agent/analysis/tech/pattern.ts";
 import { resolveFindings, type Finding } from "#probe-agent/analysis/tech/resolve.ts";
 import type { Rule, TechRules } from "#probe-agent/analysis/tech/rule.ts";
+import type { Page } from "#probe-agent/analysis/html.ts";
 import { readSubject, type Subject, type TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import { toTechnologies, type Technology } from "#probe-agent/analysis/tech/technology.ts";
 
@@ -18,6 +19,8 @@ export interface Watch {
   readonly skip?: ReadonlySet<string>;
   /** Asked before each test of a rule; false ends the search with what has been found. */
   goOn?(rule: Rule): boolean;
+  /** The page parsed already; its `html` is then left alone. */
+  readonly parsed?: Page;
 }
 
 /** What a search found. */
@@ -34,7 +37,7 @@ export function detect(page: TechPage, rules: TechRules | RuleObjects): Technolo
 
 /** `detect` for rules and pages that may take long. */
 export function detectWatched(page: TechPage, rules: TechRules, watch: Watch = {}): Detection {
-  const search = new Search(readSubject(page), watch);
+  const search = new Search(readSubject(page, watch.parsed), watch);
   const waiting = new Set(rules.rules.filter((rule) => watch.skip?.has(rule.name) !== true));
   let findings = new Map<string, Finding>();
   for (;;) {

@@ -1,23 +1,20 @@
 import type { Clock } from "#shared/clock.ts";
 import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/analyses.ts";
-import type { AnalysisAnswer, AnalysisOrder } from "#probe-agent/net/analyses/messages.ts";
+import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/net/analyses/messages.ts";
+import type { AnalysisThread } from "#probe-agent/net/analyses/threads.ts";
 import { isHeavy } from "#probe-agent/net/analyses/weight.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Analysed, AnalysesPort } from "#probe-agent/net/port/analyses.ts";
-import { createPool } from "#probe-agent/net/workers/pool.ts";
+import type { Pool } from "#probe-agent/net/workers/pool.ts";
 import { cancelled } from "#probe-agent/net/workers/cancelled.ts";
-import { LOOK_MS, startThread, type Thread } from "#probe-agent/net/workers/thread.ts";
+import { LOOK_MS } from "#probe-agent/net/workers/thread.ts";
 
 /** What analyses are made with. */
 export interface AnalysesOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Megabytes of each thread's heap; default: what a page of 5 MB and 300,000 elements needs, twice. */
-  readonly heapMb?: number;
-  /** The threads' program; tests have another. */
-  readonly entry?: URL;
+  readonly threads: Pool<AnalysisThread>;
 }
 
-const HEAP_MB = 512;
 /**
  * The longest an analysis may be at work, milliseconds: what the worst page of 5 MB takes (2.5 s), and as much again and
  * more, since its thread gives way to all others.
@@ -31,18 +28,9 @@ const LIGHT_BYTES = 16 * 1024;
 const ATTEMPTS = 2;
 
 type Late = "busy" | "too_slow";
-type AnalysisThread = Thread<string, AnalysisAnswer>;
 
-const ENTRY = new URL("analyses/main.ts", import.meta.url);
-
-/** Makes the one pool of an agent; each job's port ends with its job. */
-export function createAnalyses({
-  clock,
-  heapMb = HEAP_MB,
-  entry = ENTRY,
-}: AnalysesOptions): (limits: JobLimits) => AnalysesPort {
-  const threads = createPool<AnalysisThread>({ start: () => startThread({ entry, heapMb }), clock });
-
+/** Makes the analyses of an agent; each job's port ends with its job. */
+export function createAnalyses({ clock, threads }: AnalysesOptions): (limits: JobLimits) => AnalysesPort {
   async function analyse(order: AnalysisOrder, ms: number, until: number, signal: AbortSignal) {
     return await threads.use<Analysed<unknown>>({ until, signal }, async (borrow) => {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -64,14 +52,17 @@ export function createAnalyses({
       type Report = ReportOf<Name>;
       if (!isHeavy(input, LIGHT_BYTES)) return { ok: true, report: ANALYSES[name](input as never) as Report };
       const until = deadline - RESERVE_MS;
-      const analysed = await Promise.race([analyse({ name, input }, ms, until, signal), cancelled(signal)]);
+      const analysed = await Promise.race([
+        analyse({ kind: "analysis", name, input }, ms, until, signal),
+        cancelled(signal),
+      ]);
       return typeof analysed === "string" ? { ok: false, reason: analysed } : (analysed as Analysed<Report>);
     },
   });
 }
 
 /** What was thrown there is thrown here: a bug, which the job's log tells of. */
-function reportOf(answer: AnalysisAnswer): Analysed<unknown> {
+function reportOf(answer: ThreadAnswer): Analysed<unknown> {
   if (!answer.ok) throw answer.error;
   return answer;
 }

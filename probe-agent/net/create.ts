@@ -1,6 +1,7 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { createAnalyses } from "#probe-agent/net/analyses.ts";
+import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
@@ -49,8 +50,10 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const traceFor = createTrace({ host, egress, clock });
   const whoisFor = createWhois({ clock, egress });
   const smtpFor = createSmtp({ clock, egress });
-  const analysesFor = createAnalyses({ clock });
-  const techFor = createTech({ clock, rules: deps.data.techRules });
+  const rules = deps.data.techRules;
+  const threads = createAnalysisThreads({ clock, rules });
+  const analysesFor = createAnalyses({ clock, threads });
+  const techFor = createTech({ clock, threads, rules });
   const browserFor = deps.browser === undefined ? null : createBrowser({ ...deps.browser, clock, egress, userAgent });
   return (limits, emit) => {
     const dns = dnsFor(limits);

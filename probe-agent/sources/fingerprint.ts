@@ -4,19 +4,21 @@ import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
 import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/certificate/names.ts";
 import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
-import { readText } from "#probe-agent/analysis/html.ts";
+import type { CmsReport } from "#probe-agent/analysis/cms/report.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { TechUnknown } from "#probe-agent/net/port/tech.ts";
-import type { SeenPage } from "#probe-agent/sources/page.ts";
+import { limitationsOf, rawPageOf, type SeenPage } from "#probe-agent/sources/page.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 import { within } from "#probe-agent/within.ts";
 
 /** What a page was found to use. */
 export interface Fingerprint {
   readonly technologies: readonly Technology[];
+  /** What shows the content management system; null unless asked for. */
+  readonly system: CmsReport | null;
   /** Where evidence was looked for beside the page: robots, dns, certificate. */
   readonly sources: readonly string[];
   /** Patterns of the rules that could not be used. */
@@ -43,9 +45,16 @@ const FAILURES: Readonly<Record<TechUnknown["reason"], string>> = {
   broken: "the rules could not be run",
 };
 
-/** Gathers what shows the technologies of a page and holds it against the rules. Fails only where the search itself does. */
-export async function fingerprint(net: Net, seen: SeenPage): Promise<Outcome<Fingerprint>> {
-  const { snapshot, contentType, isHtml } = seen;
+/**
+ * Gathers what shows the technologies of a page and holds it against the rules. Fails only where the search itself does.
+ * `withSystem`: also what shows its content management system, from the same parse.
+ */
+export async function fingerprint(
+  net: Net,
+  seen: SeenPage,
+  { withSystem = false }: { readonly withSystem?: boolean } = {},
+): Promise<Outcome<Fingerprint>> {
+  const { snapshot } = seen;
   const { hostname, origin } = new URL(snapshot.finalUrl);
   const patience = Math.min(BESIDE_MS, net.remainingMs() / 3);
   const [robots, dns] = await Promise.all([
@@ -53,21 +62,22 @@ export async function fingerprint(net: Net, seen: SeenPage): Promise<Outcome<Fin
     within(patience, gatherDns(net, hostname, patience - MARGIN_MS), null),
   ]);
   const issuer = issuerNames(snapshot.final.tls?.chain[0]);
-  const subject: TechPage = {
+  const page: TechPage = {
     url: snapshot.finalUrl,
     headers: snapshot.final.headers,
     cookies: cookiesOf(seen, net.now()),
-    html: isHtml ? readText(snapshot.body.bytes, contentType).text : "",
     robots: robots?.known === true ? robots.text : null,
     dns: dns?.records ?? {},
     certIssuer: issuer,
   };
-  const found = await net.tech.detect(subject, Math.min(SEARCH_MS, net.remainingMs() - RESERVE_MS));
+  const question = { page, raw: rawPageOf(seen), withSystem };
+  const found = await net.tech.detect(question, Math.min(SEARCH_MS, net.remainingMs() - RESERVE_MS));
   if (!found.ok) return failed("response", "probe", found.reason, FAILURES[found.reason]);
-  const { technologies, suspended, unfinished, unusable } = found;
+  const { technologies, system, truncated, suspended, unfinished, unusable } = found;
   const named = suspended.slice(0, MAX_NAMED).join(", ");
   return ok({
     technologies,
+    system,
     unusable,
     sources: [
       ...(robots?.known === true && robots.text !== null ? ["robots"] : []),
@@ -75,6 +85,7 @@ export async function fingerprint(net: Net, seen: SeenPage): Promise<Outcome<Fin
       ...(issuer.length > 0 ? ["certificate"] : []),
     ],
     limitations: [
+      ...limitationsOf(seen, truncated),
       "Scripts were read, not run: technologies that show only in a browser's JavaScript are missing.",
       ...(suspended.length === 0
         ? []

@@ -106,10 +106,13 @@ export async function readWhatCan<Name extends PageAnalysisName>(
 /** Said where the HTML of a page is left out. */
 export const UNREAD = "The page takes too much to analyse: what its HTML says is not known.";
 
-function inputOf<Facts>({ snapshot, contentType }: SeenPage, body: Uint8Array | null, facts: Facts): PageInput<Facts> {
-  const { finalUrl, final } = snapshot;
-  const raw: RawPage = { url: finalUrl, status: final.code, headers: final.headers, contentType, body };
-  return { raw, facts };
+function inputOf<Facts>(seen: SeenPage, body: Uint8Array | null, facts: Facts): PageInput<Facts> {
+  return { raw: { ...rawPageOf(seen), body }, facts };
+}
+
+/** A page as threads take it. */
+export function rawPageOf({ snapshot: { finalUrl, final, body }, contentType }: SeenPage): RawPage {
+  return { url: finalUrl, status: final.code, headers: final.headers, contentType, body: body.bytes };
 }
 
 /** What keeps an answer from being a whole page, one sentence each. `truncated`: the page has more than is looked at. */

@@ -7,7 +7,7 @@ import { lessForeign } from "#probe-agent/analysis/cms/foreign.ts";
 import { findParts, type SystemPart } from "#probe-agent/analysis/cms/parts.ts";
 import { cpeWithVersion, type Technology } from "#probe-agent/analysis/tech/technology.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
-import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
+import { seePage } from "#probe-agent/sources/page.ts";
 import { confirmSystem, type Confirmed } from "#probe-agent/tools/cms/confirm.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -25,11 +25,10 @@ export const cms = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url, { timeoutMs: PAGE_MS });
   if (seen.status !== "ok") return seen;
   const { head, observedAt } = seen.data;
-  const [read, found] = await Promise.all([readWhatCan(net, seen.data, "cms", {}), fingerprint(net, seen.data)]);
+  const found = await fingerprint(net, seen.data, { withSystem: true });
   if (found.status !== "ok") return found;
-  if (read.status !== "ok") return read;
-  const { assets, shopifyTheme } = read.data.report;
-  const technologies = found.data.technologies;
+  const { technologies, system: shownSystem } = found.data;
+  const { assets, shopifyTheme } = shownSystem ?? { assets: [], shopifyTheme: null };
   const chosen = chooseSystems(technologies);
   const { pageBuilders, ecommerce, hosting, frontEnd } = chosen;
   // A front end may well draw on the system whose pictures it shows.
@@ -61,7 +60,7 @@ export const cms = implement(contract, async (net, { url }) => {
     latest_version: null,
     source: ["page", ...found.data.sources, ...(confirmed?.confirmed === true ? ["well_known_files"] : [])],
     observed_at: observedAt,
-    limitations: [...read.data.limitations, ...found.data.limitations, ...sentences(system, confirmed)],
+    limitations: [...found.data.limitations, ...sentences(system, confirmed)],
   });
 });
 

@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { techDetect as contract } from "#shared/tools/tech-detect.ts";
 import { reportTechnologies } from "#probe-agent/analysis/tech/report.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
-import { limitationsOf, seePage } from "#probe-agent/sources/page.ts";
+import { seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** For the page itself, so that there is time left to look at it. */
@@ -25,6 +25,6 @@ export const techDetect = implement(contract, async (net, { url }) => {
     rules: { technologies: net.data.techRules.technologies.length, unusable: found.data.unusable },
     source: ["page", ...found.data.sources],
     observed_at: observedAt,
-    limitations: [...limitationsOf(seen.data), ...cut, ...found.data.limitations],
+    limitations: [...cut, ...found.data.limitations],
   });
 });

@@ -9,11 +9,9 @@ import {
   DkimSignature,
   ReceivedSpf,
 } from "#shared/tools/email-header/authentication.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { TRACE_FIELDS } from "#shared/tools/email-header/trace.ts";
 import { count, list, number, OBSERVED_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
-
-/** Octets of headers that are read; more is refused. */
-export const MAX_HEADERS_BYTES = 256 * 1024;
 
 const EXAMPLE = [
   "Received: from mail.example.com (mail.example.com [192.0.2.1]) by mx.example.net with ESMTPS id a1;",

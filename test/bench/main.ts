@@ -11,6 +11,7 @@ import { benchFleet } from "#test/bench/fleet.ts";
 import { benchHealth } from "#test/bench/health.ts";
 import { benchMcp } from "#test/bench/mcp.ts";
 import { benchOpen } from "#test/bench/open.ts";
+import { benchPages } from "#test/bench/pages.ts";
 import { benchPing } from "#test/bench/ping.ts";
 import { makeFolder, readPssMb, startProduct } from "#test/bench/product.ts";
 import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
@@ -45,6 +46,7 @@ try {
     }),
   );
   say(row("memory of the agent 60 s after ready (PSS)", readPssMb(product.processes.agent), "MB", { atMost: 130 }));
+  say(...(await benchPages(product)));
   const catalogue = await benchCatalogue(product);
   say(...catalogue);
   say(...(await benchChecks(product, catalogue[0]?.value ?? 0)));

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { AGENT_MEMORY } from "#shared/client/agent-memory.ts";
 import { SETTING_ROWS } from "#shared/settings-parse.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -48,6 +49,11 @@ describe.each(UNITS)("%s.service", (unit) => {
     for (const [name, value] of Object.entries(hardened)) expect(service.get(name), name).toEqual([value]);
     // V8 writes the code it runs.
     expect(service.has("MemoryDenyWriteExecute")).toBe(false);
+  });
+
+  it.runIf(unit === "vantage-agent")("keeps the agent's memory as the launcher does", () => {
+    const given = Object.entries(AGENT_MEMORY).map(([name, value]) => `${name}=${value}`);
+    expect(service.get("Environment")).toEqual(expect.arrayContaining(given));
   });
 
   it("has CAP_NET_RAW where it pings, and nothing where it does not", () => {

@@ -57,6 +57,16 @@ describe("who may know whom", () => {
     ).toEqual([]);
   });
 
+  it("a thread of analyses loads no contract, no schema and no protocol: each has a heap of its own to hold them in", () => {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const loaded = new Set(["probe-agent/net/analyses/main.ts"]);
+    for (const path of loaded) for (const next of byPath.get(path)?.loads ?? []) loaded.add(next);
+    expect(loaded.size).toBeGreaterThan(100);
+    expect([...loaded].filter((path) => /^(typebox|@grpc|@bufbuild)|^shared\/(schema|protocol)/.test(path))).toEqual(
+      [],
+    );
+  });
+
   it("shared does no I/O, the client and the edges of both processes excepted", () => {
     const shared = product.filter(
       (file) => file.path.startsWith("shared/") && !/^shared\/(client|process)\//.test(file.path),

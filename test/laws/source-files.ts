@@ -15,6 +15,8 @@ export interface SourceFile {
   readonly lines: number;
   /** Modules it names in import and export clauses and dynamic imports: ours as paths from the root, others as written. */
   readonly imports: readonly string[];
+  /** Those of them that are loaded at run time: not by `import type` and `export type`, nor by `{ type A }` alone. */
+  readonly loads: readonly string[];
 }
 
 const OURS = ["control-plane", "probe-agent", "shared", "deploy", "test"];
@@ -31,14 +33,23 @@ export function readSourceFiles(rooms: readonly string[] = OURS): readonly Sourc
 function readSourceFile(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), "utf8");
   const withoutComments = text.replaceAll(/^\s*\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$|\s\/\/ .*$/gm, "");
-  const imports = Array.from(
+  const clauses = Array.from(
     withoutComments.matchAll(
-      /(?:^|\s)(?:import|export)\s[^"';]*?from\s+"([^"]+)"|import\("([^"]+)"\)|^import\s+"([^"]+)"/gm,
+      /(?:^|\s)(?:import|export)\s([^"';]*?)from\s+"([^"]+)"|import\("([^"]+)"\)|^import\s+"([^"]+)"/gm,
     ),
-    (match) => resolve(path, match[1] ?? match[2] ?? match[3] ?? ""),
+    ([, names = "", from, dynamic, bare]) => ({ names, module: resolve(path, from ?? dynamic ?? bare ?? "") }),
   );
+  const imports = clauses.map(({ module }) => module);
+  const loads = clauses.filter(({ names }) => !isTypeOnly(names)).map(({ module }) => module);
   const code = withoutComments.replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""');
-  return { path, text, code, lines: text.split("\n").length - 1, imports };
+  return { path, text, code, lines: text.split("\n").length - 1, imports, loads };
+}
+
+/** Whether what stands between `import` and `from` names types alone. */
+function isTypeOnly(names: string): boolean {
+  if (/^type\s/.test(names)) return true;
+  const list = /^\{([^}]*)\}\s*$/.exec(names)?.[1]?.split(",") ?? [];
+  return list.length > 0 && list.every((name) => /^\s*(?:type\s|$)/.test(name));
 }
 
 function resolve(from: string, specifier: string): string {

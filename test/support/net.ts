@@ -1,6 +1,7 @@
 import { createEgress, type Egress } from "#shared/egress.ts";
 import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
 import { createAnalyses } from "#probe-agent/net/analyses.ts";
+import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
@@ -32,7 +33,7 @@ export function dnsPort(
   return dns(options.limits ?? jobLimits());
 }
 
-const analysesFor = createAnalyses({ clock: systemClock });
+const analysesFor = createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) });
 
 /** A Net of the ports given, with analyses, which reach nothing; touching another one throws. `events` collects what the tool emits. */
 export function netOf(

@@ -21,6 +21,12 @@ export interface ReadPage extends Omit<RawPage, "body"> {
   readonly unread: boolean;
 }
 
+/** Decodes and parses a page as it came. */
+export function readRawPage({ body, ...rest }: RawPage): ReadPage {
+  const page = body !== null && isHtml(rest.contentType, body) ? readPage(body, rest.contentType) : null;
+  return { ...rest, page, unread: body === null };
+}
+
 /** What an analysis of a page works on: the page, and what else it has to know. */
 export interface PageInput<Facts> {
   readonly raw: RawPage;
@@ -41,8 +47,8 @@ export type NoFacts = Readonly<Record<string, never>>;
 export function onPage<Report, Facts = NoFacts>(
   analyse: (page: ReadPage, facts: Facts) => Report,
 ): (input: PageInput<Facts>) => PageReport<Report> {
-  return ({ raw: { body, ...rest }, facts }) => {
-    const page = body !== null && isHtml(rest.contentType, body) ? readPage(body, rest.contentType) : null;
-    return { report: analyse({ ...rest, page, unread: body === null }, facts), truncated: page?.truncated === true };
+  return ({ raw, facts }) => {
+    const read = readRawPage(raw);
+    return { report: analyse(read, facts), truncated: read.page?.truncated === true };
   };
 }

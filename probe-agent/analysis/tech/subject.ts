@@ -1,5 +1,5 @@
 import { isTag, isText, type ChildNode, type Document } from "domhandler";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import type { MetaTag } from "#probe-agent/analysis/html/page.ts";
 import { Elements } from "#probe-agent/analysis/tech/elements.ts";
@@ -41,9 +41,9 @@ const MAX_ENTRY = 8192;
 const MAX_LISTED = 2000;
 const JAVASCRIPT = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script)$/i;
 
-/** Reads a page for rules. */
-export function readSubject(page: TechPage): Subject {
-  const { document, facts, text } = readHtml(page.html ?? "");
+/** Reads a page for rules. `parsed`: its HTML, where that is parsed already. */
+export function readSubject(page: TechPage, parsed: Page = readHtml(page.html ?? "")): Subject {
+  const { document, facts, text } = parsed;
   const contents = readContents(document.root);
   const base = baseOf(page.url, facts.baseHref);
   const loaded = facts.links.filter(

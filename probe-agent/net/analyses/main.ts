@@ -1,20 +1,23 @@
 // A thread of the agent that analyses what strangers send. It knows the analyses by name and nothing of the world.
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { ANALYSES } from "#probe-agent/analysis/analyses.ts";
-import type { AnalysisAnswer, AnalysisOrder } from "#probe-agent/net/analyses/messages.ts";
+import { createTechSearch } from "#probe-agent/net/analyses/tech-search.ts";
+import type { AnalysisOrder, TechOrder, ThreadAnswer, ThreadStart } from "#probe-agent/net/analyses/messages.ts";
 import { giveWay } from "#probe-agent/net/workers/give-way.ts";
 
 giveWay();
+const searchTechnologies = createTechSearch(workerData as ThreadStart, () => performance.now());
 
-function run({ name, input }: AnalysisOrder): AnalysisAnswer {
+function run(order: AnalysisOrder | TechOrder): ThreadAnswer {
   try {
-    return { ok: true, report: ANALYSES[name](input as never) };
+    const report = order.kind === "analysis" ? ANALYSES[order.name](order.input as never) : searchTechnologies(order);
+    return { ok: true, report };
   } catch (error) {
     return { ok: false, error };
   }
 }
 
-parentPort?.on("message", (order: AnalysisOrder) => {
+parentPort?.on("message", (order: AnalysisOrder | TechOrder) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(run(order));
 });

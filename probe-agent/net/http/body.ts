@@ -97,7 +97,9 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
         if (!whole && !truncated && transferred > 0) failure ??= "truncated_encoding";
       }
       stop();
-      const bytes = store.subarray(0, decoded);
+      // A copy of what was kept: the store is up to twice as large, and a view would keep it, and take it to threads, whole.
+      const bytes = store.length === decoded ? store : Buffer.from(store.subarray(0, decoded));
+      store = bytes;
       return {
         bytes,
         transferredBytes: transferred,

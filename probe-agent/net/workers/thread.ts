@@ -41,7 +41,7 @@ export interface Thread<Hello, Answer> {
 /** Between two looks at a thread at work, milliseconds. */
 export const LOOK_MS = 100;
 /** Megabytes for what lives short; part of no other limit. */
-const YOUNG_MB = 32;
+const YOUNG_MB = 12;
 /** A thread is ready within this time. */
 const START_MS = 10_000;
 

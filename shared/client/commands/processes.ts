@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withAgentMemory } from "#shared/client/agent-memory.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts";
 import { PROGRAMS } from "#shared/client/programs.ts";
@@ -19,7 +20,8 @@ export function addProcesses(program: Command, context: CommandContext): void {
   for (const { name, does, entry, words } of commands) {
     const rows = settingsOf(name === "agent" ? "agent" : "control-plane");
     addSettingFlags(program.command(name).description(does), rows).action(async (flags: Record<string, unknown>) => {
-      context.exit(await runProgram(entry, words, withFlags(context.environment, rows, flags)));
+      const environment = withFlags(context.environment, rows, flags);
+      context.exit(await runProgram(entry, words, name === "agent" ? withAgentMemory(environment) : environment));
     });
   }
 }

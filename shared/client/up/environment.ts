@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { withAgentMemory } from "#shared/client/agent-memory.ts";
 import { formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -26,5 +27,5 @@ export function agentEnvironment(environment: Environment, dataDirectory: string
   const rest = without(environment, "agent");
   const dial = environment["VANTAGE_CONTROL_PLANE"]?.trim() || formatAddress(ownAddress(settings.grpcAddr));
   const cache = compileCache(environment, dataDirectory);
-  return { ...rest, ...cache, VANTAGE_DATA_DIR: dataDirectory, VANTAGE_CONTROL_PLANE: dial };
+  return { ...withAgentMemory(rest), ...cache, VANTAGE_DATA_DIR: dataDirectory, VANTAGE_CONTROL_PLANE: dial };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ANALYSES, type AnalysisName } from "#probe-agent/analysis/analyses.ts";
 import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
-import { createAnalyses, type AnalysesOptions } from "#probe-agent/net/analyses.ts";
+import { createAnalyses } from "#probe-agent/net/analyses.ts";
+import { createAnalysisThreads, type AnalysisThreadsOptions } from "#probe-agent/net/analyses/threads.ts";
 import { isHeavy } from "#probe-agent/net/analyses/weight.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
@@ -13,8 +14,10 @@ const NOW = new Date("2026-11-21T12:00:00Z");
 const BOTS = [{ name: "GPTBot", operator: "OpenAI", purpose: "train" as const }];
 const PROGRAM = new URL("../../support/thread-program.ts", import.meta.url);
 
-function analyses(options: Omit<AnalysesOptions, "clock"> = {}, limits = jobLimits(30_000)) {
-  return createAnalyses({ clock: systemClock, ...options })(limits);
+function analyses(options: Omit<AnalysisThreadsOptions, "clock"> = {}, limits = jobLimits(30_000)) {
+  return createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock, ...options }) })(
+    limits,
+  );
 }
 
 function page(html: string, facts: object = {}) {
@@ -63,7 +66,6 @@ const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
   csp: page(SITE),
   security: page(SITE, SECURITY),
   trackers: page(SITE),
-  cms: page(SITE),
   health: page(SITE, healthFacts satisfies HealthFacts),
   "seo-page": page(SITE, { now: NOW }),
   "seo-audit": { page: ANALYSES["seo-page"](page(SITE, { now: NOW }) as never).report, beside: BESIDE },

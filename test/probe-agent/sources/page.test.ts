@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
 import { createAnalyses } from "#probe-agent/net/analyses.ts";
+import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { AnalysesPort, Unanalysed } from "#probe-agent/net/port/analyses.ts";
@@ -38,7 +39,7 @@ afterAll(() => server.close());
 /** A net whose threads give up on every page, for this reason; what has no body they analyse. */
 function netThat(reason: Unanalysed["reason"]): Net {
   const limits = jobLimits();
-  const real = createAnalyses({ clock: systemClock })(limits);
+  const real = createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) })(limits);
   const analyses: AnalysesPort = {
     run: (name, input, ms) => {
       const raw = "raw" in (input as object) ? (input as { raw: { body: unknown } }).raw : null;

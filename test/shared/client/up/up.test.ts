@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { AGENT_MEMORY } from "#shared/client/agent-memory.ts";
 import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
@@ -131,6 +132,7 @@ test("each process is given its own secrets only, and the agent dials the listen
   const agent = place.given("agent");
   expect(agent).not.toHaveProperty("DATABASE_URL");
   expect(agent).not.toHaveProperty("VANTAGE_ADMIN_TOKEN");
+  expect(agent).toMatchObject(AGENT_MEMORY);
   expect(agent["VANTAGE_CONTROL_PLANE"]).toBe(place.environment["VANTAGE_GRPC_ADDR"]);
   expect(agent["VANTAGE_JOIN_TOKEN"]).toMatch(/^vjt_/);
   expect(place.given("control-plane")).not.toHaveProperty("VANTAGE_PSI_KEY");

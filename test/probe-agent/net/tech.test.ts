@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
 import { createTech } from "#probe-agent/net/tech.ts";
-import { createPool } from "#probe-agent/net/tech/pool.ts";
+import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";
 
@@ -14,23 +14,26 @@ function rulesOf(technologies: Readonly<Record<string, unknown>>): RuleData {
   return { technologies: Object.entries(technologies), categories: [] };
 }
 
-function pool(technologies: Readonly<Record<string, unknown>>) {
-  const run = createPool({ rules: rulesOf(technologies), clock: systemClock });
-  const never = new AbortController().signal;
-  return (html: string, ms = 8000, signal = never) => run({ url: URL, html }, systemClock.monotonic() + ms, signal);
+/** A search by rules, as jobs of `ms` make it. */
+function search(technologies: Readonly<Record<string, unknown>>, { heapMb = 512, clock = systemClock } = {}) {
+  const rules = rulesOf(technologies);
+  const threads = createAnalysisThreads({ clock, rules, heapMb });
+  const techFor = createTech({ rules, clock, threads });
+  return (html: string, ms = 8000, signal = new AbortController().signal) =>
+    techFor({ ...jobLimits(60_000, signal), deadline: Infinity }).detect({ page: { url: URL, html } }, ms);
 }
 
 const GOOD = { html: "good" };
 
 describe("pages looked at in threads", () => {
   it("give what the rules find", async () => {
-    const found = await pool({ Good: GOOD, Other: { html: "other" } })("good");
+    const found = await search({ Good: GOOD, Other: { html: "other" } })("good");
     expect(found).toMatchObject({ ok: true, suspended: [], unfinished: 0, unusable: 0 });
     expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["Good"]);
   });
 
   it("a catastrophic expression costs its own rule alone, and the next page nothing", async () => {
-    const detect = pool({ Before: GOOD, Bad: { text: CATASTROPHIC }, After: GOOD });
+    const detect = search({ Before: GOOD, Bad: { text: CATASTROPHIC }, After: GOOD });
     const started = systemClock.monotonic();
     const found = await detect(`${BOMB} good`);
     expect(systemClock.monotonic() - started).toBeLessThan(8000);
@@ -43,9 +46,8 @@ describe("pages looked at in threads", () => {
 
   it("a rule that was left out is tried again after a while: a hostile page may have been the reason", async () => {
     let ahead = 0;
-    const clock = { monotonic: () => systemClock.monotonic() + ahead };
-    const run = createPool({ rules: rulesOf({ Bad: { text: "(a+)+$" } }), clock });
-    const look = (html: string) => run({ url: URL, html }, clock.monotonic() + 8000, new AbortController().signal);
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
+    const look = search({ Bad: { text: "(a+)+$" } }, { clock });
     expect(await look(BOMB)).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
     expect(await look("aaa")).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
     ahead = 11 * 60_000;
@@ -53,14 +55,14 @@ describe("pages looked at in threads", () => {
   });
 
   it("so do two of them", async () => {
-    const detect = pool({ Bad: { text: CATASTROPHIC }, Good: GOOD, Worse: { html: "(b|b|aa?)+c" } });
+    const detect = search({ Bad: { text: CATASTROPHIC }, Good: GOOD, Worse: { html: "(b|b|aa?)+c" } });
     const found = await detect(`${BOMB} good`);
     expect(found.ok && found.suspended.toSorted()).toEqual(["Bad", "Worse"]);
     expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["Good"]);
   });
 
   it("a page that takes all its time leaves the others theirs", async () => {
-    const detect = pool({ Bad: { text: CATASTROPHIC }, Good: GOOD });
+    const detect = search({ Bad: { text: CATASTROPHIC }, Good: GOOD });
     const slow = detect(BOMB, 4000);
     const quick = systemClock.monotonic();
     expect(await detect("good", 4000)).toMatchObject({ ok: true, suspended: [] });
@@ -70,7 +72,7 @@ describe("pages looked at in threads", () => {
 
   it("without time for the fault to show the answer is too_slow, in time", async () => {
     const started = systemClock.monotonic();
-    expect(await pool({ Bad: { text: CATASTROPHIC } })(BOMB, 600)).toEqual({ ok: false, reason: "too_slow" });
+    expect(await search({ Bad: { text: CATASTROPHIC } })(BOMB, 600)).toEqual({ ok: false, reason: "too_slow" });
     expect(systemClock.monotonic() - started).toBeLessThan(3000);
   });
 
@@ -78,13 +80,13 @@ describe("pages looked at in threads", () => {
     const slow = Object.fromEntries(
       Array.from({ length: 400 }, (_, n) => [`Slow ${n}`, { text: `b[^c]*c{${n + 1}}` }]),
     );
-    const found = await pool({ Good: GOOD, ...slow })(`good ${"ab ".repeat(6000)}`, 1500);
+    const found = await search({ Good: GOOD, ...slow })(`good ${"ab ".repeat(6000)}`, 1500);
     expect(found.ok ? found.unfinished : 0).toBeGreaterThan(0);
     expect(found.ok && found.technologies.map(({ name }) => name)).toContain("Good");
   });
 
   it("more than may wait are told so at once", async () => {
-    const detect = pool({ Bad: { text: CATASTROPHIC } });
+    const detect = search({ Bad: { text: CATASTROPHIC } });
     const answers = await Promise.all(Array.from({ length: 160 }, () => detect(BOMB, 500)));
     const busy = answers.filter((answer) => !answer.ok && answer.reason === "busy");
     expect(busy.length).toBeGreaterThanOrEqual(30);
@@ -93,10 +95,7 @@ describe("pages looked at in threads", () => {
 
   it("a job that ends is not waited for", async () => {
     const abort = new AbortController();
-    const port = createTech({ rules: rulesOf({ Bad: { text: CATASTROPHIC } }), clock: systemClock })(
-      jobLimits(8000, abort.signal),
-    );
-    const answer = port.detect({ url: URL, html: BOMB }, 8000);
+    const answer = search({ Bad: { text: CATASTROPHIC } })(BOMB, 8000, abort.signal);
     setTimeout(() => abort.abort(), 200);
     const started = systemClock.monotonic();
     expect(await answer).toEqual({ ok: false, reason: "cancelled" });
@@ -104,20 +103,35 @@ describe("pages looked at in threads", () => {
   });
 
   it("a page of 300,000 elements is no danger to memory", async () => {
-    const found = await pool({ Good: GOOD })(`good${"<div class='a b' id=x>t".repeat(217_000)}`, 20_000);
+    const found = await search({ Good: GOOD })(`good${"<div class='a b' id=x>t".repeat(217_000)}`, 20_000);
     expect(found).toMatchObject({ ok: true, unfinished: 0 });
   });
 
   it("one that takes more than there is ends its thread, not the agent", async () => {
-    const run = createPool({ rules: rulesOf({ Good: GOOD }), clock: systemClock, heapMb: 48 });
-    const look = (html: string) =>
-      run({ url: URL, html }, systemClock.monotonic() + 10_000, new AbortController().signal);
+    const look = search({ Good: GOOD }, { heapMb: 48 });
     expect(await look("<div class='a b' id=x>t".repeat(200_000))).toEqual({ ok: false, reason: "out_of_memory" });
     expect(await look("good")).toMatchObject({ ok: true, technologies: [{ name: "Good" }] });
   });
 
+  it("a page as received is parsed once, for the rules and for what shows its system", async () => {
+    const rules = rulesOf({ Good: GOOD });
+    const threads = createAnalysisThreads({ clock: systemClock, rules });
+    const port = createTech({ rules, clock: systemClock, threads })(jobLimits(8000));
+    const body = new TextEncoder().encode('good<link rel=stylesheet href="/wp-content/themes/shop/style.css?ver=1.2">');
+    const raw = { url: URL, status: 200, headers: [], contentType: "text/html", body };
+    const question = { page: { url: URL }, raw };
+    expect(await port.detect(question, 8000)).toMatchObject({
+      ok: true,
+      system: null,
+      technologies: [{ name: "Good" }],
+    });
+    const found = await port.detect({ ...question, withSystem: true }, 8000);
+    expect(found).toMatchObject({ ok: true, truncated: false, technologies: [{ name: "Good" }] });
+    expect(found.ok && found.system?.assets.map(({ path }) => path)).toEqual(["/wp-content/themes/shop/style.css"]);
+  });
+
   it("rules that are broken through and through find nothing", async () => {
-    const found = await pool({ A: { html: "(", dom: "p:hover" }, B: 5 })("good");
-    expect(found).toEqual({ ok: true, technologies: [], suspended: [], unfinished: 0, unusable: 3 });
+    const found = await search({ A: { html: "(", dom: "p:hover" }, B: 5 })("good");
+    expect(found).toMatchObject({ ok: true, technologies: [], suspended: [], unfinished: 0, unusable: 3 });
   });
 });

@@ -1,0 +1,50 @@
+import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
+import { readRawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { detectWatched } from "#probe-agent/analysis/tech.ts";
+import { compileRules } from "#probe-agent/analysis/tech/compile.ts";
+import type { TechRules } from "#probe-agent/analysis/tech/rule.ts";
+import {
+  NO_RULE,
+  PROGRESS,
+  type TechOrder,
+  type TechReport,
+  type ThreadStart,
+} from "#probe-agent/net/analyses/messages.ts";
+
+/**
+ * Makes a thread's search for technologies. It compiles the rules at the first page; where it is can be seen from outside
+ * at any time by `progress`, also while an expression runs.
+ */
+export function createTechSearch(
+  { rules: data, progress }: ThreadStart,
+  monotonic: () => number,
+): (order: TechOrder) => TechReport {
+  const place = new Int32Array(progress);
+  const numbers = new Map(data.technologies.map(([name], number) => [name, number]));
+  let compiled: TechRules | null = null;
+
+  return ({ page, raw, withSystem, budgetMs, skip }) => {
+    const until = monotonic() + budgetMs;
+    compiled ??= compileRules(data);
+    const read = raw === null ? null : readRawPage(raw);
+    try {
+      const found = detectWatched(page, compiled, {
+        ...(read?.page == null ? {} : { parsed: read.page }),
+        skip: new Set(skip),
+        goOn({ name }) {
+          Atomics.store(place, PROGRESS.rule, numbers.get(name) ?? NO_RULE);
+          Atomics.add(place, PROGRESS.step, 1);
+          return monotonic() < until;
+        },
+      });
+      return {
+        ...found,
+        system: withSystem && read !== null ? cmsReport(read) : null,
+        truncated: read?.page?.truncated === true,
+        unusable: compiled.unusable,
+      };
+    } finally {
+      Atomics.store(place, PROGRESS.rule, NO_RULE);
+    }
+  };
+}

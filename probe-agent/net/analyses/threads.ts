@@ -1,0 +1,61 @@
+import type { Clock } from "#shared/clock.ts";
+import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import {
+  PROGRESS,
+  type AnalysisOrder,
+  type TechOrder,
+  type ThreadAnswer,
+  type ThreadStart,
+} from "#probe-agent/net/analyses/messages.ts";
+import { createPool, type Pool, type Pooled } from "#probe-agent/net/workers/pool.ts";
+import { startThread, type Order, type ThreadEnd } from "#probe-agent/net/workers/thread.ts";
+
+/** What analysis threads are made with. */
+export interface AnalysisThreadsOptions {
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Rules of the search for technologies; default: none. */
+  readonly rules?: RuleData;
+  /** Megabytes of each thread's heap; default: what a page of 5 MB and 300,000 elements needs, twice. */
+  readonly heapMb?: number;
+  /** The threads' program; tests have another. */
+  readonly entry?: URL;
+}
+
+/** A thread that analyses pages and searches them for technologies. */
+export interface AnalysisThread extends Pooled {
+  /** Where its search for technologies is (PROGRESS). */
+  readonly place: Int32Array;
+  /** One order at a time. */
+  run<Why>(order: Order<Why> & { readonly order: AnalysisOrder | TechOrder }): Promise<ThreadEnd<ThreadAnswer, Why>>;
+}
+
+const HEAP_MB = 512;
+const NO_RULES: RuleData = { technologies: [], categories: [] };
+const ENTRY = new URL("main.ts", import.meta.url);
+
+/**
+ * Makes the one pool of an agent: each thread has a heap and an allocator's arena of its own (about 60 MB at work), so
+ * all analyses share the same few threads.
+ */
+export function createAnalysisThreads({
+  clock,
+  rules = NO_RULES,
+  heapMb = HEAP_MB,
+  entry = ENTRY,
+}: AnalysisThreadsOptions): Pool<AnalysisThread> {
+  return createPool<AnalysisThread>({
+    clock,
+    async start() {
+      const progress = new SharedArrayBuffer(PROGRESS.length * Int32Array.BYTES_PER_ELEMENT);
+      const data: ThreadStart = { rules, progress };
+      const thread = await startThread<string, ThreadAnswer>({ entry, data, heapMb });
+      if (thread === null) return null;
+      return {
+        place: new Int32Array(progress),
+        alive: () => thread.alive(),
+        end: () => thread.end(),
+        run: (order) => thread.run(order),
+      };
+    },
+  });
+}
