@@ -35,6 +35,7 @@ export function addressAnomalies({ result, byKey }: Examined): Anomaly[] {
   const returnStranger = known ? strangers([bounce]) : undefined;
   const replyStranger = known ? strangers(of("reply-to").map(({ domain }) => domain)) : undefined;
   const shown = claimedDomain((result.from ?? "").slice(0, MAX_NAME));
+  const isList = byKey.has("list-id") || byKey.has("list-post");
   const isEmpty = byKey.has("from") && froms.every(({ domain }) => domain === null);
   return [
     ...when(
@@ -62,10 +63,10 @@ export function addressAnomalies({ result, byKey }: Examined): Anomaly[] {
     ),
     ...when(
       replyStranger !== undefined,
-      "warning",
+      isList ? "info" : "warning",
       "reply_to_mismatch",
       "Reply-To",
-      `Answers go to another domain (${replyStranger ?? ""}) than that of From.`,
+      `Answers go to another domain (${replyStranger ?? ""}) than that of From${isList ? "; ordinary for mailing lists" : ""}.`,
     ),
     ...result.addresses.slice(0, MAX_ADDRESSES).flatMap(oddAddress),
   ];

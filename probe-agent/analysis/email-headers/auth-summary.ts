@@ -6,8 +6,8 @@ import {
   type AuthenticationResults,
   type MethodResult,
 } from "#probe-agent/analysis/email-headers/authentication-results.ts";
-import { registrableDomain } from "#shared/registrable-domain.ts";
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
+import { organisationOf } from "#probe-agent/analysis/email-headers/operators.ts";
 import { readReceived } from "#probe-agent/analysis/email-headers/received.ts";
 import type { ReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
@@ -45,7 +45,7 @@ export function summariseAuth(fields: readonly Field[], receivedSpf: readonly Re
     if (key !== "authentication-results" || all.length >= MAX_FIELDS) continue;
     const parsed = readAuthenticationResults(value);
     top ??= { authservId: parsed.authservId, index };
-    all.push({ parsed, trusted: together && sameName(parsed.authservId, top.authservId) });
+    all.push({ parsed, trusted: together && isSameHost(parsed.authservId, top.authservId) });
   }
   const results = all.flatMap(({ parsed, trusted }) => (trusted ? parsed.results : []));
   const first = (method: string): MethodResult | undefined => results.find((result) => result.method === method);
@@ -70,30 +70,41 @@ function sameName(one: string | null, other: string | null): boolean {
   return one?.toLowerCase() === other?.toLowerCase();
 }
 
+/** One name, or names of one organisation: iCloud's filters each have their own. */
+function isSameHost(one: string | null, other: string | null): boolean {
+  const organisation = organisationOf(one);
+  return sameName(one, other) || (organisation !== null && organisation === organisationOf(other));
+}
+
 /** A hop between two hosts of the organisation, by the address's own name, or within its network. */
 function isInternal(received: string, authservId: string | null): boolean {
   const { by, rdns, ip } = readReceived(received);
-  const organisation = registrableDomain(authservId);
-  if (organisation === null || registrableDomain(by) !== organisation) return false;
-  return registrableDomain(rdns) === organisation || (ip !== null && isPrivate(ip));
+  const organisation = organisationOf(authservId);
+  if (organisation === null || organisationOf(by) !== organisation) return false;
+  return organisationOf(rdns) === organisation || (ip !== null && isPrivate(ip));
 }
 
 function isPrivate(ip: string): boolean {
   return classifyAddress(ip) !== "public";
 }
 
-/** Whether the host that speaks is one that the nearest Received fields say received the message. */
+/**
+ * Whether the host that speaks received the message: as the newest Received field says, which the receiver wrote, or
+ * those next to its results.
+ */
 function confirms(fields: readonly Field[], top: { authservId: string | null; index: number }): boolean | null {
   const { authservId, index } = top;
   if (authservId === null) return null;
   const isReceived = ({ key }: Field): boolean => key === "received";
-  const near = [fields.slice(0, index).findLast(isReceived), fields.slice(index).find(isReceived)];
-  const hosts = near.flatMap((field) => (field === undefined ? [] : (readReceived(field.value).by ?? [])));
-  const organisation = registrableDomain(authservId);
+  const hops = [
+    fields.find(isReceived),
+    fields.slice(0, index).findLast(isReceived),
+    fields.slice(index).find(isReceived),
+  ];
+  const hosts = hops.flatMap((field) => (field === undefined ? [] : (readReceived(field.value).by ?? [])));
   const verdicts = hosts.flatMap((host) => {
-    if (sameName(host, authservId)) return true;
-    const other = registrableDomain(host);
-    return organisation === null || other === null ? [] : organisation === other;
+    if (isSameHost(host, authservId)) return true;
+    return organisationOf(host) === null || organisationOf(authservId) === null ? [] : false;
   });
   return verdicts.length === 0 ? null : verdicts.includes(true);
 }
@@ -110,19 +121,28 @@ function propertyOf(result: MethodResult, ...names: readonly string[]): string |
   return null;
 }
 
-/** The domain of an address, or of a bare domain; lower case. */
+/** Words that receivers write where there is nothing to name: Exchange Online's "header.d=none" and its kin. */
+const NOTHING = /^\(?(?:none|unknown|null|nil|n\/a|undefined|empty|missing|-|\?)?\)?$/i;
+
+/** A property's value; null for the words that mean that there is none. */
+function told(value: string | null): string | null {
+  return value === null || NOTHING.test(value.replaceAll(/[<>"]/g, "").trim()) ? null : value;
+}
+
+/** The domain of an address, or of a bare domain; lower case. Null for "none" and other words that are no domain. */
 export function domainOf(address: string | null): string | null {
-  if (address === null) return null;
-  const domain = address.replaceAll(/[<>"]/g, "").slice(address.replaceAll(/[<>"]/g, "").lastIndexOf("@") + 1);
-  return domain === "" ? null : printable(domain.toLowerCase().replace(/\.$/, ""));
+  if (told(address) === null || address === null) return null;
+  const bare = address.replaceAll(/[<>"]/g, "");
+  const domain = told(bare.slice(bare.lastIndexOf("@") + 1));
+  return domain === null ? null : printable(domain.toLowerCase().replace(/\.$/, ""));
 }
 
 function spfOf(result: MethodResult | undefined, received: ReceivedSpf | undefined): Auth["spf"] {
   if (result !== undefined) {
-    const mailFrom = propertyOf(result, "smtp.mailfrom", "smtp.mfrom", "smtp.from", "smtp.envelope-from");
-    const helo = propertyOf(result, "smtp.helo");
+    const mailFrom = told(propertyOf(result, "smtp.mailfrom", "smtp.mfrom", "smtp.from", "smtp.envelope-from"));
+    const helo = told(propertyOf(result, "smtp.helo"));
     const remark = result.comments.join(" ").slice(0, 1024);
-    const ip = propertyOf(result, "smtp.remote-ip", "smtp.client-ip", "policy.iprev");
+    const ip = told(propertyOf(result, "smtp.remote-ip", "smtp.client-ip", "policy.iprev"));
     return {
       ...verdictOf(result),
       domain: domainOf(mailFrom ?? helo),
@@ -132,24 +152,24 @@ function spfOf(result: MethodResult | undefined, received: ReceivedSpf | undefin
     };
   }
   if (received === undefined) return null;
-  const from = received.pairs.get("envelope-from") ?? null;
+  const from = told(received.pairs.get("envelope-from") ?? null);
   const isHelo = received.pairs.get("identity")?.toLowerCase() === "helo";
   return {
     result: printable(received.result),
     reason: printableOrNull(received.comment),
     domain: domainOf(isHelo ? (received.pairs.get("helo") ?? null) : from),
     scope: isHelo ? "helo" : from === null ? null : "mailfrom",
-    ip: printableOrNull(received.pairs.get("client-ip")),
+    ip: printableOrNull(told(received.pairs.get("client-ip") ?? null)),
     source: "received-spf",
   };
 }
 
 function dkimOf(result: MethodResult): Auth["dkim"][number] {
-  const identity = propertyOf(result, "header.i");
+  const identity = told(propertyOf(result, "header.i"));
   return {
     ...verdictOf(result),
-    domain: domainOf(propertyOf(result, "header.d") ?? identity),
-    selector: printableOrNull(propertyOf(result, "header.s")),
+    domain: domainOf(told(propertyOf(result, "header.d")) ?? identity),
+    selector: printableOrNull(told(propertyOf(result, "header.s"))),
     identity: printableOrNull(identity),
   };
 }

@@ -8,7 +8,6 @@ export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[
   const failing = auth.dkim.some((verdict) => verdict.result === "fail");
   const passing = auth.dkim.some((verdict) => verdict.result === "pass");
   const foreign = fields.some(({ trusted }) => !trusted);
-  const noId = fields.some(({ authserv_id: id }) => id === null);
   return [
     ...when(auth.dmarc?.result === "fail", "critical", "dmarc_fail", name, "DMARC failed: From is not proven."),
     ...when(spf === "fail", "warning", "spf_fail", name, "SPF failed: the sending host is not one of the domain's."),
@@ -19,10 +18,9 @@ export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[
       "warning",
       "authserv_id_foreign",
       name,
-      "The host that vouches for the results received the message in no hop next to them: they may be forged.",
+      "The host that vouches for the results did not receive the message, neither last nor next to them: they may be forged.",
     ),
     ...when(foreign, "info", "results_not_counted", name, "Results of other hosts, or further down, were not counted."),
-    ...when(noId, "info", "authserv_id_missing", name, "Results without the name of the host that found them."),
     ...when(
       arc !== null && !arc.valid_structure,
       "warning",
@@ -47,11 +45,16 @@ export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[
       "A DKIM signature covers only part of the body (l=): anyone can add to it.",
     ),
     ...when(
-      signatures.some(({ issues }) => issues.length > 0),
+      signatures.some(hasOtherIssues),
       "info",
       "dkim_issues",
       "DKIM-Signature",
       "A DKIM signature has issues of its own.",
     ),
   ];
+}
+
+/** Issues beside those that have a finding of their own: expiry, and a part of the body. */
+function hasOtherIssues({ issues, expired, l }: Examined["result"]["dkim_signatures"][number]): boolean {
+  return issues.length > (expired === true ? 1 : 0) + (l === null ? 0 : 1);
 }

@@ -27,7 +27,7 @@ export const AuthenticationResults = record(
     authserv_id: Nullable(text("Who says so; null where the field does not name anyone")),
     version: count("Version of the field's format"),
     trusted: truth(
-      "Counted in auth: the topmost field, and those of its name below it with no hop from outside between",
+      "Counted in auth: the topmost field, and those of its name or organisation below it with no hop from outside between",
     ),
     results: list(MethodResult, "Verdicts in the field's order; empty: none"),
     malformed: truth("Something in it is not as RFC 8601 has it"),
@@ -55,7 +55,9 @@ export const Auth = record(
   {
     authserv_id: Nullable(text("Host whose word this is: the authserv-id of the topmost Authentication-Results field")),
     confirmed: Nullable(
-      truth("That host also is the receiver of a Received field next to it; false: it may have come with the message"),
+      truth(
+        "That host, or another of its organisation, received the message: last of all, or in a hop next to its results; false: the results may have come with the message; null: the names do not tell",
+      ),
     ),
     spf: Nullable(
       record(

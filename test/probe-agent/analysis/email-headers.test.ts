@@ -180,7 +180,6 @@ describe("a forgery as Exchange Online shows it", () => {
       "reply_to_mismatch",
       "future_date",
       "spf_fail",
-      "authserv_id_missing",
     ]);
     expect(result.alignment.aligned).toBe(false);
   });

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { ordinaryMails } from "#test/support/ordinary-mail.ts";
+
+/** Years after the messages were written. */
+const NOW = new Date("2026-11-22T12:00:00Z");
+const mails = ordinaryMails().map((mail) => ({ ...mail, result: analyseHeaders(mail.headers, NOW) }));
+
+describe("ordinary mail", () => {
+  it("has no finding that more than half of it has, whoever received it", () => {
+    expect(mails.length).toBeGreaterThanOrEqual(60);
+    const groups = [mails, ...Map.groupBy(mails, ({ receiver }) => receiver).values()];
+    for (const group of groups) {
+      const counts = new Map<string, number>();
+      for (const { result } of group) {
+        for (const id of new Set(result.anomalies.map((one) => one.id))) counts.set(id, (counts.get(id) ?? 0) + 1);
+      }
+      const common = [...counts].filter(([, count]) => count > group.length / 2);
+      expect(common, group === mails ? "all" : group[0]?.receiver).toEqual([]);
+    }
+  });
+
+  it("has nothing worse to note than what is good to know", () => {
+    const grave = mails.flatMap(({ sender, receiver, result }) =>
+      result.anomalies.flatMap(({ id, severity }) => (severity === "info" ? [] : [`${receiver}, ${sender}: ${id}`])),
+    );
+    expect(grave).toEqual([]);
+  });
+
+  it("comes from the address that its receiver saw, with From's own domain and no domain called none", () => {
+    for (const { headers, result } of mails) {
+      expect(result.alignment.from_domain).toBe(/\nFrom: .*@([^>]+)>/.exec(headers)?.[1]);
+      const seen = result.hops.filter(({ ip_type: type }) => type === "public").map(({ ip }) => ip);
+      expect(seen.length).toBeGreaterThan(0);
+      expect(seen.filter((ip) => ip?.startsWith("11.") !== true && ip?.startsWith("2603:") !== true)).toEqual([]);
+      const { spf, dkim, dmarc } = result.auth;
+      const domains = [spf?.domain, dmarc?.domain, ...dkim.map(({ domain }) => domain)];
+      expect(domains.filter((domain) => domain === "none" || domain === "unknown")).toEqual([]);
+      expect(result.auth.confirmed).not.toBe(false);
+    }
+  });
+});
+
+describe("words for nothing", () => {
+  const authOf = (results: string) => analyseHeaders(`Authentication-Results: ${results}\nFrom: a@b.example\n`, NOW);
+
+  it.each(["none", "None", "unknown", "(none)", "<none>", "null", "N/A", "-"])("%s is no domain", (word) => {
+    const properties = `spf=none smtp.mailfrom=${word}; dkim=none header.d=${word} header.s=${word} header.i=${word}; dmarc=none action=none header.from=${word}`;
+    const { auth, alignment } = authOf(`mx.example; ${properties}`);
+    expect(auth.spf).toMatchObject({ result: "none", domain: null, scope: null });
+    expect(auth.dkim).toMatchObject([{ result: "none", domain: null, selector: null, identity: null }]);
+    expect(auth.dmarc).toMatchObject({ result: "none", domain: null });
+    expect(alignment).toMatchObject({ spf: { domain: null }, dkim: [{ domain: null, relaxed: null }] });
+  });
+
+  it("give way to what is named, and stay a policy", () => {
+    const { auth } = authOf(
+      "mx.example; spf=pass smtp.mailfrom=none smtp.helo=h.example; dkim=pass header.d=none header.i=@c.example; dmarc=pass policy.dmarc=none header.from=b.example",
+    );
+    expect(auth.spf).toMatchObject({ domain: "h.example", scope: "helo" });
+    expect(auth.dkim).toMatchObject([{ domain: "c.example" }]);
+    expect(auth.dmarc).toMatchObject({ policy: "none", domain: "b.example" });
+  });
+
+  it("are no envelope sender of Received-SPF", () => {
+    const { auth } = analyseHeaders("Received-SPF: none client-ip=unknown; envelope-from=none; helo=h.example;\n", NOW);
+    expect(auth.spf).toMatchObject({ result: "none", domain: null, ip: null });
+  });
+});
+
+describe("the receiving host's own results", () => {
+  const results = "Authentication-Results: mx.example.net; spf=pass smtp.mailfrom=shop.example";
+  const last = "Received: from out.shop.example (out.shop.example [11.0.2.5]) by BY; Tue, 2 Jan 2024 09:00:00 +0000";
+  const first = "Received: from pc.shop.example by out.shop.example; Tue, 2 Jan 2024 09:00:00 +0000";
+  const judge = (by: string, ...lines: string[]) => {
+    const { auth, anomalies } = analyseHeaders([last.replace("BY", by), ...lines].join("\n"), NOW);
+    return [auth.confirmed, anomalies.some(({ id }) => id === "authserv_id_foreign")];
+  };
+
+  it("are not doubted, wherever they stand", () => {
+    expect(judge("mx.example.net", results, first)).toEqual([true, false]);
+    expect(judge("mx.example.net", first, results)).toEqual([true, false]);
+    expect(judge("in2.example.net", first, results)).toEqual([true, false]);
+  });
+
+  it("are not doubted for a name that is only used inside, or another one of the operator's", () => {
+    expect(judge("store4.nyi.internal", results)).toEqual([null, false]);
+    expect(judge("mx0a-1.pphosted.com", results.replace("mx.example.net", "ppops.net"))).toEqual([true, false]);
+  });
+
+  it("are doubted where another organisation received the message", () => {
+    expect(judge("mx.other.example", first, results)).toEqual([false, true]);
+  });
+});
+
+it("a signature that has expired, or covers a part, is one finding", () => {
+  const signature = (tags: string) =>
+    `DKIM-Signature: v=1; a=rsa-sha256; d=b.example; s=s; ${tags} h=from; bh=QUJD; b=QUJD\nDate: Tue, 2 Jan 2024 09:00:00 +0000`;
+  const found = (tags: string) =>
+    analyseHeaders(signature(tags), NOW)
+      .anomalies.map(({ id }) => id)
+      .filter((id) => id.startsWith("dkim"));
+  expect(found("x=1600000000;")).toEqual(["dkim_expired"]);
+  expect(found("l=10;")).toEqual(["dkim_partial_body"]);
+  expect(found("i=@other.example;")).toEqual(["dkim_issues"]);
+  expect(found("x=1600000000; l=10; i=@other.example;")).toEqual(["dkim_expired", "dkim_partial_body", "dkim_issues"]);
+});
