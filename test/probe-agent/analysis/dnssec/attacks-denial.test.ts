@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
-import { answerFrom, matching3, nsecFor, withSignatures } from "#test/servers/dnssec/answer.ts";
+import { answerFrom, covering3, matching3, nsecFor, withSignatures } from "#test/servers/dnssec/answer.ts";
 import { grow, type Grown } from "#test/servers/dnssec/grow.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { signRrset } from "#test/servers/dnssec/sign.ts";
@@ -225,6 +225,74 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
+const MORE: readonly Row[] = [
+  [
+    "a type that the wildcard has, denied by the wildcard's own record",
+    sound,
+    { name: "x.w.example", type: "TXT" },
+    empty("x.w.example", "TXT", [...nsecFor(exampleZone, "x.w.example"), ...nsecFor(exampleZone, "*.w.example")]),
+    "bogus",
+    /not proven/,
+  ],
+  [
+    "the same by NSEC3",
+    hashed,
+    { name: "x.w.example", type: "TXT" },
+    empty("x.w.example", "TXT", [
+      ...matching3(hashedZone, "w.example"),
+      ...matching3(hashedZone, "*.w.example"),
+      ...covering3(hashedZone, "x.w.example"),
+    ]),
+    "bogus",
+    /not proven/,
+  ],
+  [
+    "a type of a name that exists, denied by the wildcard beside it",
+    hashed,
+    { name: "real.w.example", type: "A" },
+    empty("real.w.example", "A", [...matching3(hashedZone, "w.example"), ...matching3(hashedZone, "*.w.example")]),
+    "bogus",
+    /next closer/,
+  ],
+  [
+    "a name that exists, denied beside its own NSEC3",
+    hashed,
+    A,
+    absent("www.example", [...matching3(hashedZone, "www.example"), ...nopeReply.authority]),
+    "bogus",
+    /shows that it exists/,
+  ],
+  [
+    "a wildcard for a name that exists, with a gap that holds another name, NSEC3",
+    hashed,
+    { name: "a.real.w.example", type: "TXT" },
+    // The name itself does not exist, but its next closer name, real.w.example, does.
+    only("a.real.w.example", "TXT", () => ({
+      status: "NOERROR",
+      answers: renamed(withSignatures(hashedZone, "*.w.example", "TXT"), "a.real.w.example"),
+      authority: covering3(hashedZone, "a.real.w.example"),
+    })),
+    "bogus",
+    /no closer name exists is not proven/,
+  ],
+  [
+    "a wildcard without proof, NSEC3",
+    hashed,
+    { name: "x.w.example", type: "TXT" },
+    only("x.w.example", "TXT", without("NSEC3")),
+    "bogus",
+    /no closer name exists is not proven/,
+  ],
+  [
+    "a name denied without its wildcard, NSEC3",
+    hashed,
+    { name: "x.w.example", type: "A" },
+    absent("x.w.example", [...matching3(hashedZone, "w.example"), ...covering3(hashedZone, "x.w.example")]),
+    "bogus",
+    /denies the wildcard/,
+  ],
+];
+
 /** The denial for `nope` with other fields, each record signed anew by the zone. */
 function resigned3(change: (record: DnsRecord) => string): readonly DnsRecord[] {
   const records = nopeReply.authority.filter(({ type }) => type === "NSEC3");
@@ -246,7 +314,7 @@ function dropOwner(records: readonly DnsRecord[], those: readonly DnsRecord[]): 
 }
 
 describe("attacks on denial", () => {
-  it.each(ROWS)("%s", (_what, grown, question, tamper, status, reason) => {
+  it.each([...ROWS, ...MORE])("%s", (_what, grown, question, tamper, status, reason) => {
     const honest = validateIn(grown.zones, question, grown);
     const verdict = validateIn(grown.zones, question, { anchors: grown.anchors, tamper });
     expect(verdict.reasons.join("\n")).toMatch(reason);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
-import { matching3, nsecFor } from "#test/servers/dnssec/answer.ts";
+import { answerFrom, matching3, nsecFor } from "#test/servers/dnssec/answer.ts";
 import { grow, type Grown } from "#test/servers/dnssec/grow.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { signRrset, type SignatureFields } from "#test/servers/dnssec/sign.ts";
@@ -149,6 +149,33 @@ const ROWS: readonly Row[] = [
     /proves that example has no DS/,
   ],
   [
+    "a DS without its signature",
+    sound,
+    A,
+    only("example", "DS", without("RRSIG")),
+    "bogus",
+    /DS of example carries no signature/,
+  ],
+  [
+    "another key and its DS, which the parent did not sign",
+    sound,
+    A,
+    forgedChild(),
+    "bogus",
+    /The signature of DS of example by \., key \d+ .*does not verify/,
+  ],
+  [
+    "an alias in place of the DS, which nobody signed",
+    sound,
+    { name: "www.sub.example", type: "A" },
+    only("sub.example", "DS", () => ({
+      answers: [makeDnsRecord("sub.example", "CNAME", "www.example.")],
+      authority: [],
+    })),
+    "bogus",
+    /No NSEC or NSEC3 record proves that sub\.example has no DS/,
+  ],
+  [
     "a DS made from a wildcard",
     sound,
     A,
@@ -164,6 +191,18 @@ function fromWildcard(answers: readonly DnsRecord[]): readonly DnsRecord[] {
     "*",
   );
   return renamed([...ds, signRrset(ds, sound.rootKey, { signer: "." })], "example");
+}
+
+/** A whole child of the attacker's: its DS carries the signature of the true one. */
+function forgedChild(): Tamper {
+  const own = grow();
+  return (asked, reply) => {
+    const forged = answerFrom(own.zones, asked.name, asked.type);
+    if (asked.name === ".") return reply;
+    if (asked.type !== "DS") return { ...reply, ...forged };
+    const ds = forged.answers.filter(({ type }) => type === "DS");
+    return { ...reply, answers: [...ds, ...reply.answers.filter(({ type }) => type === "RRSIG")] };
+  };
 }
 
 function otherTtl(record: DnsRecord): DnsRecord {

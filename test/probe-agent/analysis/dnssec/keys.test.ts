@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { grow } from "#test/servers/dnssec/grow.ts";
+import { fromRdata } from "#test/servers/dnssec/record.ts";
 import { makeKey, signRrset } from "#test/servers/dnssec/sign.ts";
 import { only, zoneSigner } from "#test/servers/dnssec/tamper.ts";
 import { validateIn, type Tamper } from "#test/servers/dnssec/tree.ts";
@@ -25,6 +26,16 @@ describe("keys that must not count", () => {
     const { zones, anchors } = grow({ keys: [makeKey("example", 13, flags), makeKey("example", 13, 256)] });
     const verdict = validateIn(zones, A, { anchors });
     expect([verdict.status, verdict.reasons[0]]).toEqual(["bogus", expect.stringMatching(reason)]);
+  });
+
+  it("one with a protocol other than 3 (RFC 4034 section 2.1.2)", () => {
+    const key = makeKey("example", 13, 257);
+    const rdata = Buffer.from(key.record.raw);
+    rdata[2] = 2;
+    const record = fromRdata("example", "DNSKEY", rdata);
+    const { zones, anchors } = grow({ keys: [{ ...key, record, tag: Number(record.typed["key_tag"]) }] });
+    const verdict = validateIn(zones, A, { anchors });
+    expect([verdict.status, verdict.reasons[0]]).toEqual(["bogus", expect.stringMatching(/protocol other than 3/)]);
   });
 
   it("a revoked zone key beside a good one", () => {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { parseName, type Name } from "#probe-agent/analysis/dnssec/names.ts";
+import { findRedirect } from "#probe-agent/analysis/dnssec/redirects.ts";
+import { groupRrsets } from "#probe-agent/analysis/dnssec/rrsets.ts";
 import type { Reply } from "#probe-agent/analysis/dnssec/session.ts";
 import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
-import { nsecFor, withSignatures } from "#test/servers/dnssec/answer.ts";
+import { covering3, matching3, nsecFor, withSignatures } from "#test/servers/dnssec/answer.ts";
 import { makeBranches } from "#test/servers/dnssec/branches.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { signRrset } from "#test/servers/dnssec/sign.ts";
@@ -150,12 +153,27 @@ describe("what is no attack on a DNAME", () => {
     expect(any("x.old.example", below).status).toBe("secure");
   });
 
+  it("the DNAME closest above the name counts, in whatever order they come", () => {
+    const dnames = ["example", "old.example"].map((owner) => makeDnsRecord(owner, "DNAME", `to.${owner}.test.`));
+    for (const records of [dnames, dnames.toReversed()]) {
+      const found = findRedirect(groupRrsets(records), nameOf("a.old.example"));
+      expect(found?.set.owner.text).toBe("old.example");
+      expect(found?.target?.text).toBe("a.to.old.example.test");
+    }
+  });
+
   it("a DNAME made from a wildcard, with the proof that no closer name exists", () => {
     const tamper = fromWildcard(nsecFor(example, "x.wild.example"));
     expect(validated("host.x.wild.example", "A", tamper)).toMatchObject({ status: "secure", denial: "nsec" });
     expect(validated("host.x.wild.example", "A", fromWildcard([]))).toMatchObject({ status: "bogus" });
   });
 });
+
+function nameOf(text: string): Name {
+  const name = parseName(text);
+  if (name === null) throw new Error(`${text} is no name`);
+  return name;
+}
 
 function ttlOf(ttl: number): Tamper {
   return (_asked, reply) => ({
@@ -283,6 +301,16 @@ describe("attacks on a DNAME", () => {
   it.each(CASES)("%s", (_what, name, type, tamper, reason) => {
     const verdict = validated(name, type, tamper);
     expect(verdict.reason).toMatch(reason);
+    expect(verdict.status).toBe("bogus");
+  });
+
+  it("a name below a DNAME denied by the DNAME's own NSEC3 and the gaps of the name and its wildcard", () => {
+    const zone = zoneOf(hashed, "example");
+    const gaps = ["host.old.example", "*.old.example"].flatMap((name) => covering3(zone, name));
+    const authority = [...matching3(zone, "old.example"), ...gaps];
+    const tamper = only("host.old.example", "A", () => ({ status: "NXDOMAIN", answers: [], authority }));
+    const verdict = validated("host.old.example", "A", tamper, hashed);
+    expect(verdict.reason).toContain("no NSEC3 record shows its closest encloser");
     expect(verdict.status).toBe("bogus");
   });
 
