@@ -1,4 +1,4 @@
-import { TextDecoder } from "node:util";
+import { decodeText, encodingOf } from "#probe-agent/analysis/encodings.ts";
 
 /** A text with its encoded words decoded (RFC 2047), and what was wrong with them. */
 export interface DecodedText {
@@ -20,7 +20,8 @@ const EQUALS = 0x3d;
 const UNDERSCORE = 0x5f;
 
 interface Word {
-  readonly decoder: TextDecoder;
+  /** WHATWG name. */
+  readonly encoding: string;
   readonly bytes: Uint8Array;
 }
 
@@ -38,7 +39,7 @@ export function decodeWords(value: string): DecodedText {
   let last = 0;
   const flush = (): void => {
     const [first] = run;
-    if (first !== undefined) parts.push(first.decoder.decode(Buffer.concat(run.map(({ bytes }) => bytes))));
+    if (first !== undefined) parts.push(decodeText(Buffer.concat(run.map(({ bytes }) => bytes)), first.encoding));
     run = [];
   };
   const plain = (text: string): void => {
@@ -59,7 +60,7 @@ export function decodeWords(value: string): DecodedText {
       continue;
     }
     if (!afterWord || between.trim() !== "") plain(between);
-    else if (run[0]?.decoder !== word.decoder) flush();
+    else if (run[0]?.encoding !== word.encoding) flush();
     run.push(word);
     decoded += 1;
   }
@@ -69,15 +70,16 @@ export function decodeWords(value: string): DecodedText {
 
 /** Bytes in a charset by its label (RFC 2231 values); null where nobody knows the charset. */
 export function decodeBytes(bytes: Uint8Array, charset: string): string | null {
-  return decoderOf(charset)?.decode(bytes) ?? null;
+  const encoding = decodableEncoding(charset);
+  return encoding === null ? null : decodeText(bytes, encoding);
 }
 
-function readWord(charset: string, encoding: string, text: string): Word | null {
-  const read = encoding.toUpperCase() === "B" ? fromBase64 : encoding.toUpperCase() === "Q" ? fromQ : null;
+function readWord(charset: string, form: string, text: string): Word | null {
+  const read = form.toUpperCase() === "B" ? fromBase64 : form.toUpperCase() === "Q" ? fromQ : null;
   const [label = ""] = charset.split("*");
-  const decoder = read === null ? null : decoderOf(label);
-  const bytes = decoder === null || read === null ? null : read(text);
-  return decoder === null || bytes === null ? null : { decoder, bytes };
+  const encoding = read === null ? null : decodableEncoding(label);
+  const bytes = encoding === null || read === null ? null : read(text);
+  return encoding === null || bytes === null ? null : { encoding, bytes };
 }
 
 /** Lengths that are no multiple of four occur; characters outside the alphabet make it something else. */
@@ -101,23 +103,8 @@ function fromQ(text: string): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-// As many as there are labels in the Encoding Standard, about 220; of unknown ones the first, for a refusal is slow.
-const decoders = new Map<string, TextDecoder | null>();
-const MAX_LABELS = 1000;
-
-function decoderOf(label: string): TextDecoder | null {
-  const key = label.toLowerCase();
-  const known = decoders.get(key);
-  if (known !== undefined) return known;
-  const decoder = makeDecoder(key);
-  if (decoder !== null || decoders.size < MAX_LABELS) decoders.set(key, decoder);
-  return decoder;
-}
-
-function makeDecoder(label: string): TextDecoder | null {
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return null;
-  }
+/** The encoding of a label; null where nobody knows it, or the standard replaces the text as a whole. */
+function decodableEncoding(label: string): string | null {
+  const encoding = encodingOf(label);
+  return encoding === "replacement" ? null : encoding;
 }

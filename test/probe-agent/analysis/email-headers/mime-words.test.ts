@@ -12,6 +12,8 @@ describe("RFC 2047 section 8", () => {
     ["(=?ISO-8859-1?Q?a?=\r\n    =?ISO-8859-1?Q?b?=)", "(ab)"],
     ["(=?ISO-8859-1?Q?a_b?=)", "(a b)"],
     ["(=?ISO-8859-1?Q?a?= =?ISO-8859-2?Q?_b?=)", "(a b)"],
+    ["(=?Big5?B?ne8=?= =?EUC-KR?B?jGM=?=)", "(嘅똠)"],
+    ["(=?hz-gb-2312?Q?a?=)", "(=?hz-gb-2312?Q?a?=)"],
   ])("%j is shown as %s", (encoded, shown) => {
     expect(decodeWords(encoded).text).toBe(shown);
   });
