@@ -34,18 +34,22 @@ const METHODS = new Set(["spf", "dkim", "dmarc", "arc"]);
 /**
  * Sums up Authentication-Results. The topmost field is the newest and the only one a sender cannot have put there; those
  * of the same name below it count as far down as every hop between is inside that organisation (RFC 8601 sections 4, 5
- * and appendix B.5).
+ * and appendix B.5). A field that names nobody and is below every hop was in the message before its first hop.
  */
 export function summariseAuth(fields: readonly Field[], receivedSpf: readonly ReceivedSpf[]): AuthSummary {
   const all: TrustedResults[] = [];
   let top: { authservId: string | null; index: number } | null = null;
   let together = true;
+  const oldestHop = fields.findLast(({ key }) => key === "received")?.index ?? Infinity;
   for (const { key, value, index } of fields) {
     if (key === "received" && together && top !== null) together = isInternal(value, top.authservId);
     if (key !== "authentication-results" || all.length >= MAX_FIELDS) continue;
     const parsed = readAuthenticationResults(value);
-    top ??= { authservId: parsed.authservId, index };
-    all.push({ parsed, trusted: together && isSameHost(parsed.authservId, top.authservId) });
+    // Exchange Online leaves such a field in the messages of its customers.
+    const cameAlong = parsed.authservId === null && index > oldestHop;
+    if (!cameAlong) top ??= { authservId: parsed.authservId, index };
+    const isTrusted = !cameAlong && together && isSameHost(parsed.authservId, top?.authservId ?? null);
+    all.push({ parsed, trusted: isTrusted });
   }
   const results = all.flatMap(({ parsed, trusted }) => (trusted ? parsed.results : []));
   const first = (method: string): MethodResult | undefined => results.find((result) => result.method === method);

@@ -88,6 +88,15 @@ describe("the receiving host's own results", () => {
     expect(judge("mx0a-1.pphosted.com", results.replace("mx.example.net", "ppops.net"))).toEqual([true, false]);
   });
 
+  it("are not those that the message had before its first hop", () => {
+    const unnamed = "Authentication-Results: dkim=none (message not signed) header.d=none;dmarc=none action=none";
+    const came = analyseHeaders([last.replace("BY", "mx.example.net"), first, unnamed].join("\n"), NOW);
+    expect(came.auth).toMatchObject({ spf: null, dkim: [], dmarc: null });
+    expect(came.authentication_results.map(({ trusted }) => trusted)).toEqual([false]);
+    const own = analyseHeaders([unnamed, last.replace("BY", "mx.example.net"), first].join("\n"), NOW);
+    expect(own.auth).toMatchObject({ dkim: [{ result: "none", domain: null }], dmarc: { result: "none" } });
+  });
+
   it("are doubted where another organisation received the message", () => {
     expect(judge("mx.other.example", first, results)).toEqual([false, true]);
   });
