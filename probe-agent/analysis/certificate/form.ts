@@ -15,6 +15,7 @@ import {
   usageForm,
 } from "#probe-agent/analysis/certificate/extension-form.ts";
 import { isKnownSignature, keyFormFault } from "#probe-agent/analysis/certificate/key-form.ts";
+import { isWeakSignature } from "#probe-agent/analysis/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import {
   hasPositiveSerial,
@@ -80,11 +81,14 @@ const ISSUED_LEAF_RULES: readonly Rule[] = [
   ["wrong_usage", null, signsWithoutAuthority],
 ];
 
-/** A rule on the signature, of which an anchor's proves nothing. */
+/** A rule on the signature, of which an anchor's proves nothing. SHA-1 and older hashes have a fault and a warning of their own. */
 const SIGNATURE_RULE: Rule = [
   "weak_signature",
   "Browsers",
-  failing(isKnownSignature, "it is signed by an algorithm that browsers do not verify"),
+  failing(
+    (certificate) => isWeakSignature(certificate) || isKnownSignature(certificate),
+    "it is signed by an algorithm that browsers do not verify",
+  ),
 ];
 
 const known = new WeakMap<Certificate, Map<string, readonly FormFault[]>>();

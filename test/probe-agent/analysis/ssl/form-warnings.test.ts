@@ -4,7 +4,7 @@ import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { formWarnings } from "#probe-agent/analysis/ssl/form-warnings.ts";
 import { buildChain, CHAIN_HOST, type ChainChange } from "#test/servers/chains/build.ts";
 import { aki, basicConstraints, keyUsage, nameConstraints, OID, USAGE } from "#test/servers/chains/extensions.ts";
-import { keysOf } from "#test/servers/chains/writer.ts";
+import { ecdsaSigner, keysOf } from "#test/servers/chains/writer.ts";
 import { sequence } from "#test/servers/der.ts";
 import { issue } from "#test/servers/pki.ts";
 
@@ -21,6 +21,13 @@ describe("warnings on the form of certificates", () => {
   it("are silent on a good chain", () => {
     expect(warningsOf({})).toEqual([]);
     expect(warningsOf({}, { unknownRoot: true })).toEqual([]);
+  });
+
+  it("leave SHA-1 to the warning on weak signatures", () => {
+    expect(warningsOf({ leaf: { signed: (issuer) => ecdsaSigner(issuer, "sha1") } })).toEqual([]);
+    expect(warningsOf({ leaf: { signed: (issuer) => ecdsaSigner(issuer, "sha224") } })).toEqual([
+      "Browsers refuse the server's certificate: it is signed by an algorithm that browsers do not verify.",
+    ]);
   });
 
   it("name the strict clients, each rule and each certificate", () => {
