@@ -114,6 +114,23 @@ describe("a hostile zone costs bounded work", () => {
     expect(verdict.reasons[0]).toContain("of another key");
   });
 
+  it("a zone's key is found behind three keys of its tag or 62 others, and is not looked for behind more", () => {
+    const [ksk] = sound.keys;
+    if (ksk === undefined) throw new Error("no key");
+    const others = Array.from({ length: 63 }, () =>
+      fromRdata("example", "DNSKEY", Buffer.concat([Buffer.of(1, 0, 3, 13), randomBytes(64)])),
+    );
+    const behind = (before: readonly DnsRecord[]) => {
+      const keys = [...before, ...sound.keys.map(({ record }) => record)];
+      const signed = [...keys, signRrset(keys, ksk, { signer: "example" })];
+      return timed(only("example", "DNSKEY", () => ({ answers: signed }))).status;
+    };
+    const colliding = sameTag(4, ksk.tag);
+    expect([behind(colliding.slice(1)), behind(colliding)]).toEqual(["secure", "bogus"]);
+    // The key of the records is the 64th key, then the 65th.
+    expect([behind(others.slice(1)), behind(others)]).toEqual(["secure", "bogus"]);
+  });
+
   it("with the most iterations that are computed, for the longest name", () => {
     const deep = `${"a.".repeat(120)}example`;
     const grown = grow({ nsec3: { iterations: 150, salt: "aa".repeat(255), optOut: false } });
@@ -134,6 +151,18 @@ describe("a hostile zone costs bounded work", () => {
     expect(verdict.status).toBe("bogus");
   });
 
+  it("a proof is found behind some records that prove nothing, and is not looked for behind more than twelve", () => {
+    const behind = (count: number) => {
+      const others = Array.from({ length: count }, (_, index) =>
+        makeDnsRecord(`n${index}.example`, "NSEC", `n${index}z.example. A`),
+      );
+      const tamper = only("nope.example", "A", ({ authority }) => ({ authority: [...others, ...authority] }));
+      return timed(tamper, sound, { name: "nope.example", type: "A" }).status;
+    };
+    // The proof itself is of two records.
+    expect([behind(10), behind(12)]).toEqual(["secure", "bogus"]);
+  });
+
   it("takes more than 150 iterations for not signed, and warns of any (RFC 9276)", () => {
     for (const [iterations, status, reason] of [
       [0, "secure", "A: example proves that nope.example does not exist"],
@@ -148,11 +177,13 @@ describe("a hostile zone costs bounded work", () => {
     }
   });
 
-  it("refuses RSA keys beyond 4096 bits, with huge exponents or none", () => {
+  it("refuses RSA keys beyond 4096 bits or below 512, with huge exponents or none", () => {
     const shapes = [
       Buffer.concat([Buffer.of(3, 1, 0, 1), Buffer.alloc(600, 0xff)]),
       Buffer.concat([Buffer.of(64), Buffer.alloc(64, 0xff), Buffer.alloc(128, 0xff)]),
       Buffer.concat([Buffer.of(0), Buffer.alloc(128, 0xff)]),
+      // 504 bits: RSA begins at 512.
+      Buffer.concat([Buffer.of(3, 1, 0, 1), Buffer.alloc(63, 0xff)]),
       Buffer.of(),
     ];
     for (const octets of shapes) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { grow } from "#test/servers/dnssec/grow.ts";
 import { fromRdata } from "#test/servers/dnssec/record.ts";
-import { makeKey, signRrset } from "#test/servers/dnssec/sign.ts";
+import { dsText, makeKey, signRrset } from "#test/servers/dnssec/sign.ts";
 import { only, zoneSigner } from "#test/servers/dnssec/tamper.ts";
 import { validateIn, type Tamper } from "#test/servers/dnssec/tree.ts";
 
@@ -17,6 +17,16 @@ describe("keys that must not count", () => {
       /^A: The DS records of example are of another key: DS key tags \d+, DNSKEY key tags/,
     );
     expect(verdict.chain.at(-1)).toMatchObject({ zone: "example", status: "bogus", rrsig: null });
+  });
+
+  it.each([
+    ["key tag", (text: string, tag: number) => text.replace(` DS ${tag} `, ` DS ${(tag + 1) % 65_536} `)],
+    ["algorithm", (text: string) => text.replace(" 13 2 ", " 8 2 ")],
+  ])("a DS with the right digest and another %s (RFC 4035 section 5.2)", (_what, change) => {
+    const key = makeKey("example", 13, 257);
+    const { zones, anchors } = grow({ keys: [key], ds: change(dsText("example", key), key.tag) });
+    const verdict = validateIn(zones, A, { anchors });
+    expect([verdict.status, verdict.reasons[0]]).toEqual(["bogus", expect.stringContaining("of another key")]);
   });
 
   it.each([

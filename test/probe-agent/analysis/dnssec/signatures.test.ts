@@ -74,6 +74,19 @@ describe("one signature", () => {
   });
 });
 
+describe("an RSA key", () => {
+  it("is read with the length of its exponent in one octet and in three (RFC 3110 section 2)", () => {
+    const rsa = makeKey("example", 8, 256);
+    const { raw } = rsa.record;
+    const long = Buffer.concat([raw.subarray(0, 4), Buffer.of(0, 0, raw[4] ?? 0), raw.subarray(5)]);
+    for (const octets of [raw, long]) {
+      const read = readKey(octets);
+      expect(read).toMatchObject({ bits: 1024, fault: null });
+      expect(check([sign({ keyTag: read.tag }, address, rsa)], { with: [read] })).toBe("valid");
+    }
+  });
+});
+
 describe("the work that signatures and keys may cost (CVE-2023-50387)", () => {
   it("keys that share a tag are tried up to a bound", () => {
     const [own] = keys;
