@@ -90,6 +90,20 @@ export const POLICY_ROWS: readonly Row[] = [
     differs: "chrome",
   },
   {
+    name: "a policy is required one certificate on",
+    source: "RFC 5280 section 6.1.5 a: counted down once more at the end; Chrome and Go refuse",
+    change: { intermediate: { set: [requireExplicitPolicy(1)] } },
+    errors: ["no_valid_policy"],
+    differs: "chrome",
+  },
+  {
+    name: "a policy is required by the leaf",
+    source: "RFC 5280 section 6.1.5 b; Chrome and Go refuse",
+    change: { leaf: { set: [requireExplicitPolicy(0)] } },
+    errors: ["no_valid_policy"],
+    differs: "chrome",
+  },
+  {
     name: "a policy is required two certificates on",
     source: "RFC 5280 section 6.1.4 i: the leaf is only one on",
     change: { intermediate: { set: [requireExplicitPolicy(2)] } },
