@@ -37,7 +37,7 @@ export function detect(page: TechPage, rules: TechRules | RuleObjects): Technolo
 
 /** `detect` for rules and pages that may take long. */
 export function detectWatched(page: TechPage, rules: TechRules, watch: Watch = {}): Detection {
-  const search = new Search(readSubject(page, watch.parsed), watch);
+  const search = new Search(readSubject(page, rules.literals, watch.parsed), watch);
   const waiting = new Set(rules.rules.filter((rule) => watch.skip?.has(rule.name) !== true));
   let findings = new Map<string, Finding>();
   for (;;) {
@@ -94,7 +94,8 @@ class Search {
       100,
       [...fitting].reduce((sum, pattern) => sum + pattern.confidence, 0),
     );
-    if (confidence > 0) this.seen.push({ rule, confidence, version: bestVersion(matches), matches, impliedBy: null });
+    if (confidence > 0 && confidence >= rule.least)
+      this.seen.push({ rule, confidence, version: bestVersion(matches), matches, impliedBy: null });
     return true;
   }
 }

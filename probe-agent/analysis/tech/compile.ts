@@ -1,3 +1,4 @@
+import { LiteralIndex } from "#probe-agent/analysis/tech/literal-index.ts";
 import { parsePattern, parseTaggedName, type Pattern } from "#probe-agent/analysis/tech/pattern.ts";
 import type {
   ElementPart,
@@ -39,6 +40,10 @@ const REFLECTED = new Map([
     (name) => [name, name] as const,
   ),
 ]);
+const LIBRARY_FIELDS = [
+  ["files", "script"],
+  ["styles", "style"],
+] as const;
 const MAX_TEXT = 300;
 
 /** Makes rules usable; what cannot be used is left out and counted, so that one bad line spoils nothing else. */
@@ -52,9 +57,19 @@ export function compileRules({ technologies, categories }: RuleData): TechRules 
   return {
     rules: [...byName.values()],
     byName,
+    literals: new LiteralIndex(literalsOf(byName.values())),
     categories: readCategories(categories),
     unusable: compiler.unusable,
   };
+}
+
+/** The texts that patterns of whole sources cannot do without. */
+function* literalsOf(rules: Iterable<Rule>): Generator<string> {
+  for (const { tests } of rules) {
+    for (const test of tests) {
+      if (!("name" in test) && test.source !== "dom" && test.source !== "library") yield* test.pattern.literals ?? [];
+    }
+  }
 }
 
 /** A name as an address part: lower-case letters, digits and hyphens. */
@@ -86,11 +101,12 @@ class Compiler {
       categories: integers(fields["cats"]),
       website: textOrNull(fields["website"]),
       cpe: textOrNull(fields["cpe"]),
-      tests: [...this.#plain(fields), ...this.#named(fields), ...this.#dom(fields["dom"])],
+      tests: [...this.#library(fields), ...this.#plain(fields), ...this.#named(fields), ...this.#dom(fields["dom"])],
       implies: texts(fields["implies"]).map(parseTaggedName),
       requires: texts(fields["requires"]),
       requiresCategories: integers(fields["requiresCategory"]),
       excludes: texts(fields["excludes"]).map((text) => parseTaggedName(text).name),
+      least: integers(fields["least"])[0] ?? 1,
     };
   }
 
@@ -106,6 +122,31 @@ class Compiler {
         const name = source === "cookie" ? key : source === "dns" ? key.toUpperCase() : key.toLowerCase();
         for (const pattern of this.#patterns(value)) yield { source, name, pattern };
       }
+    }
+  }
+
+  /**
+   * Fields of our own beside the format's: `files` and `styles`, names of a library's scripts and style sheets without
+   * version and build words, `packages`, names of its folder and of its packages in public
+   * stores, and `plugin`, its folder among WordPress plugins.
+   */
+  *#library(fields: Fields): Generator<RuleTest> {
+    const packages = new Set(texts(fields["packages"]).map((name) => name.toLowerCase()));
+    const full: Pattern = { regex: null, literals: null, version: "", confidence: 100 };
+    for (const [field, kind] of LIBRARY_FIELDS) {
+      for (const { name, confidence } of texts(fields[field]).map(parseTaggedName)) {
+        const library = { kind, file: name.toLowerCase(), packages };
+        if (confidence < 100) yield { source: "library", library: { ...library, together: true }, pattern: full };
+        yield { source: "library", library: { ...library, together: false }, pattern: { ...full, confidence } };
+      }
+    }
+    for (const plugin of texts(fields["plugin"])) {
+      const library = { file: null, packages: new Set([`plugins/${plugin.toLowerCase()}`]), together: false };
+      yield { source: "library", library: { ...library, kind: "script" }, pattern: full };
+      yield { source: "library", library: { ...library, kind: "style" }, pattern: full };
+    }
+    if (packages.size > 0 && fields["files"] !== undefined) {
+      yield { source: "library", library: { kind: "script", file: null, packages, together: false }, pattern: full };
     }
   }
 

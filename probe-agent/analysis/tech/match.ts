@@ -26,6 +26,7 @@ const WHOLE = new Set<EvidenceType>(["url", "script_src", "certificate_issuer", 
 /** Holds one test against a page; the versions of several fitting values may differ, so each is given. */
 export function* runTest(test: RuleTest, subject: Subject): Generator<Match> {
   if (test.source === "dom") yield* runDom(test, subject);
+  else if (test.source === "library") yield* runLibrary(test, subject);
   else if ("name" in test) {
     for (const [name, values] of namedValues(test, subject)) {
       const label = (value: string, found: string): string =>
@@ -33,10 +34,22 @@ export function* runTest(test: RuleTest, subject: Subject): Generator<Match> {
       for (const value of values) yield* hold(test.pattern, value, test.source, label);
     }
   } else {
+    const { literals } = test.pattern;
+    if (literals !== null && !subject.holdsAny(test.source, literals)) return;
     const whole = WHOLE.has(test.source);
     for (const value of subject.plain[test.source]) {
       yield* hold(test.pattern, value, test.source, (_, found) => (whole ? value : found));
     }
+  }
+}
+
+function* runLibrary(
+  { library }: Extract<RuleTest, { readonly source: "library" }>,
+  { assets }: Subject,
+): Generator<Match> {
+  const type = library.kind === "script" ? "script_src" : "dom";
+  for (const [{ address }, version] of assets.find(library)) {
+    yield { type, match: shown(type === "dom" ? `link href="${address}"` : address), version };
   }
 }
 

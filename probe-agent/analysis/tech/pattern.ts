@@ -1,7 +1,11 @@
+import { requiredLiterals } from "#probe-agent/analysis/tech/literal.ts";
+
 /** One pattern of a rule: what to look for and what finding it tells. */
 export interface Pattern {
   /** Null: that there is a value at all is enough. */
   readonly regex: RegExp | null;
+  /** Texts in lower case of which one is in everything that fits; null: not known. */
+  readonly literals: readonly string[] | null;
   /** The version in terms of the expression's groups, "" for none. */
   readonly version: string;
   /** How far a match proves the technology, 0 to 100. */
@@ -34,9 +38,9 @@ const TOO_LARGE = 10_000;
 export function parsePattern(text: string): Pattern | null {
   if (text.length > MAX_PATTERN) return null;
   const { value, version, confidence } = readTags(text);
-  if (value === "") return { regex: null, version, confidence };
+  if (value === "") return { regex: null, literals: null, version, confidence };
   try {
-    return { regex: new RegExp(value, "i"), version, confidence };
+    return { regex: new RegExp(value, "i"), literals: requiredLiterals(value), version, confidence };
   } catch {
     return null;
   }
@@ -66,7 +70,10 @@ function readTags(text: string): Tags {
  */
 export function resolveVersion(template: string, groups: readonly (string | undefined)[]): string | null {
   if (template === "") return null;
-  const version = fill(template, groups).trim();
+  // "Made 3.4." at the end of a sentence: the last dot belongs to the sentence.
+  const version = fill(template, groups)
+    .trim()
+    .replace(/(?<!\.)\.{1,3}$/, "");
   const sane = version !== "" && version.length <= MAX_VERSION && /^[\w.+~:/ -]+$/.test(version);
   return sane && !(Number.parseInt(version, 10) >= TOO_LARGE) ? version : null;
 }

@@ -1,3 +1,5 @@
+import type { LibraryTest } from "#probe-agent/analysis/tech/library.ts";
+import type { LiteralIndex } from "#probe-agent/analysis/tech/literal-index.ts";
 import type { Pattern, TaggedName } from "#probe-agent/analysis/tech/pattern.ts";
 import type { Selector } from "#probe-agent/analysis/tech/selector.ts";
 
@@ -26,6 +28,7 @@ export type RuleTest =
       readonly name: string;
       readonly pattern: Pattern;
     }
+  | { readonly source: "library"; readonly library: LibraryTest; readonly pattern: Pattern }
   | {
       readonly source: "dom";
       readonly selector: Selector;
@@ -48,12 +51,16 @@ export interface Rule {
   readonly requiresCategories: readonly number[];
   /** Never found together with these. */
   readonly excludes: readonly string[];
+  /** Found only where its evidence adds up to this, percent: what one weak sign shows may be something else. */
+  readonly least: number;
 }
 
 /** Rules ready for use. */
 export interface TechRules {
   readonly rules: readonly Rule[];
   readonly byName: ReadonlyMap<string, Rule>;
+  /** The texts without which expressions of the rules fit nothing. */
+  readonly literals: LiteralIndex;
   /** Names by id. */
   readonly categories: ReadonlyMap<number, string>;
   /** Patterns and selectors that cannot be used; the rest of their rules holds. */

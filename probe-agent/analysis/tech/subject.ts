@@ -2,7 +2,11 @@ import { isTag, isText, type ChildNode, type Document } from "domhandler";
 import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import type { MetaTag } from "#probe-agent/analysis/html/page.ts";
+import { readAssets } from "#probe-agent/analysis/tech/asset.ts";
+import { holdsCode, scriptAddress } from "#probe-agent/analysis/tech/delayed.ts";
 import { Elements } from "#probe-agent/analysis/tech/elements.ts";
+import { Assets } from "#probe-agent/analysis/tech/library.ts";
+import type { LiteralIndex } from "#probe-agent/analysis/tech/literal-index.ts";
 import type { NamedSource, PlainSource } from "#probe-agent/analysis/tech/rule.ts";
 
 /** A page as it was seen. Plain data that can go to another thread; what the HTML holds is read from it. */
@@ -31,6 +35,9 @@ export interface Subject {
   /** Header and meta names in lower case, DNS types in capitals. */
   readonly named: Readonly<Record<NamedSource, ReadonlyMap<string, readonly string[]>>>;
   readonly elements: Elements;
+  readonly assets: Assets;
+  /** Whether one of the texts, all in lower case, may be in a source, letter case aside. */
+  holdsAny(source: PlainSource, texts: readonly string[]): boolean;
 }
 
 /** Characters looked at of each source, and of one entry of a list. */
@@ -39,33 +46,37 @@ const MAX_TEXT = 300_000;
 const MAX_SCRIPTS = 1_000_000;
 const MAX_ENTRY = 8192;
 const MAX_LISTED = 2000;
-const JAVASCRIPT = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script)$/i;
 
-/** Reads a page for rules. `parsed`: its HTML, where that is parsed already. */
-export function readSubject(page: TechPage, parsed: Page = readHtml(page.html ?? "")): Subject {
+/** Reads a page for rules. `index`: the texts they look for; `parsed`: its HTML, where that is parsed already. */
+export function readSubject(page: TechPage, index: LiteralIndex, parsed: Page = readHtml(page.html ?? "")): Subject {
   const { document, facts, text } = parsed;
   const contents = readContents(document.root);
   const base = baseOf(page.url, facts.baseHref);
   const loaded = facts.links.filter(
     ({ rel, as }) => rel.includes("modulepreload") || (rel.includes("preload") && as === "script"),
   );
-  const sources = [...facts.scripts.map(({ src }) => src), ...loaded.map(({ href }) => href)];
+  const sources = [...contents.addresses, ...loaded.map(({ href }) => href)];
+  const styles = facts.links
+    .filter(({ rel, as }) => rel.includes("stylesheet") || (rel.includes("preload") && as === "style"))
+    .flatMap(({ href }) => resolve(href, base))
+    .slice(0, MAX_LISTED);
   const issuers = page.certIssuer ?? [];
+  const plain: Subject["plain"] = {
+    url: [page.url.slice(0, MAX_ENTRY)],
+    html: [text.slice(0, MAX_HTML)],
+    text: [contents.text, ...cut([page.text ?? ""], MAX_TEXT)],
+    css: [...contents.css, ...cut(page.css, MAX_SCRIPTS)],
+    script_src: [...new Set([...sources.flatMap((src) => resolve(src, base)), ...cut(page.scriptSrc)])].slice(
+      0,
+      MAX_LISTED,
+    ),
+    script: [...contents.scripts, ...cut(page.scripts, MAX_SCRIPTS)],
+    robots: cut([page.robots ?? ""], MAX_TEXT),
+    certificate_issuer: cut(typeof issuers === "string" ? [issuers] : issuers),
+    xhr: cut(page.xhr),
+  };
   return {
-    plain: {
-      url: [page.url.slice(0, MAX_ENTRY)],
-      html: [text.slice(0, MAX_HTML)],
-      text: [contents.text, ...cut([page.text ?? ""], MAX_TEXT)],
-      css: [...contents.css, ...cut(page.css, MAX_SCRIPTS)],
-      script_src: [...new Set([...sources.flatMap((src) => resolve(src, base)), ...cut(page.scriptSrc)])].slice(
-        0,
-        MAX_LISTED,
-      ),
-      script: [...contents.scripts, ...cut(page.scripts, MAX_SCRIPTS)],
-      robots: cut([page.robots ?? ""], MAX_TEXT),
-      certificate_issuer: cut(typeof issuers === "string" ? [issuers] : issuers),
-      xhr: cut(page.xhr),
-    },
+    plain,
     named: {
       header: group(page.headers ?? [], (name) => name.toLowerCase()),
       cookie: group(Object.entries(page.cookies ?? {}), (name) => name),
@@ -76,6 +87,25 @@ export function readSubject(page: TechPage, parsed: Page = readHtml(page.html ??
       ),
     },
     elements: new Elements(document.root),
+    assets: new Assets([
+      ...plain.script_src.flatMap((address) => readAssets("script", address)),
+      ...styles.flatMap((address) => readAssets("style", address)),
+    ]),
+    holdsAny: createLook(plain, index),
+  };
+}
+
+/** Searches each source once, when it is first asked for. */
+function createLook(plain: Subject["plain"], index: LiteralIndex): Subject["holdsAny"] {
+  const searched = new Map<PlainSource, (text: string) => boolean>();
+  return (source, texts) => {
+    if (!texts.every((text) => index.knows(text))) return true;
+    let found = searched.get(source);
+    if (found === undefined) {
+      found = index.search(plain[source]);
+      searched.set(source, found);
+    }
+    return texts.some(found);
   };
 }
 
@@ -114,25 +144,25 @@ function resolve(src: string | null, base: string): string[] {
   return [(URL.parse(short, base)?.href ?? short).slice(0, MAX_ENTRY)];
 }
 
-/** Inline scripts and styles, and the text of the rest. */
-function readContents(root: Document): { text: string; scripts: string[]; css: string[] } {
+/** Inline scripts and styles, addresses of other scripts, and the text of the rest. */
+function readContents(root: Document): { text: string; addresses: string[]; scripts: string[]; css: string[] } {
   const scripts: string[] = [];
+  const addresses: string[] = [];
   const css: string[] = [];
   const left = { script: MAX_SCRIPTS, style: MAX_SCRIPTS };
   for (const element of walkElements(root, new Set(["template"]))) {
-    const { name, attribs } = element;
+    const { name } = element;
     if (name !== "script" && name !== "style") continue;
-    if (name === "script" && (attribs["src"] !== undefined || !holdsCode(attribs["type"], attribs["id"]))) continue;
+    if (name === "script") {
+      const address = scriptAddress(element);
+      if (address !== null && addresses.length < MAX_LISTED) addresses.push(address);
+      if (address !== null || element.attribs["src"] !== undefined || !holdsCode(element)) continue;
+    }
     const content = textOf(element, left[name]);
     left[name] -= content.length;
     if (content !== "") (name === "script" ? scripts : css).push(content);
   }
-  return { text: visibleText(root), scripts, css };
-}
-
-/** Data blocks with an id hold a framework's state. */
-function holdsCode(type: string | undefined, id: string | undefined): boolean {
-  return id !== undefined || JAVASCRIPT.test((type ?? "").trim());
+  return { text: visibleText(root), addresses, scripts, css };
 }
 
 const UNSEEN = new Set(["script", "style", "template", "noscript", "head"]);

@@ -104,6 +104,7 @@ describe("versions", () => {
     ["text before a ternary", "Made( x)?\\;version:v\\1?1:2", "Made x", "v1"],
     ["a group that took no part", "Made( [\\d.]+)?\\;version:\\1", "Made", null],
     ["tags in any order", "Made ([\\d.]+)\\;confidence:40\\;version:\\1", "Made 3.4", "3.4"],
+    ["without the dot of the sentence", "Made ([\\d.]+)\\;version:\\1", "Made 3.4.", "3.4"],
     ["a date is none", "Made (\\d+)\\;version:\\1", "Made 20240131", null],
     ["a page's markup is none", "Made (.+)\\;version:\\1", "Made <b>1</b>", null],
     ["nor is what is endless", "Made ([\\d.]+)\\;version:\\1", `Made 1${".0".repeat(30)}`, null],
@@ -144,6 +145,12 @@ describe("confidence", () => {
     expect(only({ html: '<script src="/made1.js"></script><script src="/made2.js"></script>' }, src)?.confidence).toBe(
       20,
     );
+  });
+
+  it("below what a rule wants at least is no finding", () => {
+    const together = { html: ["one\\;confidence:30", "two\\;confidence:40"], least: 60 };
+    expect(only({ html: "two" }, together)).toBeNull();
+    expect(only({ html: "one two" }, together)?.confidence).toBe(70);
   });
 
   it("of nothing is no finding", () => {

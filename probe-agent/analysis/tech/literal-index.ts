@@ -1,0 +1,109 @@
+/** Characters of a text that are looked for; more of them make the automaton larger and tell little more. */
+const MAX_LENGTH = 16;
+/** States of the automaton, about 3 MB; texts for which there is no room are not looked for. */
+const MAX_STATES = 30_000;
+const ASCII = 128;
+
+/**
+ * Finds which of many texts occur, letter case of ASCII aside, in one pass over what is searched, however many texts there
+ * are (Aho and Corasick, Communications of the ACM 18(6), 1975).
+ */
+export class LiteralIndex {
+  readonly #ids = new Map<string, number>();
+  /** Class of each ASCII character; 0 for those that no text has, as for all other characters. */
+  readonly #classes = new Uint8Array(ASCII);
+  readonly #width: number;
+  readonly #next: Uint16Array;
+  /** Text that ends at a state, by number from one, and the next state behind it where another one ends; 0 for none. */
+  readonly #ends: Uint16Array;
+  readonly #more: Uint16Array;
+
+  /** Texts in lower case. */
+  constructor(texts: Iterable<string>) {
+    const wanted = [...new Set([...texts].map(cut))].filter((text) => text !== "");
+    let classes = 0;
+    for (const code of wanted.flatMap((text) => Array.from(text, (one) => one.charCodeAt(0)))) {
+      if (code < ASCII && this.#classes[code] === 0) this.#classes[code] = ++classes;
+    }
+    for (let code = 0x41; code <= 0x5a; code += 1) this.#classes[code] = this.#classes[code + 0x20] ?? 0;
+    this.#width = classes + 1;
+    const room = Math.min(
+      MAX_STATES,
+      wanted.reduce((sum, text) => sum + text.length, 1),
+    );
+    this.#next = new Uint16Array(room * this.#width);
+    this.#ends = new Uint16Array(room);
+    this.#more = new Uint16Array(room);
+    this.#link(this.#plant(wanted, room));
+  }
+
+  /** Whether a text is looked for. */
+  knows(text: string): boolean {
+    return this.#ids.has(cut(text));
+  }
+
+  /** What occurs in any of the texts searched; asked by `knows` texts. */
+  search(searched: readonly string[]): (text: string) => boolean {
+    const found = new Uint8Array(this.#ids.size + 1);
+    for (const text of searched) this.#scan(text, found);
+    return (text) => found[this.#ids.get(cut(text)) ?? 0] === 1;
+  }
+
+  #scan(text: string, found: Uint8Array): void {
+    const next = this.#next;
+    const classes = this.#classes;
+    const ends = this.#ends;
+    const more = this.#more;
+    const width = this.#width;
+    let state = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      state = next[state * width + (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
+      for (let end = state; end !== 0 && (ends[end] !== 0 || more[end] !== 0); end = more[end] ?? 0) {
+        found[ends[end] ?? 0] = 1;
+      }
+    }
+  }
+
+  /** Makes the tree of the texts; how many states it has. */
+  #plant(texts: readonly string[], room: number): number {
+    let states = 1;
+    for (const text of texts) {
+      const steps = Array.from(text, (one) => (one < "\u0080" ? (this.#classes[one.charCodeAt(0)] ?? 0) : 0));
+      if (steps.includes(0) || states + steps.length > room) continue;
+      let state = 0;
+      for (const step of steps) {
+        const place = state * this.#width + step;
+        if (this.#next[place] === 0) this.#next[place] = states++;
+        state = this.#next[place] ?? 0;
+      }
+      this.#ids.set(text, this.#ids.size + 1);
+      this.#ends[state] = this.#ids.size;
+    }
+    return states;
+  }
+
+  /** Where no text goes on, the longest other text that fits goes on. */
+  #link(states: number): void {
+    const fallback = new Uint16Array(states);
+    const queue: number[] = [0];
+    for (const state of queue) {
+      const other = fallback[state] ?? 0;
+      for (let step = 1; step < this.#width; step += 1) {
+        const place = state * this.#width + step;
+        const behind = state === 0 ? 0 : (this.#next[other * this.#width + step] ?? 0);
+        const child = this.#next[place] ?? 0;
+        if (child === 0) this.#next[place] = behind;
+        else {
+          fallback[child] = behind;
+          this.#more[child] = this.#ends[behind] === 0 ? (this.#more[behind] ?? 0) : behind;
+          queue.push(child);
+        }
+      }
+    }
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_LENGTH);
+}
