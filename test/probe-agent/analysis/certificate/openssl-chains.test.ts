@@ -59,39 +59,32 @@ describe("a table of broken chains", () => {
 });
 
 describe.skipIf(!HAS_OPENSSL)("the same chains and openssl verify (differential)", async () => {
-  /** Whether openssl takes each row's chain; a few at once. */
-  async function openssl(options: readonly string[]): Promise<ReadonlyMap<Row, boolean>> {
-    const verdicts = new Map<Row, boolean>();
-    const queue = [...ROWS.entries()];
-    const work = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const [index, row] = next;
-        const { chain, now } = look(row);
-        verdicts.set(row, await verifies(`${options.length}-${index}`, chain, now, options));
-      }
-    };
-    await Promise.all([work(), work(), work(), work()]);
-    return verdicts;
+  /** Whether openssl takes each row's chain. A shell starts the commands: it forks faster than Node does. */
+  async function openssl(name: string, option: string): Promise<ReadonlyMap<Row, boolean>> {
+    const commands = ROWS.map((row, index) => {
+      const { chain, now } = look(row);
+      return `${command(`${name}-${index}`, chain, now, option)} >/dev/null 2>&1; echo $?`;
+    });
+    const script = join(folder, `${name}.sh`);
+    writeFileSync(script, commands.join("\n"));
+    const { stdout } = await run("sh", [script]);
+    const codes = stdout.trim().split("\n");
+    return new Map(ROWS.map((row, index) => [row, codes[index] === "0"]));
   }
 
-  async function verifies(name: string, chain: Chain, now: Date, options: readonly string[]): Promise<boolean> {
+  function command(name: string, chain: Chain, now: Date, option: string): string {
     const file = (part: string, ders: readonly Uint8Array[]): string => {
       const path = join(folder, `${name}-${part}.pem`);
       writeFileSync(path, ders.map(pemOf).join(""));
       return path;
     };
-    const untrusted =
-      chain.intermediates.length === 0 ? [] : ["-untrusted", file("intermediates", chain.intermediates)];
-    const anchors = ["-CAfile", file("root", [chain.root]), "-no-CApath", "-no-CAstore"];
-    const when = ["-attime", String(Math.floor(now.getTime() / 1000))];
-    const asked = ["verify", ...options, "-purpose", "sslserver", ...when, ...anchors, ...untrusted];
-    return run("openssl", [...asked, file("leaf", [chain.leaf])]).then(
-      () => true,
-      () => false,
-    );
+    const untrusted = chain.intermediates.length === 0 ? "" : `-untrusted ${file("sent", chain.intermediates)}`;
+    const anchors = `-CAfile ${file("root", [chain.root])} -no-CApath -no-CAstore`;
+    const when = `-attime ${Math.floor(now.getTime() / 1000)}`;
+    return `openssl verify ${option} -purpose sslserver ${when} ${anchors} ${untrusted} ${file("leaf", [chain.leaf])}`;
   }
 
-  const [byDefault, strictly] = await Promise.all([openssl([]), openssl(["-x509_strict"])]);
+  const [byDefault, strictly] = await Promise.all([openssl("default", ""), openssl("strict", "-x509_strict")]);
   const verdictOf = ({ errors }: Row): boolean => errors.length === 0;
 
   it("each difference from the default verdict has its reason, and each reason its difference", () => {
