@@ -14,6 +14,8 @@ export class LiteralIndex {
   readonly #classes = new Uint8Array(ASCII);
   readonly #width: number;
   readonly #next: Uint16Array;
+  /** Of a state: the nearest one, itself counted, at which a text ends; 0 for none. */
+  readonly #first: Uint16Array;
   /** Text that ends at a state, by number from one, and the next state behind it where another one ends; 0 for none. */
   readonly #ends: Uint16Array;
   readonly #more: Uint16Array;
@@ -32,6 +34,7 @@ export class LiteralIndex {
       wanted.reduce((sum, text) => sum + text.length, 1),
     );
     this.#next = new Uint16Array(room * this.#width);
+    this.#first = new Uint16Array(room);
     this.#ends = new Uint16Array(room);
     this.#more = new Uint16Array(room);
     this.#link(this.#plant(wanted, room));
@@ -54,13 +57,14 @@ export class LiteralIndex {
     const classes = this.#classes;
     const ends = this.#ends;
     const more = this.#more;
+    const first = this.#first;
     const width = this.#width;
     let state = 0;
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      state = next[state * width + (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
-      for (let end = state; end !== 0 && (ends[end] !== 0 || more[end] !== 0); end = more[end] ?? 0) {
-        found[ends[end] ?? 0] = 1;
+      state = code < ASCII ? (next[state * width + (classes[code] as number)] as number) : 0;
+      if (first[state] !== 0) {
+        for (let end = first[state] as number; end !== 0; end = more[end] as number) found[ends[end] as number] = 1;
       }
     }
   }
@@ -88,6 +92,7 @@ export class LiteralIndex {
     const fallback = new Uint16Array(states);
     const queue: number[] = [0];
     for (const state of queue) {
+      this.#first[state] = this.#ends[state] === 0 ? (this.#more[state] ?? 0) : state;
       const other = fallback[state] ?? 0;
       for (let step = 1; step < this.#width; step += 1) {
         const place = state * this.#width + step;
