@@ -50,7 +50,8 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
   const seen = new Set<string>();
   let elapsedUs = 0;
   const follow = async (url: string): Promise<Outcome<SeenPage>> => {
-    const offsetUs = Math.max(elapsedUs, Math.round((net.monotonic() - startedAt) * 1000));
+    // The chain's time starts with its first request: the times of its hops add up to its own.
+    const offsetUs = steps.length === 0 ? 0 : Math.max(elapsedUs, Math.round((net.monotonic() - startedAt) * 1000));
     const fetched = await seePage(net, url, limitsOf(net, request, steps.length));
     if (fetched.status !== "ok") return fetched;
     const { hops, elapsedUs: tookUs } = fetched.data.snapshot;

@@ -22,6 +22,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^@peculiar\/x509$|^reflect-metadata$/, /^(control-plane\/probes\/authority|probe-agent\/certificate-request)\.ts$/],
   [/^pg-boss$/, /^control-plane\/jobs(\/[a-z-]+)?\.ts$/],
   [/^playwright-core$/, /^probe-agent\/net\/browser\/(chromium|load)\.ts$/],
+  [/^@exodus\/bytes/, /^probe-agent\/analysis\/encodings\.ts$/],
   [/^@tgwf\/co2$/, /^probe-agent\/analysis\/carbon\.ts$/],
   [/^maxmind$/, /^probe-agent\/data\/mmdb\.ts$/],
   [/^raw-socket$/, /^probe-agent\/net\/icmp\//],

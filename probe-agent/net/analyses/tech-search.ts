@@ -20,6 +20,8 @@ export function createTechSearch(
   monotonic: () => number,
 ): (order: TechOrder) => TechReport {
   const place = new Int32Array(progress);
+  // A page that takes long to parse must not look like the first rule at work.
+  Atomics.store(place, PROGRESS.rule, NO_RULE);
   const numbers = new Map(data.technologies.map(([name], number) => [name, number]));
   let compiled: TechRules | null = null;
 

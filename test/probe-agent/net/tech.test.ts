@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
 import { createTech } from "#probe-agent/net/tech.ts";
+import { NO_RULE, PROGRESS } from "#probe-agent/net/analyses/messages.ts";
+import { createTechSearch } from "#probe-agent/net/analyses/tech-search.ts";
 import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";
@@ -24,6 +26,14 @@ function search(technologies: Readonly<Record<string, unknown>>, { heapMb = 512,
 }
 
 const GOOD = { html: "good" };
+
+describe("a thread that has searched nothing yet", () => {
+  it("is at no rule: a page that takes long to parse is no rule's fault", () => {
+    const progress = new SharedArrayBuffer(PROGRESS.length * Int32Array.BYTES_PER_ELEMENT);
+    createTechSearch({ rules: rulesOf({ First: GOOD }), progress }, () => systemClock.monotonic());
+    expect(new Int32Array(progress)[PROGRESS.rule]).toBe(NO_RULE);
+  });
+});
 
 describe("pages looked at in threads", () => {
   it("give what the rules find", async () => {

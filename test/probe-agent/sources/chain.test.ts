@@ -1,0 +1,26 @@
+import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { followChain } from "#probe-agent/sources/chain.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { jobLimits } from "#test/support/net.ts";
+import { netFactory } from "#test/support/tool.ts";
+
+let server: Server;
+
+beforeAll(async () => {
+  server = createServer((_request, response) => response.end("here")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterAll(() => server.close());
+
+it("a chain's time starts with its first request, however late the agent gets to it", async () => {
+  const net = netFactory()(jobLimits(10_000), () => undefined);
+  let pauses = 0;
+  // Each look at the clock is a pause of a second before the next one.
+  const paused = { ...net, monotonic: () => systemClock.monotonic() + 1000 * pauses++ };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const followed = await followChain(paused, { url, maxRedirects: 5 });
+  expect(followed).toMatchObject({ status: "ok", data: { steps: [{ startedAtUs: 0 }] } });
+});
