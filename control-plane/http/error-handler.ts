@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { isAccountGone } from "#control-plane/database/codes.ts";
 import { BODY_LIMIT } from "#control-plane/http/body.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
 import {
@@ -58,6 +59,11 @@ const ABORTED = new Refusal("missing_parameter", {
   message: "The body ended before its announced length.",
 });
 
+const ACCOUNT_GONE = new Refusal("invalid_api_key", {
+  message: "The account of this API key has been erased.",
+  headers: { "www-authenticate": "Bearer" },
+});
+
 /** Whether the client went away while its body was being read: nobody's fault, and nobody is left to be told. */
 function isAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
@@ -67,6 +73,7 @@ function isAborted({ raw }: FastifyRequest): boolean {
 function toRefusal(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) return serviceUnavailable();
+  if (isAccountGone(error)) return ACCOUNT_GONE;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":

@@ -91,11 +91,17 @@ function matches(sql: Queryable, { id, accountId }: KeyFilter) {
     and (${accountId ?? null}::bigint is null or account_id = ${accountId ?? null})`;
 }
 
-/** Deletes a key and tells every replica, in one statement; the digest of the key, or null where there was none. */
+/**
+ * Deletes a key and tells every replica, in one statement; the digest of the key, or null where there was none. It locks
+ * the account before the key, as the erasure of an account does: in the other order the two can wait for each other.
+ */
 export async function deleteKey(sql: Queryable, id: number): Promise<string | null> {
   const [row] = await sql<{ digest: string }[]>`
-    with gone as (
-      delete from keys where id = ${id} returning account_id, encode(digest, 'hex') as digest
+    with owner as materialized (
+      select accounts.id from accounts where id = (select account_id from keys where id = ${id}) for update
+    ), gone as (
+      delete from keys using owner where keys.id = ${id} and account_id = owner.id
+      returning account_id, encode(digest, 'hex') as digest
     ), account as (
       update accounts set key_count = key_count - 1 from gone where accounts.id = gone.account_id
     )

@@ -20,7 +20,7 @@ export interface TechOptions {
 type HeldUp = { readonly kind: "stuck"; readonly rule: string } | { readonly kind: "too_slow" };
 type SearchEnd = ThreadEnd<ThreadAnswer<TechReport>, HeldUp>;
 
-/** A rule that took too long is left alone for so long: a hostile page may have been the reason. */
+/** A rule that took too long is left out for this time, milliseconds: a hostile page may have been the reason. */
 const SUSPENDED_MS = 10 * 60_000;
 /** Less than this is not worth a start. */
 const LEAST_MS = 100;

@@ -124,6 +124,15 @@ function addRoutes({ server, gate }: Foundation): void {
         throw new Error("a secret of the inside");
       },
     });
+    server.route({
+      ...gate.keyed({ scope: null, key }),
+      method: "GET",
+      url: `/api/${version}/erased`,
+      handler: () => {
+        const fields = { code: "23503", constraint_name: "batches_account_id_fkey" };
+        throw Object.assign(new Error("violates foreign key constraint"), fields);
+      },
+    });
   }
 }
 

@@ -7,7 +7,7 @@ export interface AiFinding {
   readonly detail: string;
 }
 
-/** Points of each part (tools.md 4.6), in the order of results. */
+/** Points of each part, in the order of results; together 100. */
 const POINTS = {
   robots: 10,
   crawlers: 20,

@@ -249,6 +249,11 @@ describe("every answer", () => {
     expect(await sendRaw(gate.url, "GET /healthz HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.[01] 200/);
   });
 
+  it("to a key whose account is erased meanwhile is a 401", async () => {
+    const { status, body, headers } = await call(`${gate.url}/api/v4/erased`, { key });
+    expect([status, body.error?.code, headers.get("www-authenticate")]).toEqual([401, "invalid_api_key", "Bearer"]);
+  });
+
   it("to a bug of ours says nothing of the inside, which is in the log under the request's id", async () => {
     const { status, body, headers } = await call(`${gate.url}/api/v4/broken`, { key });
     expect([status, body.error?.code]).toEqual([500, "internal_error"]);

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { deleteAccount, insertAccount } from "#control-plane/accounts/store.ts";
+import { isAccountGone } from "#control-plane/database/codes.ts";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { deleteKey, insertKey } from "#control-plane/keys/store.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+const NOW = new Date("2026-03-01T12:00:00Z");
+
+let database: TestDatabase;
+let sql: Sql;
+let made = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { connections: 3, name: "erasure", statementTimeoutMs: 10_000 });
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+async function makeAccountWithKey(): Promise<{ accountId: number; keyId: number }> {
+  const account = await insertAccount(sql, { email: null, plan: "free" }, NOW);
+  const accountId = account?.id ?? 0;
+  made += 1;
+  const digest = made.toString(16).padStart(64, "0");
+  const key = { accountId, plan: "free", name: null, digest, prefix: "vtg_test", scopes: null, mostKeys: 5, now: NOW };
+  return { accountId, keyId: (await insertKey(sql, { ...key, plan: "free" })) ?? 0 };
+}
+
+/** Resolves once a statement of the test's connections waits for a lock. */
+async function untilWaiting(): Promise<void> {
+  for (;;) {
+    const [row] = await sql<{ waiting: number }[]>`
+      select count(*)::int as waiting from pg_stat_activity
+      where application_name = 'erasure' and wait_event_type = 'Lock'`;
+    if ((row?.waiting ?? 0) > 0) return;
+  }
+}
+
+it("an account is erased and its key revoked at once: one of them finds nothing left, and neither fails", async () => {
+  const { accountId, keyId } = await makeAccountWithKey();
+  let revoked: Promise<string | null> | undefined;
+  const erased = await sql.begin(async (erasing) => {
+    await erasing`select from accounts where id = ${accountId} for update`;
+    revoked = deleteKey(sql, keyId);
+    await untilWaiting();
+    return await deleteAccount(erasing, accountId);
+  });
+  expect(erased).toBe(true);
+  expect(await revoked).toBeNull();
+});
+
+it("revoking a key counts it once, however often it is asked for at once", async () => {
+  const { accountId, keyId } = await makeAccountWithKey();
+  const digests = await Promise.all([deleteKey(sql, keyId), deleteKey(sql, keyId), deleteKey(sql, keyId)]);
+  expect(digests.filter((digest) => digest !== null)).toHaveLength(1);
+  const [row] = await sql<{ count: number }[]>`select key_count::int as count from accounts where id = ${accountId}`;
+  expect(row?.count).toBe(0);
+});
+
+it.each(["keys", "batches", "measurements", "idempotent_answers"])(
+  "%s of an erased account are told from other faults",
+  async (table) => {
+    const [row] = await sql<{ name: string }[]>`
+      select conname as name from pg_constraint
+      where conrelid = to_regclass(${table}) and confrelid = 'accounts'::regclass and contype = 'f'`;
+    expect(row?.name, `${table} refers to accounts`).toBeDefined();
+    const gone = Object.assign(new Error("violates foreign key"), { code: "23503", constraint_name: row?.name });
+    expect(isAccountGone(gone)).toBe(true);
+    expect(isAccountGone(Object.assign(new Error("another"), { code: "23503", constraint_name: "x_fkey" }))).toBe(
+      false,
+    );
+  },
+);
+
+it("a key written for an account that is gone says so", async () => {
+  const insert = sql`
+    insert into keys (account_id, name, digest, prefix, created_at) values (999999, null, decode(repeat('ff', 32), 'hex'), 'vtg_test', ${NOW})`;
+  await expect(insert).rejects.toSatisfy(isAccountGone);
+});
