@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { IANA_ANCHORS, parseAnchors } from "#probe-agent/analysis/dnssec/anchors.ts";
 import { readDs } from "#probe-agent/analysis/dnssec/delegations.ts";
 import { readTrustAnchors } from "#probe-agent/trust-anchors.ts";
@@ -66,7 +66,9 @@ island.test  IN 300 dnskey 257 3 13 (
   });
 
   it("come from the operator's file, and a bad file is told on one line with the setting's name", () => {
-    const path = join(mkdtempSync(join(tmpdir(), "anchors-")), "anchors.zone");
+    const folder = mkdtempSync(join(tmpdir(), "anchors-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "anchors.zone");
     writeFileSync(path, `example.net. DNSKEY ${KEY}\n`);
     expect(readTrustAnchors(path)).toMatchObject({ ok: true, anchors: [{ zone: "example.net", type: "DNSKEY" }] });
     writeFileSync(path, "nonsense\n");
