@@ -1,7 +1,7 @@
 import type { AiFinding, AiFindings } from "#probe-agent/analysis/ai/score.ts";
 import type { SemanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
 
-/** What readiness is judged by; null: could not be told. */
+/** What readiness depends on; null: not known. */
 export interface AiFacts {
   /** HTTP status of robots.txt. */
   readonly robotsStatus: number | null;

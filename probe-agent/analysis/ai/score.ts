@@ -2,7 +2,7 @@ import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
 
 /** One part of readiness: how much of it there is, and a sentence that says what was found. */
 export interface AiFinding {
-  /** 0 to 1; null: could not be told, or another part has the same fault; does not count. */
+  /** 0 to 1; null: not known, or another part has the same fault; does not count. */
   readonly share: number | null;
   readonly detail: string;
 }

@@ -110,7 +110,7 @@ export function purposesForm(certificate: Certificate): string | null {
   return extendedKeyUsages(certificate)?.length === 0 ? "its list of extended key usages is empty" : null;
 }
 
-/** mozilla::pkix MatchEKU and OpenSSL's purpose sslserver: anyExtendedKeyUsage does not stand for serverAuth. */
+/** mozilla::pkix MatchEKU and OpenSSL's purpose sslserver: anyExtendedKeyUsage does not include serverAuth. */
 export function purposes(certificate: Certificate): string | null {
   const named = extendedKeyUsages(certificate);
   return named === null || named.includes(SERVER_AUTH) ? null : "its extended key usages do not include serverAuth";

@@ -77,7 +77,7 @@ function* passesSignatures(zone: Name): Asking<boolean> {
   return hasAnswer(reply) && hasSignedKeys(reply, ROOT_NAME);
 }
 
-/** Nothing below such an anchor can be told from forgery: the resolver may know nothing of DNSSEC. */
+/** Answers below such an anchor look like forged ones: the resolver may not support DNSSEC. */
 function unpassed(session: Session, zone: Name, { ds }: Trust): ZoneTrust {
   const reason = `The resolver does not pass DNSSEC records on: the DNSKEY records of ${zone.text} came without signatures or not at all`;
   report(session, zone, { ds, status: "indeterminate", reason });

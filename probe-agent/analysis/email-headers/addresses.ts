@@ -49,7 +49,7 @@ const isSpecial = ({ kind, text }: Token, ...texts: readonly string[]): boolean 
   kind === "special" && texts.includes(text);
 
 /**
- * Reads an address list. Never fails. An address is what stands in angle brackets, or a bare local@domain; other text
+ * Reads an address list. Never fails. An address is the text in angle brackets, or a bare local@domain; other text
  * is a display name. Text before a comma that is no address belongs to the next address: names with commas often lack
  * their quotes.
  */
@@ -126,7 +126,7 @@ function readMailbox(
   return { name, address, domain, group };
 }
 
-/** What stands in angle brackets, the first pair that holds an "@" before others; null without any. */
+/** The text in angle brackets, the first pair that holds an "@" before others; null without any. */
 function angleAddress(tokens: readonly Token[], faults: Set<AddressFault>): FoundAddress | null {
   const pairs = anglePairs(tokens);
   const pair = pairs.find(({ holdsAt }) => holdsAt) ?? pairs[0];

@@ -25,7 +25,7 @@ export interface Indexable {
   readonly crawlers: { crawler: string; indexable: boolean | null }[];
 }
 
-/** "*" stands for any other crawler. */
+/** "*" means any other crawler. */
 const CRAWLERS: readonly SearchCrawler[] = [{ name: "*", tokens: ["*"] }, ...SEARCH_CRAWLERS];
 
 type Where = Pick<SeoSource, "url" | "status"> & Pick<SeoBeside, "robots">;

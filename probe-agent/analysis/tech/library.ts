@@ -1,6 +1,6 @@
 import type { Asset } from "#probe-agent/analysis/tech/asset.ts";
 
-/** How the files of a library are told; all names in lower case. */
+/** How the files of a library are recognised; all names in lower case. */
 export interface LibraryTest {
   readonly kind: Asset["kind"];
   /** The name of its file; null: any file of one of its packages in a public store, or of its WordPress plugin. */

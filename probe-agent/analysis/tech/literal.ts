@@ -19,7 +19,7 @@ export function requiredLiterals(source: string): readonly string[] | null {
 
 /** One unit of an expression's top level. */
 interface Unit {
-  /** The character it stands for; null where it may fit something else, a group for one. */
+  /** The character it matches; null where it may fit something else, a group for one. */
   readonly character: string | null;
   readonly text: string;
 }
