@@ -20,7 +20,7 @@ const OPERATOR_OF = new Map(OPERATORS.flatMap((domains) => domains.map((domain) 
 /** Names for use inside a network (RFC 2606, 6762, 8375 and ICANN's .internal): they tell nothing of the organisation. */
 const PRIVATE_NAME = /(?:^|\.)(?:internal|local|lan|localdomain|localhost|intranet|corp|home|home\.arpa)$/i;
 
-/** The part of a host's name that identifies its organisation; null where the name has none. */
+/** The organisation behind a host's name: its operator's main domain, else its registrable one; null for private names. */
 export function organisationOf(host: string | null): string | null {
   if (host === null || PRIVATE_NAME.test(host.slice(0, 255))) return null;
   const domain = registrableDomain(host);
