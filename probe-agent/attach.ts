@@ -21,7 +21,7 @@ import {
   SILENT_MS,
 } from "#shared/wire.ts";
 import type { JobSource } from "#probe-agent/jobs.ts";
-import type { Credential } from "#probe-agent/identity.ts";
+import type { Credential } from "#probe-agent/membership/identity.ts";
 
 /** One stream to one control-plane replica, from dialling to its end; never dialled twice. */
 export interface Attachment extends JobSource {

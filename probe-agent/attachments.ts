@@ -3,7 +3,7 @@ import type { Clock, Random } from "#shared/clock.ts";
 import type { Hello, Rejected, Replica, Welcome } from "#shared/protocol/probe.ts";
 import { attach, type Attachment } from "#probe-agent/attach.ts";
 import { creditFloor, rebalance, shareCredits } from "#probe-agent/credits.ts";
-import type { Credential } from "#probe-agent/identity.ts";
+import type { Credential } from "#probe-agent/membership/identity.ts";
 import type { JobPool } from "#probe-agent/jobs.ts";
 import type { AgentMetrics } from "#probe-agent/metrics.ts";
 import { huntDelayMs, reconnectDelayMs } from "#probe-agent/reconnect.ts";

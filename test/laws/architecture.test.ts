@@ -18,8 +18,11 @@ function importsOf(file: SourceFile, pattern: RegExp): string | false {
 
 /** A package may be imported only by the files that wrap it. */
 const WRAPPED: readonly [RegExp, RegExp][] = [
-  [/^@grpc\/grpc-js/, /^(control-plane\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attach|enroll))\.ts$/],
-  [/^@peculiar\/x509$|^reflect-metadata$/, /^(control-plane\/probes\/authority|probe-agent\/certificate-request)\.ts$/],
+  [/^@grpc\/grpc-js/, /^(control-plane\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attach|membership\/enroll))\.ts$/],
+  [
+    /^@peculiar\/x509$|^reflect-metadata$/,
+    /^(control-plane\/probes\/authority|probe-agent\/membership\/certificate-request)\.ts$/,
+  ],
   [/^pg-boss$/, /^control-plane\/jobs(\/[a-z-]+)?\.ts$/],
   [/^playwright-core$/, /^probe-agent\/net\/browser\/(chromium|load)\.ts$/],
   [/^@exodus\/bytes/, /^probe-agent\/analysis\/encodings\.ts$/],

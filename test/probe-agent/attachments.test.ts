@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keepAttached, type Attachments } from "#probe-agent/attachments.ts";
-import type { Credential } from "#probe-agent/identity.ts";
+import type { Credential } from "#probe-agent/membership/identity.ts";
 import { createJobPool } from "#probe-agent/jobs.ts";
 import { createAgentMetrics } from "#probe-agent/metrics.ts";
 import { issue, type Issued } from "#test/servers/pki.ts";

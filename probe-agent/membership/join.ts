@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Random } from "#shared/clock.ts";
-import { makeCertificateRequest } from "#probe-agent/certificate-request.ts";
-import { enroll } from "#probe-agent/enroll.ts";
-import type { Identity } from "#probe-agent/identity.ts";
-import type { JoinToken } from "#probe-agent/join-token.ts";
+import { makeCertificateRequest } from "#probe-agent/membership/certificate-request.ts";
+import { enroll } from "#probe-agent/membership/enroll.ts";
+import type { Identity } from "#probe-agent/membership/identity.ts";
+import type { JoinToken } from "#probe-agent/membership/join-token.ts";
 import { reconnectDelayMs } from "#probe-agent/reconnect.ts";
 
 /** An identity, or one line for the operator. */

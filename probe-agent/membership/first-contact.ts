@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
 import { parseHostPort } from "#shared/settings/address.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
-import { fingerprintOf } from "#probe-agent/identity.ts";
+import { fingerprintOf } from "#probe-agent/membership/identity.ts";
 
 /** The control plane's authority, or why there is none to be had at an address. */
 export type Contact =

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Random } from "#shared/clock.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
-import { readIdentity, writeIdentity } from "#probe-agent/identity-files.ts";
-import { fingerprintOfAuthority, type Identity } from "#probe-agent/identity.ts";
-import { joinControlPlane } from "#probe-agent/join.ts";
-import { findToken, type JoinToken } from "#probe-agent/join-token.ts";
+import { readIdentity, writeIdentity } from "#probe-agent/membership/identity-files.ts";
+import { fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";
+import { joinControlPlane } from "#probe-agent/membership/join.ts";
+import { findToken, type JoinToken } from "#probe-agent/membership/join-token.ts";
 
 /** What an agent is of a control plane, for as long as its process lives. */
 export interface Membership {

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import type { Random } from "#shared/clock.ts";
-import { faultOf, type Identity } from "#probe-agent/identity.ts";
+import { faultOf, type Identity } from "#probe-agent/membership/identity.ts";
 
 /** A link to the folder of the newest files, so that all of them change in one step. */
 const LINK = IDENTITY_ENTRY;

@@ -2,10 +2,10 @@ import { X509Certificate } from "node:crypto";
 import { credentials, status, type ClientUnaryCall, type ServiceError } from "@grpc/grpc-js";
 import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
-import { makeCertificateRequest, type CertificateRequest } from "#probe-agent/certificate-request.ts";
-import { fetchAuthority } from "#probe-agent/first-contact.ts";
-import { faultOf, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/identity.ts";
-import type { JoinToken } from "#probe-agent/join-token.ts";
+import { makeCertificateRequest, type CertificateRequest } from "#probe-agent/membership/certificate-request.ts";
+import { fetchAuthority } from "#probe-agent/membership/first-contact.ts";
+import { faultOf, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";
+import type { JoinToken } from "#probe-agent/membership/join-token.ts";
 
 /** A certificate, or why there is none and whether asking again can help. */
 export type Enrolment =

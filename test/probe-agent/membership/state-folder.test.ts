@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openState } from "#probe-agent/state.ts";
+import { openState } from "#probe-agent/membership/state-folder.ts";
 import { startUnreapedChild } from "#test/support/unreaped.ts";
 
 let folder: string;

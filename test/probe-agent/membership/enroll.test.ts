@@ -1,10 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
-import { makeCertificateRequest } from "#probe-agent/certificate-request.ts";
-import { enroll, renew, type Enrolment } from "#probe-agent/enroll.ts";
-import { faultOf, fingerprintOf, type Identity } from "#probe-agent/identity.ts";
-import { readToken, type JoinToken } from "#probe-agent/join-token.ts";
+import { makeCertificateRequest } from "#probe-agent/membership/certificate-request.ts";
+import { enroll, renew, type Enrolment } from "#probe-agent/membership/enroll.ts";
+import { faultOf, fingerprintOf, type Identity } from "#probe-agent/membership/identity.ts";
+import { readToken, type JoinToken } from "#probe-agent/membership/join-token.ts";
 import { issue, type Issued } from "#test/servers/pki.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
