@@ -5,7 +5,7 @@ import { makeCertificateRequest } from "#probe-agent/membership/certificate-requ
 import { enroll } from "#probe-agent/membership/enroll.ts";
 import type { Identity } from "#probe-agent/membership/identity.ts";
 import type { JoinToken } from "#probe-agent/membership/join-token.ts";
-import { reconnectDelayMs } from "#probe-agent/reconnect.ts";
+import { reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
 
 /** An identity, or one line for the operator. */
 export type Joined = { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly line: string };

@@ -18,7 +18,10 @@ function importsOf(file: SourceFile, pattern: RegExp): string | false {
 
 /** A package may be imported only by the files that wrap it. */
 const WRAPPED: readonly [RegExp, RegExp][] = [
-  [/^@grpc\/grpc-js/, /^(control-plane\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attach|membership\/enroll))\.ts$/],
+  [
+    /^@grpc\/grpc-js/,
+    /^(control-plane\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attachment\/attach|membership\/enroll))\.ts$/,
+  ],
   [
     /^@peculiar\/x509$|^reflect-metadata$/,
     /^(control-plane\/probes\/authority|probe-agent\/membership\/certificate-request)\.ts$/,

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { isIP, isIPv6 } from "node:net";
 import { isLoopback } from "#shared/settings/address.ts";
 import type { DnsAnswer, DnsPort } from "#probe-agent/net/port/dns.ts";
-import type { Canaries } from "#probe-agent/self-test.ts";
+import type { Canaries } from "#probe-agent/attachment/self-test.ts";
 
 /** What the canaries look at. */
 export interface CanaryOptions {

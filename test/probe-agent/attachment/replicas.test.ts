@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressesToDial, linksToClose, readReplicas } from "#probe-agent/replicas.ts";
+import { addressesToDial, linksToClose, readReplicas } from "#probe-agent/attachment/replicas.ts";
 
 const a = { id: "a", address: "a:1" };
 const b = { id: "b", address: "b:1" };

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed } from "#shared/outcome.ts";
-import { createCanaries } from "#probe-agent/canaries.ts";
-import { createInside } from "#probe-agent/inside.ts";
-import { isNetworkGone, startSelfTest, type CanaryResults, type SelfTest } from "#probe-agent/self-test.ts";
+import { createCanaries } from "#probe-agent/attachment/canaries.ts";
+import { createInside } from "#probe-agent/attachment/inside-target.ts";
+import { isNetworkGone, startSelfTest, type CanaryResults, type SelfTest } from "#probe-agent/attachment/self-test.ts";
 
 const timeout = failed("connect", "target", "timeout", "no answer");
 let now: number;

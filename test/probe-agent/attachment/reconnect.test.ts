@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { reconnectDelayMs } from "#probe-agent/reconnect.ts";
+import { reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
 
 const lowest = { bytes: (count: number) => new Uint8Array(count) };
 const highest = { bytes: (count: number) => new Uint8Array(count).fill(255) };

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Hello, Rejected, Replica, Welcome } from "#shared/protocol/probe.ts";
-import { attach, type Attachment } from "#probe-agent/attach.ts";
-import { creditFloor, rebalance, shareCredits } from "#probe-agent/credits.ts";
+import { attach, type Attachment } from "#probe-agent/attachment/attach.ts";
+import { creditFloor, rebalance, shareCredits } from "#probe-agent/attachment/credits.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
-import type { JobPool } from "#probe-agent/jobs.ts";
+import type { JobPool } from "#probe-agent/attachment/job-pool.ts";
 import type { AgentMetrics } from "#probe-agent/metrics.ts";
-import { huntDelayMs, reconnectDelayMs } from "#probe-agent/reconnect.ts";
-import { addressesToDial, linksToClose, readReplicas, type Link } from "#probe-agent/replicas.ts";
+import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
+import { addressesToDial, linksToClose, readReplicas, type Link } from "#probe-agent/attachment/replicas.ts";
 
 /** The agent's streams: one to every live replica of the control plane. */
 export interface Attachments {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { readConfig } from "#probe-agent/config.ts";
-import { buildHello } from "#probe-agent/hello.ts";
+import { buildHello } from "#probe-agent/attachment/hello.ts";
 
 const NOTHING = { raw: { v4: false, v6: false, missing: [] }, ipv6: false, browser: false };
 
