@@ -5,7 +5,7 @@ import { attach, type Attachment } from "#probe-agent/attachment/attach.ts";
 import { creditFloor, rebalance, shareCredits } from "#probe-agent/attachment/credits.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
 import type { JobPool } from "#probe-agent/attachment/job-pool.ts";
-import type { AgentMetrics } from "#probe-agent/metrics.ts";
+import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
 import { addressesToDial, linksToClose, readReplicas, type Link } from "#probe-agent/attachment/replicas.ts";
 

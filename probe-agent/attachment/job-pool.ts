@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
-import type { AgentMetrics } from "#probe-agent/metrics.ts";
+import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { canRun, runJob, type JudgeFailure, type NetFactory } from "#probe-agent/run-job.ts";
 
 /** Where a job came from and its answer goes; streams are told apart by identity. */

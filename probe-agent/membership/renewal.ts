@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import { renew } from "#probe-agent/membership/enroll.ts";
 import { renewalDueAt, type Identity } from "#probe-agent/membership/identity.ts";
-import type { AgentMetrics } from "#probe-agent/metrics.ts";
+import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 
 /** What keeping a certificate fresh needs. */
 export interface RenewalOptions {

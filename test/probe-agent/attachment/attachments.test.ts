@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keepAttached, type Attachments } from "#probe-agent/attachment/attachments.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
-import { createAgentMetrics } from "#probe-agent/metrics.ts";
+import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { issue, type Issued } from "#test/servers/pki.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";

@@ -7,7 +7,7 @@ import type { AgentMessage } from "#shared/protocol/probe.ts";
 import { ping } from "#shared/tools/ping.ts";
 import { parseParams } from "#shared/schema.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
-import { createAgentMetrics } from "#probe-agent/metrics.ts";
+import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { netFactory } from "#test/support/tool.ts";
 

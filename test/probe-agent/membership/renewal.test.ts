@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { renew } from "#probe-agent/membership/enroll.ts";
 import type { Identity } from "#probe-agent/membership/identity.ts";
-import { createAgentMetrics } from "#probe-agent/metrics.ts";
+import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { keepRenewed, type Renewal } from "#probe-agent/membership/renewal.ts";
 import { issue } from "#test/servers/pki.ts";
 import { systemRandom } from "#test/support/clock.ts";
