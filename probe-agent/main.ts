@@ -30,7 +30,7 @@ import { userAgent } from "#probe-agent/net/user-agent.ts";
 import { keepRenewed } from "#probe-agent/membership/renewal.ts";
 import { startSelfTest } from "#probe-agent/attachment/self-test.ts";
 import { openState } from "#probe-agent/membership/state-folder.ts";
-import { readTrustAnchors } from "#probe-agent/trust-anchors.ts";
+import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
 
 const clock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };

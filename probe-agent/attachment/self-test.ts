@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Failed } from "#shared/outcome.ts";
-import { within } from "#probe-agent/within.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 
 /** Things of the agent's own network that answer when it is well. */
 export type CanaryName = "resolver" | "route" | "control_plane";
@@ -57,7 +57,7 @@ export function startSelfTest({ canaries, clock, onLook }: SelfTestOptions): Sel
 
   async function askAll(): Promise<CanaryResults> {
     const ask = (name: CanaryName) =>
-      within(
+      waitAtMost(
         LOOK_MS,
         canaries[name]().catch(() => false),
         false,
@@ -85,7 +85,7 @@ export function startSelfTest({ canaries, clock, onLook }: SelfTestOptions): Sel
     async judge(failure, remainingMs) {
       if (failure.source === "probe") return failure;
       const known = last?.results ?? null;
-      const results = isFresh() ? known : await within(Math.min(LOOK_MS, remainingMs), look(), known);
+      const results = isFresh() ? known : await waitAtMost(Math.min(LOOK_MS, remainingMs), look(), known);
       return results === null || !isNetworkGone(results) ? failure : ofProbe(failure, results);
     },
     ageSeconds: () => (last === null ? null : (clock.monotonic() - last.atMs) / 1000),

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
@@ -9,7 +10,6 @@ import type { JobLimits } from "#probe-agent/net/limits.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
 import type { DnsPort } from "#probe-agent/net/port/dns.ts";
 import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/net/port/whois.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** What asking WHOIS servers needs of the process. */
 export interface WhoisDeps {
@@ -35,7 +35,7 @@ export function createWhois({ clock, egress }: WhoisDeps): (job: JobLimits, dns:
       const leftMs = Math.max(0, Math.ceil(deadline - clock.monotonic()));
       const signal = AbortSignal.any([job.signal, AbortSignal.timeout(leftMs)]);
       const late = failed("dns", "resolver", "timeout", "the name look-up took too long");
-      const resolved = await within(leftMs, trusted ? resolveTrusted(dns, host) : dns.resolve(host), late);
+      const resolved = await waitAtMost(leftMs, trusted ? resolveTrusted(dns, host) : dns.resolve(host), late);
       if (resolved.status !== "ok") return resolved;
       const limits = { clock, signal, deadline, egress: trusted ? null : egress };
       const dialed = await dial(resolved.data.allowed, port, limits);

@@ -1,9 +1,9 @@
+import { waitAtMost } from "#shared/time-limit.ts";
 import { judgeCrl, type CrlVerdict } from "#probe-agent/analysis/certificate/crl/judge.ts";
 import { readCrl, type Crl } from "#probe-agent/analysis/certificate/crl/read.ts";
 import type { StatusSubject } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
 import type { ListAnswer } from "#probe-agent/analysis/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetches.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** Lists of public authorities that are cut into parts have up to some megabytes each. */
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -49,7 +49,7 @@ export async function lookUpInList(fetches: Fetches, url: string, subject: Statu
 
 async function load(fetches: Fetches, url: string): Promise<Loaded> {
   const running = underWay.get(url);
-  if (running !== undefined) return within(fetches.patienceMs(FETCH_MS), running, { error: "timeout" });
+  if (running !== undefined) return waitAtMost(fetches.patienceMs(FETCH_MS), running, { error: "timeout" });
   if (underWay.size >= UNDER_WAY) return { error: "busy" };
   const loading = fetchList(fetches, url);
   underWay.set(url, loading);

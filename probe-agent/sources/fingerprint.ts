@@ -1,5 +1,6 @@
 import { registrableDomain } from "#shared/registrable-domain.ts";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
 import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/certificate/names.ts";
 import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
@@ -12,7 +13,6 @@ import type { Net } from "#probe-agent/net/port.ts";
 import type { TechUnknown } from "#probe-agent/net/port/tech.ts";
 import { limitationsOf, rawPageOf, type SeenPage } from "#probe-agent/sources/page.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** What a page was found to use. */
 export interface Fingerprint {
@@ -58,8 +58,8 @@ export async function fingerprint(
   const { hostname, origin } = new URL(snapshot.finalUrl);
   const patience = Math.min(BESIDE_MS, net.remainingMs() / 3);
   const [robots, dns] = await Promise.all([
-    within(patience, fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES), null),
-    within(patience, gatherDns(net, hostname, patience - MARGIN_MS), null),
+    waitAtMost(patience, fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES), null),
+    waitAtMost(patience, gatherDns(net, hostname, patience - MARGIN_MS), null),
   ]);
   const issuer = issuerNames(snapshot.final.tls?.chain[0]);
   const page: TechPage = {

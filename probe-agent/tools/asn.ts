@@ -1,6 +1,7 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import { asn as contract } from "#shared/tools/asn.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
 import { asNumberUse } from "#probe-agent/analysis/as-number-use.ts";
 import { asnReport, knowsNothing, NOTHING_KNOWN, type AsnEvidence } from "#probe-agent/analysis/asn-report.ts";
@@ -10,7 +11,6 @@ import type { Net } from "#probe-agent/net/port.ts";
 import { askCymru, askCymruAs } from "#probe-agent/sources/cymru.ts";
 import { askRegistry } from "#probe-agent/sources/rdap.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { within } from "#probe-agent/within.ts";
 
 type Result = ResultOf<typeof contract>;
 
@@ -61,8 +61,8 @@ async function aboutNumber(net: Net, number: number): Promise<AsnEvidence> {
   if (asNumberUse(number).use !== "public") return { ...NOTHING_KNOWN, asn: number };
   const patience = net.remainingMs() - RESERVE_MS;
   const [system, registered] = await Promise.all([
-    within(Math.min(ROUTING_MS, patience), askCymruAs(net, number), null),
-    within(patience, askAutnum(net, number), LATE),
+    waitAtMost(Math.min(ROUTING_MS, patience), askCymruAs(net, number), null),
+    waitAtMost(patience, askAutnum(net, number), LATE),
   ]);
   return {
     ...NOTHING_KNOWN,
@@ -85,19 +85,19 @@ async function aboutAddress(net: Net, ip: string): Promise<AsnEvidence> {
   }
   const known = net.data.asn(ip);
   const patience = net.remainingMs() - RESERVE_MS;
-  const routing = within(Math.min(ROUTING_MS, patience), askCymru(net, ip), null);
+  const routing = waitAtMost(Math.min(ROUTING_MS, patience), askCymru(net, ip), null);
   const first = known?.owner?.asn ?? null;
   // The database knows the number at once; without it the registry can only be asked once routing has told it.
   const [cymru, early] = await Promise.all([
     routing,
-    first === null ? null : within(patience, askAutnum(net, first), LATE),
+    first === null ? null : waitAtMost(patience, askAutnum(net, first), LATE),
   ]);
   const number = first ?? cymru?.origin?.asns[0] ?? null;
   const registered =
     early ??
     (number === null || asNumberUse(number).use !== "public"
       ? NOT_ASKED
-      : await within(net.remainingMs() - RESERVE_MS, askAutnum(net, number), LATE));
+      : await waitAtMost(net.remainingMs() - RESERVE_MS, askAutnum(net, number), LATE));
   const origin = cymru?.origin ?? null;
   const differs = first !== null && origin !== null && !origin.asns.includes(first);
   return {

@@ -1,6 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { emailCheck as contract } from "#shared/tools/email-check.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { judgeSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/verdict.ts";
 import { reportSpf, type SpfReport } from "#probe-agent/analysis/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/spf/tree.ts";
@@ -15,7 +16,6 @@ import { implement, type Implementation } from "#probe-agent/tools/implement.ts"
 import { lookAtTlsRpt, silences } from "#probe-agent/tools/mx/announcements.ts";
 import { areExchangersSecure } from "#probe-agent/tools/mx/dane.ts";
 import { lookAtRouting } from "#probe-agent/tools/mx/routing.ts";
-import { within } from "#probe-agent/within.ts";
 
 type Result = ResultOf<typeof contract>;
 
@@ -95,7 +95,9 @@ async function gather(net: Net, lookUp: LookUp, domain: string, port: number) {
   ]);
   const { records } = routed.routing;
   const signed = records.some(({ dane }) => dane.status === "secure");
-  const mxSecure = signed ? await within(net.remainingMs() - RESERVE_MS, areExchangersSecure(net, domain), null) : null;
+  const mxSecure = signed
+    ? await waitAtMost(net.remainingMs() - RESERVE_MS, areExchangersSecure(net, domain), null)
+    : null;
   const { state } = await lookUp(domain, "MX");
   return {
     spf,

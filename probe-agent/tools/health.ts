@@ -1,5 +1,6 @@
 import { ok } from "#shared/outcome.ts";
 import { health as contract } from "#shared/tools/health.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { medianMs } from "#probe-agent/analysis/health/performance.ts";
 import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
@@ -10,7 +11,6 @@ import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 import { gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
 import { gatherTls, type TlsTarget } from "#probe-agent/tools/health/tls.ts";
-import { within } from "#probe-agent/within.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 
 /** Where HTTP and TLS are looked for beside the page. */
@@ -56,7 +56,7 @@ export const health = healthOn({ http: 80, https: 443 });
 async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts): Promise<HealthFacts> {
   const budget = Math.min(PART_MS, net.remainingMs() - RESERVE_MS);
   const part = <T>(what: string, work: Promise<T>): Promise<T | Unknown> =>
-    within<T | Unknown>(budget, work, unknown(`${what} took too long.`));
+    waitAtMost<T | Unknown>(budget, work, unknown(`${what} took too long.`));
   const { origin, hostname } = new URL(page.finalUrl);
   const host = hostname.replace(/^\[|\]$/g, "");
   const ownTtfb = Math.round(page.final.timing.ttfb / 1000);
@@ -66,7 +66,7 @@ async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts):
     part("/robots.txt", fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES)),
     part("security.txt", fetchSiteFile(net, origin, "/.well-known/security.txt", SECURITY_TXT_BYTES)),
     part("Connecting over IPv6", gatherIpv6(net, host, page.final)),
-    within(budget, gatherTtfb(net, page), [ownTtfb]),
+    waitAtMost(budget, gatherTtfb(net, page), [ownTtfb]),
   ]);
   const preloaded = net.data.hstsPreload(new URL(page.url).hostname) !== null;
   return { ...pageFacts(page), now, preloaded, ttfbSamplesMs, tls, http, robots, securityTxt, ipv6 };

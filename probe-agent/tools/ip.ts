@@ -1,10 +1,10 @@
 import { ok } from "#shared/outcome.ts";
 import { ip as contract } from "#shared/tools/ip.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
 import { ipReport } from "#probe-agent/analysis/ip-report.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
-import { within } from "#probe-agent/within.ts";
 import { askRdap } from "#probe-agent/sources/rdap.ts";
 import { reverseName } from "#probe-agent/sources/reverse-name.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
@@ -27,9 +27,9 @@ export const ip = implement(contract, async (net, { host }) => {
   const outside = type === "public" || type === "anycast";
   const patience = net.remainingMs() - RESERVE_MS;
   const [reverse, cymru, rdap] = await Promise.all([
-    within(patience, reverseName(net, address.ip), null),
-    outside ? within(patience, askCymru(net, address.ip), null) : null,
-    outside ? within(patience, askRdap(net, address.ip), null) : null,
+    waitAtMost(patience, reverseName(net, address.ip), null),
+    outside ? waitAtMost(patience, askCymru(net, address.ip), null) : null,
+    outside ? waitAtMost(patience, askRdap(net, address.ip), null) : null,
   ]);
   const elapsedMs = toMicroseconds(net.monotonic() - startedAt);
   const databases = {

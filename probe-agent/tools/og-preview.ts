@@ -1,5 +1,6 @@
 import { ok } from "#shared/outcome.ts";
 import { ogPreview as contract } from "#shared/tools/og-preview.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { previews } from "#probe-agent/analysis/social/preview.ts";
 import { missingRequired, socialWarnings } from "#probe-agent/analysis/social/warnings.ts";
 import { excerpt } from "#probe-agent/analysis/structured/excerpt.ts";
@@ -7,7 +8,6 @@ import type { Net } from "#probe-agent/net/port.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { checkImage } from "#probe-agent/tools/og-preview/image-check.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** The longest the image may take, and what is kept back for the answer. */
 const IMAGE_MS = 12_000;
@@ -53,6 +53,6 @@ export const ogPreview = implement(contract, async (net, { url }) => {
 async function look(net: Net, url: string | null) {
   if (url === null) return { check: null, late: false };
   const budget = Math.min(IMAGE_MS, net.remainingMs() - RESERVE_MS);
-  const check = await within(budget, checkImage(net, url), null);
+  const check = await waitAtMost(budget, checkImage(net, url), null);
   return { check, late: check === null };
 }

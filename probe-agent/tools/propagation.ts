@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { domainToUnicode } from "node:url";
 import { failed, ok } from "#shared/outcome.ts";
 import { propagation as contract } from "#shared/tools/propagation.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import {
   judgeRow,
   summarisePropagation,
@@ -13,7 +14,6 @@ import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { askAuthoritative, type AuthoritativeAnswer } from "#probe-agent/tools/propagation/authoritative.ts";
 import { askResolvers, readVantages } from "#probe-agent/tools/propagation/resolvers.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** Networks for which the domain's servers are asked again. */
 const MOST_NETWORKS = 12;
@@ -31,14 +31,14 @@ export function propagationOn(
     const patience = net.remainingMs() - NETWORKS_MS - RESERVE_MS;
     const [rows, own] = await Promise.all([
       askResolvers(net, domain, type),
-      within(patience, askAuthoritative(net, { name: domain, type, port }), null),
+      waitAtMost(patience, askAuthoritative(net, { name: domain, type, port }), null),
     ]);
     const heard = [...rows, ...readVantages(input, type)];
     if (own === null && heard.every(({ status }) => status === "TIMEOUT")) {
       return failed("dns", "resolver", "no_answer", "no resolver and no server of the domain answered");
     }
     const authoritative = own?.authoritative ?? null;
-    const byNetwork = await within(NETWORKS_MS, askNetworks(own, heard), new Map<string, Heard>());
+    const byNetwork = await waitAtMost(NETWORKS_MS, askNetworks(own, heard), new Map<string, Heard>());
     const judged = heard.map((row) => judgeRow(row, authoritative, byNetwork));
     return ok({
       domain: domainToUnicode(domain) || domain,

@@ -2,6 +2,7 @@ import { literalFamily } from "#shared/egress/addresses.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { protocol as contract } from "#shared/tools/protocol.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
@@ -11,7 +12,6 @@ import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/
 import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
 import { askTls } from "#probe-agent/tools/protocol/tls.ts";
 import { readVersions, untoldVersions } from "#probe-agent/tools/protocol/versions.ts";
-import { within } from "#probe-agent/within.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;
@@ -38,7 +38,7 @@ export const protocol = implement(contract, async (net, { url }) => {
   const [others, secured, records] = await Promise.all([
     Promise.all(waysLeft(tried, final).map((name) => attempt(net, url, name))),
     final.tls === null ? null : askTls(net, { ip, port, servername: isLiteral ? null : host }, final.tls),
-    isLiteral ? null : within(DNS_MS, askHttpsRecords(net, host, port), tooLate(host, port)),
+    isLiteral ? null : waitAtMost(DNS_MS, askHttpsRecords(net, host, port), tooLate(host, port)),
   ]);
   const attempts = [...tried, ...others];
   const altSvc = parseAltSvc(headerValues(final.headers, "alt-svc"));

@@ -2,6 +2,7 @@ import { Value } from "typebox/value";
 import { ok, refused, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { REVERSE_IP_INPUT, reverseIp as contract } from "#shared/tools/reverse-ip.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { contentNetworkOf } from "#probe-agent/analysis/cdn-ranges.ts";
 import { ipText, readIp } from "#probe-agent/analysis/ip-numbers.ts";
 import {
@@ -15,7 +16,6 @@ import { askPassiveDns } from "#probe-agent/sources/passive-dns.ts";
 import { implement, type JobInput } from "#probe-agent/tools/implement.ts";
 import { defaultCertificate, type DefaultCertificate } from "#probe-agent/tools/reverse-ip/certificate.ts";
 import { verifyNames, type VerifiedName } from "#probe-agent/tools/reverse-ip/verify.ts";
-import { within } from "#probe-agent/within.ts";
 
 type Result = ResultOf<typeof contract>;
 
@@ -44,9 +44,9 @@ export const reverseIp = implement(contract, async (net, { ip: given }, input = 
 
   const patience = Math.min(SOURCES_MS, net.remainingMs() - RESERVE_MS);
   const [ptr, certificate, passive] = await Promise.all([
-    within(patience, net.dns.reverse(ip), null),
-    within(patience, defaultCertificate(net, ip), LATE),
-    within(patience, askPassiveDns(net, ip, Math.max(1, patience)), {
+    waitAtMost(patience, net.dns.reverse(ip), null),
+    waitAtMost(patience, defaultCertificate(net, ip), LATE),
+    waitAtMost(patience, askPassiveDns(net, ip, Math.max(1, patience)), {
       names: [],
       limitation: "Passive DNS: the service did not answer in time.",
     }),

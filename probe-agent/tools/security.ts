@@ -1,5 +1,6 @@
 import { ok } from "#shared/outcome.ts";
 import { security as contract } from "#shared/tools/security.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { leadingText } from "#probe-agent/analysis/fitting.ts";
 import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
@@ -23,7 +24,6 @@ import type { Net } from "#probe-agent/net/port.ts";
 import type { WebPorts } from "#probe-agent/tools/health.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { gatherCors, gatherPreload, isVerified } from "#probe-agent/tools/security/gather.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** What is kept back for the grade once the parts have had their time. */
 const RESERVE_MS = 1500;
@@ -45,9 +45,9 @@ export function securityOn(
     const patience = net.remainingMs() - RESERVE_MS;
     const late = unknown("What http:// does could not be told: it took too long.");
     const [http, cors, evidence] = await Promise.all([
-      within<HttpFacts>(patience, askPlainHttp(net, asked.data.snapshot, ports.http), late),
-      within(patience, gatherCors(net, finalUrl), null),
-      within<PreloadEvidence | null>(patience, gatherPreload(net, page, ports), null),
+      waitAtMost<HttpFacts>(patience, askPlainHttp(net, asked.data.snapshot, ports.http), late),
+      waitAtMost(patience, gatherCors(net, finalUrl), null),
+      waitAtMost<PreloadEvidence | null>(patience, gatherPreload(net, page, ports), null),
     ]);
     const host = new URL(finalUrl).hostname;
     const preloaded = net.data.hstsPreload(host);

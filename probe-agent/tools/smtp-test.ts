@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { failed, ok, type Failed } from "#shared/outcome.ts";
 import { smtpTest as contract } from "#shared/tools/smtp-test.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import type { Conversation } from "#probe-agent/analysis/smtp/conversation.ts";
 import { smtpReport } from "#probe-agent/analysis/smtp/report.ts";
 import { reverseName } from "#probe-agent/sources/reverse-name.ts";
@@ -9,7 +10,6 @@ import { connectFirst } from "#probe-agent/tools/smtp-test/connect.ts";
 import { converse } from "#probe-agent/tools/smtp-test/converse.ts";
 import { findExchangers } from "#probe-agent/tools/smtp-test/exchangers.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
-import { within } from "#probe-agent/within.ts";
 
 const RESERVE_MS = 500;
 const MAX_QUOTED = 80;
@@ -37,7 +37,10 @@ export function smtpTestOn(
     const nothing = nothingHeard(conversation);
     if (nothing !== null) return nothing;
     const patience = net.remainingMs() - RESERVE_MS;
-    const [ptr, published] = await Promise.all([within(patience, reverse, null), within(patience, tlsa, LATE_DANE)]);
+    const [ptr, published] = await Promise.all([
+      waitAtMost(patience, reverse, null),
+      waitAtMost(patience, tlsa, LATE_DANE),
+    ]);
     const report = smtpReport({
       conversation,
       connectMs: link.connectMs,

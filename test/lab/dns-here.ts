@@ -5,7 +5,7 @@ import { parseParams } from "#shared/schema.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
-import { readTrustAnchors } from "#probe-agent/trust-anchors.ts";
+import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { jobLimits, netOf } from "#test/support/net.ts";
 

@@ -9,7 +9,7 @@ import { openData } from "#probe-agent/data/open.ts";
 import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
-import { readTrustAnchors } from "#probe-agent/trust-anchors.ts";
+import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";
 

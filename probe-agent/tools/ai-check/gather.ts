@@ -1,3 +1,4 @@
+import { waitAtMost } from "#shared/time-limit.ts";
 import type { InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
@@ -5,7 +6,6 @@ import type { Net } from "#probe-agent/net/port.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchRobotsOf } from "#probe-agent/sources/robots-file.ts";
 import { fetchSiteFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** The longest each file beside the page may take, and what is kept back for the answer. */
 const FILE_MS = 8_000;
@@ -44,15 +44,15 @@ export async function gatherFiles(net: Net, pageUrl: string): Promise<SiteFiles>
   const { origin } = new URL(pageUrl);
   const budget = () => Math.min(FILE_MS, net.remainingMs() - RESERVE_MS);
   const file = (path: string, bytes: number): Promise<SiteFile> =>
-    within<SiteFile>(budget(), fetchSiteFile(net, origin, path, bytes), unknown(`${path} took too long.`));
+    waitAtMost<SiteFile>(budget(), fetchSiteFile(net, origin, path, bytes), unknown(`${path} took too long.`));
   const [robots, llms, llmsFull, aiTxt, tdmrep, sitemap, negotiated, ...endpoints] = await Promise.all([
-    within(budget(), askRobots(net, origin), noRobots(net)),
+    waitAtMost(budget(), askRobots(net, origin), noRobots(net)),
     file("/llms.txt", LLMS_BYTES),
     file("/llms-full.txt", LLMS_BYTES),
     file("/ai.txt", SMALL_BYTES),
     file("/.well-known/tdmrep.json", SMALL_BYTES),
     file("/sitemap.xml", SMALL_BYTES),
-    within(budget(), askMarkdown(net, pageUrl), null),
+    waitAtMost(budget(), askMarkdown(net, pageUrl), null),
     ...ENDPOINTS.map((path) => file(path, SMALL_BYTES)),
   ]);
   const described = await Promise.all(endpoints.map((one) => readText(net, one, "json-object")));

@@ -1,10 +1,10 @@
+import { waitAtMost } from "#shared/time-limit.ts";
 import { knownFiles, systemFolder } from "#probe-agent/analysis/cms/files.ts";
 import type { Asset } from "#probe-agent/analysis/cms/assets.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** A system after its own files were asked for. */
 export interface Confirmed {
@@ -36,7 +36,7 @@ export async function confirmSystem(
   const patience = Math.min(FILES_MS, net.remainingMs() - RESERVE_MS);
   const answers = await Promise.all(
     files.map(async (file) => {
-      const fetched = await within(
+      const fetched = await waitAtMost(
         patience,
         fetchSiteFile(net, origin, `${folder}${file.path}`, FILE_BYTES),
         unknown("took too long"),

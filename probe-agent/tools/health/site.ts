@@ -1,9 +1,9 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import type { Ipv6Facts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** Addresses tried over IPv6, and the wait for each. */
 const MAX_ADDRESSES = 2;
@@ -47,7 +47,7 @@ export async function gatherTtfb(net: Net, { final }: PageSnapshot): Promise<num
   const samples = [toMs(final)];
   for (let count = 0; count < SAMPLES && net.remainingMs() > SAMPLE_RESERVE_MS; count += 1) {
     const request = { url: final.url, method: "GET", follow: false, maxBodyBytes: 1 } as const;
-    const fetched = await within(Math.min(SAMPLE_MS, net.remainingMs()), net.http.fetch(request), null);
+    const fetched = await waitAtMost(Math.min(SAMPLE_MS, net.remainingMs()), net.http.fetch(request), null);
     // A limit (429) or an error page has its own speed.
     if (fetched?.status !== "ok" || fetched.data.final.code !== final.code) break;
     samples.push(toMs(fetched.data.final));

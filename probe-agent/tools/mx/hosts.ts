@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
 import type { AddressFacts, HostFacts, Routing } from "#probe-agent/analysis/mail/exchangers.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 import { fieldsOf, type Found, type LookUp } from "#probe-agent/sources/look-up.ts";
 import { reverseName } from "#probe-agent/sources/reverse-name.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** Mail hosts, their addresses, and addresses in all whose names and networks are asked for. */
 const MAX_HOSTS = 20;
@@ -82,8 +82,8 @@ async function detailAddress(net: Net, ip: string): Promise<AddressFacts> {
   if (addressType(ip) !== "public") return { ip, ...UNASKED };
   const patience = net.remainingMs() - RESERVE_MS;
   const [reverse, cymru] = await Promise.all([
-    within(patience, reverseName(net, ip), null),
-    within(patience, askCymru(net, ip), null),
+    waitAtMost(patience, reverseName(net, ip), null),
+    waitAtMost(patience, askCymru(net, ip), null),
   ]);
   const asn = cymru?.origin?.asns[0] ?? null;
   const { hostname = null, exists = null, fcrdns = null } = reverse ?? {};

@@ -6,9 +6,9 @@ import type { Net } from "#probe-agent/net/port.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";
 import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import { detailHosts, findHosts } from "#probe-agent/tools/mx/hosts.ts";
-import { within } from "#probe-agent/within.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 
 type Result = ResultOf<typeof mx>;
 /** The part of a result that says where mail goes. */
@@ -34,7 +34,7 @@ export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): P
   const found = await findHosts(lookUp, domain);
   const patience = net.remainingMs() - RESERVE_MS;
   const [hosts, danes] = await Promise.all([
-    within(patience, detailHosts(net, found.hosts), [...found.hosts]),
+    waitAtMost(patience, detailHosts(net, found.hosts), [...found.hosts]),
     lookAtDanes(net, found.hosts, patience),
   ]);
   const routing = { ...found, hosts };
@@ -81,7 +81,7 @@ async function lookAtDanes(net: Net, hosts: readonly HostFacts[], patience: numb
   return new Map(
     await Promise.all(
       names.map(async (host, index) => {
-        const dane = index < MAX_DANE ? within(patience, lookAtDane(net, host), late) : skipped;
+        const dane = index < MAX_DANE ? waitAtMost(patience, lookAtDane(net, host), late) : skipped;
         return [host, await dane] as const;
       }),
     ),

@@ -1,8 +1,8 @@
+import { waitAtMost } from "#shared/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { TraceHop } from "#probe-agent/net/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** Who an address of the path is; null where not known. */
 export interface HopName {
@@ -40,8 +40,8 @@ export async function nameHops(
       const country = outside ? (net.data.geo(ip)?.place?.country?.code ?? null) : null;
       const isKnown = owner?.asn != null && country !== null;
       const [hostnames, cymru] = await Promise.all([
-        within(patienceMs, net.dns.reverse(ip), null),
-        outside && !isKnown ? within(patienceMs, askCymru(net, ip), null) : undefined,
+        waitAtMost(patienceMs, net.dns.reverse(ip), null),
+        outside && !isKnown ? waitAtMost(patienceMs, askCymru(net, ip), null) : undefined,
       ]);
       if ((cymru === null || cymru?.answered === false) && owner?.asn == null) unanswered += 1;
       return [

@@ -1,9 +1,9 @@
+import { waitAtMost } from "#shared/time-limit.ts";
 import type { RobotsTxt, SeoBeside, SitemapSearch } from "#probe-agent/analysis/seo/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchSiteFile, fetchSmallFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** The longest each file beside the page may take, and what is kept back for the audit. */
 const FILE_MS = 8000;
@@ -16,7 +16,7 @@ const MAX_NAMED = 100;
 export async function gatherSeo(net: Net, url: string, wantsIcon: boolean): Promise<SeoBeside> {
   const { origin } = new URL(url);
   const file = (name: string, work: () => Promise<SiteFile>): Promise<SiteFile> =>
-    within(Math.min(FILE_MS, net.remainingMs() - RESERVE_MS), work(), unknown(`${name} took too long.`));
+    waitAtMost(Math.min(FILE_MS, net.remainingMs() - RESERVE_MS), work(), unknown(`${name} took too long.`));
   const icon = wantsIcon ? file("/favicon.ico", () => fetchSiteFile(net, origin, "/favicon.ico", 1024)) : null;
   const robots: RobotsTxt = await file("/robots.txt", () => fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES));
   const named = robots.known && robots.text !== null ? await namedSitemaps(net, robots.text) : [];

@@ -1,4 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { certifiedName, climb, type CaaRow } from "#probe-agent/analysis/ssl/caa.ts";
 import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/ssl/names.ts";
 import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
@@ -6,7 +7,6 @@ import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
 import { createLookUp } from "#probe-agent/sources/look-up.ts";
 import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** For the DNS to answer and be validated. */
 const PATIENCE_MS = 8000;
@@ -24,8 +24,8 @@ export async function seeNames(
   const patience = Math.max(0, Math.min(PATIENCE_MS, net.remainingMs() - reserveMs));
   const { name, wildcard } = certifiedName(host, leaf);
   const [tlsa, caa] = await Promise.all([
-    within(patience, lookUpTlsa(net, host, port), LATE),
-    within(patience, seeCaa(net, name), LATE_CAA),
+    waitAtMost(patience, lookUpTlsa(net, host, port), LATE),
+    waitAtMost(patience, seeCaa(net, name), LATE_CAA),
   ]);
   return { tlsa, caa, wildcard };
 }

@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url";
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import type { RdapDomain } from "#probe-agent/analysis/rdap/domain.ts";
 import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
 import { serverText } from "#probe-agent/analysis/whois/servers.ts";
@@ -10,7 +11,6 @@ import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sou
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, nothing, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { mergeFacts, NO_FACTS, rdapFacts, whoisFacts } from "#probe-agent/tools/whois/facts.ts";
-import { within } from "#probe-agent/within.ts";
 
 /** Of the 30 s, so that WHOIS has its time when RDAP is slow. */
 const RDAP_MS = 10_000;
@@ -25,7 +25,7 @@ export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lo
   // RDAP's list of registries knows the public suffixes of ICANN alone.
   const reply: DomainReply =
     subject.server === null
-      ? await within(RDAP_MS, askRegistry(net, { kind: "domain", name: subject.name }, RDAP_MS), LATE)
+      ? await waitAtMost(RDAP_MS, askRegistry(net, { kind: "domain", name: subject.name }, RDAP_MS), LATE)
       : { status: "nobody" };
   if (reply.status === "absent") return { ok: true, found: absent(reply.url) };
   if (reply.status === "found" && reply.finding !== null) {
@@ -69,7 +69,7 @@ async function withRegistrar(
     limitations: [],
   } satisfies Found;
   if (domain.holder !== null || domain.related === null) return found;
-  const other = await within(
+  const other = await waitAtMost(
     REGISTRAR_MS,
     fetchRegistration(net, { kind: "domain", name }, domain.related, REGISTRAR_MS),
     LATE,

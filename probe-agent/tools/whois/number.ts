@@ -1,5 +1,6 @@
 import { autnumRow, networkRow } from "#probe-agent/analysis/rdap/rows.ts";
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/whois/number-resource.ts";
 import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
@@ -8,7 +9,6 @@ import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, nothing, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
-import { within } from "#probe-agent/within.ts";
 
 type Subject = Exclude<WhoisSubject, { kind: "domain" }>;
 
@@ -107,12 +107,12 @@ async function askRdap(
   subject: Subject,
 ): Promise<{ readonly reply: NumberReply; readonly registration: Registration | null }> {
   if (subject.kind === "ip") {
-    const reply = await within<RdapReply<"ip">>(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
+    const reply = await waitAtMost<RdapReply<"ip">>(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
     const network = reply.status === "found" ? reply.finding?.network : undefined;
     const registration = network === undefined || reply.status !== "found" ? null : networkRow(network, reply.url);
     return { reply, registration: registration && { network: registration } };
   }
-  const reply = await within<RdapReply<"autnum">>(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
+  const reply = await waitAtMost<RdapReply<"autnum">>(RDAP_MS, askRegistry(net, subject, RDAP_MS), LATE);
   const autnum = reply.status === "found" && reply.finding !== null ? autnumRow(reply.finding, reply.url) : null;
   return { reply, registration: autnum && { autnum } };
 }

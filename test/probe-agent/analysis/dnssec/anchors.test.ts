@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { IANA_ANCHORS, parseAnchors } from "#probe-agent/analysis/dnssec/anchors.ts";
 import { readDs } from "#probe-agent/analysis/dnssec/delegations.ts";
-import { readTrustAnchors } from "#probe-agent/trust-anchors.ts";
+import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
 
 const KEY = "257 3 13 GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==";
 

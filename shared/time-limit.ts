@@ -1,0 +1,15 @@
+/**
+ * Returns what `work` gives, or `otherwise` once `ms` milliseconds have passed. The work is not cancelled: it goes on
+ * until its own end.
+ */
+export async function waitAtMost<T>(ms: number, work: Promise<T>, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), Math.max(0, ms));
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
