@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { backoffDelayMs } from "#shared/backoff.ts";
 import type { Random } from "#shared/clock.ts";
 import { makeCertificateRequest } from "#probe-agent/membership/certificate-request.ts";
 import { enroll } from "#probe-agent/membership/enroll.ts";
 import type { Identity } from "#probe-agent/membership/identity.ts";
 import type { JoinToken } from "#probe-agent/membership/join-token.ts";
-import { reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
+
+/** The first retry waits 0.5 to 1 s, later ones at most 15 s. */
+const BACKOFF = { firstMs: 1_000, longestMs: 15_000 };
 
 /** An identity, or one line for the operator. */
 export type Joined = { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly line: string };
@@ -41,6 +44,6 @@ export async function joinControlPlane({ addresses, token, random, log }: JoinOp
     if (refusals.length === addresses.length) {
       return { ok: false, line: `the join token was refused. ${refusals.join("; ")}` };
     }
-    await sleep(reconnectDelayMs(failures, random));
+    await sleep(backoffDelayMs(BACKOFF, failures, random));
   }
 }

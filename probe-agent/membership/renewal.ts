@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { backoffDelayMs } from "#shared/backoff.ts";
 import type { Clock, Random } from "#shared/clock.ts";
 import { renew } from "#probe-agent/membership/enroll.ts";
 import { renewalDueAt, type Identity } from "#probe-agent/membership/identity.ts";
@@ -26,8 +27,8 @@ export interface Renewal {
 
 /** Looked at so often; a timer of ten days would overflow, and starts with a control plane to ask anyway. */
 const LOOK_MS = 60_000;
-const RETRY_FIRST_MS = 60_000;
-const RETRY_LONGEST_MS = 6 * 3_600_000;
+/** Ten of the certificate's thirty days are left to succeed in. */
+const BACKOFF = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
 /** Asks for the next certificate once two thirds of the life are over, again with back-off where that fails. */
 export function keepRenewed(options: RenewalOptions): Renewal {
@@ -53,7 +54,7 @@ export function keepRenewed(options: RenewalOptions): Renewal {
       return;
     }
     failures += 1;
-    const delayMs = retryDelayMs(failures, random);
+    const delayMs = backoffDelayMs(BACKOFF, failures, random);
     notBeforeMs = clock.monotonic() + delayMs;
     log.warn({ controlPlane: address, detail: answer.detail, retryInMs: Math.round(delayMs) }, "not renewed");
   }
@@ -67,11 +68,4 @@ export function keepRenewed(options: RenewalOptions): Renewal {
     },
     stop: () => clearInterval(timer),
   };
-}
-
-/** A minute, doubled to at most six hours, the half of it at random: ten days are left to succeed in. */
-function retryDelayMs(failures: number, random: Random): number {
-  const ceiling = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 12));
-  const [byte = 0] = random.bytes(1);
-  return ceiling * (0.5 + byte / 512);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
+import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
 
 const lowest = { bytes: (count: number) => new Uint8Array(count) };
 const highest = { bytes: (count: number) => new Uint8Array(count).fill(255) };
@@ -18,4 +18,9 @@ it("waits between 0.5 and 15 seconds, doubling, with half of it left to chance",
     [7_500, 15_000],
     [7_500, 15_000],
   ]);
+});
+
+it("hunts for a missing replica every one to two seconds, and every 30 s after 50 tries", () => {
+  expect([1, 50, 51].map((tries) => huntDelayMs(tries, lowest))).toEqual([1_000, 1_000, 30_000]);
+  expect(huntDelayMs(1, highest)).toBeLessThan(2_000);
 });
