@@ -7,15 +7,15 @@ import { connect, connectListener, type Sql } from "#control-plane/database/conn
 import { guardDatabase, type GuardedDatabase } from "#control-plane/database/guarded.ts";
 import { createNotifications, type Notifications } from "#control-plane/database/notifications.ts";
 import { readTime } from "#control-plane/database/store.ts";
-import { createEncryption, type Encryption } from "#control-plane/encryption.ts";
+import { createEncryption, type Encryption } from "#control-plane/secrets/encryption.ts";
 import { createKeys, type Keys } from "#control-plane/keys/keys.ts";
 import { createAddressLimiter, type AddressLimiter } from "#control-plane/limits/address.ts";
 import { createAccountLimits } from "#control-plane/limits/account.ts";
 import type { Limiter } from "#control-plane/limits/limiter.ts";
-import { checkMasterKey } from "#control-plane/master-key.ts";
+import { checkMasterKey } from "#control-plane/secrets/master-key.ts";
 import { createMetrics, type Metrics } from "#control-plane/metrics.ts";
 import { createMigrationCheck } from "#control-plane/migrations/migrate.ts";
-import type { Plans } from "#control-plane/plans.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
 
 /** What the app takes of the configuration itself; routes read more of it. */
 export type AppConfig = Pick<Config, "databaseUrl" | "trustedProxies" | "v1V2Sunset">;

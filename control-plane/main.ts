@@ -12,11 +12,11 @@ import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descrip
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
 import { openOptOutFile } from "#shared/process/opt-out-file.ts";
-import { readMasterKey, WrongMasterKey } from "#control-plane/master-key.ts";
+import { readMasterKey, WrongMasterKey } from "#control-plane/secrets/master-key.ts";
 import { migrate } from "#control-plane/migrations/migrate.ts";
-import { overridePlans } from "#control-plane/plans-override.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
-import { readAdminToken } from "#control-plane/secrets.ts";
+import { overridePlans } from "#control-plane/plans/override.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
+import { readAdminToken } from "#control-plane/secrets/admin-token.ts";
 import { serve } from "#control-plane/serve.ts";
 
 const hostClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };

@@ -12,7 +12,7 @@ import {
   type Account,
   type AccountChange,
 } from "#control-plane/accounts/store.ts";
-import type { PlanName } from "#control-plane/plans.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
 
 /** All that a noun keeps about an account, as JSON, without secrets; read inside the erasing transaction. */
 export type Exporter = (sql: Queryable, accountId: number) => Promise<unknown>;

@@ -17,7 +17,7 @@ import {
   readWrite,
 } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
-import { PLAN_NAMES, type PlanName } from "#control-plane/plans.ts";
+import { PLAN_NAMES, type PlanName } from "#control-plane/plans/plans.ts";
 
 const PlanField = Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES], description: "Plan of the account" });
 const EmailField = Type.String({

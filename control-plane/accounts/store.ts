@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { PlanName } from "#control-plane/plans.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
 
 /** An account. */
 export interface Account {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { Plan } from "#control-plane/plans.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
 import type { Verdict } from "#control-plane/limits/verdict.ts";
 import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
 

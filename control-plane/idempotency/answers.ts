@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
-import type { Encryption } from "#control-plane/encryption.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { lockNumber, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
 import { findAnswer, keepAnswer, tryLock } from "#control-plane/idempotency/store.ts";
 import { startUpkeep } from "#control-plane/idempotency/upkeep.ts";

@@ -17,7 +17,7 @@ import {
   type KeyFilter,
   type ListedKey,
 } from "#control-plane/keys/store.ts";
-import type { PlanName, Plans } from "#control-plane/plans.ts";
+import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 
 /** What a new key is asked to be; without scopes it has the plan's, also after a change of plan. */
 export interface KeyRequest {

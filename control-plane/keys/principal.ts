@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from "#shared/tools/define.ts";
-import type { Plan } from "#control-plane/plans.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** Who calls: a key, the account it belongs to, and what both may do. */
 export interface Principal {

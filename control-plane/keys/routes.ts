@@ -21,7 +21,7 @@ import { answer } from "#control-plane/http/request.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
 import { effectiveScopes } from "#control-plane/keys/principal.ts";
 import type { ListedKey } from "#control-plane/keys/store.ts";
-import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/plans.ts";
+import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/plans/plans.ts";
 
 const Create = Type.Object({
   plan: Type.Optional(Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES] })),

@@ -1,5 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-import type { PlanName } from "#control-plane/plans.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
 
 /** The channel on which replicas tell each other to forget keys: `key:<digest>` or `account:<id>`. */
 export const KEY_CHANNEL = "vantage_keys";

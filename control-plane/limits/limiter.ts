@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Plan } from "#control-plane/plans.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
 import { DatabaseAway } from "#control-plane/database/away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { Ask, Count } from "#control-plane/limits/store.ts";

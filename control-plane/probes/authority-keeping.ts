@@ -1,7 +1,7 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import type { Encryption } from "#control-plane/encryption.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { makeAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
 import { findAuthority, insertAuthority } from "#control-plane/probes/store.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { throughAgentEndpoint, throughRest, type Told } from "#test/support/doors.ts";

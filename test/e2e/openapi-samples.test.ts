@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { ADMIN_TOKEN, startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
 import { operationsOf, type ApiOperation } from "#test/support/openapi-samples.ts";
 

@@ -1,4 +1,4 @@
-import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { startStandIns, type StandIns } from "#test/support/stand-ins.ts";

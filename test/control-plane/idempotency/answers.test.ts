@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import { createEncryption } from "#control-plane/encryption.ts";
+import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { createAnswers, type Answer, type Answers, type Once } from "#control-plane/idempotency/answers.ts";
 import { identify } from "#control-plane/idempotency/identity.ts";
 import { sweepAnswers } from "#control-plane/idempotency/upkeep.ts";

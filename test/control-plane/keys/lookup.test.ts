@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { digestKey, makeKey } from "#control-plane/keys/format.ts";
 import { createKeyLookup, type KeyLookup } from "#control-plane/keys/lookup.ts";
 import type { Principal } from "#control-plane/keys/principal.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 
 const plan = BUILT_IN_PLANS.pro;

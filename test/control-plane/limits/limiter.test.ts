@@ -5,7 +5,7 @@ import { createLimiter, type Kind, type Limiter } from "#control-plane/limits/li
 import { countRequests, pruneCounts } from "#control-plane/limits/store.ts";
 import type { Verdict } from "#control-plane/limits/verdict.ts";
 import { windowsAt } from "#control-plane/limits/windows.ts";
-import { BUILT_IN_PLANS, type Plan } from "#control-plane/plans.ts";
+import { BUILT_IN_PLANS, type Plan } from "#control-plane/plans/plans.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 

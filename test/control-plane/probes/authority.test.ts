@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { createEncryption } from "#control-plane/encryption.ts";
+import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { keepAuthority } from "#control-plane/probes/authority-keeping.ts";
 import { makeAuthority, MAX_REQUEST_BYTES, openAuthority, readRequest } from "#control-plane/probes/authority.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect } from "#control-plane/database/connect.ts";
-import { checkMasterKey, readMasterKey, WrongMasterKey } from "#control-plane/master-key.ts";
+import { checkMasterKey, readMasterKey, WrongMasterKey } from "#control-plane/secrets/master-key.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { systemRandom } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";

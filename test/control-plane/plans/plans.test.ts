@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { overridePlans } from "#control-plane/plans-override.ts";
-import { BUILT_IN_PLANS, PLAN_NAMES } from "#control-plane/plans.ts";
+import { overridePlans } from "#control-plane/plans/override.ts";
+import { BUILT_IN_PLANS, PLAN_NAMES } from "#control-plane/plans/plans.ts";
 
 describe("the plans", () => {
   it("allow what service.md says they allow", () => {

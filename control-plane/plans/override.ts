@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from "#shared/tools/define.ts";
-import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/plans.ts";
+import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/plans/plans.ts";
 
 /** The plans in force, or one line saying what is wrong with the operator's file. */
 export type PlansResult =

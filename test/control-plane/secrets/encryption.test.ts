@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkValueOf, createEncryption } from "#control-plane/encryption.ts";
+import { checkValueOf, createEncryption } from "#control-plane/secrets/encryption.ts";
 import { systemRandom } from "#test/support/clock.ts";
 
 const encryption = createEncryption(Buffer.alloc(32, 1), systemRandom);
