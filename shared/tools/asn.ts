@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { AutnumRegistration } from "#shared/registrations.ts";
+import { AutnumRegistration } from "#shared/tools/registrations.ts";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Resource } from "#shared/tools/fields.ts";
 import { count, list, OBSERVED_FIELDS, record, text, word } from "#shared/tools/shapes.ts";

@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { NetworkRegistration } from "#shared/registrations.ts";
+import { NetworkRegistration } from "#shared/tools/registrations.ts";
 import { defineTool } from "#shared/tools/define.ts";
 import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
 import { hostSeenAt } from "#shared/tools/observations.ts";

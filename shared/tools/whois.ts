@@ -1,4 +1,4 @@
-import { AutnumRegistration, NetworkRegistration } from "#shared/registrations.ts";
+import { AutnumRegistration, NetworkRegistration } from "#shared/tools/registrations.ts";
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Limitations, Nullable, Resource } from "#shared/tools/fields.ts";

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { AutnumRegistration, NetworkRegistration } from "#shared/registrations.ts";
+import type { AutnumRegistration, NetworkRegistration } from "#shared/tools/registrations.ts";
 import type { RdapNetwork } from "#probe-agent/analysis/rdap.ts";
 import type { RdapAutnum } from "#probe-agent/analysis/rdap/autnum.ts";
 
