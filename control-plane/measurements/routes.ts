@@ -16,10 +16,10 @@ import type { Write, Writes } from "#control-plane/http/writes.ts";
 import type { FoundMeasurement, Measurements } from "#control-plane/measurements/measurements.ts";
 import { CANCEL, CREATE, CREATED, LISTED, READ, SHOWN, SWITCHES } from "#control-plane/measurements/schemas.ts";
 import { isFinal, showMeasurement, showSummary } from "#control-plane/measurements/view.ts";
-import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/surfaces/event-stream.ts";
-import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
-import { measurementBody } from "#control-plane/surfaces/measurement-body.ts";
-import { readLocations } from "#control-plane/surfaces/tool-request.ts";
+import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/http/event-stream.ts";
+import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
+import { measurementBody } from "#control-plane/measurements/body-schema.ts";
+import { readLocations } from "#control-plane/tool-requests/read-request.ts";
 
 const URL = "/api/v4/measurements";
 const TAG = "Measurements";

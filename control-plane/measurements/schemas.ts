@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Flag, Nullable } from "#shared/tools/fields.ts";
 import { PageFields } from "#control-plane/http/params.ts";
-import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
+import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 const IdField = Type.String({
   minLength: 1,

@@ -3,8 +3,8 @@ import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { ERROR_ANSWER, META } from "#control-plane/http/operation.ts";
-import { componentName } from "#control-plane/surfaces/component-name.ts";
-import { measurementSchema } from "#control-plane/surfaces/measurement-body.ts";
+import { componentName } from "#control-plane/tool-requests/component-name.ts";
+import { measurementSchema } from "#control-plane/measurements/body-schema.ts";
 import { exampleOf } from "#control-plane/surfaces/examples.ts";
 
 /** A reference to a tool's result, which every version and method answers with. */

@@ -5,7 +5,7 @@ import type { Gate } from "#control-plane/http/gate.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { TOOL_METHODS } from "#control-plane/surfaces/catalogue.ts";
 import { toolOperation } from "#control-plane/surfaces/tool-operation.ts";
-import { callNames } from "#control-plane/surfaces/tool-request.ts";
+import { callNames } from "#control-plane/tool-requests/call-params.ts";
 import { toolHandler } from "#control-plane/surfaces/tool-routes.ts";
 
 /** The tools that exist in v3, v2 and v1 (service.md, v3 endpoints; decisions 4). */

@@ -5,7 +5,7 @@ import type { ErrorCode } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { callData, resultRef } from "#control-plane/surfaces/components.ts";
-import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
+import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 /** Errors of a tool's call beyond those of every keyed route. */
 const TOOL_ERRORS: readonly ErrorCode[] = [

@@ -8,10 +8,10 @@ import { answer, callerOf, factsOf } from "#control-plane/http/request.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
-import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/surfaces/event-stream.ts";
-import { refuseUnanswered, type AnsweredCheck } from "#control-plane/surfaces/refuse.ts";
+import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/http/event-stream.ts";
+import { refuseUnanswered, type AnsweredCheck } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { shareAnswer } from "#control-plane/surfaces/share-answer.ts";
-import { readToolRequest } from "#control-plane/surfaces/tool-request.ts";
+import { readToolRequest } from "#control-plane/tool-requests/read-request.ts";
 
 /** The handler of a tool's route, in every version that has the tool. */
 export function toolHandler(app: CheckContext, contract: Contract, measurements: Measurements) {

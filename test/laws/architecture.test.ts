@@ -37,7 +37,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^postgres$/,
     /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
-  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|[a-z-]+\/routes)/],
+  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|tool-requests|[a-z-]+\/routes)/],
   [/^csv-stringify/, /^shared\/render\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],
@@ -88,8 +88,8 @@ describe("who may know whom", () => {
         product.filter((file) => file.path.startsWith(`control-plane/${room}/`)),
         (file) => importsOf(file, forbidden),
       );
-    expect(rule("dispatch", /^control-plane\/(checks|surfaces|http)\//)).toEqual([]);
-    expect(rule("checks", /^control-plane\/(surfaces|http)\//)).toEqual([]);
+    expect(rule("dispatch", /^control-plane\/(checks|surfaces|tool-requests|http)\//)).toEqual([]);
+    expect(rule("checks", /^control-plane\/(surfaces|tool-requests|http)\//)).toEqual([]);
   });
 
   it("only run-check asks the hub for work", () => {
@@ -149,7 +149,7 @@ describe("what stands where", () => {
   });
 
   it("a Refusal is thrown only by the HTTP side", () => {
-    const allowed = /^control-plane\/(http|surfaces)\/|\/routes\.ts$/;
+    const allowed = /^control-plane\/(http|surfaces|tool-requests)\/|\/routes\.ts$/;
     expect(
       breakers(product, (file) => !allowed.test(file.path) && /new Refusal\(/.test(file.code) && "Refusal"),
     ).toEqual([]);

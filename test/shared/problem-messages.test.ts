@@ -10,7 +10,7 @@ import { decideTarget } from "#control-plane/checks/target.ts";
 import { PageFields } from "#control-plane/http/params.ts";
 import * as measurements from "#control-plane/measurements/schemas.ts";
 import { exampleOf } from "#control-plane/surfaces/examples.ts";
-import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
+import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 /** Values that provoke every reason of a field that is refused for its value. */
 const TEXTS = ["", " ", "x", "-1", "1e9", "99999999999", "0", "5", "a b", "a,b", ",", "1,2,x", "70000", "é\n"];

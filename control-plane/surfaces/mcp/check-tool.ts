@@ -6,8 +6,8 @@ import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { mcpName } from "#control-plane/surfaces/mcp/names.ts";
 import { argumentsSchema, resultSchema } from "#control-plane/surfaces/mcp/schemas.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/tool.ts";
-import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
-import { readLocations } from "#control-plane/surfaces/tool-request.ts";
+import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
+import { readLocations } from "#control-plane/tool-requests/read-request.ts";
 
 /** A contract as a tool of the agent endpoint: the same check, the same words when it fails. */
 export function checkTool(checks: CheckContext, contract: Contract): McpTool {

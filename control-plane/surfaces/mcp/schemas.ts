@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import { publishField } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { CALL_PARAMS } from "#control-plane/surfaces/tool-request.ts";
+import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 /** A JSON Schema (2020-12) as it is published. */
 export type JsonSchema = Readonly<Record<string, unknown>> & { readonly type: "object" };

@@ -28,7 +28,7 @@ import {
 } from "#control-plane/surfaces/open/format.ts";
 import { readOpenRequest } from "#control-plane/surfaces/open/request.ts";
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open/tools.ts";
-import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 
 /** What the open tier stands on. */
 export interface OpenTierDeps {

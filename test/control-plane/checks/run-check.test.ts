@@ -11,7 +11,7 @@ import { runCheck } from "#control-plane/checks/run-check.ts";
 import { readHello } from "#control-plane/dispatch/hello.ts";
 import type { AbsentAgent } from "#control-plane/dispatch/presence.ts";
 import type { TargetBudget } from "#control-plane/limits/target-budget.ts";
-import { refuseUnanswered } from "#control-plane/surfaces/refuse.ts";
+import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { echoTool } from "#test/control-plane/checks/echo-tool.ts";
 import { startLocalHub, type LocalHub } from "#test/control-plane/dispatch/local-hub.ts";
 import { attachAgent } from "#test/support/attached-agent.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { openEventStream, type EventStream } from "#control-plane/surfaces/event-stream.ts";
+import { openEventStream, type EventStream } from "#control-plane/http/event-stream.ts";
 
 const REASON = { error: { reason: "slow_reader" } };
 const open = (): EventStream => openEventStream(() => REASON);

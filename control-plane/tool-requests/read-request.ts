@@ -1,38 +1,11 @@
-import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
 import { parseLocations, type LocationItem } from "#shared/locations.ts";
 import { parseParams } from "#shared/schema.ts";
-import { Flag } from "#shared/tools/fields.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { rawParams } from "#control-plane/http/body.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
 import { warningsFor } from "#control-plane/http/warnings.ts";
-
-/** Parameters every tool of v4 takes beside its own (decisions 6). */
-export const CALL_PARAMS = Type.Object({
-  locations: Type.Optional(
-    Type.Unsafe<string | readonly string[]>({
-      examples: ["all"],
-      description:
-        "Where to run: comma list (in JSON also an array) of region, country, continent, city, AS<number>, tag, " +
-        "probe:<id> or all; + joins terms, ! negates, :n asks for n probes. Without it one probe answers",
-      anyOf: [
-        { type: "string", maxLength: 4_096 },
-        { type: "array", items: { type: "string" }, maxItems: 50 },
-      ],
-    }),
-  ),
-  dry_run: Type.Optional(Flag({ description: "1: say where the check would run, and run nothing" })),
-  share: Type.Optional(Flag({ description: "1: keep the answer and say its public page's id in meta.share_id" })),
-});
-
-/** The switches among them. */
-const SWITCHES = Type.Pick(CALL_PARAMS, ["dry_run", "share"]);
-
-/** The names a call of a tool may use in v4: the tool's own parameters and those of every call. */
-export function callNames({ params }: Contract): readonly string[] {
-  return [...Object.keys(params.properties), ...Object.keys(CALL_PARAMS.properties)];
-}
+import { callNames, SWITCHES } from "#control-plane/tool-requests/call-params.ts";
 
 /** A tool call as parsed from a request. */
 export interface ToolRequest {
