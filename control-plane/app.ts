@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
+import type { AddressLimiter, Limiter } from "#control-plane/access/ports.ts";
 import { createAccounts, type Accounts } from "#control-plane/accounts/accounts.ts";
 import { createDatabaseClock } from "#control-plane/clock.ts";
 import type { Config } from "#control-plane/config.ts";
@@ -9,9 +10,8 @@ import { createNotifications, type Notifications } from "#control-plane/database
 import { readTime } from "#control-plane/database/store.ts";
 import { createEncryption, type Encryption } from "#control-plane/secrets/encryption.ts";
 import { createKeys, type Keys } from "#control-plane/keys/keys.ts";
-import { createAddressLimiter, type AddressLimiter } from "#control-plane/limits/address.ts";
+import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import { createAccountLimits } from "#control-plane/limits/account.ts";
-import type { Limiter } from "#control-plane/limits/limiter.ts";
 import { checkMasterKey } from "#control-plane/secrets/master-key.ts";
 import { createMetrics, type Metrics } from "#control-plane/metrics.ts";
 import { createMigrationCheck } from "#control-plane/migrations/migrate.ts";

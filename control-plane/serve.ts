@@ -10,7 +10,7 @@ import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatc
 import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { boundConnections } from "#control-plane/http/connections.ts";
-import { createFoundation } from "#control-plane/http/foundation.ts";
+import { createFoundation } from "#control-plane/gated-server.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";

@@ -5,12 +5,10 @@ import { isDatabaseAway } from "#control-plane/database/away.ts";
 import { keyInBody } from "#control-plane/http/body.ts";
 import { Refusal, serviceUnavailable } from "#control-plane/http/errors.ts";
 import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
-import type { KeyLookup } from "#control-plane/keys/lookup.ts";
-import type { Principal } from "#control-plane/keys/principal.ts";
-import type { AddressLimiter } from "#control-plane/limits/address.ts";
-import type { Kind, Limiter } from "#control-plane/limits/limiter.ts";
-import type { Verdict } from "#control-plane/limits/verdict.ts";
-import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
+import type { AddressLimiter, KeyFinder, Kind, Limiter } from "#control-plane/access/ports.ts";
+import type { Principal } from "#control-plane/access/principal.ts";
+import type { Verdict } from "#control-plane/access/verdict.ts";
+import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
 /** A hook of one route: calls `done` when the request may go on, with a Refusal when it may not. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
@@ -27,7 +25,7 @@ export interface GateOptions {
   readonly counts?: Kind;
 }
 
-/** What stands before every keyed route: key, minute, day, scope, in this order (decisions 2). */
+/** The checks before every keyed route: key, minute, day, scope, in this order. */
 export interface Gate {
   /** Route options to spread: `server.route({ ...gate.keyed({ scope: "check" }), method, url, handler })`. */
   keyed(options: GateOptions): { readonly onRequest: Hook; readonly preHandler?: Hook };
@@ -35,10 +33,10 @@ export interface Gate {
   admit(request: FastifyRequest, reply: FastifyReply, options: Omit<GateOptions, "key">): Promise<Principal>;
 }
 
-/** What the gate stands on. */
+/** What the gate needs. */
 export interface GateDeps {
   readonly clock: Clock;
-  readonly keys: KeyLookup;
+  readonly keys: KeyFinder;
   readonly limits: Limiter;
   /** Missing and wrong keys per client address. */
   readonly failures: AddressLimiter;

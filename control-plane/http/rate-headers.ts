@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { Plan } from "#control-plane/plans/plans.ts";
-import type { Verdict } from "#control-plane/limits/verdict.ts";
-import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/limits/windows.ts";
+import type { Verdict } from "#control-plane/access/verdict.ts";
+import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
 /** What a caller may ask in each window. */
 export type Allowance = Pick<Plan, "requestsPerMinute" | "requestsPerDay">;

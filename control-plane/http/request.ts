@@ -4,7 +4,7 @@ import { successBody } from "#control-plane/http/envelope.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
-import type { Principal } from "#control-plane/keys/principal.ts";
+import type { Principal } from "#control-plane/access/principal.ts";
 
 /** How a surface with shapes of its own (open tier, /mcp) writes an error; it may set headers. */
 export type ErrorRenderer = (

@@ -5,7 +5,7 @@ import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { digestKey, makeKey, shownPart } from "#control-plane/keys/format.ts";
 import { createKeyLookup, type KeyLookup } from "#control-plane/keys/lookup.ts";
-import { effectiveScopes, type Principal } from "#control-plane/keys/principal.ts";
+import { effectiveScopes, type Principal } from "#control-plane/access/principal.ts";
 import {
   countKeys,
   deleteKey,

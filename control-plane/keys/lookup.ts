@@ -1,17 +1,13 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
+import type { Found, KeyFinder } from "#control-plane/access/ports.ts";
 import { DatabaseAway } from "#control-plane/database/away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { digestKey, isWellFormedKey } from "#control-plane/keys/format.ts";
-import type { Principal } from "#control-plane/keys/principal.ts";
+import type { Principal } from "#control-plane/access/principal.ts";
 
-/** Told who a key belongs to, null for nobody; or that the database could not be asked. */
-export type Found = (error: Error | null, principal: Principal | null) => void;
-
-/** Who a presented key belongs to. */
-export interface KeyLookup {
-  /** Calls `found` once: at once where the answer is known, else after one statement shared with all that wait. */
-  find(presented: string, found: Found): void;
+/** Finds the owner of a presented key, and forgets what it found. */
+export interface KeyLookup extends KeyFinder {
   /** Forgets one key, by the digest of it. */
   forgetKey(digest: string): void;
   /** Forgets every key of an account. */

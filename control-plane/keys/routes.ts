@@ -19,7 +19,7 @@ import {
 } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
-import { effectiveScopes } from "#control-plane/keys/principal.ts";
+import { effectiveScopes } from "#control-plane/access/principal.ts";
 import type { ListedKey } from "#control-plane/keys/store.ts";
 import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/plans/plans.ts";
 

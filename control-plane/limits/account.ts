@@ -1,9 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
+import type { Limiter } from "#control-plane/access/ports.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
-import { createLimiter, type Limiter } from "#control-plane/limits/limiter.ts";
+import { createLimiter } from "#control-plane/limits/limiter.ts";
 import { countRequests, deleteCounts, pruneCounts } from "#control-plane/limits/store.ts";
-import { windowsAt } from "#control-plane/limits/windows.ts";
+import { windowsAt } from "#control-plane/access/windows.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** The limiter on its database, with its housekeeping. */

@@ -1,25 +1,7 @@
 import { LRUCache } from "lru-cache";
 import ipaddr from "ipaddr.js";
 import type { Clock } from "#shared/clock.ts";
-
-/** How a call of a client address stands. */
-export interface AddressVerdict {
-  readonly ok: boolean;
-  /** Calls left in the window after this one. */
-  readonly remaining: number;
-  /** Unix seconds at which the window ends. */
-  readonly resetsAt: number;
-  /** Whole seconds to wait, at least 1; for Retry-After. */
-  readonly retryAfterSeconds: number;
-}
-
-/** Counts calls per client address in fixed UTC windows, in this process only. */
-export interface AddressLimiter {
-  /** Counts one call; a refused one consumes nothing. */
-  take(address: string): AddressVerdict;
-  /** Whether the next call would be refused; counts nothing. */
-  isExhausted(address: string): boolean;
-}
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
 
 /** The limit and the memory it may use. */
 export interface AddressLimiterOptions {

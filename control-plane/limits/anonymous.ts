@@ -3,8 +3,8 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 import type { Ask, Count } from "#control-plane/limits/store.ts";
-import type { Verdict } from "#control-plane/limits/verdict.ts";
-import { windowsAt, type Windows } from "#control-plane/limits/windows.ts";
+import type { Verdict } from "#control-plane/access/verdict.ts";
+import { windowsAt, type Windows } from "#control-plane/access/windows.ts";
 
 /** Requests a minute and a day of one client address. */
 export interface AnonymousAllowance {

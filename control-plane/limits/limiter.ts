@@ -1,22 +1,11 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Plan } from "#control-plane/plans/plans.ts";
+import type { Counted, Kind, Limiter } from "#control-plane/access/ports.ts";
 import { DatabaseAway } from "#control-plane/database/away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { Ask, Count } from "#control-plane/limits/store.ts";
-import { verdictOf, type Verdict } from "#control-plane/limits/verdict.ts";
-import { windowsAt, type Windows } from "#control-plane/limits/windows.ts";
-
-/** Told how the request stands, or that the database could not be asked: then it must not go on. */
-export type Counted = (error: Error | null, verdict: Verdict | null) => void;
-
-/** Which limits a request counts against. */
-export type Kind = "minute-and-day" | "minute";
-
-/** The account limits of one replica. */
-export interface Limiter {
-  /** Counts one request of an account; `counted` is always called later, once. */
-  take(accountId: number, plan: Plan, kind: Kind, counted: Counted): void;
-}
+import { verdictOf } from "#control-plane/limits/verdict.ts";
+import { windowsAt, type Windows } from "#control-plane/access/windows.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** What the limiter stands on. */
 export interface LimiterDeps {

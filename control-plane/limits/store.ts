@@ -1,5 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-import type { Windows } from "#control-plane/limits/windows.ts";
+import type { Windows } from "#control-plane/access/windows.ts";
 
 /** What one account asks of a statement: so many requests, all of one kind. */
 export interface Ask {

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { DatabaseAway } from "#control-plane/database/away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { TargetAsk, TargetCount } from "#control-plane/limits/store.ts";
-import { minuteEnd, secondsUntil, windowsAt } from "#control-plane/limits/windows.ts";
+import { minuteEnd, secondsUntil, windowsAt } from "#control-plane/access/windows.ts";
 
 /** Calls a minute at one target without an account behind them. */
 export const ANONYMOUS_PER_MINUTE = 10;

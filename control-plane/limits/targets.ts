@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import { countTargets, pruneTargets } from "#control-plane/limits/store.ts";
 import { createTargetBudget, type TargetBudget } from "#control-plane/limits/target-budget.ts";
-import { windowsAt } from "#control-plane/limits/windows.ts";
+import { windowsAt } from "#control-plane/access/windows.ts";
 
 /** The budget on its database, with its housekeeping. */
 export interface TargetLimits extends TargetBudget {

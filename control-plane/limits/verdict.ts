@@ -1,20 +1,5 @@
+import type { Verdict } from "#control-plane/access/verdict.ts";
 import type { Ask, Count } from "#control-plane/limits/store.ts";
-
-/** Which limit a request met; null where it may go on. */
-export type Denied = "minute" | "day" | null;
-
-/** What one request is told about its account's limits. */
-export interface Verdict {
-  readonly denied: Denied;
-  readonly minuteLimit: number;
-  readonly minuteRemaining: number;
-  /** Minutes since the epoch. */
-  readonly minute: number;
-  readonly dayLimit: number;
-  readonly dayRemaining: number;
-  /** Days since the epoch. */
-  readonly day: number;
-}
 
 /**
  * The verdict of the request with this rank (0 first) among those of one ask. The granted ones are the first; of the

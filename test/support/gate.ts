@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
-import { createFoundation, type Foundation } from "#control-plane/http/foundation.ts";
+import { createFoundation, type Foundation } from "#control-plane/gated-server.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { rawParams, readBody } from "#control-plane/http/body.ts";
 import { createLog } from "#shared/process/log.ts";

@@ -7,7 +7,7 @@ import {
   type AuthInfo,
 } from "@modelcontextprotocol/server";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
-import type { Principal } from "#control-plane/keys/principal.ts";
+import type { Principal } from "#control-plane/access/principal.ts";
 import { callTool } from "#control-plane/surfaces/mcp/result.ts";
 import { createSameAnswers } from "#control-plane/surfaces/mcp/same-answers.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/tool.ts";

@@ -1,5 +1,5 @@
 import type { Scope } from "#shared/tools/define.ts";
-import type { Principal } from "#control-plane/keys/principal.ts";
+import type { Principal } from "#control-plane/access/principal.ts";
 import type { RefusalDetails, ErrorCode } from "#control-plane/http/errors.ts";
 import type { JsonSchema } from "#control-plane/surfaces/mcp/schemas.ts";
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { digestKey, makeKey } from "#control-plane/keys/format.ts";
 import { createKeyLookup, type KeyLookup } from "#control-plane/keys/lookup.ts";
-import type { Principal } from "#control-plane/keys/principal.ts";
+import type { Principal } from "#control-plane/access/principal.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 

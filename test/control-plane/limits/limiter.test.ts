@@ -1,10 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { createLimiter, type Kind, type Limiter } from "#control-plane/limits/limiter.ts";
+import type { Kind, Limiter } from "#control-plane/access/ports.ts";
+import { createLimiter } from "#control-plane/limits/limiter.ts";
 import { countRequests, pruneCounts } from "#control-plane/limits/store.ts";
-import type { Verdict } from "#control-plane/limits/verdict.ts";
-import { windowsAt } from "#control-plane/limits/windows.ts";
+import type { Verdict } from "#control-plane/access/verdict.ts";
+import { windowsAt } from "#control-plane/access/windows.ts";
 import { BUILT_IN_PLANS, type Plan } from "#control-plane/plans/plans.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addressGroup, createAddressLimiter } from "#control-plane/limits/address.ts";
-import { dayEnd, minuteEnd, secondsUntil, windowsAt } from "#control-plane/limits/windows.ts";
+import { dayEnd, minuteEnd, secondsUntil, windowsAt } from "#control-plane/access/windows.ts";
 import { createManualClock } from "#test/support/clock.ts";
 
 describe("the windows", () => {
