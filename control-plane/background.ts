@@ -1,7 +1,13 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import type { Contract } from "#shared/tools/define.ts";
-import type { App } from "#control-plane/app.ts";
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { createBatches, type Batches } from "#control-plane/batches/batches.ts";
+import type { Config } from "#control-plane/config.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { Notifications } from "#control-plane/database/notifications.ts";
 import { createJobs, type Jobs } from "#control-plane/jobs.ts";
 import { registerQueueMetrics } from "#control-plane/jobs/metrics.ts";
 import { createMeasurementMetrics } from "#control-plane/measurements/metrics.ts";
@@ -18,16 +24,27 @@ export interface Background {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Opens the queues and the measurements, whose export and figures they join to the app's. */
+/** What the background needs. */
+export interface BackgroundDeps {
+  readonly config: Pick<Config, "databaseUrl" | "retention">;
+  readonly sql: Sql;
+  readonly notifications: Notifications;
+  readonly accounts: Accounts;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly registry: Registry;
+}
+
+/** Opens the queues, the batches and the measurements; adds the exports of the two to those of the accounts. */
 export async function openBackground(
-  app: App,
+  { config, sql, notifications, accounts, log, clock, random, registry }: BackgroundDeps,
   checks: CheckContext,
   contracts: readonly Contract[],
 ): Promise<Background> {
-  const { config, sql, notifications, log, clock, random, metrics, accounts } = app;
   const jobs = createJobs({ databaseUrl: config.databaseUrl, sql, notifications, log });
   await jobs.start();
-  registerQueueMetrics(metrics.registry, { count: () => jobs.count(), now: () => clock.now() });
+  registerQueueMetrics(registry, { count: () => jobs.count(), now: () => clock.now() });
   const watch = createWatch(sql, notifications);
   const byName = new Map(contracts.map((contract) => [contract.name, contract]));
   const batches = createBatches({ sql, jobs, checks, contracts: byName, notifications, random });
@@ -41,7 +58,7 @@ export async function openBackground(
     random,
     log,
     watch,
-    metrics: createMeasurementMetrics(metrics.registry, { unfinished: () => countUnfinished(sql) }),
+    metrics: createMeasurementMetrics(registry, { unfinished: () => countUnfinished(sql) }),
     retentionMs: config.retention.measurements,
   });
   accounts.addExporter("measurements", (tx, accountId) => measurements.export(tx, accountId));

@@ -10,7 +10,7 @@ import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatc
 import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { boundConnections } from "#control-plane/http/connections.ts";
-import { createFoundation } from "#control-plane/gated-server.ts";
+import { createGatedServer } from "#control-plane/gated-server.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
@@ -64,9 +64,9 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
   const { config, clock, random, log } = app;
   const { registry } = app.metrics;
   const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...connections };
-  const presence = openPresence(app);
+  const presence = openPresence({ ...app, registry });
   const hub = createHub({ clock, random, log, registry, presence });
-  const probes = await openProbes(app);
+  const probes = await openProbes({ ...app, registry });
   probes.security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
   const tls =
     config.tls === null
@@ -77,10 +77,10 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
   addComponents(server, CONTRACTS);
   const agents = () => Array.from(hub.roster.sessions()).length;
   const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
-  const { gate, admin } = createFoundation(app, { agents, degraded, server });
+  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
   const opened = openChecks(app, hub, optOut);
   const { checks } = opened;
-  const background = await openBackground(app, checks, CONTRACTS);
+  const background = await openBackground({ ...app, registry }, checks, CONTRACTS);
   const { measurements, jobs } = background;
   registerTools(server, checks, gate, CONTRACTS, measurements);
   const answers = createAnswers(app);

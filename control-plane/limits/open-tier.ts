@@ -1,4 +1,5 @@
-import type { App } from "#control-plane/app.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { Config } from "#control-plane/config.ts";
 import { connect } from "#control-plane/database/connect.ts";
 import { guardDatabase } from "#control-plane/database/guarded.ts";
 import {
@@ -17,8 +18,14 @@ export interface OpenAnonymousLimits {
 
 const TIMEOUT_MS = 2_000;
 
+/** What the open tier's limits need. */
+export interface OpenAnonymousLimitsDeps {
+  readonly clock: Clock;
+  readonly config: Pick<Config, "databaseUrl" | "openPerMinute" | "openPerDay">;
+}
+
 /** Opens the limits of callers without an account (VANTAGE_OPEN_PER_MINUTE, VANTAGE_OPEN_PER_DAY). */
-export function openAnonymousLimits({ clock, config }: App): OpenAnonymousLimits {
+export function openAnonymousLimits({ clock, config }: OpenAnonymousLimitsDeps): OpenAnonymousLimits {
   const allowance = { requestsPerMinute: config.openPerMinute, requestsPerDay: config.openPerDay };
   const options = { name: "vantage open tier", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false };
   const database = guardDatabase(() => connect(config.databaseUrl, options), TIMEOUT_MS);

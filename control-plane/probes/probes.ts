@@ -1,4 +1,10 @@
-import type { App, AppConfig } from "#control-plane/app.ts";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
+import type { Notifications } from "#control-plane/database/notifications.ts";
 import { keepAuthority } from "#control-plane/probes/authority-keeping.ts";
 import { createEnrolment } from "#control-plane/probes/enrolment.ts";
 import { createGatekeeper } from "#control-plane/probes/gatekeeper.ts";
@@ -11,6 +17,7 @@ import {
   type StoredProbe,
 } from "#control-plane/probes/store.ts";
 import { makeToken, type MadeToken, type TokenRequest } from "#control-plane/probes/tokens.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import type { Security } from "#control-plane/dispatch/security.ts";
 
 /** Enrolled agents: letting them in, and what operators do with them. */
@@ -29,13 +36,27 @@ export interface Probes {
   close(): void;
 }
 
-/** Opens this replica's side of enrolment over an open app; the first replica of all makes the authority. */
-export async function openProbes<C extends AppConfig>(app: App<C>): Promise<Probes> {
-  const { sql, gate: database, notifications, accounts, encryption, clock, random, log, metrics } = app;
+/** What enrolment needs. */
+export interface ProbesDeps {
+  readonly sql: Sql;
+  /** For statements that an agent waits for. */
+  readonly gate: GuardedDatabase;
+  readonly notifications: Notifications;
+  readonly accounts: Accounts;
+  readonly encryption: Encryption;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+/** Opens this replica's side of enrolment; the first replica of all makes the authority. */
+export async function openProbes(deps: ProbesDeps): Promise<Probes> {
+  const { sql, gate: database, notifications, accounts, encryption, clock, random, log, registry } = deps;
   const authority = await keepAuthority({ sql, encryption, clock, random });
   const identity = await keepListenerIdentity(authority, { clock, log });
   const gatekeeper = createGatekeeper({ authority, database, notifications, clock });
-  const enrolment = createEnrolment({ authority, database, clock, random, log, registry: metrics.registry });
+  const enrolment = createEnrolment({ authority, database, clock, random, log, registry });
   accounts.onErase(notifyAccountErased);
   accounts.addExporter("probes", exportProbes);
   const { fingerprint } = authority;

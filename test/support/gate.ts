@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
-import { createFoundation, type Foundation } from "#control-plane/gated-server.ts";
+import { createGatedServer, type GatedServer } from "#control-plane/gated-server.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { rawParams, readBody } from "#control-plane/http/body.ts";
 import { createLog } from "#shared/process/log.ts";
@@ -9,7 +9,7 @@ import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 
 /** A replica of the HTTP side with routes for tests, listening on loopback. */
-export interface TestGate extends Foundation {
+export interface TestGate extends GatedServer {
   readonly app: App<AppConfig>;
   readonly url: string;
   /** Log lines so far, parsed. */
@@ -50,7 +50,7 @@ export async function startGate(options: TestGateOptions): Promise<TestGate> {
     },
     options.overrides,
   );
-  const foundation = createFoundation(app, { agents: options.agents ?? (() => 1) });
+  const foundation = createGatedServer(app, { agents: options.agents ?? (() => 1) });
   addRoutes(foundation);
   const url = await foundation.server.listen({ host: "127.0.0.1", port: 0 });
   return {
@@ -65,7 +65,7 @@ export async function startGate(options: TestGateOptions): Promise<TestGate> {
   };
 }
 
-function addRoutes({ server, gate }: Foundation): void {
+function addRoutes({ server, gate }: GatedServer): void {
   server.route({
     method: "POST",
     url: "/rpc",
