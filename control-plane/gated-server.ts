@@ -1,4 +1,3 @@
-import type { FastifyInstance } from "fastify";
 import type { AddressLimiter, Limiter } from "#control-plane/access/ports.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import { registerAccountRoutes } from "#control-plane/accounts/routes.ts";
@@ -11,9 +10,11 @@ import type { Keys } from "#control-plane/keys/keys.ts";
 import { registerKeyRoutes } from "#control-plane/keys/routes.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 
+type Server = ReturnType<typeof createServer>;
+
 /** A server with the routes of health, accounts and keys, and the gates for further routes. */
 export interface GatedServer {
-  readonly server: FastifyInstance;
+  readonly server: Server;
   /** Before every keyed route. */
   readonly gate: Gate;
   /** Before every /api/admin route: `onRequest: admin`. */
@@ -27,7 +28,7 @@ export interface GatedServerOptions {
   /** What /readyz lists as degraded besides missing agents; nothing by default. */
   readonly degraded?: () => readonly string[];
   /** A server that already listens to its routes being added (docs); by default a fresh one. */
-  readonly server?: FastifyInstance;
+  readonly server?: Server;
 }
 
 /** What the gates and the first routes need. */

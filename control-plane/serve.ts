@@ -16,6 +16,7 @@ import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { openAnonymousLimits } from "#control-plane/limits/open-tier.ts";
 import { openBackground } from "#control-plane/background.ts";
+import { openJobInputs } from "#control-plane/job-inputs/open.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
@@ -78,7 +79,14 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
   const agents = () => Array.from(hub.roster.sessions()).length;
   const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
   const { gate, admin } = createGatedServer(app, { agents, degraded, server });
-  const opened = openChecks(app, hub, optOut);
+  const jobInputs = openJobInputs(app);
+  const opened = openChecks({
+    ...app,
+    registry,
+    hub,
+    inputs: jobInputs.inputs,
+    ...(optOut === undefined ? {} : { optOut }),
+  });
   const { checks } = opened;
   const background = await openBackground({ ...app, registry }, checks, CONTRACTS);
   const { measurements, jobs } = background;
@@ -119,6 +127,7 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
     probes.close();
     await grpc.stop();
     await Promise.all([presence.stop(), opened.close(), open.close()]);
+    jobInputs.close();
     throw error;
   }
   return {
@@ -133,6 +142,7 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
       probes.close();
       await grpc.stop();
       await Promise.all([presence.stop(), opened.close(), open.close()]);
+      jobInputs.close();
     },
   };
 }

@@ -2,22 +2,34 @@ import type { Clock } from "#shared/clock.ts";
 import type { Denials } from "#shared/egress.ts";
 import type { LocationItem } from "#shared/locations.ts";
 import type { Contract, Observation } from "#shared/tools/define.ts";
-import type { CheckEvent, Location } from "#control-plane/checks/answer.ts";
+import type { CheckAnswer, CheckEvent, Location } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
 import type { Pacer } from "#control-plane/checks/pace.ts";
 import type { Reached } from "#control-plane/checks/target.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { TargetBudget } from "#control-plane/limits/target-budget.ts";
 
-/** What the control plane itself knows, or learns of other agents, and adds to a job (decisions 11). */
+/** A call whose job the control plane adds to. */
+export interface InputCall {
+  readonly contract: Contract;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly accountId: number | null;
+  /** Runs another check for the same caller. */
+  readonly askElsewhere: (question: Question) => Promise<CheckAnswer>;
+}
+
+/** Another check that a call asks for. */
+export type Question = Pick<CheckRequest, "contract" | "params" | "locations" | "maxLocations" | "pace" | "deadlineMs">;
+
+/** Gathers the input of a job; rejects only for a bug. */
+export type InputGatherer = (call: InputCall) => Promise<Readonly<Record<string, unknown>>>;
+
+/** What the control plane adds to jobs: facts of its own, or answers of other agents. */
 export interface Inputs {
-  /** Notes what a result bears witness of. */
+  /** Keeps the names and addresses that a result shows. */
   observe(accountId: number | null, seen: readonly Observation[]): void;
-  /** Names seen at an address, ISO 8601 times. */
-  namesAt(
-    ip: string,
-    accountId: number | null,
-  ): Promise<readonly { readonly host: string; readonly first_seen: string; readonly last_seen: string }[]>;
+  /** By the tool's name; a tool without one gets only the input that its caller's surface gives. */
+  readonly gatherers: ReadonlyMap<string, InputGatherer>;
 }
 
 /** What checks need of the app. */

@@ -1,18 +1,30 @@
+import type { Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
 import type { Denials } from "#shared/egress.ts";
-import type { App } from "#control-plane/app.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/pace.ts";
 import type { CheckContext, Inputs } from "#control-plane/checks/context.ts";
-import { createObservations } from "#control-plane/observations/observations.ts";
+import type { Config } from "#control-plane/config.ts";
 import { connect } from "#control-plane/database/connect.ts";
 import { guardDatabase } from "#control-plane/database/guarded.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import { createTargetLimits } from "#control-plane/limits/targets.ts";
 
-// A call waits no longer than this to be counted, then it is 503.
+// A call that waits longer than this to be counted is answered 503.
 const COUNT_TIMEOUT_MS = 2_000;
 
-/** What every check of a replica goes by. */
+/** What checks need. */
+export interface ChecksDeps {
+  readonly config: Pick<Config, "databaseUrl" | "targetBudget">;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly hub: Hub;
+  readonly inputs: Inputs;
+  /** Names and addresses that asked not to be checked. */
+  readonly optOut?: Denials;
+}
+
+/** The checks of a replica. */
 export interface OpenChecks {
   readonly checks: CheckContext;
   /** Closes the connection that calls are counted on. */
@@ -20,8 +32,7 @@ export interface OpenChecks {
 }
 
 /** Opens the checks of a replica over its hub. */
-export function openChecks(app: App, hub: Hub, optOut?: Denials): OpenChecks {
-  const { clock, config, metrics } = app;
+export function openChecks({ config, clock, registry, hub, inputs, optOut }: ChecksDeps): OpenChecks {
   // The counts of a second before a crash are not worth waiting for the disk on every call.
   const options = {
     name: "vantage targets",
@@ -31,28 +42,20 @@ export function openChecks(app: App, hub: Hub, optOut?: Denials): OpenChecks {
   };
   const budget = createTargetLimits({
     clock,
-    registry: metrics.registry,
+    registry,
     database: guardDatabase(() => connect(config.databaseUrl, options), COUNT_TIMEOUT_MS),
     limit: config.targetBudget,
   });
-  const results = createResultCache(clock);
-  const observations = createObservations(app.sql, clock);
-  app.accounts.onErase((tx, accountId) => observations.forget(tx, accountId));
-  app.accounts.addExporter("observations", (tx, accountId) => observations.export(tx, accountId));
-  const inputs: Inputs = {
-    observe: (accountId, seen) => observations.note(accountId, seen),
-    async namesAt(ip, accountId) {
-      const names = await observations.at(ip, accountId);
-      return names.map(({ host, firstSeen, lastSeen }) => {
-        return { host, first_seen: firstSeen.toISOString(), last_seen: lastSeen.toISOString() };
-      });
-    },
-  };
   return {
-    checks: { hub, clock, results, budget, pacer: createPacer(), inputs, ...(optOut === undefined ? {} : { optOut }) },
-    async close() {
-      observations.close();
-      await budget.close();
+    checks: {
+      hub,
+      clock,
+      results: createResultCache(clock),
+      budget,
+      pacer: createPacer(),
+      inputs,
+      ...(optOut === undefined ? {} : { optOut }),
     },
+    close: () => budget.close(),
   };
 }

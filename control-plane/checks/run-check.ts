@@ -3,7 +3,6 @@ import { locationOf, type CheckAnswer, type CheckEvent, type Location } from "#c
 import { cachedAt, isShared } from "#control-plane/checks/cached.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { decideCall } from "#control-plane/checks/decide.ts";
-import { gatherInput } from "#control-plane/checks/inputs.ts";
 import type { PlaceChoice } from "#control-plane/checks/places.ts";
 import { holdToContract } from "#control-plane/checks/result-check.ts";
 import { offlineRow, rowOf, type Run } from "#control-plane/checks/rows.ts";
@@ -44,17 +43,18 @@ export async function runCheck(app: CheckContext, asked: CheckRequest): Promise<
   };
 }
 
-/** Adds what this control plane knows or learns of other agents, where the contract takes it. */
+/** Adds the input that this control plane gathers for the tool, if any. */
 async function withInput(app: CheckContext, request: CheckRequest): Promise<CheckRequest> {
   const { contract, params, accountId, signal } = request;
-  if (contract.input === undefined || request.input !== undefined || app.inputs === undefined) return request;
-  const input = await gatherInput(app.inputs, {
+  const gather = app.inputs?.gatherers.get(contract.name);
+  if (gather === undefined || request.input !== undefined) return request;
+  const input = await gather({
     contract,
     params,
     accountId,
     askElsewhere: (question) => runCheck(app, { ...question, accountId, ...(signal === undefined ? {} : { signal }) }),
   });
-  return input === undefined ? request : { ...request, input };
+  return { ...request, input };
 }
 
 /** What all runs of a call share. */

@@ -5,7 +5,7 @@ import { makeDirectory } from "#shared/process/directory.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { checkValueOf } from "#control-plane/secrets/encryption.ts";
-import { keepFact } from "#control-plane/instance/store.ts";
+import { keepFact } from "#control-plane/secrets/store.ts";
 
 /** The key does not fit: not the database's, or a file that holds none. The message is one line for the operator. */
 export class WrongMasterKey extends Error {

@@ -1,21 +1,9 @@
 import { parseLocations } from "#shared/locations.ts";
 import { parseParams } from "#shared/schema.ts";
-import type { Contract } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
 import type { Vantage } from "#shared/tools/vantages.ts";
-import type { CheckAnswer, LocationRow } from "#control-plane/checks/answer.ts";
-import type { CheckRequest, Inputs } from "#control-plane/checks/context.ts";
-
-/** A call whose job may be added to. */
-export interface InputCall {
-  readonly contract: Contract;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly accountId: number | null;
-  /** Runs another check for the same caller. */
-  readonly askElsewhere: (question: Question) => Promise<CheckAnswer>;
-}
-
-type Question = Pick<CheckRequest, "contract" | "params" | "locations" | "maxLocations" | "pace" | "deadlineMs">;
+import type { LocationRow } from "#control-plane/checks/answer.ts";
+import type { InputCall } from "#control-plane/checks/context.ts";
 
 /** Milliseconds that other agents may take of a call's own time. */
 const ELSEWHERE_MS = 4_000;
@@ -28,24 +16,11 @@ const MOST_TEXT = 1_000;
 const MOST_ERRORS = 5;
 const MOST_ERROR_TEXT = 200;
 
-/** What goes with the job of a tool that takes input; undefined: nothing. Rejects only for a bug. */
-export async function gatherInput(
-  inputs: Inputs,
-  call: InputCall,
-): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const { contract, params, accountId } = call;
-  switch (contract.name) {
-    case "reverse-ip":
-      // The database being away costs the answer one of its sources.
-      return { observations: await inputs.namesAt(String(params["ip"]), accountId).catch(() => []) };
-    case "propagation":
-      return { vantages: await askVantages(call) };
-    default:
-      return undefined;
-  }
+/** Gathers the answers of other agents' resolvers, one in each region; [] for types that the dns tool does not ask for. */
+export async function gatherVantages(call: InputCall): Promise<Readonly<Record<string, unknown>>> {
+  return { vantages: await askVantages(call) };
 }
 
-/** What the resolvers of other agents say, one in each region; [] for types the dns tool does not ask for. */
 async function askVantages({ params, askElsewhere }: InputCall): Promise<readonly Vantage[]> {
   const { domain, type } = params;
   const parsed = parseParams(dns.params, { domain, types: type }, { from: "json", unknown: "ignore" });
@@ -56,7 +31,7 @@ async function askVantages({ params, askElsewhere }: InputCall): Promise<readonl
     params: parsed.value,
     locations: everywhere.items,
     maxLocations: MOST_REGIONS,
-    // The target's budget was taken by the call itself.
+    // The call itself has taken the target's budget.
     pace: "paced",
     deadlineMs: ELSEWHERE_MS,
   });
@@ -73,7 +48,7 @@ interface DnsData {
   }[];
 }
 
-/** What one agent's own resolver said. */
+/** The answer of one agent's own resolver; none where the agent failed. */
 function vantageOf(row: LocationRow): Vantage[] {
   if (row.status !== "ok") return [];
   const [result] = (row.data as DnsData).results;
