@@ -1,5 +1,6 @@
 import { Type, type TOptional, type TProperties, type TSchema } from "typebox";
-import { Limitations } from "#shared/tools/fields.ts";
+import { SEVERITIES } from "#shared/findings.ts";
+import { Limitations, Nullable } from "#shared/tools/fields.ts";
 
 /** A string of a result. */
 export function text(description: string) {
@@ -59,6 +60,26 @@ export function points(description: string) {
 /** The scale of health, csp, cookie, seo-audit, ai-check and email-check (tools.md 4.1): there is no E. */
 export function letterGrade(description: string) {
   return word(["A+", "A", "B", "C", "D", "F"], description);
+}
+
+const FindingShape = record(
+  {
+    id: text("Stable name of the kind of finding, kebab-case"),
+    severity: word(
+      SEVERITIES,
+      "critical: visitors or mail do not arrive, or an attacker gets in; warning: that will happen, or it costs much; info: good to know",
+    ),
+    message: text("What was found"),
+    how: Nullable(text("What to change; null where nothing is to do")),
+    reference: Nullable(text("URL of the specification or guide; null where there is none")),
+    where: Nullable(text("The part of the result it is about; null: the whole")),
+  },
+  "One finding",
+);
+
+/** The findings of a tool that judges: the one shape of shared/findings.ts, worst first. */
+export function findings(description = "What is wrong or worth knowing, worst first; empty when nothing was found") {
+  return list(FindingShape, description);
 }
 
 /** What every result that looked at one page begins with. */
