@@ -1,5 +1,5 @@
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
-import { textToName } from "#probe-agent/net/dns/names.ts";
+import { textToName } from "#probe-agent/dns-codec/names.ts";
 import type { Net } from "#probe-agent/net/port.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
 

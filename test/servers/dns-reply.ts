@@ -1,8 +1,8 @@
-import { encodeMessage, type MessageToSend } from "#probe-agent/net/dns/encode.ts";
-import { OPTION_EDE, OPTION_NSID, type EdnsToSend } from "#probe-agent/net/dns/edns.ts";
-import type { Message, WireQuestion } from "#probe-agent/net/dns/message.ts";
-import { lowerName, textToName } from "#probe-agent/net/dns/names.ts";
-import { rcodeCode, typeCode } from "#probe-agent/net/dns/registry.ts";
+import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/encode.ts";
+import { OPTION_EDE, OPTION_NSID, type EdnsToSend } from "#probe-agent/dns-codec/edns.ts";
+import type { Message, WireQuestion } from "#probe-agent/dns-codec/message.ts";
+import { lowerName, textToName } from "#probe-agent/dns-codec/names.ts";
+import { rcodeCode, typeCode } from "#probe-agent/dns-codec/registry.ts";
 import { lookUp, makeRecord, type ZoneAnswer, type Zones } from "#test/servers/dns-zones.ts";
 
 /** How a test server treats one name. */

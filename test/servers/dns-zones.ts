@@ -1,6 +1,6 @@
-import { encodeMessage, type RecordToSend } from "#probe-agent/net/dns/encode.ts";
-import { parseRdata } from "#probe-agent/net/dns/rdata/codec.ts";
-import { CLASS_IN } from "#probe-agent/net/dns/registry.ts";
+import { encodeMessage, type RecordToSend } from "#probe-agent/dns-codec/encode.ts";
+import { parseRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
+import { CLASS_IN } from "#probe-agent/dns-codec/registry.ts";
 
 /**
  * Records by absolute name (lower case, no final dot) and type, in presentation form: `{"www.example.test": {A:

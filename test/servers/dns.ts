@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { decodeMessage } from "#probe-agent/net/dns/message.ts";
-import { nameToText } from "#probe-agent/net/dns/names.ts";
-import { typeName } from "#probe-agent/net/dns/registry.ts";
+import { decodeMessage } from "#probe-agent/dns-codec/message.ts";
+import { nameToText } from "#probe-agent/dns-codec/names.ts";
+import { typeName } from "#probe-agent/dns-codec/registry.ts";
 import { writeReplies, type Behaviour, type Query } from "#test/servers/dns-reply.ts";
 import type { ZoneAnswer, Zones } from "#test/servers/dns-zones.ts";
 

@@ -1,6 +1,6 @@
 import { createPublicKey, verify, type JsonWebKey, type KeyObject } from "node:crypto";
 import { findAlgorithm, type Algorithm, type KeyKind } from "#probe-agent/analysis/dnssec/algorithms.ts";
-import { keyTag } from "#probe-agent/net/dns/rdata/dnssec-fields.ts";
+import { keyTag } from "#probe-agent/dns-codec/rdata/dnssec-fields.ts";
 
 // RFC 3110 section 2 and RFC 5702 section 2: larger keys only cost time.
 const MIN_RSA_BITS = 512;

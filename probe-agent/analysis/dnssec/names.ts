@@ -1,4 +1,4 @@
-import { lowerName, nameToText, textToName, type NameOctets } from "#probe-agent/net/dns/names.ts";
+import { lowerName, nameToText, textToName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 
 /** A domain name in canonical form (RFC 4034 section 6.2), lower case. */
 export interface Name {

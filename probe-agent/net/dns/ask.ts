@@ -1,7 +1,7 @@
 import type { Clock, Random } from "#shared/clock.ts";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { unreachableWord, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
-import { decodeMessage, type Message, type WireQuestion } from "#probe-agent/net/dns/message.ts";
+import { decodeMessage, type Message, type WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import {
   buildQuery,
   matchReply,
@@ -10,7 +10,7 @@ import {
   type QueryFlags,
   type Shape,
   type Transport,
-} from "#probe-agent/net/dns/question.ts";
+} from "#probe-agent/dns-codec/question.ts";
 import { exchangeDoh } from "#probe-agent/net/dns/doh.ts";
 import { exchangeDot } from "#probe-agent/net/dns/dot.ts";
 import type { EncryptedServer } from "#probe-agent/net/dns/encrypted.ts";

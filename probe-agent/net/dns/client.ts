@@ -1,7 +1,7 @@
 import { askServer, type AskDeps, type Said } from "#probe-agent/net/dns/ask.ts";
 import { tryInTurn, type Tried } from "#probe-agent/net/dns/in-turn.ts";
-import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/net/dns/registry.ts";
-import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/net/dns/names.ts";
+import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/dns-codec/registry.ts";
+import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 import { formatServer, parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 import type { JobLimits } from "#probe-agent/net/limits.ts";
 import type { DnsAnswer, DnsQuestion, DnsRecord } from "#probe-agent/net/port/dns.ts";

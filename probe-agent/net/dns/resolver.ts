@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
-import { reverseName } from "#probe-agent/net/dns/address.ts";
+import { reverseName } from "#probe-agent/dns-codec/address.ts";
 import type { Query } from "#probe-agent/net/dns/client.ts";
 import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
 import type { Address, IpVersion, Resolved } from "#probe-agent/net/port/address.ts";

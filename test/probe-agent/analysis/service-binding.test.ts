@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { httpsQueryName, readHttpsAnswer } from "#probe-agent/analysis/service-binding.ts";
-import { parseRdata, readRdata } from "#probe-agent/net/dns/rdata/codec.ts";
+import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 function record(name: string, data: string, type = "HTTPS"): DnsRecord {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { canonicalRdata, parseRdata, readRdata } from "#probe-agent/net/dns/rdata/codec.ts";
-import { textToName } from "#probe-agent/net/dns/names.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { canonicalRdata, parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
+import { textToName } from "#probe-agent/dns-codec/names.ts";
 
 /** Type, presentation form as dig prints it, fields. The first of each type is from its RFC or a well-known zone. */
 const TABLE: readonly [type: string, data: string, typed: object][] = [

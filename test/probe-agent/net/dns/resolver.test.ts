@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
-import { reverseName } from "#probe-agent/net/dns/address.ts";
+import { reverseName } from "#probe-agent/dns-codec/address.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { parseServer } from "#probe-agent/net/dns/server-address.ts";
 import { parseResolvConf } from "#probe-agent/net/dns/system-config.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseRdata, readRdata } from "#probe-agent/net/dns/rdata/codec.ts";
+import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 
 const FOO_COM = "03666f6f076578616d706c6503636f6d00";
 const FOO_ORG = "03666f6f076578616d706c65036f726700";

@@ -1,5 +1,5 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import type { NameOctets } from "#probe-agent/net/dns/names.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import type { NameOctets } from "#probe-agent/dns-codec/names.ts";
 
 const MAX_MESSAGE_OCTETS = 65_535;
 // A pointer has 14 bits for its target (RFC 1035 section 4.1.4).

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
-import { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
-import { TYPE_OPT } from "#probe-agent/net/dns/registry.ts";
-import type { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
+import { TYPE_OPT } from "#probe-agent/dns-codec/registry.ts";
+import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** Name server identifier (RFC 5001); codes from IANA "DNS EDNS0 Option Codes (OPT)". */
 export const OPTION_NSID = 3;

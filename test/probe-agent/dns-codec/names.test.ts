@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { equalNames, lowerName, nameToText, readName, textToName } from "#probe-agent/net/dns/names.ts";
-import { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { equalNames, lowerName, nameToText, readName, textToName } from "#probe-agent/dns-codec/names.ts";
+import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 const HEADER = Array.from({ length: 12 }, () => 0);
 // 63 labels of four octets each: 252, and one for the root.

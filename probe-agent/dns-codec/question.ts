@@ -1,9 +1,9 @@
 import type { Random } from "#shared/clock.ts";
-import { clientSubnet, OPTION_NSID } from "#probe-agent/net/dns/edns.ts";
-import { encodeMessage } from "#probe-agent/net/dns/encode.ts";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { decodeHead, HEADER_OCTETS, type WireQuestion } from "#probe-agent/net/dns/message.ts";
-import { equalNames, identicalNames, type NameOctets } from "#probe-agent/net/dns/names.ts";
+import { clientSubnet, OPTION_NSID } from "#probe-agent/dns-codec/edns.ts";
+import { encodeMessage } from "#probe-agent/dns-codec/encode.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { decodeHead, HEADER_OCTETS, type WireQuestion } from "#probe-agent/dns-codec/message.ts";
+import { equalNames, identicalNames, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 
 // DNS Flag Day 2020: fits every path without fragments.
 const UDP_SIZE = 1232;

@@ -1,9 +1,9 @@
-import { writeEdns, type EdnsToSend } from "#probe-agent/net/dns/edns.ts";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import type { WireQuestion } from "#probe-agent/net/dns/message.ts";
-import { textToName } from "#probe-agent/net/dns/names.ts";
-import { typeCode } from "#probe-agent/net/dns/registry.ts";
-import { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+import { writeEdns, type EdnsToSend } from "#probe-agent/dns-codec/edns.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import type { WireQuestion } from "#probe-agent/dns-codec/message.ts";
+import { textToName } from "#probe-agent/dns-codec/names.ts";
+import { typeCode } from "#probe-agent/dns-codec/registry.ts";
+import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 import type { DnsFlags, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 /** A record to write: `raw` goes out as it is. */

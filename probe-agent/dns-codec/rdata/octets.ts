@@ -1,5 +1,5 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import type { Field } from "#probe-agent/net/dns/rdata/field.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import type { Field } from "#probe-agent/dns-codec/rdata/field.ts";
 
 // RFC 4648 section 7, "Extended Hex" alphabet: NSEC3 owner hashes (RFC 5155 section 3.3).
 const BASE32_HEX = "0123456789ABCDEFGHIJKLMNOPQRSTUV";

@@ -1,8 +1,8 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { parseInteger, type Field } from "#probe-agent/net/dns/rdata/field.ts";
-import type { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
-import { typeCode, typeName } from "#probe-agent/net/dns/registry.ts";
-import type { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { parseInteger, type Field } from "#probe-agent/dns-codec/rdata/field.ts";
+import type { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
+import { typeCode, typeName } from "#probe-agent/dns-codec/registry.ts";
+import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** A type as its mnemonic (RRSIG's type covered). */
 export const typeMnemonic: Field<string> = {

@@ -1,8 +1,8 @@
-import * as dnssec from "#probe-agent/net/dns/rdata/dnssec-fields.ts";
-import * as field from "#probe-agent/net/dns/rdata/field.ts";
-import * as location from "#probe-agent/net/dns/rdata/location.ts";
-import * as octets from "#probe-agent/net/dns/rdata/octets.ts";
-import { svcParams } from "#probe-agent/net/dns/rdata/svc-params.ts";
+import * as dnssec from "#probe-agent/dns-codec/rdata/dnssec-fields.ts";
+import * as field from "#probe-agent/dns-codec/rdata/field.ts";
+import * as location from "#probe-agent/dns-codec/rdata/location.ts";
+import * as octets from "#probe-agent/dns-codec/rdata/octets.ts";
+import { svcParams } from "#probe-agent/dns-codec/rdata/svc-params.ts";
 
 /** The fields of one type's RDATA in wire order, under their RFC names. */
 export interface Layout {

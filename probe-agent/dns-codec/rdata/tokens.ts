@@ -1,5 +1,5 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { escapeOctet, unescapeAt } from "#probe-agent/net/dns/names.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { escapeOctet, unescapeAt } from "#probe-agent/dns-codec/names.ts";
 
 // Inside quotes only these two need a backslash; a space stands for itself.
 const QUOTED_SPECIAL = new Set(['"'.charCodeAt(0), "\\".charCodeAt(0)]);

@@ -1,10 +1,10 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { parseInteger } from "#probe-agent/net/dns/rdata/field.ts";
-import { parseHex, toHex } from "#probe-agent/net/dns/rdata/octets.ts";
-import { RdataNameError, RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
-import { LAYOUTS, type Layout } from "#probe-agent/net/dns/rdata/table.ts";
-import { Tokens } from "#probe-agent/net/dns/rdata/tokens.ts";
-import { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { parseInteger } from "#probe-agent/dns-codec/rdata/field.ts";
+import { parseHex, toHex } from "#probe-agent/dns-codec/rdata/octets.ts";
+import { RdataNameError, RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
+import { LAYOUTS, type Layout } from "#probe-agent/dns-codec/rdata/table.ts";
+import { Tokens } from "#probe-agent/dns-codec/rdata/tokens.ts";
+import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** RDATA read: presentation form, octets with names expanded, fields by RFC name. */
 export interface Rdata {

@@ -1,9 +1,9 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { nameToText, textToName } from "#probe-agent/net/dns/names.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "#probe-agent/net/dns/address.ts";
-import type { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
-import { escapeWord, quoteWord, unescapeWord, type Tokens } from "#probe-agent/net/dns/rdata/tokens.ts";
-import type { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { nameToText, textToName } from "#probe-agent/dns-codec/names.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "#probe-agent/dns-codec/address.ts";
+import type { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
+import { escapeWord, quoteWord, unescapeWord, type Tokens } from "#probe-agent/dns-codec/rdata/tokens.ts";
+import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /**
  * One field of a record's RDATA: octets <-> value <-> presentation form. Values are plain JSON; octets are text with

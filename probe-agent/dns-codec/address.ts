@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 
 /** Four octets of a dotted quad. Throws DecodeError for any other spelling. */
 export function parseIpv4(text: string): Uint8Array {

@@ -1,6 +1,6 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import type { Field } from "#probe-agent/net/dns/rdata/field.ts";
-import type { Tokens } from "#probe-agent/net/dns/rdata/tokens.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import type { Field } from "#probe-agent/dns-codec/rdata/field.ts";
+import type { Tokens } from "#probe-agent/dns-codec/rdata/tokens.ts";
 
 // RFC 1876 section 2: thousandths of an arc second from 2^31, centimetres from 100 km below the WGS 84 spheroid.
 const EQUATOR = 2 ** 31;

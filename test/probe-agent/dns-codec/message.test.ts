@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { encodeMessage, type MessageToSend } from "#probe-agent/net/dns/encode.ts";
-import { OPTION_EDE, OPTION_NSID } from "#probe-agent/net/dns/edns.ts";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { decodeHead, decodeMessage } from "#probe-agent/net/dns/message.ts";
-import { textToName } from "#probe-agent/net/dns/names.ts";
-import { rcodeCode, rcodeName, typeCode, typeName } from "#probe-agent/net/dns/registry.ts";
+import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/encode.ts";
+import { OPTION_EDE, OPTION_NSID } from "#probe-agent/dns-codec/edns.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { decodeHead, decodeMessage } from "#probe-agent/dns-codec/message.ts";
+import { textToName } from "#probe-agent/dns-codec/names.ts";
+import { rcodeCode, rcodeName, typeCode, typeName } from "#probe-agent/dns-codec/registry.ts";
 import { makeRecord } from "#test/servers/dns-zones.ts";
 
 const QUESTION = { name: textToName("example.test") ?? new Uint8Array(), type: 1, class: 1 };

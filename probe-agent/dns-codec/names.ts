@@ -1,4 +1,4 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 
 // RFC 1035 section 2.3.4: sizes on the wire, the root's zero octet included.
 const MAX_NAME_OCTETS = 255;

@@ -1,9 +1,9 @@
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "#probe-agent/net/dns/address.ts";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { latin1, parseInteger, type Field } from "#probe-agent/net/dns/rdata/field.ts";
-import { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
-import { escapeWord, unescapeWord } from "#probe-agent/net/dns/rdata/tokens.ts";
-import type { ByteWriter } from "#probe-agent/net/dns/writer.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "#probe-agent/dns-codec/address.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { latin1, parseInteger, type Field } from "#probe-agent/dns-codec/rdata/field.ts";
+import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
+import { escapeWord, unescapeWord } from "#probe-agent/dns-codec/rdata/tokens.ts";
+import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** A parameter's value: a list, a port, true for one without a value, base64 (ech) or octets as latin1 text. */
 export type SvcValue = readonly string[] | string | number | true;

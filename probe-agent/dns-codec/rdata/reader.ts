@@ -1,5 +1,5 @@
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { lowerName, readName, type NameOctets } from "#probe-agent/net/dns/names.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { lowerName, readName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 
 /** A name inside RDATA that cannot be read: the message as a whole is not to be trusted. */
 export class RdataNameError extends DecodeError {}

@@ -1,9 +1,9 @@
-import { readEdns, type Edns } from "#probe-agent/net/dns/edns.ts";
-import { DecodeError } from "#probe-agent/net/dns/error.ts";
-import { nameToText, readName, type NameOctets } from "#probe-agent/net/dns/names.ts";
-import { readRdata } from "#probe-agent/net/dns/rdata/codec.ts";
-import { RdataReader } from "#probe-agent/net/dns/rdata/reader.ts";
-import { TYPE_OPT, typeName } from "#probe-agent/net/dns/registry.ts";
+import { readEdns, type Edns } from "#probe-agent/dns-codec/edns.ts";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { nameToText, readName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
+import { readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
+import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
+import { TYPE_OPT, typeName } from "#probe-agent/dns-codec/registry.ts";
 import type { DnsFlags, DnsRecord } from "#probe-agent/net/port/dns.ts";
 
 /** Octets before the first question (RFC 1035 section 4.1.1). */
