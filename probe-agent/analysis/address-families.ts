@@ -1,8 +1,8 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { check } from "#shared/tools/check.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { ConnectAttempt, IpVersion } from "#probe-agent/net/port/address.ts";
-import type { Hop } from "#probe-agent/net/port/http.ts";
+import type { ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
+import type { Hop } from "#probe-agent/port/http.ts";
 
 type Families = ResultOf<typeof check>["families"];
 type Row = Families["ipv4"];

@@ -1,4 +1,4 @@
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 const CLASS_IN = 1;
 // Resolvers stop sooner (unbound at 12); longer chains are nobody's intention.

@@ -4,7 +4,7 @@ import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
 import { extendedErrorName } from "#probe-agent/analysis/extended-errors.ts";
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/fitting.ts";
-import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** One type's entry in the result of the dns tool. */
 export type TypeResult = ResultOf<typeof dns>["results"][number];

@@ -1,5 +1,5 @@
 import { extendedErrorName } from "#probe-agent/analysis/extended-errors.ts";
-import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
 /** One type's answers with DO: as the resolver gives them, and with checking disabled where the first was SERVFAIL. */
 export interface DnssecObservation {

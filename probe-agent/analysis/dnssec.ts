@@ -10,7 +10,7 @@ import {
   type ZoneReport,
 } from "#probe-agent/analysis/dnssec/session.ts";
 import { isoTime } from "#probe-agent/analysis/dnssec/signatures.ts";
-import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
+import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 
 /** One question with the answer to be validated. */
 export interface Asked extends Question {

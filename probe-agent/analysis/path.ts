@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { unreachableReason } from "#probe-agent/analysis/unreachable.ts";
-import type { LossEvidence } from "#probe-agent/net/port/packets.ts";
+import type { LossEvidence } from "#probe-agent/port/packets.ts";
 
 /** One hop as far as the path's own figures need it: who answered, null for silence. */
 export interface PathHop {

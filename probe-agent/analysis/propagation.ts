@@ -1,7 +1,7 @@
 import type { PropagationResult } from "#shared/tools/propagation.ts";
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
 import { failureCause, isAnswer, isFailure, listFailures } from "#probe-agent/analysis/propagation-failures.ts";
-import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 type Row = PropagationResult["resolvers"][number];
 type Authoritative = NonNullable<PropagationResult["authoritative"]>;

@@ -1,4 +1,4 @@
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** A record in ServiceMode (RFC 9460 section 2.4.3). */
 export interface ServiceBinding {

@@ -20,7 +20,7 @@ import { judgeServer, type ChainTerms, type ServerChain } from "#probe-agent/ana
 import { reportTransparency } from "#probe-agent/analysis/ssl/transparency.ts";
 import { sslWarnings } from "#probe-agent/analysis/ssl/warnings.ts";
 import type { DataPort } from "#probe-agent/net/port/data.ts";
-import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;
 

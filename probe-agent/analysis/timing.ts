@@ -1,5 +1,5 @@
 import type { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
-import type { Hop, HopTiming } from "#probe-agent/net/port/http.ts";
+import type { Hop, HopTiming } from "#probe-agent/port/http.ts";
 
 /** What the timings of a chain are computed from: its hops in order, the last one final. */
 export interface TimedChain {

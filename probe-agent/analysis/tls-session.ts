@@ -2,7 +2,7 @@ import type { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { describeCertificate } from "#probe-agent/analysis/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
-import type { HopTls } from "#probe-agent/net/port/http.ts";
+import type { HopTls } from "#probe-agent/port/http.ts";
 
 /** The TLS of a request as the check tool shows it. */
 export type TlsSession = NonNullable<ResultOf<typeof check>["tls"]>;

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { isIP, isIPv6 } from "node:net";
 import { isLoopback } from "#shared/settings/address.ts";
-import type { DnsAnswer, DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer, DnsPort } from "#probe-agent/port/dns.ts";
 import type { Canaries } from "#probe-agent/attachment/self-test.ts";
 
 /** What the canaries look at. */

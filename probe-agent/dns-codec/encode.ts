@@ -4,7 +4,7 @@ import type { WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
 import { typeCode } from "#probe-agent/dns-codec/registry.ts";
 import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
-import type { DnsFlags, DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsFlags, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** A record to write: `raw` goes out as it is. */
 export type RecordToSend = Pick<DnsRecord, "name" | "type" | "class" | "ttl" | "raw">;

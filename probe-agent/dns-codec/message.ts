@@ -4,7 +4,7 @@ import { nameToText, readName, type NameOctets } from "#probe-agent/dns-codec/na
 import { readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
 import { TYPE_OPT, typeName } from "#probe-agent/dns-codec/registry.ts";
-import type { DnsFlags, DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsFlags, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** Octets before the first question (RFC 1035 section 4.1.1). */
 export const HEADER_OCTETS = 12;

@@ -3,7 +3,7 @@ import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe
 import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/net/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/net/analyses/threads.ts";
 import { isHeavy } from "#probe-agent/net/analyses/weight.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Analysed, AnalysesPort } from "#probe-agent/net/port/analyses.ts";
 import type { Pool } from "#probe-agent/net/workers/pool.ts";
 import { cancelled } from "#probe-agent/net/workers/cancelled.ts";

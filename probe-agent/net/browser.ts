@@ -4,9 +4,9 @@ import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
 import { openGate, type Gate } from "#probe-agent/net/browser/gate.ts";
 import { runBrowser, type RunEnd } from "#probe-agent/net/browser/run.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/net/port/browser.ts";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/port/browser.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { createTurns } from "#probe-agent/net/turns.ts";
 
 /** What the agent's browser is made of. */

@@ -1,8 +1,8 @@
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { EchoReply, EchoRun, IcmpPort } from "#probe-agent/net/port/packets.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { EchoReply, EchoRun, IcmpPort } from "#probe-agent/port/packets.ts";
 
 /**
  * Echoes through the agent's ICMP process. Failures are the probe's, stage request: icmp_process_lost, unsupported (no

@@ -3,8 +3,8 @@ import { isIPv6 } from "node:net";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { QuicPort, QuicProbe } from "#probe-agent/net/port/quic.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { QuicPort, QuicProbe } from "#probe-agent/port/quic.ts";
 import {
   isReserved,
   RANDOM_BYTES,

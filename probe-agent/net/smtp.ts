@@ -3,8 +3,8 @@ import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { ok, refused } from "#shared/outcome.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { SmtpPort } from "#probe-agent/net/port/smtp.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { SmtpPort } from "#probe-agent/port/smtp.ts";
 import { createLink } from "#probe-agent/net/smtp/link.ts";
 
 /** What talking to mail servers needs of the process. */

@@ -4,8 +4,8 @@ import type { Egress } from "#shared/egress.ts";
 import { unreachableReason } from "#probe-agent/analysis/unreachable.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { RefusalRequest } from "#probe-agent/net/icmp/messages.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import { ONE_SYN_MS, type TcpPort } from "#probe-agent/net/port/packets.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import { ONE_SYN_MS, type TcpPort } from "#probe-agent/port/packets.ts";
 
 type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 

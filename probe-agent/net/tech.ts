@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
 import { NO_RULE, PROGRESS, type TechReport, type ThreadAnswer } from "#probe-agent/net/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/net/analyses/threads.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TechFound, TechPort, TechQuestion, TechUnknown } from "#probe-agent/net/port/tech.ts";
 import { cancelled } from "#probe-agent/net/workers/cancelled.ts";
 import type { Pool } from "#probe-agent/net/workers/pool.ts";

@@ -3,8 +3,8 @@ import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
 import type { IcmpHost, IcmpOrder } from "#probe-agent/net/icmp/host.ts";
 import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { TraceHop, TracePort, TraceRequest, TraceRun } from "#probe-agent/net/port/packets.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { TraceHop, TracePort, TraceRequest, TraceRun } from "#probe-agent/port/packets.ts";
 import { createTurns } from "#probe-agent/net/turns.ts";
 
 // More at once use up the error budget of the routers next to the agent and see silence.

@@ -6,10 +6,10 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
-import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/net/port/whois.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
+import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/port/whois.ts";
 
 /** What asking WHOIS servers needs of the process. */
 export interface WhoisDeps {

@@ -9,7 +9,7 @@ import type { Landing, LandingRefresh } from "#probe-agent/analysis/redirects/la
 import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
 import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { DeadEnd } from "#probe-agent/net/port/http.ts";
+import type { DeadEnd } from "#probe-agent/port/http.ts";
 import { readWhatCan, seePage, type PageReading, type SeenPage } from "#probe-agent/sources/page.ts";
 
 /** A chain, and the page it ended at. */

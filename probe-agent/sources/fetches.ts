@@ -1,5 +1,5 @@
 import type { Net } from "#probe-agent/net/port.ts";
-import type { HttpRequest } from "#probe-agent/net/port/http.ts";
+import type { HttpRequest } from "#probe-agent/port/http.ts";
 
 /** A document that came, or in a word why not. */
 export type Fetched =

@@ -1,5 +1,5 @@
 import type { Net } from "#probe-agent/net/port.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** A JSON document, or in a few words why there is none. */
 export type JsonAnswer =

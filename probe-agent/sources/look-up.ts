@@ -1,7 +1,7 @@
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** What the DNS says to one question, aliases followed. */
 export interface Found {

@@ -4,7 +4,7 @@ import { isHtml } from "#probe-agent/analysis/html.ts";
 import type { PageInput, RawPage } from "#probe-agent/analysis/pages/reading.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { HttpRequest, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import { analyse, isTooComplex } from "#probe-agent/sources/analyse.ts";
 
 /** A page fetched once; what it says is read by one of the analyses of pages. */

@@ -1,7 +1,7 @@
 import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** Where http:// leads. A page asked for by http:// has shown it already. */
 export async function askPlainHttp(net: Net, page: PageSnapshot, port: number): Promise<HttpFacts> {

@@ -7,7 +7,7 @@ import {
 import type { PageResource } from "#probe-agent/analysis/page-resources/resource.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 const AT_ONCE = 8;
 const REQUEST_MS = 8000;

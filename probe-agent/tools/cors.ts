@@ -5,7 +5,7 @@ import { analyseCors, type CorsReport } from "#probe-agent/analysis/cors.ts";
 import type { CorsExchange } from "#probe-agent/analysis/cors/exchange.ts";
 import { leadingText } from "#probe-agent/analysis/fitting.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { askOrigins } from "#probe-agent/tools/cors/ask.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

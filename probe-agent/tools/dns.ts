@@ -14,7 +14,7 @@ import {
 import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
 import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 import { findCircle } from "#probe-agent/tools/dns/circle.ts";
 import type { Resolver } from "#probe-agent/tools/dns/lookups.ts";
 import { chooseServer } from "#probe-agent/tools/dns/server.ts";

@@ -5,7 +5,7 @@ import { medianMs } from "#probe-agent/analysis/health/performance.ts";
 import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { HttpBody, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { HttpBody, PageSnapshot } from "#probe-agent/port/http.ts";
 import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";

@@ -8,7 +8,7 @@ import { isRedirectStatus, redirectsByHttp } from "#probe-agent/analysis/redirec
 import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { timingReport } from "#probe-agent/analysis/timing.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;

@@ -17,7 +17,7 @@ import type { PerformanceFacts } from "#probe-agent/analysis/performance/facts.t
 import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/performance/resources.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { readSeen, seePage, type PageReportOf, type SeenPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -6,7 +6,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/plain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Hop } from "#probe-agent/net/port/http.ts";
+import type { Hop } from "#probe-agent/port/http.ts";
 import { askHttpsRecords, tooLate, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
 import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
 import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";

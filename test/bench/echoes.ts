@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createEgress } from "#shared/egress.ts";
 import { createIcmp } from "#probe-agent/net/icmp.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
-import type { EchoRequest } from "#probe-agent/net/port/packets.ts";
+import type { EchoRequest } from "#probe-agent/port/packets.ts";
 import { quantile, row, type Row } from "#test/bench/report.ts";
 
 const JOBS = 5_000;

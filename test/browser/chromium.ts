@@ -7,7 +7,7 @@ import type { Outcome } from "#shared/outcome.ts";
 import { findChromium, searchPathOf } from "#shared/process/chromium.ts";
 import { conditionsOf, type Strategy } from "#probe-agent/analysis/pagespeed/conditions.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
-import type { PageLoad } from "#probe-agent/net/port/browser.ts";
+import type { PageLoad } from "#probe-agent/port/browser.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { TEST_AGENT } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";

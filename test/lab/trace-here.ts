@@ -1,7 +1,7 @@
 // Traces once from this process's own namespace and prints outcome and duration. Argument: JSON of {request, allow: CIDRs}.
 import { createEgress } from "#shared/egress.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
-import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { TraceRequest } from "#probe-agent/port/packets.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
-import type { TraceRun } from "#probe-agent/net/port/packets.ts";
+import type { TraceRun } from "#probe-agent/port/packets.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { inTurns } from "#test/lab/driver.ts";
 import { hopsToJudge, traceProblems, type TracedPath } from "#test/lab/expected-trace.ts";

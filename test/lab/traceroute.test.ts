@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { TraceRun } from "#probe-agent/net/port/packets.ts";
+import type { TraceRun } from "#probe-agent/port/packets.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
 import { buildChain, whyNoChain, type Chain } from "#test/lab/chain.ts";
 import { pingFrom, pingsFrom, traceFrom } from "#test/lab/from.ts";

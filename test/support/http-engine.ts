@@ -2,7 +2,7 @@ import type { Egress } from "#shared/egress.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
-import type { HttpRequest, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import type { Identity } from "#test/servers/http.ts";
 import type { Issued } from "#test/servers/pki.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";

@@ -1,7 +1,7 @@
 // Packets as raw ICMP sockets receive them: IPv4 with its IP header, IPv6 without.
 import { addressBytes } from "#probe-agent/net/icmp/address.ts";
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** An echo reply. */
 export function echoReply(

@@ -3,9 +3,9 @@ import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
 import { createAnalyses } from "#probe-agent/net/analyses.ts";
 import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
 /** Bounds of one job that starts now; `signal` defaults to one that never aborts. */

@@ -1,6 +1,6 @@
 import { parseZoneText } from "#probe-agent/analysis/dnssec/zone-text.ts";
 import { parseRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
-import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
+import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 
 // IANA, "Root Zone Trust Anchors", root-anchors.xml (RFC 7958): KSK-2017 and KSK-2024.
 const ROOT_DS = [

@@ -14,7 +14,7 @@ import {
   type ZoneTrust,
 } from "#probe-agent/analysis/dnssec/session.ts";
 import { verifyRrset } from "#probe-agent/analysis/dnssec/signatures.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** A zone whose keys are trusted. */
 export interface SecureZone {

@@ -5,7 +5,7 @@ import { readNsec, type Nsec } from "#probe-agent/analysis/dnssec/nsec.ts";
 import { Nsec3Zone, readNsec3, type Nsec3 } from "#probe-agent/analysis/dnssec/nsec3.ts";
 import { groupRrsets } from "#probe-agent/analysis/dnssec/rrsets.ts";
 import { verifyRrset, type Bounds, type Signed } from "#probe-agent/analysis/dnssec/signatures.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** Denial records of one answer whose signatures stand, and why others do not. */
 export interface Denials {

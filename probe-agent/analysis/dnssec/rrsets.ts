@@ -1,6 +1,6 @@
 import { nameField, parseName, type Name } from "#probe-agent/analysis/dnssec/names.ts";
 import { canonicalRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 const CLASS_IN = 1;
 

@@ -4,7 +4,7 @@ import { Effort } from "#probe-agent/analysis/dnssec/effort.ts";
 import type { ZoneKey } from "#probe-agent/analysis/dnssec/keys.ts";
 import { parseName, type Name } from "#probe-agent/analysis/dnssec/names.ts";
 import { isoTime, type Bounds, type Signed } from "#probe-agent/analysis/dnssec/signatures.ts";
-import type { DnsRecord, TrustAnchor } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord, TrustAnchor } from "#probe-agent/port/dns.ts";
 
 /** RFC 4033 section 5. */
 export type Status = "secure" | "insecure" | "bogus" | "indeterminate";

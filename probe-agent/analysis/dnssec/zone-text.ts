@@ -2,7 +2,7 @@ import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
 import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import { typeCode } from "#probe-agent/dns-codec/registry.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 const CLASS_IN = 1;
 

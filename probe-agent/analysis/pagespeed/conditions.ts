@@ -1,6 +1,6 @@
 import type { ParamsOf } from "#shared/tools/define.ts";
 import type { pagespeed } from "#shared/tools/pagespeed.ts";
-import type { BrowserConditions } from "#probe-agent/net/port/browser.ts";
+import type { BrowserConditions } from "#probe-agent/port/browser.ts";
 
 /** mobile or desktop. */
 export type Strategy = ParamsOf<typeof pagespeed>["strategy"];

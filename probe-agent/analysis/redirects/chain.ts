@@ -1,4 +1,4 @@
-import type { DeadEnd, Hop } from "#probe-agent/net/port/http.ts";
+import type { DeadEnd, Hop } from "#probe-agent/port/http.ts";
 
 /** A refresh found in a response. */
 export interface FoundRefresh {

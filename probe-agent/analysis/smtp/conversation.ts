@@ -1,7 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import type { Phase, SmtpSession } from "#probe-agent/analysis/smtp/session.ts";
-import type { SmtpLoss, SmtpTls } from "#probe-agent/net/port/smtp.ts";
+import type { SmtpLoss, SmtpTls } from "#probe-agent/port/smtp.ts";
 
 /** Lines kept. */
 export const MAX_TRANSCRIPT = 150;

@@ -4,7 +4,7 @@ import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
 import { describeCertificate } from "#probe-agent/analysis/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 /** A TLS session as the tool shows it. */
 export type SmtpTlsReport = NonNullable<ResultOf<typeof smtpTest>["starttls"]["tls"]>;

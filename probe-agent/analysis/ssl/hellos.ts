@@ -1,7 +1,7 @@
 import { OLD_GROUPS, TLS13_GROUPS } from "#probe-agent/analysis/ssl/groups.ts";
 import { SIGNAL, strengthOf, SUITES } from "#probe-agent/analysis/ssl/suites.ts";
 import type { Suite } from "#probe-agent/analysis/ssl/suites/read.ts";
-import type { ClientHello } from "#probe-agent/net/port/tls.ts";
+import type { ClientHello } from "#probe-agent/port/tls.ts";
 
 /** A protocol version: Node's name, the field of the result, the number on the wire. */
 export interface Version {

@@ -13,9 +13,9 @@ import {
   type Parsed,
 } from "#probe-agent/net/browser/socks.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { Resolved } from "#probe-agent/net/port/address.ts";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { Resolved } from "#probe-agent/port/address.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
 
 /** What one browser may use of the network. */
 export interface GateBounds {

@@ -9,7 +9,7 @@ import {
   WORLD,
   type Observed,
 } from "#probe-agent/net/browser/page-script.ts";
-import type { LoadedKind } from "#probe-agent/net/port/browser.ts";
+import type { LoadedKind } from "#probe-agent/port/browser.ts";
 
 /** Monotonic milliseconds and a wait. */
 export interface Time {

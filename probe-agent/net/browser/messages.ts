@@ -1,4 +1,4 @@
-import type { BrowserConditions, PageLoad } from "#probe-agent/net/port/browser.ts";
+import type { BrowserConditions, PageLoad } from "#probe-agent/port/browser.ts";
 
 /** What the browser's process is told, once. */
 export interface BrowserOrder {

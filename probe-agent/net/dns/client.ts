@@ -3,8 +3,8 @@ import { tryInTurn, type Tried } from "#probe-agent/net/dns/in-turn.ts";
 import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/dns-codec/registry.ts";
 import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 import { formatServer, parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { DnsAnswer, DnsQuestion, DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { DnsAnswer, DnsQuestion, DnsRecord } from "#probe-agent/port/dns.ts";
 
 const DEFAULT_TIMEOUT_MS = 3_000;
 // RFC 1035, RFC 7858 section 3.1, RFC 8484.

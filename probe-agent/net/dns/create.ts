@@ -4,8 +4,8 @@ import { createQuery } from "#probe-agent/net/dns/client.ts";
 import { resolveHost, reverseNames } from "#probe-agent/net/dns/resolver.ts";
 import { parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 import { readSystemServers } from "#probe-agent/net/dns/system-config.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
 
 /** What DNS is made of. */
 export interface DnsDeps {

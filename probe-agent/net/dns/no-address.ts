@@ -1,5 +1,5 @@
 import { failed, type Failed } from "#shared/outcome.ts";
-import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
 // Extended DNS Errors (RFC 8914, IANA registry) by which a resolver says that the zone or its servers are broken:
 // DNSSEC faults (1, 2, 5 to 12, 27), no reachable authority, network error to it, invalid data from it.

@@ -6,8 +6,8 @@ import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
 import { reverseName } from "#probe-agent/dns-codec/address.ts";
 import type { Query } from "#probe-agent/net/dns/client.ts";
 import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
-import type { Address, IpVersion, Resolved } from "#probe-agent/net/port/address.ts";
-import type { DnsAnswer } from "#probe-agent/net/port/dns.ts";
+import type { Address, IpVersion, Resolved } from "#probe-agent/port/address.ts";
+import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
 const RESOLVE_MS = 5_000;
 const REVERSE_MS = 2_000;

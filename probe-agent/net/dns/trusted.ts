@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
-import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { Address, Resolved } from "#probe-agent/port/address.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
 
 /** Look-up for an operator's own service: no rule on the addresses. */
 export async function resolveTrusted(

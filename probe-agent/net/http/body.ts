@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { HttpBody } from "#probe-agent/net/port/http.ts";
+import type { HttpBody } from "#probe-agent/port/http.ts";
 import { codingOf, createDecoder } from "#probe-agent/net/http/content-coding.ts";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 

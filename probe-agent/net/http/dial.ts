@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
-import type { Address, ConnectAttempt } from "#probe-agent/net/port/address.ts";
+import type { Address, ConnectAttempt } from "#probe-agent/port/address.ts";
 import { connectFailure, DeadlineError } from "#probe-agent/net/http/failure.ts";
 
 /** What bounds the attempts. */

@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Failed } from "#shared/outcome.ts";
-import type { HttpBody } from "#probe-agent/net/port/http.ts";
+import type { HttpBody } from "#probe-agent/port/http.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
 /** Informational responses read over before the final one; a server that sends more plays games. */

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import type { SecureContext } from "node:tls";
 import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
-import type { Address, IpVersion } from "#probe-agent/net/port/address.ts";
-import type { Hop, HopTls, HopTiming, HttpBody } from "#probe-agent/net/port/http.ts";
+import type { Address, IpVersion } from "#probe-agent/port/address.ts";
+import type { Hop, HopTls, HopTiming, HttpBody } from "#probe-agent/port/http.ts";
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Exchange } from "#probe-agent/net/http/exchange.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";

@@ -2,7 +2,7 @@ import { connect } from "node:tls";
 import type { Failed } from "#shared/outcome.ts";
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts";
-import type { Address } from "#probe-agent/net/port/address.ts";
+import type { Address } from "#probe-agent/port/address.ts";
 import { Tap } from "#probe-agent/net/tls/tap.ts";
 
 /** Longest wait for the answer to be seen once more, milliseconds. */

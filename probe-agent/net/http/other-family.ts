@@ -1,5 +1,5 @@
 import { connectTo, type DialLimits } from "#probe-agent/net/http/dial.ts";
-import type { Address, ConnectAttempt } from "#probe-agent/net/port/address.ts";
+import type { Address, ConnectAttempt } from "#probe-agent/port/address.ts";
 
 /**
  * How long the other family may take, milliseconds: a second until the kernel sends a lost SYN again (RFC 6298 section

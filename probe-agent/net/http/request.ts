@@ -1,4 +1,4 @@
-import type { HttpRequest } from "#probe-agent/net/port/http.ts";
+import type { HttpRequest } from "#probe-agent/port/http.ts";
 import type { Invalid } from "#shared/outcome.ts";
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 

@@ -11,7 +11,7 @@ import {
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
 import type { CertificateInput } from "#probe-agent/analysis/certificate/parse.ts";
-import type { HopTls } from "#probe-agent/net/port/http.ts";
+import type { HopTls } from "#probe-agent/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
 
 /** A TLS connection whose certificate may well be bad: see `tls.authorized`. */

@@ -4,8 +4,8 @@ import { leafFaults } from "#probe-agent/analysis/certificate/policy.ts";
 import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Trust } from "#probe-agent/net/http/secure.ts";
-import type { Address } from "#probe-agent/net/port/address.ts";
-import type { HopTls } from "#probe-agent/net/port/http.ts";
+import type { Address } from "#probe-agent/port/address.ts";
+import type { HopTls } from "#probe-agent/port/http.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { handshake } from "#probe-agent/net/tls/session.ts";
 

@@ -1,7 +1,7 @@
 import { openPacketSocket, type PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { Demux } from "#probe-agent/net/icmp/demux.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** The process's one ICMP socket per family, where it could be opened. */
 export interface IcmpSockets {

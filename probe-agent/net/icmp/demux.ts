@@ -1,7 +1,7 @@
 import { addressBytes, sameAddress } from "#probe-agent/net/icmp/address.ts";
 import type { RefusalRequest, TcpRefusal } from "#probe-agent/net/icmp/messages.ts";
 import { NOBODY, parseIncoming, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** Where a packet came from and when, by the process's monotonic milliseconds. */
 export interface Arrival {

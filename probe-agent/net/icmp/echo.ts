@@ -5,7 +5,7 @@ import type { LagMeter } from "#probe-agent/net/icmp/lag.ts";
 import { echoRequest, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { PacketSocket, Sent } from "#probe-agent/net/icmp/socket.ts";
 import { isLate } from "#probe-agent/analysis/late.ts";
-import type { EchoReply, EchoRequest } from "#probe-agent/net/port/packets.ts";
+import type { EchoReply, EchoRequest } from "#probe-agent/port/packets.ts";
 
 /** What every run of the ICMP process shares. */
 export interface RunTools {

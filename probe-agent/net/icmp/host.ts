@@ -9,7 +9,7 @@ import type {
   RefusalRequest,
   ToChild,
 } from "#probe-agent/net/icmp/messages.ts";
-import type { EchoRequest } from "#probe-agent/net/port/packets.ts";
+import type { EchoRequest } from "#probe-agent/port/packets.ts";
 
 /** What an agent asks of its ICMP process. */
 export type IcmpOrder =

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 // A connected UDP socket sends nothing; the port is of no matter.
 const DISCARD_PORT = 9;

@@ -1,4 +1,4 @@
-import type { EchoReply, EchoRequest, PathMtu, TraceHop, TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { EchoReply, EchoRequest, PathMtu, TraceHop, TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** What the ICMP process can do, and why not where it cannot. */
 export interface IcmpCapabilities {

@@ -1,5 +1,5 @@
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
-import type { TraceReply } from "#probe-agent/net/port/packets.ts";
+import type { TraceReply } from "#probe-agent/port/packets.ts";
 
 /** One entry of an MPLS label stack as a router quoted it (RFC 3032 section 2.1). */
 export type MplsLabel = NonNullable<TraceReply["mpls"]>[number];

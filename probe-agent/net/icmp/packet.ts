@@ -1,7 +1,7 @@
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import { mplsLabels, type MplsLabel } from "#probe-agent/net/icmp/mpls.ts";
 import { parseQuoted, type Quoted } from "#probe-agent/net/icmp/quoted.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** An echo reply (RFC 792, RFC 4443 section 4.2). */
 export interface IncomingEcho {

@@ -1,5 +1,5 @@
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
-import type { PathMtu } from "#probe-agent/net/port/packets.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
+import type { PathMtu } from "#probe-agent/port/packets.ts";
 
 /** What to do next: send an IP packet of so many octets, wait until then, or end. */
 export type MtuStep =

@@ -6,7 +6,7 @@ import type { MtuRequest } from "#probe-agent/net/icmp/messages.ts";
 import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
 import { createMtuPlan, type MtuPlan } from "#probe-agent/net/icmp/pmtu-plan.ts";
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
-import type { PathMtu } from "#probe-agent/net/port/packets.ts";
+import type { PathMtu } from "#probe-agent/port/packets.ts";
 
 /** What a search tells: exactly one of both, last; neither after cancelling. */
 export interface MtuEvents {

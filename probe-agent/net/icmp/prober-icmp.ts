@@ -1,4 +1,4 @@
-import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { TraceRequest } from "#probe-agent/port/packets.ts";
 import { addressBytes } from "#probe-agent/net/icmp/address.ts";
 import { COOKIE_BYTES } from "#probe-agent/net/icmp/echo.ts";
 import { echoRequest } from "#probe-agent/net/icmp/packet.ts";

@@ -12,7 +12,7 @@ import {
   type ProberTools,
 } from "#probe-agent/net/icmp/prober.ts";
 import { parseSegment, synSegment } from "#probe-agent/net/icmp/tcp-segment.ts";
-import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 const DEFAULT_TCP_PORT = 80;
 

@@ -10,7 +10,7 @@ import {
   type ProberEvents,
   type ProberTools,
 } from "#probe-agent/net/icmp/prober.ts";
-import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** The port classic traceroute starts at; nothing is expected to listen there. */
 export const DEFAULT_UDP_PORT = 33_434;

@@ -4,8 +4,8 @@ import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
 import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { PacketSocket, SendOptions, Sent } from "#probe-agent/net/icmp/socket.ts";
 import type { Passage } from "#probe-agent/net/icmp/trace-probe.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
-import type { TraceReply, TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
+import type { TraceReply, TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** An answer to one probe; type and code are null where it is a TCP segment. */
 export interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {

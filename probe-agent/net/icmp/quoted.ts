@@ -1,4 +1,4 @@
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** The packet of ours that an ICMP error quotes; what identifies it depends on its protocol. */
 export type Quoted = { readonly destination: Buffer } & (

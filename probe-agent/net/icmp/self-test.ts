@@ -1,7 +1,7 @@
 import { startEcho, type RunTools } from "#probe-agent/net/icmp/echo.ts";
 import type { IcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
-import type { EchoReply } from "#probe-agent/net/port/packets.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
+import type { EchoReply } from "#probe-agent/port/packets.ts";
 
 /** What `--self-test` prints: the sockets, and whether an echo to this host's own loopback came back. */
 export interface SelfTest {

@@ -1,6 +1,6 @@
 import { openPacketSocket, type PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { ProberTools, SegmentListener } from "#probe-agent/net/icmp/prober.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /**
  * One raw TCP socket for all TCP traces of a family. It receives a copy of every segment of the host, so it exists

@@ -1,6 +1,6 @@
 import type { RawSocket } from "raw-socket";
 import { echoRequest, NOBODY, WANTED_TYPES } from "#probe-agent/net/icmp/packet.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** When a packet left, by the process's monotonic milliseconds, or why it did not (a word of sendFailure). */
 export type Sent = { readonly at: number } | { readonly reason: string; readonly message: string };

@@ -1,5 +1,5 @@
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
-import type { IpVersion } from "#probe-agent/net/port/address.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** What a TCP segment's fixed header says (RFC 9293 section 3.1). */
 export interface Segment {

@@ -1,4 +1,4 @@
-import type { TraceRequest } from "#probe-agent/net/port/packets.ts";
+import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** What bounds a trace; times in milliseconds. */
 export interface TracePace {

@@ -1,4 +1,4 @@
-import type { TraceReply } from "#probe-agent/net/port/packets.ts";
+import type { TraceReply } from "#probe-agent/port/packets.ts";
 
 /** What an answer means for the path: a router on it, the target, or a router that refuses to go on. */
 export type Passage = "passing" | "reached" | "unreachable";

@@ -5,7 +5,7 @@ import type { Prober, ProberEvents, ProberTools } from "#probe-agent/net/icmp/pr
 import type { BoundedTrace } from "#probe-agent/net/icmp/messages.ts";
 import { paceOf } from "#probe-agent/net/icmp/trace-pace.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace-plan.ts";
-import type { TraceHop } from "#probe-agent/net/port/packets.ts";
+import type { TraceHop } from "#probe-agent/port/packets.ts";
 
 /** What a trace tells. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
 export interface TraceEvents {

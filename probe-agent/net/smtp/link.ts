@@ -2,8 +2,8 @@ import { isIPv6, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "#shared/clock.ts";
 import { createReplyReader, type ReplyReader } from "#probe-agent/analysis/smtp/reply.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { SmtpAnswer, SmtpLink, SmtpLoss, SmtpTls } from "#probe-agent/net/port/smtp.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { SmtpAnswer, SmtpLink, SmtpLoss, SmtpTls } from "#probe-agent/port/smtp.ts";
 import { endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { openSession } from "#probe-agent/net/tls/session.ts";
 

@@ -1,4 +1,4 @@
-import type { TlsVersion } from "#probe-agent/net/port/tls.ts";
+import type { TlsVersion } from "#probe-agent/port/tls.ts";
 import { CONTENT, splitMessages, splitRecords, type TlsRecord } from "#probe-agent/net/tls/records.ts";
 import {
   MESSAGE,

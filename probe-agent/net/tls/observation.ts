@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
-import type { JobLimits } from "#probe-agent/net/limits.ts";
-import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
+import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";
 import type { Session } from "#probe-agent/net/tls/session.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
-import type { TlsRequest } from "#probe-agent/net/port/tls.ts";
+import type { TlsRequest } from "#probe-agent/port/tls.ts";
 import { Tap } from "#probe-agent/net/tls/tap.ts";
 
 /** How a handshake went, with the octets the server sent. */

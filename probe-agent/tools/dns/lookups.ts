@@ -1,6 +1,6 @@
 import type { Question, Reply } from "#probe-agent/analysis/dnssec/session.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { DnsQuestion } from "#probe-agent/net/port/dns.ts";
+import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 
 // All that a chain of trust asks for; a name of a hundred labels ends here.
 const MAX_QUERIES = 60;

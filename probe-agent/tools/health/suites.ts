@@ -4,7 +4,7 @@ import { fewSuites, suitesByFault, VERSIONS } from "#probe-agent/analysis/ssl/he
 import { SUITES } from "#probe-agent/analysis/ssl/suites.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
 import { isClear } from "#probe-agent/tools/ssl/elimination.ts";
 import { createProber, type Prober, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, seeVersion, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";

@@ -3,7 +3,7 @@ import type { pagespeed } from "#shared/tools/pagespeed.ts";
 import { leadingText } from "#probe-agent/analysis/fitting.ts";
 import { networkOf, type Strategy } from "#probe-agent/analysis/pagespeed/conditions.ts";
 import { performanceOf } from "#probe-agent/analysis/pagespeed/score.ts";
-import type { BrowserConditions, LoadedKind, PageLoad } from "#probe-agent/net/port/browser.ts";
+import type { BrowserConditions, LoadedKind, PageLoad } from "#probe-agent/port/browser.ts";
 
 const MAX_URL_BYTES = 10_000;
 

@@ -1,6 +1,6 @@
 import { timingReport, type TimingReport } from "#probe-agent/analysis/timing.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** One load of the page. */
 export interface TimedLoad extends TimingReport {

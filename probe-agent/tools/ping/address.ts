@@ -1,5 +1,5 @@
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Address, IpVersion, Resolved } from "#probe-agent/net/port/address.ts";
+import type { Address, IpVersion, Resolved } from "#probe-agent/port/address.ts";
 
 /** The family a caller asked for, undefined for either. */
 export function onlyVersion(given: number | undefined): IpVersion | undefined {

@@ -1,7 +1,7 @@
 import { waitAtMost } from "#shared/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { TraceHop } from "#probe-agent/net/port/packets.ts";
+import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 
 /** Who an address of the path is; null where not known. */

@@ -1,7 +1,7 @@
 import type { PingResult } from "#shared/tools/ping.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Address } from "#probe-agent/net/port/address.ts";
-import type { TraceHop } from "#probe-agent/net/port/packets.ts";
+import type { Address } from "#probe-agent/port/address.ts";
+import type { TraceHop } from "#probe-agent/port/packets.ts";
 
 const MOST_MS = 2_900;
 const LEAST_MS = 300;

@@ -3,8 +3,8 @@ import type { PortRow } from "#shared/tools/ping.ts";
 import { usualService } from "#probe-agent/analysis/port-services.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Address } from "#probe-agent/net/port/address.ts";
-import { ONE_SYN_MS } from "#probe-agent/net/port/packets.ts";
+import type { Address } from "#probe-agent/port/address.ts";
+import { ONE_SYN_MS } from "#probe-agent/port/packets.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
 import { probeFault } from "#probe-agent/tools/ping/probe-fault.ts";
 

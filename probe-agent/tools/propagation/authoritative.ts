@@ -3,8 +3,8 @@ import type { PropagationResult } from "#shared/tools/propagation.ts";
 import { heardOf, joinServers, wholeAnswer, type Heard } from "#probe-agent/analysis/propagation.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Address, Resolved } from "#probe-agent/net/port/address.ts";
-import type { DnsAnswer, DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { Address, Resolved } from "#probe-agent/port/address.ts";
+import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 type Authoritative = NonNullable<PropagationResult["authoritative"]>;
 type Server = Authoritative["servers"][number];

@@ -9,7 +9,7 @@ import { isAnswer } from "#probe-agent/analysis/propagation-failures.ts";
 import { printable } from "#probe-agent/analysis/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { DnsAnswer, DnsQuestion } from "#probe-agent/net/port/dns.ts";
+import type { DnsAnswer, DnsQuestion } from "#probe-agent/port/dns.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 
 const QUESTION_MS = 4_000;

@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
-import type { Hop } from "#probe-agent/net/port/http.ts";
+import type { Hop } from "#probe-agent/port/http.ts";
 import { isSpoken, isUpgraded, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
 
 /** The versions a server speaks over TCP, by which way. */

@@ -3,7 +3,7 @@ import { registrableDomain } from "#shared/registrable-domain.ts";
 import type { PreloadEvidence } from "#probe-agent/analysis/security/preload.ts";
 import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Hop, PageSnapshot } from "#probe-agent/net/port/http.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import type { WebPorts } from "#probe-agent/tools/health.ts";
 
 /** The wait for each request beside the page. */

@@ -2,8 +2,8 @@ import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { Address } from "#probe-agent/net/port/address.ts";
-import type { SmtpLink } from "#probe-agent/net/port/smtp.ts";
+import type { Address } from "#probe-agent/port/address.ts";
+import type { SmtpLink } from "#probe-agent/port/smtp.ts";
 
 type Attempt = ResultOf<typeof smtpTest>["attempts"][number];
 

@@ -8,7 +8,7 @@ import {
   type SmtpEvent,
 } from "#probe-agent/analysis/smtp/session.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { SmtpAnswer, SmtpLink, SmtpTls } from "#probe-agent/net/port/smtp.ts";
+import type { SmtpAnswer, SmtpLink, SmtpTls } from "#probe-agent/port/smtp.ts";
 
 /** What is kept back for the report. */
 const RESERVE_MS = 1_500;

@@ -1,4 +1,4 @@
-import type { ServerHelloSeen } from "#probe-agent/net/port/tls.ts";
+import type { ServerHelloSeen } from "#probe-agent/port/tls.ts";
 import type { Answer } from "#probe-agent/tools/ssl/prober.ts";
 
 /** What a server took of a list, one by one, in the order it chose them. */

@@ -1,7 +1,7 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import type { HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { TlsObservation, TlsRequest } from "#probe-agent/net/port/tls.ts";
+import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 
 /** What a web browser would offer. */
 export const HTTP_ALPN = ["h2", "http/1.1"];

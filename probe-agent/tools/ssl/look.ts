@@ -3,7 +3,7 @@ import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
 import type { SslFacts } from "#probe-agent/analysis/ssl.ts";
 import { GROUPS } from "#probe-agent/analysis/ssl/groups.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { TlsObservation, TlsRequest } from "#probe-agent/net/port/tls.ts";
+import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 import { seeHsts, seeHttpAlpn } from "#probe-agent/tools/ssl/http.ts";
 import { createProber, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 import { survey } from "#probe-agent/tools/ssl/survey.ts";

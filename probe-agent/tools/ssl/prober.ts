@@ -1,5 +1,5 @@
 import type { Net } from "#probe-agent/net/port.ts";
-import type { ClientHello, ServerHelloSeen } from "#probe-agent/net/port/tls.ts";
+import type { ClientHello, ServerHelloSeen } from "#probe-agent/port/tls.ts";
 
 /** What a hello came to. */
 export type Answer =

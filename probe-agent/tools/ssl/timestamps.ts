@@ -1,6 +1,6 @@
 import { fewSuites, helloOf, VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
 import type { Net } from "#probe-agent/net/port.ts";
-import type { ClientHello } from "#probe-agent/net/port/tls.ts";
+import type { ClientHello } from "#probe-agent/port/tls.ts";
 import type { ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 
 const QUESTION_MS = 5000;

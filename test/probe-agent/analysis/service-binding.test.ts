@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { httpsQueryName, readHttpsAnswer } from "#probe-agent/analysis/service-binding.ts";
 import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 function record(name: string, data: string, type = "HTTPS"): DnsRecord {
   const raw = parseRdata(type, data);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_ALLOW_LISTS, createEgress } from "#shared/egress.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { createIcmp } from "#probe-agent/net/icmp.ts";
-import type { EchoReply, EchoRequest } from "#probe-agent/net/port/packets.ts";
+import type { EchoReply, EchoRequest } from "#probe-agent/port/packets.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { jobLimits, loopbackEgress } from "#test/support/net.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/egress.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import { createQuic } from "#probe-agent/net/quic.ts";
-import type { QuicProbe } from "#probe-agent/net/port/quic.ts";
+import type { QuicProbe } from "#probe-agent/port/quic.ts";
 import { startQuicServer, type QuicBehaviour, type QuicServer } from "#test/servers/quic.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { failureOf } from "#test/support/http-engine.ts";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/egress.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import { createSmtp } from "#probe-agent/net/smtp.ts";
-import type { SmtpLink } from "#probe-agent/net/port/smtp.ts";
+import type { SmtpLink } from "#probe-agent/port/smtp.ts";
 import { startSmtpServer, type SmtpScript, type SmtpServer } from "#test/servers/smtp.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { jobLimits, loopbackEgress } from "#test/support/net.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TraceHop } from "#probe-agent/net/port/packets.ts";
+import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { nameHops } from "#probe-agent/tools/ping/hop-names.ts";
 import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
 import { summarize } from "#probe-agent/tools/ping/summary.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
+import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
 import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
-import type { Resolved } from "#probe-agent/net/port/address.ts";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
-import type { SmtpLink, SmtpPort } from "#probe-agent/net/port/smtp.ts";
+import type { Resolved } from "#probe-agent/port/address.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
+import type { SmtpLink, SmtpPort } from "#probe-agent/port/smtp.ts";
 import { connectFirst } from "#probe-agent/tools/smtp-test/connect.ts";
 import { jobLimits, netOf } from "#test/support/net.ts";
 

@@ -1,6 +1,6 @@
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { before, labelsOf, nsec3Label, within, type Zone } from "#test/servers/dnssec/zone.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** What a resolver would say that follows aliases and does not check, all DNSSEC records included. */
 export interface TreeReply {

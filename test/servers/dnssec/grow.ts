@@ -1,4 +1,4 @@
-import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
+import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import { dsText, makeKey, signZone, type SigningKey, type ZonePlan } from "#test/servers/dnssec/sign.ts";
 import { recordsOf, type Zone } from "#test/servers/dnssec/zone.ts";
 

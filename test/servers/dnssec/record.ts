@@ -1,6 +1,6 @@
 import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import { CLASS_IN } from "#probe-agent/dns-codec/registry.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** A record as the resolver's client would read it, from presentation form. */
 export function makeDnsRecord(name: string, type: string, data: string, ttl = 3600): DnsRecord {

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign as signOctets, type KeyObject } from "node:crypto";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { fromRdata, makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { before, labelsOf, nsec3Label, recordsOf, within, wireName, type Zone } from "#test/servers/dnssec/zone.ts";
 

@@ -1,5 +1,5 @@
 import type { Reply } from "#probe-agent/analysis/dnssec/session.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import type { Grown } from "#test/servers/dnssec/grow.ts";
 import type { SigningKey } from "#test/servers/dnssec/sign.ts";
 import type { Tamper } from "#test/servers/dnssec/tree.ts";

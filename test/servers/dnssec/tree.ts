@@ -1,6 +1,6 @@
 import type { Question, Reply } from "#probe-agent/analysis/dnssec/session.ts";
 import { validateRecords, type Verdict } from "#probe-agent/analysis/dnssec.ts";
-import type { TrustAnchor } from "#probe-agent/net/port/dns.ts";
+import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import { answerFrom } from "#test/servers/dnssec/answer.ts";
 import { fixtureZone, recordsOf, type Zone } from "#test/servers/dnssec/zone.ts";
 

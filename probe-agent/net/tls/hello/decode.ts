@@ -1,4 +1,4 @@
-import type { HelloAnswer, ServerHelloSeen } from "#probe-agent/net/port/tls.ts";
+import type { HelloAnswer, ServerHelloSeen } from "#probe-agent/port/tls.ts";
 import { EXTENSION } from "#probe-agent/net/tls/hello/extensions.ts";
 import { readEphemeralKey } from "#probe-agent/net/tls/hello/key-exchange.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";

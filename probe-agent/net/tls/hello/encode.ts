@@ -1,4 +1,4 @@
-import type { ClientHello } from "#probe-agent/net/port/tls.ts";
+import type { ClientHello } from "#probe-agent/port/tls.ts";
 import { extensionsOf, type Extension } from "#probe-agent/net/tls/hello/extensions.ts";
 import { numbers, octets, uint16, vector } from "#probe-agent/net/tls/hello/octets.ts";
 

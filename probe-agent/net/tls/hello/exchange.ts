@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { HelloAnswer } from "#probe-agent/net/port/tls.ts";
+import type { HelloAnswer } from "#probe-agent/port/tls.ts";
 
 /** How the answer to a hello ended; `aborted` where the signal ended the wait. */
 export interface Exchange {

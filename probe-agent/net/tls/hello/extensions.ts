@@ -1,4 +1,4 @@
-import type { ClientHello, ShareGroup } from "#probe-agent/net/port/tls.ts";
+import type { ClientHello, ShareGroup } from "#probe-agent/port/tls.ts";
 import { numbers, octets, uint16, vector } from "#probe-agent/net/tls/hello/octets.ts";
 
 /** An extension's number and its value without the length in front. */

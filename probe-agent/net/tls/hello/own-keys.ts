@@ -1,5 +1,5 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
-import type { ClientHello } from "#probe-agent/net/port/tls.ts";
+import type { ClientHello } from "#probe-agent/port/tls.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
 import { readFlight, type Flight } from "#probe-agent/net/tls/flight.ts";
 import { encodeHello } from "#probe-agent/net/tls/hello/encode.ts";

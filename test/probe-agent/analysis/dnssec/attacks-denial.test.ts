@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { answerFrom, covering3, matching3, nsecFor, withSignatures } from "#test/servers/dnssec/answer.ts";
 import { grow, type Grown } from "#test/servers/dnssec/grow.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";

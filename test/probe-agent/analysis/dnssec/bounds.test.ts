@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Effort } from "#probe-agent/analysis/dnssec/effort.ts";
 import { keyTag } from "#probe-agent/dns-codec/rdata/dnssec-fields.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { grow } from "#test/servers/dnssec/grow.ts";
 import { fromRdata, makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { signRrset } from "#test/servers/dnssec/sign.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { covering3, matching3, withSignatures } from "#test/servers/dnssec/answer.ts";
 import { grow } from "#test/servers/dnssec/grow.ts";
 import { only, zoneOf } from "#test/servers/dnssec/tamper.ts";

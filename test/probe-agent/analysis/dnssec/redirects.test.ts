@@ -3,7 +3,7 @@ import { parseName, type Name } from "#probe-agent/analysis/dnssec/names.ts";
 import { findRedirect } from "#probe-agent/analysis/dnssec/redirects.ts";
 import { groupRrsets } from "#probe-agent/analysis/dnssec/rrsets.ts";
 import type { Reply } from "#probe-agent/analysis/dnssec/session.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { covering3, matching3, nsecFor, withSignatures } from "#test/servers/dnssec/answer.ts";
 import { makeBranches } from "#test/servers/dnssec/branches.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";

@@ -5,7 +5,7 @@ import { readKey } from "#probe-agent/analysis/dnssec/keys.ts";
 import { parseName } from "#probe-agent/analysis/dnssec/names.ts";
 import { groupRrsets } from "#probe-agent/analysis/dnssec/rrsets.ts";
 import { verifyRrset } from "#probe-agent/analysis/dnssec/signatures.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { makeKey, signRrset, type SignatureFields } from "#test/servers/dnssec/sign.ts";
 

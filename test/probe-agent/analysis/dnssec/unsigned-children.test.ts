@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Reply } from "#probe-agent/analysis/dnssec/session.ts";
-import type { DnsRecord } from "#probe-agent/net/port/dns.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { answerFrom, covering3, matching3, nsecFor, withSignatures } from "#test/servers/dnssec/answer.ts";
 import { makeBranches, type Branches } from "#test/servers/dnssec/branches.ts";
 import { only, zoneOf } from "#test/servers/dnssec/tamper.ts";

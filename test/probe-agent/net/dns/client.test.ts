@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { DnsPort } from "#probe-agent/net/port/dns.ts";
+import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { compressionLoop, garbage, lyingCounts, pointingToQuestion } from "#test/servers/dns-zones.ts";
 import { dnsPort } from "#test/support/net.ts";

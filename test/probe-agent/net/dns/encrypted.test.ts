@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDns } from "#probe-agent/net/dns/create.ts";
-import type { DnsQuestion } from "#probe-agent/net/port/dns.ts";
+import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startDohFront, startDotFront, type EncryptedFront, type FrontOptions } from "#test/servers/dns-encrypted.ts";
 import { createPki, type Issued, type Pki } from "#test/servers/pki.ts";

@@ -4,7 +4,7 @@ import { createDemux, type Demux } from "#probe-agent/net/icmp/demux.ts";
 import { startEcho } from "#probe-agent/net/icmp/echo.ts";
 import { createLagMeter } from "#probe-agent/net/icmp/lag.ts";
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
-import type { EchoReply, EchoRequest } from "#probe-agent/net/port/packets.ts";
+import type { EchoReply, EchoRequest } from "#probe-agent/port/packets.ts";
 import { echoReply, icmpError, quotedIpv4 } from "#test/support/icmp-packets.ts";
 
 const TARGET = "198.18.0.1";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMtuPlan, SMALL_PACKET } from "#probe-agent/net/icmp/pmtu-plan.ts";
-import type { PathMtu } from "#probe-agent/net/port/packets.ts";
+import type { PathMtu } from "#probe-agent/port/packets.ts";
 
 /** What a simulated path does with the n-th packet (from 1) of a size: the echo comes back, a router refuses it, nothing. */
 type Path = (size: number, nth: number) => "passes" | { readonly mtu: number } | null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientHello } from "#probe-agent/net/port/tls.ts";
+import type { ClientHello } from "#probe-agent/port/tls.ts";
 import { createHelloReader } from "#probe-agent/net/tls/hello/decode.ts";
 import { encodeFields, encodeHello, HELLO_RANDOM } from "#probe-agent/net/tls/hello/encode.ts";
 import { EXTENSION, keyShares, serverName, signatureAlgorithms } from "#probe-agent/net/tls/hello/extensions.ts";

@@ -1,5 +1,5 @@
 import type { Failed, Outcome } from "#shared/outcome.ts";
-import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/net/port/address.ts";
+import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 
 /** Methods the engine sends. */
 export type HttpMethod = "GET" | "HEAD" | "POST" | "OPTIONS";

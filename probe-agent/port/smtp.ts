@@ -1,7 +1,7 @@
 import type { SmtpReply } from "#probe-agent/analysis/smtp/reply.ts";
 import type { SmtpVerb } from "#probe-agent/analysis/smtp/session.ts";
 import type { Outcome } from "#shared/outcome.ts";
-import type { TlsObservation } from "#probe-agent/net/port/tls.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 /** One connection to a mail server. */
 export interface SmtpRequest {

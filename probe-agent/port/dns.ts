@@ -1,5 +1,5 @@
 import type { Outcome } from "#shared/outcome.ts";
-import type { IpVersion, Resolved } from "#probe-agent/net/port/address.ts";
+import type { IpVersion, Resolved } from "#probe-agent/port/address.ts";
 
 /**
  * Status words of decisions 5 plus the other RCODEs by their IANA names (FORMERR, NOTIMP, ...), MALFORMED (the answer is
