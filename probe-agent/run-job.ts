@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
-import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
+import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 

@@ -19,7 +19,7 @@ import { reportRevocation, type RevocationFacts } from "#probe-agent/analysis/ss
 import { judgeServer, type ChainTerms, type ServerChain } from "#probe-agent/analysis/ssl/server.ts";
 import { reportTransparency } from "#probe-agent/analysis/ssl/transparency.ts";
 import { sslWarnings } from "#probe-agent/analysis/ssl/warnings.ts";
-import type { DataPort } from "#probe-agent/net/port/data.ts";
+import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;

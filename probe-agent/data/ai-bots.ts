@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { AiBot } from "#probe-agent/net/port/data.ts";
+import type { AiBot } from "#probe-agent/toolkit/data.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Opened } from "#probe-agent/data/opened.ts";
-import type { DataPort } from "#probe-agent/net/port/data.ts";
+import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
 /** Chromium's file has some 20 MB; what is much larger is another file. */
 const MAX_BYTES = 128 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { Reader, type Response } from "maxmind";
 import type { Opened } from "#probe-agent/data/opened.ts";
-import type { DatabaseInfo } from "#probe-agent/net/port/data.ts";
+import type { DatabaseInfo } from "#probe-agent/toolkit/data.ts";
 
 /** An operator's .mmdb file, always as the file is. */
 export interface Mmdb {

@@ -1,5 +1,5 @@
 import type { Config } from "#probe-agent/config.ts";
-import type { DataPort } from "#probe-agent/net/port/data.ts";
+import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import { openAiBots } from "#probe-agent/data/ai-bots.ts";
 import { openCtLogs } from "#probe-agent/data/ct-logs.ts";
 import { openHstsPreload } from "#probe-agent/data/hsts-preload.ts";

@@ -1,7 +1,7 @@
 import { readNetworkOwner, readPlace } from "#probe-agent/analysis/geo.ts";
 import { openMmdb } from "#probe-agent/data/mmdb.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
-import type { DataPort } from "#probe-agent/net/port/data.ts";
+import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
 /** The operator's databases of places and networks. */
 export type PlacesData = Pick<DataPort, "geo" | "asn">;

@@ -4,7 +4,7 @@ import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/net/analyses/mess
 import type { AnalysisThread } from "#probe-agent/net/analyses/threads.ts";
 import { isHeavy } from "#probe-agent/net/analyses/weight.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
-import type { Analysed, AnalysesPort } from "#probe-agent/net/port/analyses.ts";
+import type { Analysed, AnalysesPort } from "#probe-agent/toolkit/analyses.ts";
 import type { Pool } from "#probe-agent/net/workers/pool.ts";
 import { cancelled } from "#probe-agent/net/workers/cancelled.ts";
 import { LOOK_MS } from "#probe-agent/net/workers/thread.ts";

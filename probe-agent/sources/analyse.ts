@@ -1,7 +1,7 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
-import type { Net } from "#probe-agent/net/port.ts";
-import type { Unanalysed } from "#probe-agent/net/port/analyses.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import type { Unanalysed } from "#probe-agent/toolkit/analyses.ts";
 
 const TOO_COMPLEX = "page_too_complex";
 const FAILURES: Readonly<Record<Unanalysed["reason"], Outcome<never>>> = {

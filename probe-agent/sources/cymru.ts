@@ -1,5 +1,5 @@
 import { asName, originName, readAs, readOrigin, type AsRecord, type Origin } from "#probe-agent/analysis/cymru.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What Team Cymru's zones said; `answered` is false when they could not be asked. */
 export interface CymruAnswer {

@@ -1,4 +1,4 @@
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest } from "#probe-agent/port/http.ts";
 
 /** A document that came, or in a word why not. */

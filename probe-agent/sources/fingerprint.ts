@@ -9,8 +9,8 @@ import type { CmsReport } from "#probe-agent/analysis/cms/report.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
-import type { Net } from "#probe-agent/net/port.ts";
-import type { TechUnknown } from "#probe-agent/net/port/tech.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import type { TechUnknown } from "#probe-agent/toolkit/tech.ts";
 import { limitationsOf, rawPageOf, type SeenPage } from "#probe-agent/sources/page.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 

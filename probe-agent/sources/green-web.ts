@@ -1,5 +1,5 @@
 import { readGreenCheck, type GreenCheck } from "#probe-agent/analysis/green-check.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson } from "#probe-agent/sources/json.ts";
 import { mayBeTold } from "#probe-agent/sources/outsiders.ts";
 

@@ -1,5 +1,5 @@
 import { httpsQueryName, readHttpsAnswer, type ServiceBinding } from "#probe-agent/analysis/service-binding.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** The HTTPS records that speak for an origin. */
 export interface HttpsRecords {

@@ -1,4 +1,4 @@
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** A JSON document, or in a few words why there is none. */

@@ -1,6 +1,6 @@
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** What the DNS says to one question, aliases followed. */

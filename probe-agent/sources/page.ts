@@ -3,7 +3,7 @@ import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/
 import { isHtml } from "#probe-agent/analysis/html.ts";
 import type { PageInput, RawPage } from "#probe-agent/analysis/pages/reading.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import { analyse, isTooComplex } from "#probe-agent/sources/analyse.ts";
 

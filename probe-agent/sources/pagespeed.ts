@@ -1,6 +1,6 @@
 import { readInsights, readPageError, type Insights } from "#probe-agent/analysis/pagespeed/insights.ts";
 import type { Strategy } from "#probe-agent/analysis/pagespeed/conditions.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson } from "#probe-agent/sources/json.ts";
 
 /** What PageSpeed Insights said: of the page, that it cannot load the page, or in a few words why nothing. */

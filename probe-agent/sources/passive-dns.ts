@@ -1,5 +1,5 @@
 import { readPassiveDns, type PassiveName } from "#probe-agent/analysis/passive-dns.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What the operator's passive DNS service has, and one sentence where something is amiss. */
 export interface PassiveAnswer {

@@ -1,6 +1,6 @@
 import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** Where http:// leads. A page asked for by http:// has shown it already. */

@@ -9,7 +9,7 @@ import {
   serviceFor,
 } from "#probe-agent/analysis/rdap/bootstrap.ts";
 import type { RdapFindings, RdapSubject } from "#probe-agent/analysis/rdap/registration.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";
 

@@ -6,7 +6,7 @@ import {
 } from "#probe-agent/analysis/page-resources/measured.ts";
 import type { PageResource } from "#probe-agent/analysis/page-resources/resource.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 const AT_ONCE = 8;

@@ -1,4 +1,4 @@
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** The name of an address and whether it leads back. */
 export interface ReverseName {

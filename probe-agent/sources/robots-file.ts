@@ -1,7 +1,7 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { bodyBreakOf, type BodyBreak } from "#shared/tools/http/body.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { tryOnSite } from "#probe-agent/sources/site.ts";
 
 /** A site's robots.txt as it came. */

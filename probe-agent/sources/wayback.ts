@@ -1,5 +1,5 @@
 import { readAvailability, readCaptures, type Capture } from "#probe-agent/analysis/wayback.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson, type JsonAnswer } from "#probe-agent/sources/json.ts";
 
 /** What one of the archive's services said, or in a few words why it said nothing. */

@@ -7,7 +7,7 @@ import {
   type WhoisSubject,
 } from "#probe-agent/analysis/whois/servers.ts";
 import type { Outcome } from "#shared/outcome.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What an answer comes to: a word for people, and whether and where to go on. */
 export interface Reading<T> {

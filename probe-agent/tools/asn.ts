@@ -7,7 +7,7 @@ import { asNumberUse } from "#probe-agent/analysis/as-number-use.ts";
 import { asnReport, knowsNothing, NOTHING_KNOWN, type AsnEvidence } from "#probe-agent/analysis/asn-report.ts";
 import { blockText, readBlock } from "#probe-agent/analysis/ip-numbers.ts";
 import { readResource } from "#probe-agent/analysis/resource.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askCymru, askCymruAs } from "#probe-agent/sources/cymru.ts";
 import { askRegistry } from "#probe-agent/sources/rdap.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -6,7 +6,7 @@ import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { familiesOf } from "#probe-agent/analysis/address-families.ts";
 import { describeSession } from "#probe-agent/analysis/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/timing.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

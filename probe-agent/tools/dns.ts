@@ -13,7 +13,7 @@ import {
 } from "#probe-agent/analysis/dnssec-resolver.ts";
 import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
 import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 import { findCircle } from "#probe-agent/tools/dns/circle.ts";
 import type { Resolver } from "#probe-agent/tools/dns/lookups.ts";

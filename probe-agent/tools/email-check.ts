@@ -5,7 +5,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { judgeSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/verdict.ts";
 import { reportSpf, type SpfReport } from "#probe-agent/analysis/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/spf/tree.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookUp, type LookUp } from "#probe-agent/sources/look-up.ts";
 import { spfResolver } from "#probe-agent/sources/spf-resolver.ts";
 import { discoverSelectors, discoveryLimits, selectorRow } from "#probe-agent/tools/dkim/selectors.ts";

@@ -4,7 +4,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { medianMs } from "#probe-agent/analysis/health/performance.ts";
 import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpBody, PageSnapshot } from "#probe-agent/port/http.ts";
 import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";

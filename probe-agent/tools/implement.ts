@@ -1,7 +1,7 @@
 import type { Contract, ParamsOf, ResultOf } from "#shared/tools/define.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import type { TProperties } from "typebox";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What the control plane adds to a job, by the contract's `input`; {} for nothing. */
 export type JobInput = Readonly<Record<string, unknown>>;

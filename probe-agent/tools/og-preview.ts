@@ -4,7 +4,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { previews } from "#probe-agent/analysis/social/preview.ts";
 import { missingRequired, socialWarnings } from "#probe-agent/analysis/social/warnings.ts";
 import { excerpt } from "#probe-agent/analysis/structured/excerpt.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { checkImage } from "#probe-agent/tools/og-preview/image-check.ts";

@@ -1,7 +1,7 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { ping as contract, type PingResult } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { blockedNote, hasRaw, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";

@@ -20,7 +20,7 @@ import {
   type SeenPage,
 } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { WebPorts } from "#probe-agent/tools/health.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { gatherCors, gatherPreload, isVerified } from "#probe-agent/tools/security/gather.ts";

@@ -5,7 +5,7 @@ import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/ssl.ts";
 import { judgeServer } from "#probe-agent/analysis/ssl/server.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

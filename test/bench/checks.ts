@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createEgress } from "#shared/egress.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { check } from "#probe-agent/tools/check.ts";
 import { runLoad } from "#test/bench/load.ts";
 import type { Product } from "#test/bench/product.ts";

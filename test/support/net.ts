@@ -4,7 +4,7 @@ import { createAnalyses } from "#probe-agent/net/analyses.ts";
 import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
-import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
+import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 

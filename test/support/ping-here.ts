@@ -6,7 +6,7 @@ import { parseParams } from "#shared/schema.ts";
 import { ping as contract } from "#shared/tools/ping.ts";
 import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
-import type { Net, ProgressEvent } from "#probe-agent/net/port.ts";
+import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import { ping } from "#probe-agent/tools/ping.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { testServices } from "#test/support/services.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "#probe-agent/net/port.ts";
+import type { Services } from "#probe-agent/toolkit/net.ts";
 
 /** Nothing listens on the discard port: a source nobody answers at. */
 const NOBODY = "http://127.0.0.1:9";

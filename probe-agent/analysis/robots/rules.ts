@@ -10,7 +10,7 @@ import {
   testBots,
 } from "#probe-agent/analysis/robots/report.ts";
 import { contentSignals, contentUsage } from "#probe-agent/analysis/robots/signals.ts";
-import type { AiBot } from "#probe-agent/net/port/data.ts";
+import type { AiBot } from "#probe-agent/toolkit/data.ts";
 
 /** A robots.txt as it came. */
 export interface RobotsInput {

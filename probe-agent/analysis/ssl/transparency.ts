@@ -13,7 +13,7 @@ import {
 } from "#probe-agent/analysis/certificate/ct/verify.ts";
 import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
-import type { DataPort } from "#probe-agent/net/port/data.ts";
+import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
 type Result = ResultOf<typeof ssl>;
 type Row = Result["ct"]["scts"][number];

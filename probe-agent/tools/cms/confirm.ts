@@ -3,7 +3,7 @@ import { knownFiles, systemFolder } from "#probe-agent/analysis/cms/files.ts";
 import type { Asset } from "#probe-agent/analysis/cms/assets.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 
 /** A system after its own files were asked for. */

@@ -1,4 +1,4 @@
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 // Resolvers give up sooner (unbound at 12).
 const MAX_LINKS = 16;

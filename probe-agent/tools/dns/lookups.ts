@@ -1,5 +1,5 @@
 import type { Question, Reply } from "#probe-agent/analysis/dnssec/session.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 
 // All that a chain of trust asks for; a name of a hundred labels ends here.

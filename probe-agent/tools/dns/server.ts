@@ -1,7 +1,7 @@
 import { Value } from "typebox/value";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import { SERVER_INPUT as INPUT } from "#shared/tools/dns.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 

@@ -1,6 +1,6 @@
 import { validate, type Asked, type Verdict } from "#probe-agent/analysis/dnssec.ts";
 import { foresee } from "#probe-agent/analysis/dnssec/foresee.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookups, type Resolver } from "#probe-agent/tools/dns/lookups.ts";
 
 /** Validates answers about one name ourselves, fetching the chain of trust from the resolver that gave them. */

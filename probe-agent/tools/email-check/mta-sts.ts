@@ -1,7 +1,7 @@
 import { policyNames } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { shownText } from "#probe-agent/analysis/tag-list.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { lookAtMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";

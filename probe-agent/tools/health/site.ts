@@ -2,7 +2,7 @@ import { literalFamily } from "#shared/egress/addresses.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { Ipv6Facts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/unknown.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** Addresses tried over IPv6, and the wait for each. */

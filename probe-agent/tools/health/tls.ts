@@ -5,7 +5,7 @@ import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-ag
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import type { TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { gatherSuites } from "#probe-agent/tools/health/suites.ts";
 
 /** Where TLS is looked for. */

@@ -1,5 +1,5 @@
 import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/tlsa.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askSigned, lookUpTlsa, validateAnswer } from "#probe-agent/tools/dns/tlsa.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";

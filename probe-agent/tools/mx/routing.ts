@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { routingIssues, type HostFacts } from "#probe-agent/analysis/mail/exchangers.ts";
 import { mailProvider } from "#probe-agent/analysis/mail/providers.ts";
 import { shownText } from "#probe-agent/analysis/tag-list.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";
 import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import { detailHosts, findHosts } from "#probe-agent/tools/mx/hosts.ts";

@@ -1,7 +1,7 @@
 import { readImageHeader } from "#probe-agent/analysis/image-size.ts";
 import { typeMatches } from "#probe-agent/analysis/social/warnings.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** Octets read of an image: its size stands near the beginning, before which only metadata can come. */

@@ -1,5 +1,5 @@
 import { timingReport, type TimingReport } from "#probe-agent/analysis/timing.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** One load of the page. */

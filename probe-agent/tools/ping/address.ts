@@ -1,4 +1,4 @@
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, IpVersion, Resolved } from "#probe-agent/port/address.ts";
 
 /** The family a caller asked for, undefined for either. */

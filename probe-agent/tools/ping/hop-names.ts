@@ -1,6 +1,6 @@
 import { waitAtMost } from "#shared/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/address-type.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 

@@ -1,7 +1,7 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { PingReply } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { EchoReply } from "#probe-agent/port/packets.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";

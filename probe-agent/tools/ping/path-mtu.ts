@@ -1,5 +1,5 @@
 import type { PingResult } from "#shared/tools/ping.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 

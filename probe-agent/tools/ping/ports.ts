@@ -2,7 +2,7 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import type { PortRow } from "#shared/tools/ping.ts";
 import { usualService } from "#probe-agent/analysis/port-services.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import { ONE_SYN_MS } from "#probe-agent/port/packets.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";

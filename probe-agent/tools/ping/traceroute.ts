@@ -2,7 +2,7 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
 import { hopLoss, pathHash, refusalOf, type EchoEvidence } from "#probe-agent/analysis/path.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { nameHops, NOTHING_KNOWN, type HopNames } from "#probe-agent/tools/ping/hop-names.ts";

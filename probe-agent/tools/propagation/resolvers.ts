@@ -8,7 +8,7 @@ import { comparable, heardOf, wholeAnswer, type HeardRow } from "#probe-agent/an
 import { isAnswer } from "#probe-agent/analysis/propagation-failures.ts";
 import { printable } from "#probe-agent/analysis/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer, DnsQuestion } from "#probe-agent/port/dns.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 

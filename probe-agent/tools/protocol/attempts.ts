@@ -1,7 +1,7 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 
 type Row = ResultOf<typeof protocol>["attempts"][number];

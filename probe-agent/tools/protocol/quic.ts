@@ -5,7 +5,7 @@ import type { AlternativeService } from "#probe-agent/analysis/alt-svc.ts";
 import { quicVersionName } from "#probe-agent/analysis/quic-versions.ts";
 import type { ServiceBinding } from "#probe-agent/analysis/service-binding.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 
 type H3 = ResultOf<typeof protocol>["h3"];

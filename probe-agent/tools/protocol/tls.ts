@@ -1,7 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
 import { VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { createProber, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 import { seeVersion } from "#probe-agent/tools/ssl/versions.ts";

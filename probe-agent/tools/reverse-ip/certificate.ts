@@ -4,7 +4,7 @@ import { describeCertificate } from "#probe-agent/analysis/certificate/describe.
 import { subjectAltNames } from "#probe-agent/analysis/certificate/extensions.ts";
 import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What the address's default site showed. */
 export interface DefaultCertificate {

@@ -1,6 +1,6 @@
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { SeenName } from "#probe-agent/analysis/seen-names.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { leadsTo } from "#probe-agent/sources/reverse-name.ts";
 
 /** A name with what its look-up said; null: not looked up, or no answer. */

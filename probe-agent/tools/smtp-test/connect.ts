@@ -1,7 +1,7 @@
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { SmtpLink } from "#probe-agent/port/smtp.ts";
 

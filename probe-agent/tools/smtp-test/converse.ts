@@ -7,7 +7,7 @@ import {
   type SmtpAction,
   type SmtpEvent,
 } from "#probe-agent/analysis/smtp/session.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { SmtpAnswer, SmtpLink, SmtpTls } from "#probe-agent/port/smtp.ts";
 
 /** What is kept back for the report. */

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** Where mail for a target goes. */
 export interface Exchangers {

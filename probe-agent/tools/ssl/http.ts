@@ -1,6 +1,6 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import type { HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 
 /** What a web browser would offer. */

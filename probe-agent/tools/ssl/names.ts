@@ -3,7 +3,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { certifiedName, climb, type CaaRow } from "#probe-agent/analysis/ssl/caa.ts";
 import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/ssl/names.ts";
 import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { createLookUp } from "#probe-agent/sources/look-up.ts";
 import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";

@@ -1,4 +1,4 @@
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { ClientHello, ServerHelloSeen } from "#probe-agent/port/tls.ts";
 
 /** What a hello came to. */

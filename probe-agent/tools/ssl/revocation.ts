@@ -4,7 +4,7 @@ import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/certificate
 import { isExpired } from "#probe-agent/analysis/certificate/validity.ts";
 import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
 import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/ssl/revocation.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { lookUpInList } from "#probe-agent/sources/crl.ts";
 import { createFetches, type Fetches } from "#probe-agent/sources/fetches.ts";
 import { askResponder } from "#probe-agent/sources/ocsp.ts";

@@ -1,5 +1,5 @@
 import { fewSuites, helloOf, VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { ClientHello } from "#probe-agent/port/tls.ts";
 import type { ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 

@@ -5,7 +5,7 @@ import type { RdapDomain } from "#probe-agent/analysis/rdap/domain.ts";
 import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
 import { serverText } from "#probe-agent/analysis/whois/servers.ts";
 import type { DomainSubject } from "#probe-agent/analysis/whois/subject.ts";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";

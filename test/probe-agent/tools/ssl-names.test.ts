@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Net } from "#probe-agent/net/port.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";

@@ -1,12 +1,12 @@
-import type { AnalysesPort } from "#probe-agent/net/port/analyses.ts";
+import type { AnalysesPort } from "#probe-agent/toolkit/analyses.ts";
 import type { BrowserPort } from "#probe-agent/port/browser.ts";
-import type { DataPort } from "#probe-agent/net/port/data.ts";
+import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import type { DnsPort, TrustAnchor } from "#probe-agent/port/dns.ts";
 import type { HttpPort } from "#probe-agent/port/http.ts";
 import type { IcmpPort, TcpPort, TracePort } from "#probe-agent/port/packets.ts";
 import type { QuicPort } from "#probe-agent/port/quic.ts";
 import type { SmtpPort } from "#probe-agent/port/smtp.ts";
-import type { TechPort } from "#probe-agent/net/port/tech.ts";
+import type { TechPort } from "#probe-agent/toolkit/tech.ts";
 import type { TlsPort } from "#probe-agent/port/tls.ts";
 import type { WhoisPort } from "#probe-agent/port/whois.ts";
 
