@@ -7,7 +7,7 @@ import { runBrowser, type RunEnd } from "#probe-agent/net/browser/run.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/port/browser.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
-import { createTurns } from "#probe-agent/net/turns.ts";
+import { createTurns } from "#probe-agent/threads/turns.ts";
 
 /** What the agent's browser is made of. */
 export interface BrowserOptions {

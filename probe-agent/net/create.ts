@@ -1,7 +1,7 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
-import { createAnalyses } from "#probe-agent/net/analyses.ts";
-import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
+import { createAnalyses } from "#probe-agent/threads/analyses.ts";
+import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
@@ -14,7 +14,7 @@ import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import { createQuic } from "#probe-agent/net/quic.ts";
 import { createSmtp } from "#probe-agent/net/smtp.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
-import { createTech } from "#probe-agent/net/tech.ts";
+import { createTech } from "#probe-agent/threads/tech.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
 import { createWhois } from "#probe-agent/net/whois.ts";

@@ -14,7 +14,7 @@ import { endedEarly, endReason, observe } from "#probe-agent/net/tls/observation
 import { failureReason } from "#probe-agent/net/tls/reasons.ts";
 import { fromPem, trustedRoots } from "#probe-agent/net/tls/roots.ts";
 import { handshake } from "#probe-agent/net/tls/session.ts";
-import { createTurns, type Turns } from "#probe-agent/net/turns.ts";
+import { createTurns, type Turns } from "#probe-agent/threads/turns.ts";
 
 /** What the TLS port needs of its process. */
 export interface TlsDependencies {

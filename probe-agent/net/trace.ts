@@ -5,7 +5,7 @@ import type { IcmpHost, IcmpOrder } from "#probe-agent/net/icmp/host.ts";
 import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TraceHop, TracePort, TraceRequest, TraceRun } from "#probe-agent/port/packets.ts";
-import { createTurns } from "#probe-agent/net/turns.ts";
+import { createTurns } from "#probe-agent/threads/turns.ts";
 
 // More at once use up the error budget of the routers next to the agent and see silence.
 const TRACES_AT_ONCE = 3;

@@ -66,7 +66,7 @@ describe("who may know whom", () => {
 
   it("a thread of analyses loads no contract, no schema and no protocol: each has a heap of its own to hold them in", () => {
     const byPath = new Map(files.map((file) => [file.path, file]));
-    const loaded = new Set(["probe-agent/net/analyses/main.ts"]);
+    const loaded = new Set(["probe-agent/threads/analyses/main.ts"]);
     for (const path of loaded) for (const next of byPath.get(path)?.loads ?? []) loaded.add(next);
     expect(loaded.size).toBeGreaterThan(100);
     expect([...loaded].filter((path) => /^(typebox|@grpc|@bufbuild)|^shared\/(schema|protocol)/.test(path))).toEqual(

@@ -1,7 +1,7 @@
 import { createEgress, type Egress } from "#shared/egress.ts";
 import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
-import { createAnalyses } from "#probe-agent/net/analyses.ts";
-import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
+import { createAnalyses } from "#probe-agent/threads/analyses.ts";
+import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
-import { createAnalyses } from "#probe-agent/net/analyses.ts";
-import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
+import { createAnalyses } from "#probe-agent/threads/analyses.ts";
+import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { AnalysesPort, Unanalysed } from "#probe-agent/toolkit/analyses.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createPool, type Pool, type Pooled } from "#probe-agent/net/workers/pool.ts";
-import { startThread, type Thread } from "#probe-agent/net/workers/thread.ts";
+import { createPool, type Pool, type Pooled } from "#probe-agent/threads/pool.ts";
+import { startThread, type Thread } from "#probe-agent/threads/thread.ts";
 import { systemClock } from "#test/support/clock.ts";
 import type { ThreadOrder } from "#test/support/thread-program.ts";
 

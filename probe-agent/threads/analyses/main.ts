@@ -1,9 +1,9 @@
 // A thread of the agent that analyses what strangers send. It knows the analyses by name and nothing of the world.
 import { parentPort, workerData } from "node:worker_threads";
 import { ANALYSES } from "#probe-agent/analysis/analyses.ts";
-import { createTechSearch } from "#probe-agent/net/analyses/tech-search.ts";
-import type { AnalysisOrder, TechOrder, ThreadAnswer, ThreadStart } from "#probe-agent/net/analyses/messages.ts";
-import { giveWay } from "#probe-agent/net/workers/give-way.ts";
+import { createTechSearch } from "#probe-agent/threads/analyses/tech-search.ts";
+import type { AnalysisOrder, TechOrder, ThreadAnswer, ThreadStart } from "#probe-agent/threads/analyses/messages.ts";
+import { giveWay } from "#probe-agent/threads/give-way.ts";
 
 giveWay();
 const searchTechnologies = createTechSearch(workerData as ThreadStart, () => performance.now());

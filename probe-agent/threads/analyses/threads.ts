@@ -6,9 +6,9 @@ import {
   type TechOrder,
   type ThreadAnswer,
   type ThreadStart,
-} from "#probe-agent/net/analyses/messages.ts";
-import { createPool, type Pool, type Pooled } from "#probe-agent/net/workers/pool.ts";
-import { startThread, type Order, type ThreadEnd } from "#probe-agent/net/workers/thread.ts";
+} from "#probe-agent/threads/analyses/messages.ts";
+import { createPool, type Pool, type Pooled } from "#probe-agent/threads/pool.ts";
+import { startThread, type Order, type ThreadEnd } from "#probe-agent/threads/thread.ts";
 
 /** What analysis threads are made with. */
 export interface AnalysisThreadsOptions {

@@ -1,13 +1,13 @@
 import type { Clock } from "#shared/clock.ts";
 import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/analyses.ts";
-import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/net/analyses/messages.ts";
-import type { AnalysisThread } from "#probe-agent/net/analyses/threads.ts";
-import { isHeavy } from "#probe-agent/net/analyses/weight.ts";
+import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
+import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
+import { isHeavy } from "#probe-agent/threads/analyses/weight.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Analysed, AnalysesPort } from "#probe-agent/toolkit/analyses.ts";
-import type { Pool } from "#probe-agent/net/workers/pool.ts";
-import { cancelled } from "#probe-agent/net/workers/cancelled.ts";
-import { LOOK_MS } from "#probe-agent/net/workers/thread.ts";
+import type { Pool } from "#probe-agent/threads/pool.ts";
+import { cancelled } from "#probe-agent/threads/cancelled.ts";
+import { LOOK_MS } from "#probe-agent/threads/thread.ts";
 
 /** What analyses are made with. */
 export interface AnalysesOptions {

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import { createTurns } from "#probe-agent/net/turns.ts";
+import { createTurns } from "#probe-agent/threads/turns.ts";
 
 /** What a pool keeps. */
 export interface Pooled {

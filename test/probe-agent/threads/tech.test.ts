@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
-import { createTech } from "#probe-agent/net/tech.ts";
-import { NO_RULE, PROGRESS } from "#probe-agent/net/analyses/messages.ts";
-import { createTechSearch } from "#probe-agent/net/analyses/tech-search.ts";
-import { createAnalysisThreads } from "#probe-agent/net/analyses/threads.ts";
+import { createTech } from "#probe-agent/threads/tech.ts";
+import { NO_RULE, PROGRESS } from "#probe-agent/threads/analyses/messages.ts";
+import { createTechSearch } from "#probe-agent/threads/analyses/tech-search.ts";
+import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";
 

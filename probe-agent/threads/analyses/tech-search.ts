@@ -9,7 +9,7 @@ import {
   type TechOrder,
   type TechReport,
   type ThreadStart,
-} from "#probe-agent/net/analyses/messages.ts";
+} from "#probe-agent/threads/analyses/messages.ts";
 
 /**
  * Makes a thread's search for technologies. It compiles the rules at the first page; where it is can be seen from outside

@@ -1,12 +1,12 @@
 import type { Clock } from "#shared/clock.ts";
 import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
-import { NO_RULE, PROGRESS, type TechReport, type ThreadAnswer } from "#probe-agent/net/analyses/messages.ts";
-import type { AnalysisThread } from "#probe-agent/net/analyses/threads.ts";
+import { NO_RULE, PROGRESS, type TechReport, type ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
+import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TechFound, TechPort, TechQuestion, TechUnknown } from "#probe-agent/toolkit/tech.ts";
-import { cancelled } from "#probe-agent/net/workers/cancelled.ts";
-import type { Pool } from "#probe-agent/net/workers/pool.ts";
-import { LOOK_MS, type ThreadEnd } from "#probe-agent/net/workers/thread.ts";
+import { cancelled } from "#probe-agent/threads/cancelled.ts";
+import type { Pool } from "#probe-agent/threads/pool.ts";
+import { LOOK_MS, type ThreadEnd } from "#probe-agent/threads/thread.ts";
 
 /** What the search for technologies is made with. */
 export interface TechOptions {
