@@ -6,7 +6,7 @@ import type { JobEvent, ToChild } from "#probe-agent/net/icmp/messages.ts";
 import { startMtu } from "#probe-agent/net/icmp/pmtu-run.ts";
 import type { ProberTools } from "#probe-agent/net/icmp/prober.ts";
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
-import { startTrace } from "#probe-agent/net/icmp/trace-run.ts";
+import { startTrace } from "#probe-agent/net/icmp/trace/run.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** The running jobs of the ICMP process. */

@@ -3,7 +3,7 @@ import { isFrom, type Arrival } from "#probe-agent/net/icmp/demux.ts";
 import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
 import type { IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { PacketSocket, SendOptions, Sent } from "#probe-agent/net/icmp/socket.ts";
-import type { Passage } from "#probe-agent/net/icmp/trace-probe.ts";
+import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { TraceReply, TraceRequest } from "#probe-agent/port/packets.ts";
 

@@ -1,7 +1,7 @@
 import { createAnswerLedger, type AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
-import { addressesOf, evidenceOf, isLimited, trialsOf, type Trials } from "#probe-agent/net/icmp/trace-loss.ts";
-import { countsOf, repliesOf, type Passage, type Probe } from "#probe-agent/net/icmp/trace-probe.ts";
-import type { TracePace } from "#probe-agent/net/icmp/trace-pace.ts";
+import { addressesOf, evidenceOf, isLimited, trialsOf, type Trials } from "#probe-agent/net/icmp/trace/loss.ts";
+import { countsOf, repliesOf, type Passage, type Probe } from "#probe-agent/net/icmp/trace/probe.ts";
+import type { TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
 import type { TraceHop, TraceReply } from "#probe-agent/port/packets.ts";
 
 /** What to do next: send a probe with this TTL in this flow (from 0), wait until then, or end. */

@@ -1,5 +1,5 @@
 import type { AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
-import type { Probe } from "#probe-agent/net/icmp/trace-probe.ts";
+import type { Probe } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { LossEvidence, TraceReply } from "#probe-agent/port/packets.ts";
 
 /** How far the trials of a hop have come: probes sent apart from the others to tell loss from a limit on answers. */

@@ -3,8 +3,8 @@ import { createTcpProber } from "#probe-agent/net/icmp/prober-tcp.ts";
 import { createUdpProber } from "#probe-agent/net/icmp/prober-udp.ts";
 import type { Prober, ProberEvents, ProberTools } from "#probe-agent/net/icmp/prober.ts";
 import type { BoundedTrace } from "#probe-agent/net/icmp/messages.ts";
-import { paceOf } from "#probe-agent/net/icmp/trace-pace.ts";
-import { createTracePlan } from "#probe-agent/net/icmp/trace-plan.ts";
+import { paceOf } from "#probe-agent/net/icmp/trace/pace.ts";
+import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 
 /** What a trace tells. Exactly one of `done` and `failed` comes, last; neither after cancelling. */

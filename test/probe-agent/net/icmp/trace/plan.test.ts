@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { paceOf, type TracePace } from "#probe-agent/net/icmp/trace-pace.ts";
-import { createTracePlan } from "#probe-agent/net/icmp/trace-plan.ts";
+import { paceOf, type TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
+import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
 import { hopLoss } from "#probe-agent/analysis/path.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
-import type { Passage } from "#probe-agent/net/icmp/trace-probe.ts";
+import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 
 const PACE = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
 
