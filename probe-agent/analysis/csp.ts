@@ -3,7 +3,7 @@ import type { CspFinding } from "#probe-agent/analysis/csp/finding.ts";
 import { cspFindings } from "#probe-agent/analysis/csp/findings.ts";
 import { parsePolicies, type Policy, type PolicyText } from "#probe-agent/analysis/csp/parse.ts";
 import { cspAdjustments, isStrict, type CspAdjustment } from "#probe-agent/analysis/csp/score.ts";
-import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
+import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
 /** A policy as plain data. */
 export interface CspPolicyReport {

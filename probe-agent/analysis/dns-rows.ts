@@ -3,7 +3,7 @@ import type { dns } from "#shared/tools/dns.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
 import { extendedErrorName } from "#probe-agent/analysis/extended-errors.ts";
-import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/fitting.ts";
+import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** One type's entry in the result of the dns tool. */

@@ -6,7 +6,7 @@ import {
   type DnssecObservation,
   type ResolverVerdict,
 } from "#probe-agent/analysis/dnssec-resolver.ts";
-import { leading } from "#probe-agent/analysis/fitting.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
 

@@ -20,7 +20,7 @@ import { readParameters } from "#probe-agent/analysis/email-headers/parameters.t
 import { readReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
 import { describeSignatures } from "#probe-agent/analysis/email-headers/signatures.ts";
 import { readSpamHeaders } from "#probe-agent/analysis/email-headers/spam.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 /** What headers alone say; the tool adds where from and when. */

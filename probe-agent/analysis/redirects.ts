@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { redirects } from "#shared/tools/redirects.ts";
-import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/fitting.ts";
+import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
 import { findIssues } from "#probe-agent/analysis/redirects/issues.ts";
 import { hstsOf } from "#probe-agent/analysis/redirects/hsts.ts";
 import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/redirects/chain.ts";

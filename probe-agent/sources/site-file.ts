@@ -1,7 +1,7 @@
 import { bodyBreakOf } from "#shared/tools/http/body.ts";
 import { isHtml } from "#probe-agent/analysis/html.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
+import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** A small file at a fixed place of a site. */

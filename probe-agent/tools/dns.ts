@@ -12,7 +12,7 @@ import {
   type DnssecObservation,
 } from "#probe-agent/analysis/dnssec-resolver.ts";
 import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
-import { jsonBytes } from "#probe-agent/analysis/fitting.ts";
+import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 import { findCircle } from "#probe-agent/tools/dns/circle.ts";

@@ -3,7 +3,7 @@ import { health as contract } from "#shared/tools/health.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { medianMs } from "#probe-agent/analysis/health/performance.ts";
 import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
-import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
+import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpBody, PageSnapshot } from "#probe-agent/port/http.ts";
 import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";

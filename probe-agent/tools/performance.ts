@@ -2,8 +2,8 @@ import { ok } from "#shared/outcome.ts";
 import { performance as contract } from "#shared/tools/performance.ts";
 import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
 import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
-import { leading } from "#probe-agent/analysis/fitting.ts";
-import { letterGrade } from "#probe-agent/analysis/grade.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
+import { letterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import type { PageResources } from "#probe-agent/analysis/page-resources.ts";
 import {
   isCompressible,
@@ -15,7 +15,7 @@ import { performanceChecks, performanceScore } from "#probe-agent/analysis/perfo
 import { connectionReuse } from "#probe-agent/analysis/performance/connection.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/performance/facts.ts";
 import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/performance/resources.ts";
-import { plain } from "#probe-agent/analysis/plain.ts";
+import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { readSeen, seePage, type PageReportOf, type SeenPage } from "#probe-agent/sources/page.ts";

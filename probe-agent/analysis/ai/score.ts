@@ -1,4 +1,4 @@
-import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
+import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
 /** One part of readiness: how much of it there is, and a sentence that says what was found. */
 export interface AiFinding {

@@ -1,7 +1,7 @@
 import { MAX_LIFETIME_DAYS, type Cookie } from "#probe-agent/analysis/cookies.ts";
 import { cookiePurpose } from "#probe-agent/analysis/cookies/purpose.ts";
 import { MAX_COOKIE_OCTETS } from "#probe-agent/analysis/cookies/rejection.ts";
-import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
+import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
 /** A weakness of one cookie; `penalty` is taken from 100. */
 export interface CookieIssue {

@@ -1,7 +1,7 @@
 import type { CspAnalysis, CspPolicyReport } from "#probe-agent/analysis/csp.ts";
 import type { EffectivePolicy } from "#probe-agent/analysis/csp/effective.ts";
 import type { CspFinding } from "#probe-agent/analysis/csp/finding.ts";
-import { fairShares, jsonBytes, leading, leadingText } from "#probe-agent/analysis/fitting.ts";
+import { fairShares, jsonBytes, leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 
 /** The parts of an analysis whose size the site decides, cut to fit a result. */
 export interface BoundedCsp {

@@ -2,7 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import { readAddressList, type AddressFault } from "#probe-agent/analysis/email-headers/addresses.ts";
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Row = ResultOf<typeof emailHeader>["addresses"][number];
 

@@ -6,7 +6,7 @@ import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { isoOrNull } from "#probe-agent/analysis/email-headers/hops.ts";
 import { readSignature, type Signature } from "#probe-agent/analysis/email-headers/signature.ts";
 import { timesAgainst } from "#probe-agent/analysis/email-headers/signatures.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type ArcChain = NonNullable<ResultOf<typeof emailHeader>["arc_chain"]>;
 type ArcSet = ArcChain["sets"][number];

@@ -2,7 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import type { TrustedResults } from "#probe-agent/analysis/email-headers/auth-summary.ts";
 import type { ReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 

@@ -10,7 +10,7 @@ import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { organisationOf } from "#probe-agent/analysis/email-headers/operators.ts";
 import { readReceived } from "#probe-agent/analysis/email-headers/received.ts";
 import type { ReceivedSpf } from "#probe-agent/analysis/email-headers/received-spf.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 type Auth = Result["auth"];

@@ -1,4 +1,4 @@
-import { OBSOLETE_ZONES } from "#probe-agent/analysis/obsolete-zones.ts";
+import { OBSOLETE_ZONES } from "#probe-agent/analysis/text/obsolete-zones.ts";
 
 /** A date-time of a header field. */
 export interface MailDate {

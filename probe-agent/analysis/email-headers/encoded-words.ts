@@ -1,4 +1,4 @@
-import { decodeText, encodingOf } from "#probe-agent/analysis/encodings.ts";
+import { decodeText, encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 
 /** A text with its encoded words decoded (RFC 2047), and what was wrong with them. */
 export interface DecodedText {

@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
-import { leading } from "#probe-agent/analysis/fitting.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
 
 type Result = Omit<ResultOf<typeof emailHeader>, "source" | "observed_at" | "limitations">;
 

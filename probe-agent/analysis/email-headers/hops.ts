@@ -2,7 +2,7 @@ import { classifyAddress } from "#shared/egress.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import { readReceived, type Received } from "#probe-agent/analysis/email-headers/received.ts";
-import { printableOrNull } from "#probe-agent/analysis/printable.ts";
+import { printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 /** The part of the result that follows from the Received fields. */

@@ -1,7 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof emailHeader>;
 

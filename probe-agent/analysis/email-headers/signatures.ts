@@ -5,7 +5,7 @@ import type { MethodResult } from "#probe-agent/analysis/email-headers/authentic
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
 import { isoOrNull } from "#probe-agent/analysis/email-headers/hops.ts";
 import { readSignature, type Signature } from "#probe-agent/analysis/email-headers/signature.ts";
-import { printable, printableOrNull } from "#probe-agent/analysis/printable.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type DkimSignature = ResultOf<typeof emailHeader>["dkim_signatures"][number];
 

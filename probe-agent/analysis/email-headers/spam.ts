@@ -2,7 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import { decodeWords } from "#probe-agent/analysis/email-headers/encoded-words.ts";
 import type { Field } from "#probe-agent/analysis/email-headers/fields.ts";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 type SpamHeader = ResultOf<typeof emailHeader>["spam_headers"][number];
 type Verdict = Pick<SpamHeader, "verdict" | "score" | "threshold">;

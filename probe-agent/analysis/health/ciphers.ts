@@ -1,5 +1,5 @@
 import { notApplicable, scored, type Finding } from "#probe-agent/analysis/health/checks.ts";
-import type { Unknown } from "#probe-agent/analysis/unknown.ts";
+import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 
 /** A suite of each fault that the server takes, by its registered name; null where it takes none. */
 export interface SuiteFacts {

@@ -1,4 +1,4 @@
-import { letterGrade, worseGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
+import { letterGrade, worseGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import { CHECK_IDS, CHECKS, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
 import { CATEGORIES, type CategoryName } from "#probe-agent/analysis/health/definition.ts";
 import { HSTS_HALF_YEAR, headerFindings, hstsMaxAge } from "#probe-agent/analysis/health/headers.ts";

@@ -1,4 +1,4 @@
-import { decodeText, encodingOf } from "#probe-agent/analysis/encodings.ts";
+import { decodeText, encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 import { findLateCharset, prescanForCharset } from "#probe-agent/analysis/html/prescan.ts";
 import { xmlEncoding } from "#probe-agent/analysis/html/xml-encoding.ts";
 

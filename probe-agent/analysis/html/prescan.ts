@@ -1,4 +1,4 @@
-import { encodingOf } from "#probe-agent/analysis/encodings.ts";
+import { encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 
 /** Bytes in which a page must declare its encoding (WHATWG HTML). */
 const PRESCAN_BYTES = 1024;

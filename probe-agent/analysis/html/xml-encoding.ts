@@ -1,4 +1,4 @@
-import { encodingOf } from "#probe-agent/analysis/encodings.ts";
+import { encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 
 /** Octets of a declaration that are read. */
 const MOST = 1024;

@@ -1,5 +1,5 @@
 import { parseReportUris } from "#probe-agent/analysis/dmarc/report-uri.ts";
-import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
+import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailCheck } from "#shared/tools/email-check.ts";
 import type { SpfReport } from "#probe-agent/analysis/spf/report.ts";

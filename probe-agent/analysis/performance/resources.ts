@@ -1,4 +1,4 @@
-import { leading } from "#probe-agent/analysis/fitting.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { PageResources } from "#probe-agent/analysis/page-resources.ts";
 import {
   isCompressible,

@@ -1,5 +1,5 @@
 import type { RobotsResult } from "#shared/tools/robots.ts";
-import { leading } from "#probe-agent/analysis/fitting.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { shownAgent } from "#probe-agent/analysis/robots/faults.ts";
 import { createMatcher } from "#probe-agent/analysis/robots/match.ts";
 import { parseRobots, type RobotsFile, type RobotsRule } from "#probe-agent/analysis/robots/parse.ts";

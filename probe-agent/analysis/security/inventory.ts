@@ -1,4 +1,4 @@
-import { leading, leadingText } from "#probe-agent/analysis/fitting.ts";
+import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 
 /** A header as it is shown. */

@@ -1,4 +1,4 @@
-import { leadingText } from "#probe-agent/analysis/fitting.ts";
+import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html.ts";
 import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
 import { gradeSecurity } from "#probe-agent/analysis/security-headers.ts";

@@ -1,4 +1,4 @@
-import { letterGrade, type LetterGrade } from "#probe-agent/analysis/grade.ts";
+import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import { joinFacts, type SeoFacts, type SeoPage } from "#probe-agent/analysis/seo/audit.ts";
 import { SEO_CHECKS, type SeoFinding } from "#probe-agent/analysis/seo/checks.ts";
 import type { SeoBeside } from "#probe-agent/analysis/seo/snapshot.ts";

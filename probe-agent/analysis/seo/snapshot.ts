@@ -1,6 +1,6 @@
 import type { Page } from "#probe-agent/analysis/html.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Unknown } from "#probe-agent/analysis/unknown.ts";
+import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 
 /** robots.txt of the page's origin. */
 export type RobotsTxt = { readonly known: true; readonly status: number; readonly text: string | null } | Unknown;

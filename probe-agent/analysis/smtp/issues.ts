@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof smtpTest>;
 

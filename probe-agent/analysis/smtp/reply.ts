@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** What a reply does that RFC 5321 does not allow, and that was read over. */
 export type ReplyFault =

@@ -13,8 +13,8 @@ import { smtpIssues } from "#probe-agent/analysis/smtp/issues.ts";
 import type { SmtpReply } from "#probe-agent/analysis/smtp/reply.ts";
 import { serverSoftware } from "#probe-agent/analysis/smtp/software.ts";
 import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/smtp/tls.ts";
-import { leading } from "#probe-agent/analysis/fitting.ts";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 
 type Result = ResultOf<typeof smtpTest>;

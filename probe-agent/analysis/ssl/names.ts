@@ -1,7 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { isUsable, satisfies, type Tlsa } from "#probe-agent/analysis/certificate/tlsa.ts";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { allowsIssuer, type CaaRow } from "#probe-agent/analysis/ssl/caa.ts";
 import type { ChainTerms, ServerChain } from "#probe-agent/analysis/ssl/server.ts";
 

@@ -5,7 +5,7 @@ import { describeName } from "#probe-agent/analysis/certificate/describe.ts";
 import type { OcspVerdict } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
 import type { Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import type { ListAnswer, ResponderAnswer } from "#probe-agent/analysis/certificate/status.ts";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof ssl>;
 type Revocation = Result["revocation"];

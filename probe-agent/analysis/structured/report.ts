@@ -1,4 +1,4 @@
-import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/fitting.ts";
+import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
 import { locateData } from "#probe-agent/analysis/html-metadata.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";

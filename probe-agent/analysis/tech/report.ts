@@ -1,4 +1,4 @@
-import { leading } from "#probe-agent/analysis/fitting.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
 
 /** Octets of JSON for the list: a result holds 256 KB, and the categories repeat the names. */

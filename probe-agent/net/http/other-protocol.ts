@@ -1,4 +1,4 @@
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** Characters of an answer within a message. */
 const MAX_SHOWN = 40;

@@ -1,4 +1,4 @@
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** The start line of a response. */
 export interface StatusLine {

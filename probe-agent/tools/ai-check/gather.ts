@@ -1,7 +1,7 @@
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/robots/rules.ts";
-import { unknown } from "#probe-agent/analysis/unknown.ts";
+import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchRobotsOf } from "#probe-agent/sources/robots-file.ts";

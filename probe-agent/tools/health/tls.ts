@@ -4,7 +4,7 @@ import { daysLeft, lifetimeMs } from "#probe-agent/analysis/certificate/describe
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/certificate/keys.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
 import type { TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
-import { unknown, type Unknown } from "#probe-agent/analysis/unknown.ts";
+import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { gatherSuites } from "#probe-agent/tools/health/suites.ts";
 

@@ -6,7 +6,7 @@ import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/vantages.ts";
 import { extendedErrorName } from "#probe-agent/analysis/extended-errors.ts";
 import { comparable, heardOf, wholeAnswer, type HeardRow } from "#probe-agent/analysis/propagation.ts";
 import { isAnswer } from "#probe-agent/analysis/propagation-failures.ts";
-import { printable } from "#probe-agent/analysis/printable.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer, DnsQuestion } from "#probe-agent/port/dns.ts";

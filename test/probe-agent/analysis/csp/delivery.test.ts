@@ -4,7 +4,7 @@ import { boundCsp } from "#probe-agent/analysis/csp/bounded.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/csp/delivery.ts";
 import { orderFindings } from "#probe-agent/analysis/csp/finding.ts";
 import { reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/csp/reporting.ts";
-import { jsonBytes, leadingText } from "#probe-agent/analysis/fitting.ts";
+import { jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html.ts";
 
 const META = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">';

@@ -1,5 +1,5 @@
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
-import { unknown } from "#probe-agent/analysis/unknown.ts";
+import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html.ts";
 
 /** A page with nothing to object to. */

@@ -3,7 +3,7 @@ import { readFacts } from "#probe-agent/analysis/seo/audit.ts";
 import { SEO_CHECKS, type SeoFinding } from "#probe-agent/analysis/seo/checks.ts";
 import { scoreFindings } from "#probe-agent/analysis/seo/score.ts";
 import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";
-import { unknown } from "#probe-agent/analysis/unknown.ts";
+import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { audit, snapshot, statusOf } from "#test/probe-agent/analysis/seo/snapshot.ts";
 
 const indexable = (over: Parameters<typeof snapshot>[0]) => readFacts(snapshot(over)).indexable;
