@@ -1,6 +1,6 @@
 import type { asn as contract } from "#shared/tools/asn.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { addressType } from "#probe-agent/analysis/address-type.ts";
+import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import { asdot, asNumberUse } from "#probe-agent/analysis/as-number-use.ts";
 import type { AsRecord, Origin } from "#probe-agent/analysis/cymru.ts";
 import type { NetworkOwner } from "#probe-agent/analysis/geo.ts";

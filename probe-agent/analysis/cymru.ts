@@ -1,4 +1,4 @@
-import { blockText, isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { blockText, isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** Who announces a prefix, by Team Cymru's BGP view. */
 export interface Origin {

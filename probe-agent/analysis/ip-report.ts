@@ -1,7 +1,7 @@
 import { continentOf, type Continent } from "#shared/continents.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ip as contract } from "#shared/tools/ip.ts";
-import type { AddressType } from "#probe-agent/analysis/address-type.ts";
+import type { AddressType } from "#probe-agent/analysis/network/address-type.ts";
 import type { AsRecord, Origin } from "#probe-agent/analysis/cymru.ts";
 import type { NetworkOwner, Place } from "#probe-agent/analysis/geo.ts";
 import { networkRow } from "#probe-agent/analysis/rdap/rows.ts";

@@ -1,4 +1,4 @@
-import { readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { arrayOf, recordOf } from "#probe-agent/analysis/rdap/json.ts";
 
 /** A name that led to an address, by a passive DNS service. */

@@ -1,4 +1,4 @@
-import { blocksOf, blockText, isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/ip-numbers.ts";
+import { blocksOf, blockText, isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { abuseEmailOf, organizationOf, readEntities } from "#probe-agent/analysis/rdap/entity.ts";
 import { eventDate } from "#probe-agent/analysis/rdap/events.ts";
 import { arrayOf, recordOf, textOf, textsOf } from "#probe-agent/analysis/rdap/json.ts";

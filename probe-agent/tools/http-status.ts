@@ -7,7 +7,7 @@ import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { isRedirectStatus, redirectsByHttp } from "#probe-agent/analysis/redirects/chain.ts";
 import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import { timingReport } from "#probe-agent/analysis/timing.ts";
+import { timingReport } from "#probe-agent/analysis/network/request-timing.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

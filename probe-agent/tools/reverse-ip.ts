@@ -3,8 +3,8 @@ import { ok, refused, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { REVERSE_IP_INPUT, reverseIp as contract } from "#shared/tools/reverse-ip.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { contentNetworkOf } from "#probe-agent/analysis/cdn-ranges.ts";
-import { ipText, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { contentNetworkOf } from "#probe-agent/analysis/network/cdn-ranges.ts";
+import { ipText, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import {
   countRegistrable,
   mergeNames,

@@ -1,5 +1,5 @@
 // Writes databases in MaxMind's DB format 2.0 (maxmind.github.io/MaxMind-DB): metadata, search tree, data section.
-import { readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** A value of the data section. Integers are written as uint32, others as double. */
 export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { readonly [key: string]: MmdbValue };

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { addressType, type AddressType } from "#probe-agent/analysis/address-type.ts";
+import { addressType, type AddressType } from "#probe-agent/analysis/network/address-type.ts";
 
 /** What DNS says of one mail host. */
 export interface HostFacts {

@@ -1,4 +1,4 @@
-import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/ip-numbers.ts";
+import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** One entry of the bootstrap registry for addresses: who answers for a block. */
 export interface RdapService {

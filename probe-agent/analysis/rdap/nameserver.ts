@@ -1,4 +1,4 @@
-import { readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { arrayOf, recordOf, textOf } from "#probe-agent/analysis/rdap/json.ts";
 
 /** A name server of a domain (RFC 9083 section 5.2). */

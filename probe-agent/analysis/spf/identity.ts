@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { ipText, readIp, type IpNumber } from "#probe-agent/analysis/ip-numbers.ts";
+import { ipText, readIp, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** Who sends (RFC 7208 sections 2.3, 2.4, 4.1). */
 export interface Sender {

@@ -1,4 +1,4 @@
-import { isIn, readIp, type IpBlock, type IpNumber } from "#probe-agent/analysis/ip-numbers.ts";
+import { isIn, readIp, type IpBlock, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { namesOf, targetName, type Check } from "#probe-agent/analysis/spf/check.ts";
 import { askRecords, LIMITS, spendLookup, SpfStop } from "#probe-agent/analysis/spf/lookup.ts";
 import type { Mechanism } from "#probe-agent/analysis/spf/parse.ts";

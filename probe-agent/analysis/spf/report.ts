@@ -1,4 +1,4 @@
-import { readBlock, type IpBlock } from "#probe-agent/analysis/ip-numbers.ts";
+import { readBlock, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { modifierHint } from "#probe-agent/analysis/spf/hints.ts";
 import { LIMITS } from "#probe-agent/analysis/spf/lookup.ts";
 import { asks, type SpfNode, type SpfTerm } from "#probe-agent/analysis/spf/tree.ts";

@@ -1,4 +1,4 @@
-import { readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { isName } from "#probe-agent/analysis/spf/domain-spec.ts";
 import { reverseNameOf, type Client } from "#probe-agent/analysis/spf/identity.ts";
 import { LIMITS, type SpfResolver } from "#probe-agent/analysis/spf/lookup.ts";

@@ -1,4 +1,4 @@
-import { blocksOf, blockText, ipText, readBlock, readIp, type IpNumber } from "#probe-agent/analysis/ip-numbers.ts";
+import { blocksOf, blockText, ipText, readBlock, readIp, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { readWhoisDate } from "#probe-agent/analysis/whois/dates.ts";
 import { WhoisFields } from "#probe-agent/analysis/whois/fields.ts";
 import { readWhoisLines, type WhoisEntry } from "#probe-agent/analysis/whois/lines.ts";

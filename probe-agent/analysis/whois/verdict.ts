@@ -1,4 +1,4 @@
-import { readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { hasNear, type Near } from "#probe-agent/analysis/whois/near.ts";
 import type { NameState, RegistryFormat } from "#probe-agent/analysis/whois/registries.ts";
 

@@ -4,7 +4,7 @@ import { isFrom } from "#probe-agent/net/icmp/demux.ts";
 import type { LagMeter } from "#probe-agent/net/icmp/lag.ts";
 import { echoRequest, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { PacketSocket, Sent } from "#probe-agent/net/icmp/socket.ts";
-import { isLate } from "#probe-agent/analysis/late.ts";
+import { isLate } from "#probe-agent/analysis/network/late-reply.ts";
 import type { EchoReply, EchoRequest } from "#probe-agent/port/packets.ts";
 
 /** What every run of the ICMP process shares. */

@@ -1,4 +1,4 @@
-import { timingReport, type TimingReport } from "#probe-agent/analysis/timing.ts";
+import { timingReport, type TimingReport } from "#probe-agent/analysis/network/request-timing.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 

@@ -1,5 +1,5 @@
 import { waitAtMost } from "#shared/time-limit.ts";
-import { addressType } from "#probe-agent/analysis/address-type.ts";
+import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";

@@ -1,6 +1,6 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import type { PortRow } from "#shared/tools/ping.ts";
-import { usualService } from "#probe-agent/analysis/port-services.ts";
+import { usualService } from "#probe-agent/analysis/network/port-services.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";

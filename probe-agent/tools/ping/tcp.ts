@@ -1,7 +1,7 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { PingReply } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import { isLate } from "#probe-agent/analysis/late.ts";
+import { isLate } from "#probe-agent/analysis/network/late-reply.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import { ONE_SYN_MS, type TcpPort } from "#probe-agent/port/packets.ts";

@@ -1,6 +1,6 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
-import { hopLoss, pathHash, refusalOf, type EchoEvidence } from "#probe-agent/analysis/path.ts";
+import { hopLoss, pathHash, refusalOf, type EchoEvidence } from "#probe-agent/analysis/network/route-loss.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";

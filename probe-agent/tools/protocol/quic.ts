@@ -2,7 +2,7 @@ import { isBlockedPort } from "#shared/egress/ports.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
 import type { AlternativeService } from "#probe-agent/analysis/alt-svc.ts";
-import { quicVersionName } from "#probe-agent/analysis/quic-versions.ts";
+import { quicVersionName } from "#probe-agent/analysis/network/quic-versions.ts";
 import type { ServiceBinding } from "#probe-agent/analysis/service-binding.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

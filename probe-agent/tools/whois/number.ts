@@ -3,7 +3,7 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/whois/number-resource.ts";
 import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/whois/servers.ts";
-import { isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";

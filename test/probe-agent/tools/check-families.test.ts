@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { familiesOf } from "#probe-agent/analysis/address-families.ts";
+import { familiesOf } from "#probe-agent/analysis/network/address-families.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { check } from "#probe-agent/tools/check.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { unreachableReason } from "#probe-agent/analysis/unreachable.ts";
+import { unreachableReason } from "#probe-agent/analysis/network/icmp-unreachable.ts";
 import type { LossEvidence } from "#probe-agent/port/packets.ts";
 
 /** One hop as far as the path's own figures need it: who answered, null for silence. */

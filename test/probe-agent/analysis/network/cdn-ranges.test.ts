@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentNetworkOf } from "#probe-agent/analysis/cdn-ranges.ts";
+import { contentNetworkOf } from "#probe-agent/analysis/network/cdn-ranges.ts";
 
 describe("an address of a content network", () => {
   it.each([

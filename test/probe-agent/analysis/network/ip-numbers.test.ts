@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blocksOf, blockText, ipText, isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { blocksOf, blockText, ipText, isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 function rangeText(first: string, last: string, limit = 300): string[] {
   const [from, to] = [readIp(first), readIp(last)];

@@ -1,4 +1,4 @@
-import { isIn, readBlock, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /**
  * Ranges that content networks publish as their edges: Cloudflare (cloudflare.com/ips), Fastly (api.fastly.com/public-ip-list),

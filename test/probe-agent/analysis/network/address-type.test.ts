@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressType } from "#probe-agent/analysis/address-type.ts";
+import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 
 describe("what an address is for", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import { readAsNumber } from "#shared/as-number.ts";
-import { ipText, readIp } from "#probe-agent/analysis/ip-numbers.ts";
+import { ipText, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** What a name, address or number stands for in the registries. */
 export type ResourceName =

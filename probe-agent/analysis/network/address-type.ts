@@ -1,4 +1,4 @@
-import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/ip-numbers.ts";
+import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** What an address is for. */
 export const ADDRESS_TYPES = [

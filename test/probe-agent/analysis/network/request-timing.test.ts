@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hopTimingMs, timingReport } from "#probe-agent/analysis/timing.ts";
+import { hopTimingMs, timingReport } from "#probe-agent/analysis/network/request-timing.ts";
 
 /** A small deterministic generator (mulberry32), so that a failure can be repeated. */
 function generator(seed: number): () => number {
