@@ -1,5 +1,5 @@
-import { algorithmName } from "#probe-agent/analysis/dnssec/algorithms.ts";
-import { validateAnswer, type AnswerVerdict } from "#probe-agent/analysis/dnssec/answer.ts";
+import { algorithmName } from "#probe-agent/analysis/dns/dnssec/algorithms.ts";
+import { validateAnswer, type AnswerVerdict } from "#probe-agent/analysis/dns/dnssec/answer.ts";
 import {
   startSession,
   type Asking,
@@ -8,8 +8,8 @@ import {
   type Session,
   type Status,
   type ZoneReport,
-} from "#probe-agent/analysis/dnssec/session.ts";
-import { isoTime } from "#probe-agent/analysis/dnssec/signatures.ts";
+} from "#probe-agent/analysis/dns/dnssec/session.ts";
+import { isoTime } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 
 /** One question with the answer to be validated. */

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { IANA_ANCHORS, parseAnchors, type ReadAnchors } from "#probe-agent/analysis/dnssec/anchors.ts";
+import { IANA_ANCHORS, parseAnchors, type ReadAnchors } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
 
 // Thousands of anchors would fit; anything larger is another file.
 const MAX_OCTETS = 1_000_000;

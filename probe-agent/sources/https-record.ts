@@ -1,4 +1,4 @@
-import { httpsQueryName, readHttpsAnswer, type ServiceBinding } from "#probe-agent/analysis/service-binding.ts";
+import { httpsQueryName, readHttpsAnswer, type ServiceBinding } from "#probe-agent/analysis/dns/service-binding.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** The HTTPS records that speak for an origin. */

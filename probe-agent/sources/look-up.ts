@@ -1,4 +1,4 @@
-import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
+import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";

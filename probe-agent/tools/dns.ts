@@ -4,14 +4,14 @@ import { ok } from "#shared/outcome.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import { typeResult, typeResults, type TypeAnswer } from "#probe-agent/analysis/dns-rows.ts";
+import { typeResult, typeResults, type TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
 import {
   answered,
   needsRootProbe,
   readResolverVerdict,
   type DnssecObservation,
-} from "#probe-agent/analysis/dnssec-resolver.ts";
-import { mergeVerdicts } from "#probe-agent/analysis/dnssec-verdict.ts";
+} from "#probe-agent/analysis/dns/dnssec-resolver.ts";
+import { mergeVerdicts } from "#probe-agent/analysis/dns/dnssec-verdict.ts";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";

@@ -1,4 +1,4 @@
-import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
+import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import type { Tlsa } from "#probe-agent/analysis/certificate/tlsa.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";

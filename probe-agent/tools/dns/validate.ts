@@ -1,5 +1,5 @@
 import { validate, type Asked, type Verdict } from "#probe-agent/analysis/dnssec.ts";
-import { foresee } from "#probe-agent/analysis/dnssec/foresee.ts";
+import { foresee } from "#probe-agent/analysis/dns/dnssec/foresee.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookups, type Resolver } from "#probe-agent/tools/dns/lookups.ts";
 

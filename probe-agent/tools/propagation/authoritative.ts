@@ -1,6 +1,6 @@
 import type { Outcome } from "#shared/outcome.ts";
 import type { PropagationResult } from "#shared/tools/propagation.ts";
-import { heardOf, joinServers, wholeAnswer, type Heard } from "#probe-agent/analysis/propagation.ts";
+import { heardOf, joinServers, wholeAnswer, type Heard } from "#probe-agent/analysis/dns/propagation.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";

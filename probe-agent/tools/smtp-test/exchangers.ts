@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
-import { followCnames } from "#probe-agent/analysis/cname-chain.ts";
+import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** Where mail for a target goes. */

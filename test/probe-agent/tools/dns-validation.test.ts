@@ -1,7 +1,7 @@
 import { Compile } from "typebox/compile";
 import { afterEach, describe, expect, it } from "vitest";
-import { IANA_ANCHORS } from "#probe-agent/analysis/dnssec/anchors.ts";
-import type { Reply } from "#probe-agent/analysis/dnssec/session.ts";
+import { IANA_ANCHORS } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
+import type { Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
 import { dns as contract } from "#shared/tools/dns.ts";

@@ -1,4 +1,4 @@
-import type { Question, Reply } from "#probe-agent/analysis/dnssec/session.ts";
+import type { Question, Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
 import { validateRecords, type Verdict } from "#probe-agent/analysis/dnssec.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import { answerFrom } from "#test/servers/dnssec/answer.ts";

@@ -1,0 +1,87 @@
+import type { Verdict } from "#probe-agent/analysis/dnssec.ts";
+import {
+  answered,
+  describeSilence,
+  servfailReasons,
+  type DnssecObservation,
+  type ResolverVerdict,
+} from "#probe-agent/analysis/dns/dnssec-resolver.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { dns } from "#shared/tools/dns.ts";
+
+type Dnssec = NonNullable<ResultOf<typeof dns>["dnssec"]>;
+
+// Of the result's 256 KB.
+const MAX_CHAIN_BYTES = 30_000;
+const MAX_REASONS = 16;
+const MAX_REASON_CHARACTERS = 700;
+
+/**
+ * One verdict of two: ours where our own validation reached one, else the resolver's. Where they differ the reasons
+ * say so. `ours` is null where there was nothing to validate.
+ */
+export function mergeVerdicts(
+  observations: readonly DnssecObservation[],
+  ours: Verdict | null,
+  resolver: ResolverVerdict | null,
+): Dnssec {
+  const spoken = observations.filter(({ answer }) => answered(answer));
+  const common = {
+    resolver_ad: spoken.length === 0 ? null : spoken.every(({ answer }) => answer.flags.ad),
+    chain: leading(ours?.chain ?? [], MAX_CHAIN_BYTES).map((zone) => ({
+      ...zone,
+      ds: [...zone.ds],
+      dnskeys: [...zone.dnskeys],
+    })),
+    algorithms: [...(ours?.algorithms ?? [])],
+    expires_at: ours?.expires_at ?? null,
+  };
+  if (ours !== null && ours.status !== "indeterminate") {
+    const silent = observations.filter((one) => !answered(one.answer) && !revealed(one)).map(describeSilence);
+    const reasons = [
+      ...ours.reasons,
+      ...servfailReasons(observations),
+      ...disagreements(observations, ours),
+      ...silent,
+    ];
+    return { status: ours.status, validated_by: "local", denial: ours.denial, reasons: bounded(reasons), ...common };
+  }
+  const theirs = resolver ?? { status: "indeterminate", validated_by: null, denial: null, reasons: [] };
+  const why = (ours?.reasons ?? []).map((reason) => `Not validated here: ${reason}`);
+  return { ...theirs, reasons: bounded([...theirs.reasons, ...why]), ...common };
+}
+
+function bounded(reasons: readonly string[]): string[] {
+  return reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_CHARACTERS));
+}
+
+/** A failure of the resolver behind which there is an answer. */
+function revealed({ answer, unchecked }: DnssecObservation): boolean {
+  return answer.status === "SERVFAIL" && unchecked !== null && answered(unchecked);
+}
+
+function disagreements(observations: readonly DnssecObservation[], ours: Verdict): string[] {
+  const types = new Map<string, string[]>();
+  for (const { type, answer } of observations) {
+    const status = ours.answers.find((one) => one.type === type)?.status;
+    const difference = status === undefined ? null : differenceOf(status, answer);
+    if (difference !== null) types.set(difference, [...(types.get(difference) ?? []), type]);
+  }
+  return [...types].map(([difference, all]) => `${all.join(", ")}: ${difference}`);
+}
+
+function differenceOf(ours: Verdict["status"], answer: DnssecObservation["answer"]): string | null {
+  const { ad } = answer.flags;
+  if (answer.status === "SERVFAIL") {
+    return ours === "bogus"
+      ? null
+      : `Our validation says ${ours}, but the resolver fails: it may hold other trust anchors or old data`;
+  }
+  if (ours === "secure")
+    return ad ? null : "Our validation says secure, but the resolver does not vouch for it (no AD)";
+  if (ad) return `Our validation says ${ours}, but the resolver vouches for it (AD)`;
+  return ours === "bogus"
+    ? "Our validation says bogus, but the resolver gives the answer: it does not validate it"
+    : null;
+}

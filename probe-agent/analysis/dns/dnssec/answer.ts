@@ -1,0 +1,194 @@
+import {
+  closestAnchor,
+  findUnsignedCut,
+  findZone,
+  hasAnswer,
+  warnOfIterations,
+  type SecureZone,
+} from "#probe-agent/analysis/dns/dnssec/chain.ts";
+import { readDenials, type Denials } from "#probe-agent/analysis/dns/dnssec/denial.ts";
+import { closestAbove, isBelow, parentOf, parseName, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
+import { proveNoCloser, proveNoData, proveNoName, type Proof } from "#probe-agent/analysis/dns/dnssec/proofs.ts";
+import { findRedirect, type Redirect } from "#probe-agent/analysis/dns/dnssec/redirects.ts";
+import { groupRrsets, type Rrset } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
+import { noteUse, type Asking, type Reply, type Session, type Status } from "#probe-agent/analysis/dns/dnssec/session.ts";
+import { verifyRrset } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
+
+// Resolvers stop sooner; each link may lie in a zone of its own.
+const MAX_LINKS = 16;
+
+/** The verdict on one answer. */
+export interface AnswerVerdict {
+  readonly status: Status;
+  /** How something was denied: that there is no record, no name, or none closer than a wildcard. */
+  readonly denial: "nsec" | "nsec3" | null;
+  /** Sentences that do not name the type asked for. */
+  readonly reasons: readonly string[];
+}
+
+interface Part {
+  readonly status: Status;
+  readonly denial: AnswerVerdict["denial"];
+  readonly reasons: readonly string[];
+}
+
+function part(status: Status, reasons: readonly string[], denial: Part["denial"] = null): Part {
+  return { status, reasons, denial };
+}
+
+/** Validates the answer to one question, every alias of it in its own zone: the weakest part decides. */
+export function* validateAnswer(
+  session: Session,
+  question: { name: string; type: string },
+  reply: Reply,
+): Asking<AnswerVerdict> {
+  const name = parseName(question.name);
+  if (name === null) return part("indeterminate", ["The name cannot be written in the DNS"]);
+  if (!hasAnswer(reply)) return part("indeterminate", [`There is no answer to validate: ${reply.status}`]);
+  const sets = groupRrsets(reply.answers);
+  const parts: Part[] = [];
+  const passed = new Set<string>();
+  let owner = name;
+  while (!passed.has(owner.text)) {
+    if (passed.size >= MAX_LINKS) {
+      parts.push(part("indeterminate", [`${name.text} has more than ${MAX_LINKS} aliases: the rest is not validated`]));
+      break;
+    }
+    passed.add(owner.text);
+    const redirect = findRedirect(sets, owner);
+    const wanted = findWanted(sets, owner, question.type, redirect);
+    for (const set of wanted) parts.push(yield* validatePositive(session, set, reply));
+    if (wanted.length > 0) break;
+    if (redirect === null) {
+      parts.push(yield* validateNegative(session, owner, question.type, reply));
+      break;
+    }
+    parts.push(yield* validateRedirect(session, owner, redirect, reply));
+    // A question for the alias itself ends at it.
+    if (redirect.target === null || question.type === "CNAME" || question.type === "ANY") break;
+    owner = redirect.target;
+  }
+  return combine(parts);
+}
+
+/** The RRsets that answer the question at this name. A synthesised CNAME is none: it is validated with its DNAME. */
+function findWanted(sets: readonly Rrset[], owner: Name, type: string, redirect: Redirect | null): readonly Rrset[] {
+  const synthesised = redirect?.kind === "dname";
+  return sets.filter(
+    (set) =>
+      set.owner.text === owner.text && (set.type === type || type === "ANY") && !(set.type === "CNAME" && synthesised),
+  );
+}
+
+/** An alias stands where the RRset behind it is validated and the CNAME follows from the DNAME, if there is one. */
+function* validateRedirect(session: Session, owner: Name, redirect: Redirect, reply: Reply): Asking<Part> {
+  const found = yield* validatePositive(session, redirect.set, reply);
+  // Without signatures there is nothing to hold the CNAME against.
+  if (found.status !== "secure") return found;
+  if (redirect.fault !== null) return part("bogus", [redirect.fault]);
+  if (redirect.target !== null) return found;
+  const { text } = redirect.set.owner;
+  if (!redirect.tooLong) return part("bogus", [`${owner.text} is redirected to a name that is unreadable`]);
+  if (reply.status !== "YXDOMAIN") {
+    return part("bogus", [`${owner.text} is redirected to a name that is too long, but the server does not say so`]);
+  }
+  return part("secure", [`The DNAME of ${text} makes a name that is too long: no such name can exist (YXDOMAIN)`]);
+}
+
+const ORDER: readonly Status[] = ["bogus", "indeterminate", "insecure", "secure"];
+
+/** The weakest status and what led to it. */
+export function combine(parts: readonly Part[]): AnswerVerdict {
+  const status = ORDER.find((candidate) => parts.some((one) => one.status === candidate)) ?? "indeterminate";
+  const decisive = parts.filter((one) => one.status === status);
+  return {
+    status,
+    denial: parts.findLast(({ denial }) => denial !== null)?.denial ?? null,
+    reasons: [...new Set(decisive.flatMap(({ reasons }) => reasons))],
+  };
+}
+
+/** The name whose zone holds the records of a type at a name: those of DS are the parent's. */
+function homeOf(name: Name, type: string): Name {
+  return type === "DS" ? parentOf(name) : name;
+}
+
+/**
+ * Where to look for the zone of a name: its deepest signer if it has one, else the name itself. A signer above the
+ * closest trust anchor has no say below that anchor.
+ */
+function zoneHint(session: Session, name: Name, type: string, sets: readonly Rrset[]): Name {
+  const home = homeOf(name, type);
+  const signers = sets.flatMap(({ signatures }) => signatures.slice(0, 16).map(({ signer }) => signer));
+  const signer = closestAbove(home, signers);
+  const anchor = closestAnchor(session, home);
+  return signer === null || (anchor !== null && isBelow(anchor, signer)) ? home : signer;
+}
+
+function* validatePositive(session: Session, set: Rrset, reply: Reply): Asking<Part> {
+  const trust = yield* findZone(session, zoneHint(session, set.owner, set.type, [set]), reply.authority);
+  if (trust.status !== "secure") return part(trust.status, trust.reasons);
+  const checked = verifyRrset(session, set, trust.zone, trust.keys);
+  if (!checked.ok) return part("bogus", checked.reasons);
+  noteUse(session, checked);
+  if (checked.wildcard === null) return part("secure", [`Signed by ${trust.zone.text}`]);
+  const denials = denialsOf(session, reply, trust);
+  const proof = proveNoCloser(denials, trust.zone, set.owner, checked.wildcard);
+  const proven = `Signed by ${trust.zone.text}, made from ${checked.wildcard.text}`;
+  return fromProof(session, { proof, denials, zone: trust.zone, proven });
+}
+
+function* validateNegative(session: Session, name: Name, type: string, reply: Reply): Asking<Part> {
+  const sets = groupRrsets(reply.authority).filter((set) => ["NSEC", "NSEC3", "SOA"].includes(set.type));
+  const trust = yield* findZone(session, zoneHint(session, name, type, sets), reply.authority);
+  if (trust.status !== "secure") return part(trust.status, trust.reasons);
+  const found = readProof(session, trust, name, type, reply);
+  if (found.proof.kind !== "missing") return fromProof(session, found);
+  // The authority section may hold records of a zone above the one the name is in (RFC 4035 section 5.2).
+  const home = homeOf(name, type);
+  const cut = findUnsignedCut(session, trust, found.denials, home);
+  if (cut !== null) return part("insecure", cut.reasons);
+  const below = yield* findZone(session, home, reply.authority);
+  if (below.status !== "secure") return part(below.status, below.reasons);
+  return fromProof(session, below.zone.text === trust.zone.text ? found : readProof(session, below, name, type, reply));
+}
+
+interface FoundProof {
+  readonly proof: Proof;
+  readonly denials: Denials;
+  readonly zone: Name;
+  /** What the proof shows. */
+  readonly proven: string;
+}
+
+/** What a secure zone's records in the reply prove about a name that has no answer. */
+function readProof(session: Session, zone: SecureZone, name: Name, type: string, reply: Reply): FoundProof {
+  const denials = denialsOf(session, reply, zone);
+  const absent = reply.status === "NXDOMAIN";
+  const proof =
+    reply.status === "YXDOMAIN"
+      ? NO_REDIRECT
+      : absent
+        ? proveNoName(denials, zone.zone, name)
+        : proveNoData(denials, zone.zone, name, type);
+  const what = absent ? `${name.text} does not exist` : `${name.text} has no record of the type`;
+  return { proof, denials, zone: zone.zone, proven: `${zone.zone.text} proves that ${what}` };
+}
+
+const NO_REDIRECT: Proof = {
+  kind: "missing",
+  reason: "The server says that a DNAME makes a name that is too long (YXDOMAIN), but there is no such DNAME",
+};
+
+function denialsOf(session: Session, reply: Reply, { zone, keys }: SecureZone): Denials {
+  return readDenials(session, reply.authority, zone, keys);
+}
+
+function fromProof(session: Session, { proof, denials, zone, proven }: FoundProof): Part {
+  const { kind } = denials;
+  if (proof.kind === "missing") return part("bogus", [proof.reason, ...denials.faults], kind);
+  for (const signed of denials.signatures) noteUse(session, signed);
+  warnOfIterations(session, zone, denials.iterations);
+  if (proof.kind === "insecure") return part("insecure", [proof.reason], kind);
+  return part("secure", [proven], kind);
+}

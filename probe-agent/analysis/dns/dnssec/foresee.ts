@@ -1,0 +1,37 @@
+import { ancestor, parseName, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
+import { groupRrsets } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
+import type { Question, Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
+
+const MAX_LABELS = 5;
+const MAX_QUESTIONS = 30;
+
+/**
+ * Questions that validating these answers will most likely ask, so that they can be put at once: keys and DS of the
+ * signers and of what is above them, DS of names that carry no signature.
+ */
+export function foresee(name: string, replies: readonly Reply[]): readonly Question[] {
+  const asked = parseName(name);
+  const sets = replies.flatMap(({ answers, authority }) => groupRrsets([...answers, ...authority]));
+  const signers = sets.flatMap(({ signatures }) => signatures.slice(0, 2).map(({ signer }) => signer));
+  const unsigned = sets.filter(({ signatures }) => signatures.length === 0).map(({ owner }) => owner);
+  const questions = new Map<string, Question>();
+  const add = (zone: Name, type: string): void => {
+    if (questions.size < MAX_QUESTIONS) questions.set(`${zone.text} ${type}`, { name: zone.text, type });
+  };
+  for (const signer of signers) {
+    for (const zone of above(signer)) {
+      add(zone, "DNSKEY");
+      if (zone.labels.length > 0) add(zone, "DS");
+    }
+  }
+  if (asked !== null) for (const zone of above(asked).slice(0, 2)) add(zone, "DNSKEY");
+  for (const owner of asked === null ? unsigned : [asked, ...unsigned]) {
+    for (const zone of above(owner)) if (zone.labels.length > 0) add(zone, "DS");
+  }
+  return [...questions.values()];
+}
+
+/** The root, the top-level domain and so on down to the name, the first few. */
+function above(name: Name): readonly Name[] {
+  return Array.from({ length: Math.min(name.labels.length, MAX_LABELS) + 1 }, (_, count) => ancestor(name, count));
+}

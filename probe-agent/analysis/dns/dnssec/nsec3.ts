@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import type { Effort } from "#probe-agent/analysis/dns/dnssec/effort.ts";
+import { ancestor, parentOf, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
+import type { Rrset } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
+
+const SHA1 = 1;
+const OPT_OUT = 1;
+// RFC 4648 section 7; a 20-octet hash has 32 digits.
+const BASE32_HEX = "0123456789abcdefghijklmnopqrstuv";
+
+/** One NSEC3 record whose signature stands (RFC 5155 section 3). Hashes are base32hex in lower case. */
+export interface Nsec3 {
+  readonly hash: string;
+  readonly next: string;
+  readonly optOut: boolean;
+  readonly iterations: number;
+  /** Hexadecimal. */
+  readonly salt: string;
+  readonly types: ReadonlySet<string>;
+}
+
+/** Reads the NSEC3 of an RRset; null where it is unreadable, of another hash or with unknown flags (section 8.2). */
+export function readNsec3(set: Rrset, zone: Name): Nsec3 | null {
+  const { hash_algorithm, flags, iterations, salt, next_hashed_owner, types } = set.records[0]?.typed ?? {};
+  const hash = set.owner.labels[0] ?? "";
+  if (hash_algorithm !== SHA1 || Number(flags) > OPT_OUT || !Array.isArray(types)) return null;
+  if (hash.length !== 32 || parentOf(set.owner).text !== zone.text) return null;
+  return {
+    hash,
+    next: String(next_hashed_owner).toLowerCase(),
+    optOut: Number(flags) === OPT_OUT,
+    iterations: Number(iterations),
+    salt: String(salt),
+    types: new Set(types as string[]),
+  };
+}
+
+/** What the NSEC3 records of one zone say about one name. */
+export interface Nsec3Facts {
+  /** The record of the name itself. */
+  readonly match: Nsec3 | null;
+  /** The record of the closest name above that exists; null where nobody shows one. */
+  readonly encloser: { readonly name: Name; readonly record: Nsec3 } | null;
+  /** The record whose gap holds the next closer name (one label longer than the encloser). */
+  readonly cover: Nsec3 | null;
+}
+
+/** NSEC3 records of one zone, all with the same parameters, ready to be asked. */
+export class Nsec3Zone {
+  readonly #hashes = new Map<string, string | null>();
+  readonly #zone: Name;
+  readonly #records: readonly Nsec3[];
+  readonly #effort: Effort;
+
+  constructor(zone: Name, records: readonly Nsec3[], effort: Effort) {
+    this.#zone = zone;
+    this.#records = records;
+    this.#effort = effort;
+  }
+
+  /** Closest encloser proof (section 8.3), from the name upwards. */
+  facts(name: Name): Nsec3Facts {
+    const match = this.match(name);
+    for (let count = name.labels.length; count >= this.#zone.labels.length; count -= 1) {
+      const candidate = ancestor(name, count);
+      const record = this.match(candidate);
+      if (record === null) continue;
+      const cover = count === name.labels.length ? null : this.cover(ancestor(name, count + 1));
+      return { match, encloser: leadsAway(record) && match === null ? null : { name: candidate, record }, cover };
+    }
+    return { match, encloser: null, cover: null };
+  }
+
+  /** The record of a name itself. */
+  match(name: Name): Nsec3 | null {
+    const hash = this.#hash(name);
+    return this.#records.find((record) => record.hash === hash) ?? null;
+  }
+
+  /** The record whose gap holds a name. */
+  cover(name: Name): Nsec3 | null {
+    const hash = this.#hash(name);
+    if (hash === null) return null;
+    return this.#records.find((record) => inGap(record, hash)) ?? null;
+  }
+
+  #hash(name: Name): string | null {
+    const known = this.#hashes.get(name.text);
+    if (known !== undefined) return known;
+    const { iterations = 0, salt = "" } = this.#records[0] ?? {};
+    const hash = this.#effort.hashing(iterations + 1) ? hashName(name, iterations, salt) : null;
+    this.#hashes.set(name.text, hash);
+    return hash;
+  }
+}
+
+/** The last record's gap goes round the end; a single record's gap is everything but itself. */
+function inGap({ hash: from, next: to }: Nsec3, hash: string): boolean {
+  return from < to ? from < hash && hash < to : hash > from || hash < to;
+}
+
+/** Section 8.3: a delegation or a DNAME is nobody's closest encloser, what is below is not in this zone. */
+function leadsAway({ types }: Nsec3): boolean {
+  return types.has("DNAME") || (types.has("NS") && !types.has("SOA"));
+}
+
+/** Hashed owner name (section 5), base32hex in lower case; `salt` is hexadecimal. */
+export function hashName(name: Name, iterations: number, salt: string): string {
+  const saltOctets = Buffer.from(salt, "hex");
+  let digest: Uint8Array = name.wire;
+  for (let round = 0; round <= iterations; round += 1) {
+    digest = createHash("sha1").update(digest).update(saltOctets).digest();
+  }
+  let text = "";
+  for (let bit = 0; bit < 160; bit += 5) {
+    const at = bit >>> 3;
+    const pair = (digest[at] ?? 0) * 256 + (digest[at + 1] ?? 0);
+    text += BASE32_HEX.charAt((pair >>> (11 - (bit & 7))) & 31);
+  }
+  return text;
+}
