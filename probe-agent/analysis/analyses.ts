@@ -10,7 +10,7 @@ import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
 import { pageResources } from "#probe-agent/analysis/page-resources/report.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/pages/reading.ts";
-import { readRegistration } from "#probe-agent/analysis/rdap/registration.ts";
+import { readRegistration } from "#probe-agent/analysis/registry/rdap/registration.ts";
 import { readLanding } from "#probe-agent/analysis/redirects/landing.ts";
 import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/robots/rules.ts";
 import { securityReport } from "#probe-agent/analysis/security/report.ts";
@@ -20,7 +20,7 @@ import { readSocial } from "#probe-agent/analysis/social/reading.ts";
 import { structuredReport } from "#probe-agent/analysis/structured/report.ts";
 import { tdmReserved } from "#probe-agent/analysis/ai/page-words.ts";
 import { trackersReport } from "#probe-agent/analysis/trackers.ts";
-import { readDomainWhois, readNumberWhois } from "#probe-agent/analysis/whois/answers.ts";
+import { readDomainWhois, readNumberWhois } from "#probe-agent/analysis/registry/whois/answers.ts";
 
 /**
  * The analyses of what strangers send that may take long, by name: pure functions of one plain value to another. A

@@ -1,11 +1,11 @@
-import { WhoisFields } from "#probe-agent/analysis/whois/fields.ts";
-import { readHolder, type WhoisHolder } from "#probe-agent/analysis/whois/holder.ts";
-import { inCommonLabels } from "#probe-agent/analysis/whois/labels.ts";
-import { readWhoisLines } from "#probe-agent/analysis/whois/lines.ts";
-import { readRegistrar, type WhoisRegistrar } from "#probe-agent/analysis/whois/registrar.ts";
-import { registryFormat, type NameState } from "#probe-agent/analysis/whois/registries.ts";
-import { readSigning, type WhoisSigning } from "#probe-agent/analysis/whois/signing.ts";
-import { readVerdict, type Spoken } from "#probe-agent/analysis/whois/verdict.ts";
+import { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
+import { readHolder, type WhoisHolder } from "#probe-agent/analysis/registry/whois/holder.ts";
+import { inCommonLabels } from "#probe-agent/analysis/registry/whois/labels.ts";
+import { readWhoisLines } from "#probe-agent/analysis/registry/whois/lines.ts";
+import { readRegistrar, type WhoisRegistrar } from "#probe-agent/analysis/registry/whois/registrar.ts";
+import { registryFormat, type NameState } from "#probe-agent/analysis/registry/whois/registries.ts";
+import { readSigning, type WhoisSigning } from "#probe-agent/analysis/registry/whois/signing.ts";
+import { readVerdict, type Spoken } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
 /** What a WHOIS answer says of a domain. What the text does not say is null or empty. */
 export interface WhoisRecord {

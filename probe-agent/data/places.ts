@@ -1,4 +1,4 @@
-import { readNetworkOwner, readPlace } from "#probe-agent/analysis/geo.ts";
+import { readNetworkOwner, readPlace } from "#probe-agent/analysis/registry/geo.ts";
 import { openMmdb } from "#probe-agent/data/mmdb.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";

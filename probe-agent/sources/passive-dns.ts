@@ -1,4 +1,4 @@
-import { readPassiveDns, type PassiveName } from "#probe-agent/analysis/passive-dns.ts";
+import { readPassiveDns, type PassiveName } from "#probe-agent/analysis/registry/passive-dns.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What the operator's passive DNS service has, and one sentence where something is amiss. */

@@ -1,5 +1,5 @@
 import type { Outcome } from "#shared/outcome.ts";
-import type { RdapFinding } from "#probe-agent/analysis/rdap.ts";
+import type { RdapFinding } from "#probe-agent/analysis/registry/rdap.ts";
 import {
   autnumServiceFor,
   domainServiceFor,
@@ -7,8 +7,8 @@ import {
   readBootstrap,
   readDomainBootstrap,
   serviceFor,
-} from "#probe-agent/analysis/rdap/bootstrap.ts";
-import type { RdapFindings, RdapSubject } from "#probe-agent/analysis/rdap/registration.ts";
+} from "#probe-agent/analysis/registry/rdap/bootstrap.ts";
+import type { RdapFindings, RdapSubject } from "#probe-agent/analysis/registry/rdap/registration.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";

@@ -5,7 +5,7 @@ import {
   serverText,
   type WhoisServer,
   type WhoisSubject,
-} from "#probe-agent/analysis/whois/servers.ts";
+} from "#probe-agent/analysis/registry/whois/servers.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 

@@ -1,4 +1,4 @@
-import type { NetworkOwner, Place } from "#probe-agent/analysis/geo.ts";
+import type { NetworkOwner, Place } from "#probe-agent/analysis/registry/geo.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
 

@@ -11,7 +11,7 @@ import {
   NAME_SOURCES,
   readName,
   type SourceName,
-} from "#probe-agent/analysis/seen-names.ts";
+} from "#probe-agent/analysis/registry/seen-names.ts";
 import { askPassiveDns } from "#probe-agent/sources/passive-dns.ts";
 import { implement, type JobInput } from "#probe-agent/tools/implement.ts";
 import { defaultCertificate, type DefaultCertificate } from "#probe-agent/tools/reverse-ip/certificate.ts";

@@ -1,7 +1,7 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { whois as contract } from "#shared/tools/whois.ts";
 import { readResource } from "#probe-agent/analysis/network/number-resource.ts";
-import { domainSubject, type DomainSubject } from "#probe-agent/analysis/whois/subject.ts";
+import { domainSubject, type DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { rawOf, type Found, type Result } from "#probe-agent/tools/whois/answer.ts";
 import { lookUpDomain } from "#probe-agent/tools/whois/domain.ts";

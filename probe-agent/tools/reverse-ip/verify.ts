@@ -1,5 +1,5 @@
 import { waitAtMost } from "#shared/time-limit.ts";
-import type { SeenName } from "#probe-agent/analysis/seen-names.ts";
+import type { SeenName } from "#probe-agent/analysis/registry/seen-names.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { leadsTo } from "#probe-agent/sources/reverse-name.ts";
 

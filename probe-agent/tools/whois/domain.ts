@@ -1,10 +1,10 @@
 import { domainToASCII } from "node:url";
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import type { RdapDomain } from "#probe-agent/analysis/rdap/domain.ts";
+import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
 import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
-import { serverText } from "#probe-agent/analysis/whois/servers.ts";
-import type { DomainSubject } from "#probe-agent/analysis/whois/subject.ts";
+import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
+import type { DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";

@@ -1,8 +1,8 @@
-import { autnumRow, networkRow } from "#probe-agent/analysis/rdap/rows.ts";
+import { autnumRow, networkRow } from "#probe-agent/analysis/registry/rdap/rows.ts";
 import { ok, type Outcome } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/whois/number-resource.ts";
-import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/whois/servers.ts";
+import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/registry/whois/number-resource.ts";
+import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/registry/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";

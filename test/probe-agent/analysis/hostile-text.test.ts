@@ -10,10 +10,10 @@ import { styleReferences } from "#probe-agent/analysis/page-resources/style-refe
 import { parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
-import { emailIn } from "#probe-agent/analysis/whois/email.ts";
-import { hasNear } from "#probe-agent/analysis/whois/near.ts";
-import { withoutNote } from "#probe-agent/analysis/whois/note.ts";
-import { parseNumberWhois } from "#probe-agent/analysis/whois/number-resource.ts";
+import { emailIn } from "#probe-agent/analysis/registry/whois/email.ts";
+import { hasNear } from "#probe-agent/analysis/registry/whois/near.ts";
+import { withoutNote } from "#probe-agent/analysis/registry/whois/note.ts";
+import { parseNumberWhois } from "#probe-agent/analysis/registry/whois/number-resource.ts";
 
 /** A WHOIS answer of 256 KB that repeats one line. */
 function whois(line: string): string {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
-import { readWhoisDate } from "#probe-agent/analysis/whois/dates.ts";
+import { readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
 
 const FOLDER = new URL("../../fixtures/whois/", import.meta.url);
 /** What each answer says; a field that is not there is null or empty. */

@@ -1,0 +1,26 @@
+import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
+import { arrayOf, recordOf, textOf } from "#probe-agent/analysis/registry/rdap/json.ts";
+
+/** A name server of a domain (RFC 9083 section 5.2). */
+export interface RdapNameserver {
+  /** Lower-case A-labels, no final dot. */
+  readonly host: string;
+  /** Glue, IPv4 first. */
+  readonly addresses: readonly string[];
+}
+
+const MAX_ADDRESSES = 32;
+const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/** Reads one; null for another object or one without a usable name. `toAscii` turns an IDN into A-labels. */
+export function readNameserver(value: unknown, toAscii: (name: string) => string): RdapNameserver | null {
+  const object = recordOf(value);
+  if (object === null || !["nameserver", undefined].includes(object["objectClassName"] as string | undefined))
+    return null;
+  const stated = textOf(object["ldhName"]) ?? textOf(object["unicodeName"]);
+  const host = stated === null ? "" : toAscii(stated).toLowerCase().replace(/\.$/, "");
+  if (host.length > 253 || !HOST.test(host)) return null;
+  const addresses = recordOf(object["ipAddresses"]);
+  const usable = [...arrayOf(addresses?.["v4"], MAX_ADDRESSES), ...arrayOf(addresses?.["v6"], MAX_ADDRESSES)];
+  return { host, addresses: usable.filter((ip) => typeof ip === "string" && readIp(ip) !== null) as string[] };
+}

@@ -1,0 +1,62 @@
+import { readIpNetwork, type RdapFinding } from "#probe-agent/analysis/registry/rdap.ts";
+import { readAutnum, type RdapAutnum } from "#probe-agent/analysis/registry/rdap/autnum.ts";
+import { readDomain, type RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
+
+/** What a registry is asked about (RFC 9082 section 3.1); names in lower-case A-labels. */
+export type RdapSubject =
+  | { readonly kind: "domain"; readonly name: string }
+  | { readonly kind: "ip"; readonly ip: string }
+  | { readonly kind: "autnum"; readonly asn: number };
+
+/** What a registry's answer about each kind of subject says; null: it is no registration of the subject. */
+export interface RdapFindings {
+  readonly domain: RdapDomain | null;
+  readonly ip: RdapFinding | null;
+  readonly autnum: RdapAutnum | null;
+}
+
+/** A registry's answer and the subject it was asked about. */
+export interface RdapInput {
+  readonly text: string;
+  readonly subject: RdapSubject;
+}
+
+/** An answer read. */
+export type RdapReading =
+  | {
+      readonly isJson: true;
+      readonly finding: RdapFindings[keyof RdapFindings];
+      /** The document written again; null where it is nested too deep for that. */
+      readonly raw: string | null;
+    }
+  | { readonly isJson: false };
+
+/** Reads a registry's answer about a domain, an address or an AS number. */
+export function readRegistration({ text, subject }: RdapInput): RdapReading {
+  let value: unknown;
+  try {
+    value = JSON.parse(text) as unknown;
+  } catch {
+    return { isJson: false };
+  }
+  return { isJson: true, finding: findingOf(value, subject), raw: rawOf(value) };
+}
+
+function findingOf(value: unknown, subject: RdapSubject): RdapFindings[keyof RdapFindings] {
+  switch (subject.kind) {
+    case "domain":
+      return readDomain(value, subject.name);
+    case "ip":
+      return readIpNetwork(value, subject.ip);
+    default:
+      return readAutnum(value, subject.asn);
+  }
+}
+
+function rawOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,181 @@
+import {
+  readStampedChange,
+  readWhoisDate,
+  type StampedChange,
+  type WhoisDate,
+} from "#probe-agent/analysis/registry/whois/dates.ts";
+import { KEYS } from "#probe-agent/analysis/registry/whois/keys.ts";
+import type { WhoisEntry } from "#probe-agent/analysis/registry/whois/lines.ts";
+import type { NameState, RegistryFormat } from "#probe-agent/analysis/registry/whois/registries.ts";
+import { stateOfStatus } from "#probe-agent/analysis/registry/whois/verdict.ts";
+
+/** Blocks about people and companies: what is dated or named there is not the domain. */
+const OTHERS = /^(?:contact|registrar|registrant|holder|reseller|owner|abuse)|(?:admin|tech|billing|contact|person)/;
+
+const SERVER_KEY =
+  /^(?:(?:primary|secondary|domain) )?(?:(?:name ?servers?|nserver|dns(?: servers?)?|ns|host ?name|ネームサーバ)(?: (?:name|hostname|information))?|(?:primary|secondary|domain) server|servers)(?: in (?:the )?listed order)?(?: ?\d{1,2})?$|^ns name \d\d$/;
+const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.?$/i;
+/** "example.pt NS ns1.example.net.", as in a zone file. */
+const ZONE_LINE = /^\S+\s+NS\s+(\S+)$/i;
+const MAX_LIST = 64;
+
+/** Looks fields up among the entries of an answer. */
+export class WhoisFields {
+  readonly #byKey = new Map<string, WhoisEntry[]>();
+  readonly #entries: readonly WhoisEntry[];
+  readonly #server: string;
+  readonly #format: RegistryFormat | null;
+
+  /** `server`, or for one without a name that of the object: decides dates such as 03/04/2024. */
+  constructor(entries: readonly WhoisEntry[], server: string, format: RegistryFormat | null = null) {
+    this.#entries = entries;
+    this.#server = server;
+    this.#format = format;
+    for (const entry of entries) {
+      const known = this.#byKey.get(entry.key);
+      if (known === undefined) this.#byKey.set(entry.key, [entry]);
+      else known.push(entry);
+    }
+  }
+
+  /** All entries of the keys, key by key. */
+  of(keys: readonly string[]): readonly WhoisEntry[] {
+    return keys.flatMap((key) => this.#byKey.get(key) ?? []);
+  }
+
+  /** The first value under any of the keys, `within` a block where one is named. */
+  first(keys: readonly string[], within?: RegExp): string | null {
+    const entries = this.of(keys).filter(({ section }) => within === undefined || within.test(section));
+    return entries.find(({ values }) => values.length > 0)?.values[0] ?? null;
+  }
+
+  /** Whether the registry prints IANA's number behind a registrar's name. */
+  hasIanaBehindName(): boolean {
+    return this.#format?.ianaBehindName === true;
+  }
+
+  /** Those of a block that is about others than the domain left out. */
+  own(keys: readonly string[]): readonly WhoisEntry[] {
+    return this.of(keys).filter(({ section }) => !OTHERS.test(section));
+  }
+
+  /** Whether a block with this heading has any line. */
+  hasBlock(heading: string): boolean {
+    return this.#entries.some(
+      ({ key, section, values }) => (key === heading || section === heading) && values.length > 0,
+    );
+  }
+
+  /** The name the answer is about, lower case, without final dot. */
+  domain(): string | null {
+    const stated = this.first(KEYS.domain) ?? this.first(["name"], /^domain$/);
+    const [, name = null] = /^([^\s,;]{1,255}?)\.?(?:[\s,;]|$)/.exec(stated ?? "") ?? [];
+    return name === null ? null : name.toLowerCase();
+  }
+
+  date(which: "created" | "updated" | "expires"): WhoisDate | null {
+    // In the order of the text: the domain comes before its contacts and name servers, which have dates of their own.
+    for (const { key, section, values } of this.#entries) {
+      const counts = KEYS[which].includes(key) && (!OTHERS.test(section) || /\bdate$/.test(key));
+      const date = counts ? readWhoisDate(values[0] ?? "", this.#server) : null;
+      if (date !== null) return date;
+    }
+    return this.#loggedDate(which) ?? (which === "expires" ? this.#endInStatus() : null);
+  }
+
+  /** From lines that name who made a change and when. The registration may be among them, told by its note. */
+  #loggedDate(which: "created" | "updated" | "expires"): WhoisDate | null {
+    if (which === "expires") return null;
+    const log = (keys: readonly string[]) =>
+      this.own(keys).flatMap(({ values }) => readStampedChange(values[0] ?? "") ?? []);
+    const isRegistration = ({ note }: StampedChange) => note !== "" && note === this.#format?.createdNote;
+    const changes = log(KEYS.updated);
+    const dates =
+      which === "created"
+        ? [...log(KEYS.created), ...changes.filter(isRegistration)].map(({ iso }) => iso)
+        : changes.flatMap((change) => (isRegistration(change) ? [] : [change.iso])).toSorted();
+    const date = which === "created" ? dates[0] : dates.at(-1);
+    return date === undefined ? null : { iso: date, before: false };
+  }
+
+  /** A registry may state the end within the status, e.g. "OK-UNTIL 20300903121852". */
+  #endInStatus(): WhoisDate | null {
+    const until = this.#format?.until;
+    if (until === undefined) return null;
+    const stated = this.own([...KEYS.status, "state"]).flatMap(({ values }) => until.exec(values[0] ?? "")?.[1] ?? []);
+    return readWhoisDate(stated[0] ?? "", this.#server);
+  }
+
+  /** Status words as printed, without the URL that explains them. */
+  statuses(): string[] {
+    const own = ({ section }: WhoisEntry) => !OTHERS.test(section) && !/name ?server/.test(section);
+    const stated = this.#entries.filter((entry) => KEYS.status.includes(entry.key) && own(entry));
+    const entries = [
+      ...(stated.length > 0 ? stated : this.of(["state"]).filter(own)),
+      ...this.of(["lock status"]),
+      ...this.of(["flags"]).filter(({ section }) => section === "flags" || section === ""),
+    ];
+    const words = new Map<string, string>();
+    const note = this.#format?.statusNote;
+    for (const word of entries.flatMap(({ values }) => values.flatMap((value) => statusWords(value, note)))) {
+      if (!words.has(word.toLowerCase()) && words.size < MAX_LIST) words.set(word.toLowerCase(), word);
+    }
+    return [...words.values()];
+  }
+
+  /** What the answer states of a name that nobody holds, in a status or in the registry's own field. */
+  state(): NameState | null {
+    const query = this.first(["query status"]);
+    const { states = {}, stateLabel } = this.#format ?? {};
+    const words = [...this.statuses(), ...(query === null ? [] : [query])];
+    const own = stateLabel === undefined ? words : this.of([stateLabel]).flatMap(({ values }) => values.slice(0, 1));
+    for (const word of own) {
+      const state = Object.hasOwn(states, word.toLowerCase()) ? states[word.toLowerCase()] : undefined;
+      if (state !== undefined) return state;
+    }
+    return words.map(stateOfStatus).find((state) => state !== null) ?? null;
+  }
+
+  /** Lower case, no final dot, no address. */
+  nameservers(): string[] {
+    const domain = this.domain();
+    const found = new Set<string>();
+    for (const { key, section, values } of this.#entries) {
+      if (!SERVER_KEY.test(key) && !(SERVER_KEY.test(section) && key === "name")) continue;
+      for (const [index, value] of values.entries()) {
+        // Beside the key there may be several; below it each line begins with one.
+        const hosts = ZONE_LINE.exec(value)?.[1] ?? value;
+        for (const token of hosts.split(/[\s,;()[\]]+/, index === 0 ? 40 : 1)) {
+          const host = token.toLowerCase().replace(/\.$/, "");
+          const isItself = key === "dns" && host === domain; // .dk prints the Unicode name under this key
+          const isHost = HOST_NAME.test(token) && !isItself && host !== this.#format?.empty;
+          if (isHost && found.size < MAX_LIST) found.add(host);
+        }
+      }
+    }
+    return [...found];
+  }
+
+  registryId(): string | null {
+    return this.first(KEYS.registryId);
+  }
+
+  /** Where the server says that somebody else knows more, as it says so. */
+  referral(): string | null {
+    return this.first(KEYS.referral);
+  }
+}
+
+function statusWords(text: string, note = ""): string[] {
+  const end = note === "" ? -1 : `${text} `.indexOf(`${note} `);
+  const value = end === -1 ? text : text.slice(0, end);
+  const pieces = value.split(/\(?https?:\/\/[^\s)]*\)?/i);
+  const bare = pieces
+    .map((piece, index) => (index < pieces.length - 1 ? piece.trimEnd() : piece))
+    .join("")
+    .replace(/#\d+$/, "")
+    .trim();
+  // .ru: "REGISTERED, DELEGATED, VERIFIED"
+  const parts = /^[\w -]{1,40}(?:, [\w -]{1,40})+$/.test(bare) ? bare.split(", ") : [bare];
+  return parts.filter((part) => part !== "" && part.length <= 120);
+}

@@ -1,0 +1,169 @@
+import { withoutTrailing } from "#shared/trailing.ts";
+import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
+
+/** One field of a WHOIS answer, with the lines that belong to it. */
+export interface WhoisEntry {
+  /** Lower case, words divided by one space: "Last-Update....:" is "last update". */
+  readonly key: string;
+  /** Key of the block it stands in, empty outside of blocks; "contact" in objects about people. */
+  readonly section: string;
+  /** The value beside the key and the lines under it that have no key of their own, none of them blank. */
+  readonly values: readonly string[];
+}
+
+/** A WHOIS answer taken apart. */
+export interface WhoisText {
+  readonly entries: readonly WhoisEntry[];
+  /** Every line that is not blank, comment marks removed, without those about people and addresses: what is said in words. */
+  readonly prose: readonly string[];
+}
+
+// An answer of 256 KB in lines of one character has that many; registrations have a few hundred.
+const MAX_LINES = 5_000;
+const MAX_LINE = 1_000;
+const MAX_VALUES = 64;
+
+/** [Key] of JPRS, which numbers the fields of some kinds of domain ("p. [Name Server]"). */
+const BRACKETED = /^(?:[a-z]\. ?)?\[([^\]]{1,60})\]/;
+/**
+ * What registries say without a colon: "Record expires on 2025-01-02", "Record expires on Sun Mar 30 23:59:00 2031",
+ * "Registered on 01st January 2000 at ...", "Domain EXAMPLE.KG (ACTIVE)".
+ */
+const SPOKEN =
+  /^(record (?:created|expires|last updated) on|registered on)\s+((?:\d|(?:mon|tue|wed|thu|fri|sat|sun)\b).*)$/i;
+const SPOKEN_DOMAIN = /^domain\s+([a-z0-9][a-z0-9.-]{0,252}\.[a-z0-9-]{2,63})(?:\s+\(([a-z ,-]{1,100})\))?$/i;
+/** "Registrar#. . . . cerist" of JWhoisServer. */
+const DOTTED = /^([^#:]{1,60})#( ?\. ?\..*)$/;
+/** A heading that needs no colon. */
+const HEADINGS =
+  /^(?:(?:primary |secondary )?name ?servers?(?: information)?|registrar|registrant|holder|dnssec|organization using domain name|(?:admin|tech)(?:nical|inistrative)? contacts?)$/i;
+/** The first field of an object about people or bodies, in registries that answer in objects (RFC 2622 section 2). */
+const CONTACT_OBJECTS =
+  /^(?:nic hdl(?: br)?|nic handle|contact id|person|personname|role|contact|organi[sz]ation|irt|mntner)$/;
+/** Fields and blocks about people: what their lines say ("NOT AVAILABLE") is not said of the domain. */
+const ABOUT_PEOPLE =
+  /^(?:contact|registrant|holder|reseller|owner|abuse|titular|(?:street |postal )?address|street|city|state|province|country|postal code|phone|telephone|tel|fax|e ?mail|organi[sz]ation|company|descr)\b|(?:admin|tech|billing|contact|person)/;
+const HOST_FIRST = /^[a-z0-9_](?:[a-z0-9_-]{0,62}\.)+[a-z0-9-]{2,63}\.?(?:[\s,([]|$)/i;
+const NAME_SERVERS = /^(?:(?:primary|secondary|domain) )?(?:name ?servers?|nserver|servers?|dns)\b/;
+
+interface Open extends WhoisEntry {
+  readonly values: string[];
+}
+
+/** Reads "key: value" in all its forms: dotted, bracketed, indented under headings, in blocks and in objects. */
+export function readWhoisLines(text: string): WhoisText {
+  const reader = new LineReader();
+  for (const raw of text.split(/\r\n|\n|\r/, MAX_LINES)) {
+    const line = raw
+      .slice(0, MAX_LINE)
+      .replaceAll("\t", "        ")
+      .replaceAll(/\p{Cc}/gu, " ");
+    reader.read(line);
+  }
+  return reader;
+}
+
+class LineReader implements WhoisText {
+  readonly entries: Open[] = [];
+  readonly prose: string[] = [];
+  #current: Open | null = null;
+  /** The heading above; a bare one has its lines at any depth and ends at a blank line. */
+  #heading: { readonly key: string; readonly indent: number; readonly bare: boolean } | null = null;
+  /** What kind of object the lines since the last blank one are. */
+  #object = "";
+  #objects = 0;
+  #afterBlank = true;
+
+  read(line: string): void {
+    const said = line.trim();
+    if (said === "") return this.#blank();
+    if (/^(?:[%#;]|>>>|--)/.test(said)) {
+      this.prose.push(said.replace(/^[%#;>\s-]+/, ""));
+      return;
+    }
+    const bare = said.replace(/^(?:\*+\s*|-\s+)/, "");
+    const indent = line.length - line.trimStart().length;
+    const current = this.#current;
+    const field = fieldOf(bare, NAME_SERVERS.test(current?.key ?? ""));
+    const [, domain, status] = SPOKEN_DOMAIN.exec(bare) ?? [];
+    if (domain !== undefined) {
+      this.#add("domain", domain, indent);
+      if (status !== undefined) this.#add("status", status, indent);
+    } else if (field !== null) {
+      if (field.bracketed === true) this.#heading = null;
+      this.#add(field.key, field.value, indent);
+      const isBare = bare !== said || HEADINGS.test(field.key) || field.key === "domain" || field.bracketed === true;
+      if (field.value === "") this.#heading = { key: field.key, indent, bare: isBare };
+    } else if (HEADINGS.test(inEnglish(bare)) && (current === null || current.values.length > 0)) {
+      this.#add(normal(bare), "", indent);
+      this.#heading = { key: normal(bare), indent, bare: true };
+    } else if (current !== null && current.values.length < MAX_VALUES) current.values.push(bare);
+    if (!isAboutPeople(this.#current)) this.prose.push(bare);
+    this.#afterBlank = false;
+  }
+
+  #blank(): void {
+    this.#afterBlank = true;
+    // A heading may stand apart from its lines, though not from fields at its own depth; one that has some ends here.
+    const waits = this.#heading !== null && this.#current?.values.length === 0;
+    this.#heading = waits && this.#heading !== null ? { ...this.#heading, bare: false } : null;
+    if (!waits) this.#current = null;
+  }
+
+  #add(key: string, value: string, indent: number): void {
+    if (this.#afterBlank) {
+      this.#objects += 1;
+      const isRegistrar = this.#objects > 1 && key === "registrar";
+      this.#object = CONTACT_OBJECTS.test(key) ? "contact" : isRegistrar ? "registrar" : "";
+    }
+    if (this.#heading !== null && !this.#heading.bare && indent <= this.#heading.indent) this.#heading = null;
+    this.#current = { key, section: this.#heading?.key ?? this.#object, values: value === "" ? [] : [value] };
+    this.entries.push(this.#current);
+  }
+}
+
+function isAboutPeople(entry: WhoisEntry | null): boolean {
+  return entry !== null && (ABOUT_PEOPLE.test(entry.section) || ABOUT_PEOPLE.test(entry.key));
+}
+
+interface Field {
+  readonly key: string;
+  readonly value: string;
+  /** "[Key] value"; without a value it is the heading of the lines up to the next such key or blank line. */
+  readonly bracketed?: true;
+}
+
+function fieldOf(line: string, among: boolean): Field | null {
+  const [head = "", bracketed] = BRACKETED.exec(line) ?? [];
+  if (bracketed !== undefined)
+    return { key: normal(bracketed), value: line.slice(head.length).trim(), bracketed: true };
+  const [, spoken, on = ""] = SPOKEN.exec(line) ?? [];
+  if (spoken !== undefined) return { key: normal(spoken), value: on };
+  const [, dotted, stated = ""] = DOTTED.exec(line) ?? [];
+  if (dotted !== undefined) return { key: normal(dotted), value: withoutLeaders(stated) };
+  // "ns1.example.uk 2001:db8::1" is no field.
+  if (among && HOST_FIRST.test(line)) return null;
+  const colon = line.indexOf(":");
+  if (colon < 1 || colon > 70 || line.startsWith("//", colon + 1)) return null;
+  const key = normal(line.slice(0, colon));
+  return /^\p{L}/u.test(key) ? { key, value: withoutLeaders(line.slice(colon + 1)) } : null;
+}
+
+/** "REGISTRAR:.......cerist": the dots before a value are none of it. */
+function withoutLeaders(value: string): string {
+  const leaders = /^(?: ?\.){2,}/.exec(value)?.[0] ?? "";
+  return value.slice(leaders.length).trim();
+}
+
+/** "Nome de domínio / Domain Name": the part after the last such stroke is English. */
+function inEnglish(label: string): string {
+  return label.slice(label.lastIndexOf(" / ") + 1).replace(/^\/ /, "");
+}
+
+function normal(key: string): string {
+  const bare = inEnglish(splitNote(key, "()")?.bare ?? key);
+  return withoutTrailing(bare, (character) => character === "." || character.trim() === "")
+    .replaceAll(/[\s_-]+/g, " ")
+    .trim()
+    .toLowerCase();
+}
