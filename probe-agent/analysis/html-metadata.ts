@@ -1,4 +1,4 @@
-import { documentBase } from "#probe-agent/analysis/html/address.ts";
+import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
 import { readJsonLd, type JsonLdObject } from "#probe-agent/analysis/structured/json-ld.ts";
 import type { Located, StructuredError, StructuredItem } from "#probe-agent/analysis/structured/item.ts";

@@ -1,4 +1,4 @@
-import { parseHttpDate } from "#probe-agent/analysis/http-date.ts";
+import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
 import { REGISTERED } from "#probe-agent/analysis/http-status/registered.ts";
 import { UNREGISTERED } from "#probe-agent/analysis/http-status/unregistered.ts";
 

@@ -1,6 +1,6 @@
 import type { Element } from "domhandler";
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { documentBase, resolveUrl } from "#probe-agent/analysis/html/address.ts";
+import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";

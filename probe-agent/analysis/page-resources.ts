@@ -1,8 +1,8 @@
-import { documentBase, resolveAddress } from "#probe-agent/analysis/html/address.ts";
+import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
-import type { HeaderLink } from "#probe-agent/analysis/link-header.ts";
+import type { HeaderLink } from "#probe-agent/analysis/http/link-header.ts";
 import { destinationType, referencesOf } from "#probe-agent/analysis/page-resources/elements.ts";
 import { countImage, noImages } from "#probe-agent/analysis/page-resources/image-facts.ts";
 import type { Screen } from "#probe-agent/analysis/page-resources/media-query.ts";
@@ -12,7 +12,7 @@ import type {
   PageResource,
   ResourceHint,
 } from "#probe-agent/analysis/page-resources/resource.ts";
-import { isSameSite } from "#probe-agent/analysis/same-site.ts";
+import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 
 /** What the HTML of a page makes a browser load. */
 export interface PageResources {

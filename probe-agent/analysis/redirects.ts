@@ -5,7 +5,7 @@ import { findIssues } from "#probe-agent/analysis/redirects/issues.ts";
 import { hstsOf } from "#probe-agent/analysis/redirects/hsts.ts";
 import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/redirects/chain.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import { siteOf } from "#probe-agent/analysis/same-site.ts";
+import { siteOf } from "#probe-agent/analysis/http/same-site.ts";
 
 type Report = Omit<ResultOf<typeof redirects>, "url" | "failure" | "source" | "observed_at" | "limitations">;
 type HopRow = Report["hops"][number];

@@ -3,7 +3,7 @@ import type { Page } from "#probe-agent/analysis/html.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
 import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
-import { isSameSite } from "#probe-agent/analysis/same-site.ts";
+import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { trackerOf, type TrackerCategory } from "#probe-agent/analysis/trackers/hosts.ts";
 
 /** A tracker's host that a page names. */

@@ -6,8 +6,8 @@ import {
   type RedirectStep,
 } from "#probe-agent/analysis/redirects/chain.ts";
 import type { Landing, LandingRefresh } from "#probe-agent/analysis/redirects/landing.ts";
-import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
-import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DeadEnd } from "#probe-agent/port/http.ts";
 import { readWhatCan, seePage, type PageReading, type SeenPage } from "#probe-agent/sources/page.ts";

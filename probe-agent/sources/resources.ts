@@ -1,4 +1,4 @@
-import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
+import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import {
   MAX_MEASURED,
   type MeasuredResource,

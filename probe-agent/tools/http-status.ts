@@ -1,11 +1,11 @@
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { httpStatus as contract } from "#shared/tools/http-status.ts";
-import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
+import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { describeStatus, retryAfterSeconds } from "#probe-agent/analysis/http-status.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { isRedirectStatus, redirectsByHttp } from "#probe-agent/analysis/redirects/chain.ts";
-import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
+import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { timingReport } from "#probe-agent/analysis/network/request-timing.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";

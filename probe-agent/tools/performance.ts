@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { performance as contract } from "#shared/tools/performance.ts";
-import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
-import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
+import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
+import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { letterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import type { PageResources } from "#probe-agent/analysis/page-resources.ts";

@@ -3,7 +3,7 @@ import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { protocol as contract } from "#shared/tools/protocol.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
+import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Hop } from "#probe-agent/port/http.ts";

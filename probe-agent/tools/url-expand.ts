@@ -4,9 +4,9 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { urlExpand as contract } from "#shared/tools/url-expand.ts";
 import { hopType } from "#probe-agent/analysis/redirects/chain.ts";
 import { siteChanges } from "#probe-agent/analysis/redirects.ts";
-import { shortenerOf } from "#probe-agent/analysis/url/shorteners.ts";
-import { isSameSite } from "#probe-agent/analysis/same-site.ts";
-import { cleanUrl, trackingParams } from "#probe-agent/analysis/url/tracking-params.ts";
+import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
+import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
+import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
 import {
   chainLimitations,
   destinationOf,

@@ -1,7 +1,7 @@
 import type { Page } from "#probe-agent/analysis/html.ts";
-import { resolveAddress, documentBase } from "#probe-agent/analysis/html/address.ts";
+import { resolveAddress, documentBase } from "#probe-agent/analysis/http/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
-import { parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
+import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import type { AiCheckResult } from "#shared/tools/ai-check.ts";
 

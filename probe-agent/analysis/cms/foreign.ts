@@ -1,5 +1,5 @@
 import type { Asset } from "#probe-agent/analysis/cms/assets.ts";
-import { isSameSite } from "#probe-agent/analysis/same-site.ts";
+import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
 
 /** Confidence of a system that shows in nothing but pictures of other sites, percent. */

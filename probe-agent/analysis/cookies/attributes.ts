@@ -1,4 +1,4 @@
-import { parseCookieDate } from "#probe-agent/analysis/cookies/date.ts";
+import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
 
 /** SameSite as sent; null where absent or of another value (browsers then apply their default, mostly Lax). */
 export type SameSite = "strict" | "lax" | "none";

@@ -3,7 +3,7 @@ import { cookieIssues, gradeCookies, type CookieGrade, type CookieIssue } from "
 import { cookiePurpose } from "#probe-agent/analysis/cookies/purpose.ts";
 import type { RejectedReason } from "#probe-agent/analysis/cookies/rejection.ts";
 import { knownCookie, type CookiePurpose } from "#probe-agent/analysis/cookies/vendors.ts";
-import { isSameSite } from "#probe-agent/analysis/same-site.ts";
+import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 
 /** A response of the chain that led to the page. */

@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { siteOf } from "#probe-agent/analysis/same-site.ts";
+import { siteOf } from "#probe-agent/analysis/http/same-site.ts";
 
 /** What an origin tries out. */
 export type OriginKind =

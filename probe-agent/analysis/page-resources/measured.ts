@@ -1,4 +1,4 @@
-import type { CacheReport } from "#probe-agent/analysis/cache-report.ts";
+import type { CacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import type { PageResource } from "#probe-agent/analysis/page-resources/resource.ts";
 
 /** A resource as the network gave it. */

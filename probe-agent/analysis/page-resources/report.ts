@@ -1,5 +1,5 @@
 import { readHtml } from "#probe-agent/analysis/html.ts";
-import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
+import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { findResources } from "#probe-agent/analysis/page-resources.ts";
 import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";

@@ -5,7 +5,7 @@ import {
   type RedirectStep,
 } from "#probe-agent/analysis/redirects/chain.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import { isSameSite } from "#probe-agent/analysis/same-site.ts";
+import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 
 /** A finding about a chain. */
 export interface RedirectIssue {

@@ -1,11 +1,11 @@
 import { locateData } from "#probe-agent/analysis/html-metadata.ts";
-import { documentBase } from "#probe-agent/analysis/html/address.ts";
+import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
-import { isLanguageTag } from "#probe-agent/analysis/language-tag.ts";
+import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { readContent } from "#probe-agent/analysis/seo/content.ts";
 import { judgeCanonical } from "#probe-agent/analysis/seo/canonical.ts";
 import { headerDirectives, metaDirectives } from "#probe-agent/analysis/seo/directives.ts";

@@ -1,5 +1,5 @@
 import { isAbsolute, type PageReferences } from "#probe-agent/analysis/seo/references.ts";
-import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 
 /** Which address of a page search engines are told to show. */

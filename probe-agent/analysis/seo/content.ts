@@ -1,5 +1,5 @@
 import type { Element } from "domhandler";
-import { documentBase, resolveUrl } from "#probe-agent/analysis/html/address.ts";
+import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts";
 import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
 import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
@@ -8,7 +8,7 @@ import type { Page } from "#probe-agent/analysis/html.ts";
 import { hiddenElements } from "#probe-agent/analysis/seo/hidden.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
-import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
 /** A heading as listed. */
 export interface Heading {

@@ -1,7 +1,7 @@
-import { parseCookieDate } from "#probe-agent/analysis/cookies/date.ts";
+import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
 import type { PageFacts } from "#probe-agent/analysis/html/page.ts";
 import { OBSOLETE_ZONES } from "#probe-agent/analysis/text/obsolete-zones.ts";
-import { parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
+import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 

@@ -1,7 +1,7 @@
-import { isLanguageTag } from "#probe-agent/analysis/language-tag.ts";
+import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { isAbsolute, type PageReference, type PageReferences } from "#probe-agent/analysis/seo/references.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
-import { withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
 /** One version of the page in another language. */
 export interface LanguageVersion {

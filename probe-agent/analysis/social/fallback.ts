@@ -1,4 +1,4 @@
-import { resolveAddress } from "#probe-agent/analysis/html/address.ts";
+import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, INERT_ELEMENTS, metaContent } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";

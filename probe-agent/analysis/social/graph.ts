@@ -1,4 +1,4 @@
-import { resolveAddress } from "#probe-agent/analysis/html/address.ts";
+import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import type { Property } from "#probe-agent/analysis/structured/open-graph.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 

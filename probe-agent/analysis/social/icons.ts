@@ -1,4 +1,4 @@
-import { resolveAddress } from "#probe-agent/analysis/html/address.ts";
+import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import type { PageFacts } from "#probe-agent/analysis/html/page.ts";
 
 /** The icon a page declares, resolved; null without one (browsers then ask for /favicon.ico). */

@@ -1,4 +1,4 @@
-import { documentBase } from "#probe-agent/analysis/html/address.ts";
+import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
 import { readFallback } from "#probe-agent/analysis/social/fallback.ts";
 import { readGraph } from "#probe-agent/analysis/social/graph.ts";

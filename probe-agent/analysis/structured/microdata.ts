@@ -1,5 +1,5 @@
 import { isTag, type Document, type Element } from "domhandler";
-import { resolveUrl } from "#probe-agent/analysis/html/address.ts";
+import { resolveUrl } from "#probe-agent/analysis/http/address.ts";
 import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import {

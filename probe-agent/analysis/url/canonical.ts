@@ -1,9 +1,9 @@
-import { documentBase } from "#probe-agent/analysis/html/address.ts";
+import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
 import type { Page } from "#probe-agent/analysis/html.ts";
-import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
+import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
-import { webUrl, withoutFragment } from "#probe-agent/analysis/url/web-url.ts";
+import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
 /** The address a page wants to be known by (RFC 6596). */
 export interface Canonical {

@@ -1,7 +1,7 @@
 import { isBlockedPort } from "#shared/egress/ports.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
-import type { AlternativeService } from "#probe-agent/analysis/alt-svc.ts";
+import type { AlternativeService } from "#probe-agent/analysis/http/alt-svc.ts";
 import { quicVersionName } from "#probe-agent/analysis/network/quic-versions.ts";
 import type { ServiceBinding } from "#probe-agent/analysis/dns/service-binding.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";

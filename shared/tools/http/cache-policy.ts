@@ -10,7 +10,7 @@ const Freshness = record(
   "How long a copy may be served without asking the origin",
 );
 
-/** The shape of an analysis of caching headers (probe-agent/analysis/cache-report.ts). */
+/** The shape of an analysis of caching headers (probe-agent/analysis/http/cache-report.ts). */
 export const CachePolicy = record(
   {
     cache_control: Nullable(text("Cache-Control as sent, at most 1000 characters")),

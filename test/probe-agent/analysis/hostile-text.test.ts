@@ -7,7 +7,7 @@ import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import { srcsetAddresses } from "#probe-agent/analysis/mixed-content/references.ts";
 import { styleReferences } from "#probe-agent/analysis/page-resources/style-references.ts";
-import { parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
+import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
 import { emailIn } from "#probe-agent/analysis/registry/whois/email.ts";

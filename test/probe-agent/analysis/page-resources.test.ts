@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html.ts";
-import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
+import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { findResources } from "#probe-agent/analysis/page-resources.ts";
 
 const PAGE = "https://www.example.co.uk/dir/page?x=1";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanUrl, trackingParams } from "#probe-agent/analysis/url/tracking-params.ts";
+import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
 
 const clean = (url: string): string => cleanUrl(new URL(url));
 const names = (url: string): string[] => trackingParams(new URL(url)).map(({ name }) => name);

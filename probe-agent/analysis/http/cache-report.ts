@@ -1,5 +1,5 @@
-import { parseCacheControl, type CacheControl } from "#probe-agent/analysis/cache-control.ts";
-import { parseHttpDate } from "#probe-agent/analysis/http-date.ts";
+import { parseCacheControl, type CacheControl } from "#probe-agent/analysis/http/cache-control.ts";
+import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
 import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 
 /** Where the length of a response's life comes from, the strongest first (RFC 9111 section 4.2.1). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseAltSvc } from "#probe-agent/analysis/alt-svc.ts";
+import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 
 function rows(...values: string[]): string[] {
   return (parseAltSvc(values)?.services ?? []).map(

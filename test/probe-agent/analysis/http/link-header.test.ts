@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseLinkHeader } from "#probe-agent/analysis/link-header.ts";
+import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 
 describe("Link (RFC 8288 section 3.5)", () => {
   it.each([

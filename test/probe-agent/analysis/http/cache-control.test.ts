@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isUsable, parseCacheControl } from "#probe-agent/analysis/cache-control.ts";
+import { isUsable, parseCacheControl } from "#probe-agent/analysis/http/cache-control.ts";
 
 const parse = (...values: string[]) => parseCacheControl(values);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseRefresh } from "#probe-agent/analysis/refresh.ts";
+import { parseRefresh } from "#probe-agent/analysis/http/refresh.ts";
 
 /** The browsers' own cases are those of the web platform tests for http-equiv=refresh. */
 describe("a refresh (WHATWG HTML, shared declarative refresh steps)", () => {

@@ -1,4 +1,4 @@
-import { HeaderScanner } from "#probe-agent/analysis/header-scanner.ts";
+import { HeaderScanner } from "#probe-agent/analysis/http/header-scanner.ts";
 
 /** A link as a Link header field says it (RFC 8288 section 3). */
 export interface HeaderLink {

@@ -1,4 +1,4 @@
-import { HeaderScanner } from "#probe-agent/analysis/header-scanner.ts";
+import { HeaderScanner } from "#probe-agent/analysis/http/header-scanner.ts";
 
 /** An alternative service (RFC 7838 section 3). */
 export interface AlternativeService {

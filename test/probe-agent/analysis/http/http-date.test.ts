@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseHttpDate } from "#probe-agent/analysis/http-date.ts";
+import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
 
 const now = new Date("2026-06-01T00:00:00Z");
 const read = (text: string): string | null => parseHttpDate(text, now)?.toISOString() ?? null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/robots-tag.ts";
+import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 
 describe("X-Robots-Tag", () => {
   it.each([

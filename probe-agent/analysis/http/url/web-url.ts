@@ -1,4 +1,4 @@
-import { resolveUrl } from "#probe-agent/analysis/html/address.ts";
+import { resolveUrl } from "#probe-agent/analysis/http/address.ts";
 
 /** Longest URL that is taken from a page, characters; net/http follows no longer Location either. */
 const MAX_URL_CHARS = 8192;

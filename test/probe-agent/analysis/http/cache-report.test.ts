@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cacheReport } from "#probe-agent/analysis/cache-report.ts";
+import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 
 const now = new Date("2026-06-01T00:00:00Z");
 const DATE = ["Date", "Mon, 01 Jun 2026 00:00:00 GMT"] as const;
