@@ -1,4 +1,4 @@
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
 import { isJsonObject } from "#probe-agent/analysis/ai/json-object.ts";
 import { aiPage } from "#probe-agent/analysis/ai/page.ts";
@@ -9,7 +9,7 @@ import { healthReport } from "#probe-agent/analysis/health/report.ts";
 import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
 import { pageResources } from "#probe-agent/analysis/page-resources/report.ts";
-import { onPage, type RawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { onPage, type RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { readRegistration } from "#probe-agent/analysis/registry/rdap/registration.ts";
 import { readLanding } from "#probe-agent/analysis/redirects/landing.ts";
 import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/robots/rules.ts";

@@ -1,5 +1,5 @@
 import { documentBase } from "#probe-agent/analysis/http/address.ts";
-import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
+import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readJsonLd, type JsonLdObject } from "#probe-agent/analysis/structured/json-ld.ts";
 import type { Located, StructuredError, StructuredItem } from "#probe-agent/analysis/structured/item.ts";
 import { readMicrodata, type ItemContents } from "#probe-agent/analysis/structured/microdata.ts";

@@ -4,7 +4,7 @@ import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts"
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { referencesOf, type Reference } from "#probe-agent/analysis/mixed-content/references.ts";
 import { isTrustworthy } from "#probe-agent/analysis/mixed-content/trustworthy.ts";
 

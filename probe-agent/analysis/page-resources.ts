@@ -1,7 +1,7 @@
 import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderLink } from "#probe-agent/analysis/http/link-header.ts";
 import { destinationType, referencesOf } from "#probe-agent/analysis/page-resources/elements.ts";
 import { countImage, noImages } from "#probe-agent/analysis/page-resources/image-facts.ts";

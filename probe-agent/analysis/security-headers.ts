@@ -1,5 +1,5 @@
 import { classifyCsp, cspPasses } from "#probe-agent/analysis/csp/observatory.ts";
-import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
+import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { cookiesVerdict } from "#probe-agent/analysis/security/cookies-test.ts";
 import {

@@ -3,7 +3,7 @@ import { runTest, type Match } from "#probe-agent/analysis/tech/match.ts";
 import type { Pattern } from "#probe-agent/analysis/tech/pattern.ts";
 import { resolveFindings, type Finding } from "#probe-agent/analysis/tech/resolve.ts";
 import type { Rule, TechRules } from "#probe-agent/analysis/tech/rule.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readSubject, type Subject, type TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import { toTechnologies, type Technology } from "#probe-agent/analysis/tech/technology.ts";
 

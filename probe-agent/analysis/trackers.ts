@@ -1,8 +1,8 @@
 import type { Element } from "domhandler";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { trackerOf, type TrackerCategory } from "#probe-agent/analysis/trackers/hosts.ts";
 

@@ -1,7 +1,7 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/analyses.ts";
-import { isHtml } from "#probe-agent/analysis/html.ts";
-import type { PageInput, RawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
+import type { PageInput, RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";

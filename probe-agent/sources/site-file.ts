@@ -1,5 +1,5 @@
 import { bodyBreakOf } from "#shared/tools/http/body.ts";
-import { isHtml } from "#probe-agent/analysis/html.ts";
+import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

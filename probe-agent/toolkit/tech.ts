@@ -1,5 +1,5 @@
 import type { CmsReport } from "#probe-agent/analysis/cms/report.ts";
-import type { RawPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
 

@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
-import type { Canonical } from "#probe-agent/analysis/url/canonical.ts";
+import type { Canonical } from "#probe-agent/analysis/html/canonical.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
 import {
   chainLimitations,

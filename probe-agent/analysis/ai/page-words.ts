@@ -1,4 +1,4 @@
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { resolveAddress, documentBase } from "#probe-agent/analysis/http/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";

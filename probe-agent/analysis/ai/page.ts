@@ -10,8 +10,8 @@ import { semanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
 import { locateData } from "#probe-agent/analysis/html-metadata.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { readEntities } from "#probe-agent/analysis/structured/entity.ts";
 
 const MAX_TYPES = 50;

@@ -1,5 +1,5 @@
 import { isTag, type Element } from "domhandler";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";

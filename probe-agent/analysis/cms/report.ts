@@ -1,6 +1,6 @@
 import { listAssets, type Asset } from "#probe-agent/analysis/cms/assets.ts";
 import { shopifyTheme } from "#probe-agent/analysis/cms/parts.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 
 /** What a page shows of its system beside its technologies. */
 export interface CmsReport {

@@ -4,7 +4,7 @@ import { deliveredPolicies } from "#probe-agent/analysis/csp/delivery.ts";
 import { orderFindings } from "#probe-agent/analysis/csp/finding.ts";
 import { reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/csp/reporting.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 
 /** Octets of JSON for each list of addresses and groups. */

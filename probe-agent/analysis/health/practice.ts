@@ -6,7 +6,7 @@ import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { isDeclared } from "#probe-agent/analysis/html/charset.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { findMixedContent } from "#probe-agent/analysis/mixed-content.ts";
 import { cookiesVerdict } from "#probe-agent/analysis/security/cookies-test.ts";

@@ -1,6 +1,6 @@
 import { scoreHealth, type HealthScore } from "#probe-agent/analysis/health/score.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 
 /** What is known of a site beside the page itself. */
 export type HealthFacts = Omit<HealthSnapshot, "finalUrl" | "status" | "headers" | "page" | "unread">;

@@ -1,5 +1,5 @@
 import type { SuiteFacts } from "#probe-agent/analysis/health/ciphers.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 

@@ -1,7 +1,7 @@
 import { isTag, type Element } from "domhandler";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 
 /** A link element that says something of the page as a whole, rel=canonical or rel=alternate with an address. */
 export interface HeadLink {

@@ -1,9 +1,9 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/csp/delivery.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent, type MixedReference } from "#probe-agent/analysis/mixed-content.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 
 /** Octets of JSON for each list. */
 const LIST_BYTES = 55_000;

@@ -1,12 +1,12 @@
 import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, metaPragmas } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import type { FoundRefresh } from "#probe-agent/analysis/redirects/chain.ts";
 import { parseRefresh, type Refresh } from "#probe-agent/analysis/http/refresh.ts";
 import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
-import { readCanonical, type Canonical } from "#probe-agent/analysis/url/canonical.ts";
+import { readCanonical, type Canonical } from "#probe-agent/analysis/html/canonical.ts";
 import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
 /** A refresh with its target as text. */

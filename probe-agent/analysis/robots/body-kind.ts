@@ -1,4 +1,4 @@
-import { isHtml } from "#probe-agent/analysis/html.ts";
+import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 
 /** What came in the place of a robots.txt; null for plain text. */
 export type ForeignBody = "HTML" | "XML" | "JSON" | "UTF-16";

@@ -1,5 +1,5 @@
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
 
 /** What one test found, before points. */

@@ -1,6 +1,6 @@
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
-import type { ReadPage } from "#probe-agent/analysis/pages/reading.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
 import { GUIDE } from "#probe-agent/analysis/security/guides.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";

@@ -4,7 +4,7 @@ import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { readContent } from "#probe-agent/analysis/seo/content.ts";
 import { judgeCanonical } from "#probe-agent/analysis/seo/canonical.ts";

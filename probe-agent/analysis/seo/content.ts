@@ -4,7 +4,7 @@ import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/
 import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { hiddenElements } from "#probe-agent/analysis/seo/hidden.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";

@@ -1,6 +1,6 @@
 import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts";
 import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 

@@ -1,7 +1,7 @@
 import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, INERT_ELEMENTS, metaContent } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { faviconOf } from "#probe-agent/analysis/social/icons.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";
 

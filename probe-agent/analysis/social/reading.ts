@@ -1,5 +1,5 @@
 import { documentBase } from "#probe-agent/analysis/http/address.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readFallback } from "#probe-agent/analysis/social/fallback.ts";
 import { readGraph } from "#probe-agent/analysis/social/graph.ts";
 import { readXCard } from "#probe-agent/analysis/social/x-card.ts";

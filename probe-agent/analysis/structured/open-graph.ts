@@ -1,7 +1,7 @@
 import type { Element } from "domhandler";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, isInside } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 
 /** A property and its content. */
 export type Property = readonly [name: string, content: string];

@@ -1,7 +1,7 @@
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
 import { locateData } from "#probe-agent/analysis/html-metadata.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
-import type { Page } from "#probe-agent/analysis/html.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities, type Entity, type TopEntity } from "#probe-agent/analysis/structured/entity.ts";
 import { excerpt, storable } from "#probe-agent/analysis/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/structured/open-graph.ts";

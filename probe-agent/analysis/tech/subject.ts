@@ -1,5 +1,5 @@
 import { isTag, isText, type ChildNode, type Document } from "domhandler";
-import { readHtml, type Page } from "#probe-agent/analysis/html.ts";
+import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import type { MetaTag } from "#probe-agent/analysis/html/page.ts";
 import { readAssets } from "#probe-agent/analysis/tech/asset.ts";

@@ -1,5 +1,5 @@
 import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
-import { readRawPage } from "#probe-agent/analysis/pages/reading.ts";
+import { readRawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { detectWatched } from "#probe-agent/analysis/tech.ts";
 import { compileRules } from "#probe-agent/analysis/tech/compile.ts";
 import type { TechRules } from "#probe-agent/analysis/tech/rule.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { withoutTrailing } from "#shared/trailing.ts";
 import { parseOptOut } from "#shared/opt-out.ts";
 import { isLinkItem } from "#probe-agent/analysis/ai/link-item.ts";
-import { isHtml } from "#probe-agent/analysis/html.ts";
+import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import { srcsetAddresses } from "#probe-agent/analysis/mixed-content/references.ts";

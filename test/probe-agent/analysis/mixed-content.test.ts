@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { readHtml, readPage } from "#probe-agent/analysis/html.ts";
+import { readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent } from "#probe-agent/analysis/mixed-content.ts";
 import { srcsetAddresses } from "#probe-agent/analysis/mixed-content/references.ts";
 

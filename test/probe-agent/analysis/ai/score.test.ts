@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findingsOf, type AiFacts } from "#probe-agent/analysis/ai/findings.ts";
 import { scoreAi } from "#probe-agent/analysis/ai/score.ts";
 import { semanticHtml } from "#probe-agent/analysis/ai/semantics.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { readContent } from "#probe-agent/analysis/seo/content.ts";
 
 const SEMANTIC = semanticHtml(readHtml("<main><article><h1>x</h1><h2>y</h2></article></main>"));

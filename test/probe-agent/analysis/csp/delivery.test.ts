@@ -5,7 +5,7 @@ import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/csp/deli
 import { orderFindings } from "#probe-agent/analysis/csp/finding.ts";
 import { reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/csp/reporting.ts";
 import { jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 
 const META = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">';
 

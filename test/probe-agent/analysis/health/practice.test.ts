@@ -3,7 +3,7 @@ import type { CheckId } from "#probe-agent/analysis/health/checks.ts";
 import { findingsOf } from "#probe-agent/analysis/health/score.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
-import { readHtml, readPage } from "#probe-agent/analysis/html.ts";
+import { readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import { PERFECT } from "#test/probe-agent/analysis/health/snapshots.ts";
 

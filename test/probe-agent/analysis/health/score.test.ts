@@ -4,7 +4,7 @@ import { CHECK_IDS, CHECKS, type CheckId } from "#probe-agent/analysis/health/ch
 import { assemble, findingsOf, gradeCaps, scoreHealth } from "#probe-agent/analysis/health/score.ts";
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 import { BARE, GOOD_HTML, GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/health/snapshots.ts";
 

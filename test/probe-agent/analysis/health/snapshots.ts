@@ -1,6 +1,6 @@
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 
 /** A page with nothing to object to. */
 export const GOOD_HTML =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 
 const LINK = "<link rel=canonical href=/x>";
 

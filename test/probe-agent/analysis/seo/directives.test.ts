@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { headerDirectives, indexBan, metaDirectives } from "#probe-agent/analysis/seo/directives.ts";
 import { languageIssue } from "#probe-agent/analysis/seo/hreflang.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";

@@ -1,4 +1,4 @@
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { readFacts } from "#probe-agent/analysis/seo/audit.ts";
 import { scoreSeo } from "#probe-agent/analysis/seo/score.ts";
 import type { SeoSnapshot } from "#probe-agent/analysis/seo/snapshot.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { locateData } from "#probe-agent/analysis/html-metadata.ts";
-import { readHtml } from "#probe-agent/analysis/html.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities } from "#probe-agent/analysis/structured/entity.ts";
 import { FEATURES } from "#probe-agent/analysis/structured/features.ts";
 import { richResults } from "#probe-agent/analysis/structured/rich-results.ts";

@@ -1,6 +1,6 @@
 import { expect, describe, it } from "vitest";
 import { decodeText, encodingOf } from "#probe-agent/analysis/text/encodings.ts";
-import { readPage } from "#probe-agent/analysis/html.ts";
+import { readPage } from "#probe-agent/analysis/html/read-page.ts";
 
 /** Texts with their octets as CPython 3.11's codecs write them (EUC-KR as cp949, Shift_JIS as cp932, Big5 as HKSCS). */
 const TEXTS: readonly (readonly [encoding: string, text: string, octets: string])[] = [

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { readHtml } from "#probe-agent/analysis/html.ts";
-import { readCanonical } from "#probe-agent/analysis/url/canonical.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
+import { readCanonical } from "#probe-agent/analysis/html/canonical.ts";
 
 const PAGE = "https://example.com/page";
 const LINK = "<link rel=canonical href=https://example.com/other>";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decodePage, pageCharset } from "#probe-agent/analysis/html/charset.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
-import { isHtml, readHtml, readPage } from "#probe-agent/analysis/html.ts";
+import { isHtml, readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1");
 const FIXTURE = readFileSync(new URL("../../fixtures/html/page.html", import.meta.url));

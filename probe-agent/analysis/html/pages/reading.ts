@@ -1,4 +1,4 @@
-import { isHtml, readPage, type Page } from "#probe-agent/analysis/html.ts";
+import { isHtml, readPage, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
 
 /** A page as it came: plain data that can go to another thread. */
