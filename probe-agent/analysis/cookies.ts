@@ -1,5 +1,5 @@
-import { readCookieLine, type SameSite } from "#probe-agent/analysis/cookies/attributes.ts";
-import { scopeCookie, type RejectedReason } from "#probe-agent/analysis/cookies/rejection.ts";
+import { readCookieLine, type SameSite } from "#probe-agent/analysis/web/cookies/attributes.ts";
+import { scopeCookie, type RejectedReason } from "#probe-agent/analysis/web/cookies/rejection.ts";
 
 /** A cookie as a browser would read it from one Set-Cookie line, with everything it says, kept or not. */
 export interface Cookie {

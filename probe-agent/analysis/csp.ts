@@ -1,8 +1,8 @@
-import { effectivePolicy, type EffectivePolicy } from "#probe-agent/analysis/csp/effective.ts";
-import type { CspFinding } from "#probe-agent/analysis/csp/finding.ts";
-import { cspFindings } from "#probe-agent/analysis/csp/findings.ts";
-import { parsePolicies, type Policy, type PolicyText } from "#probe-agent/analysis/csp/parse.ts";
-import { cspAdjustments, isStrict, type CspAdjustment } from "#probe-agent/analysis/csp/score.ts";
+import { effectivePolicy, type EffectivePolicy } from "#probe-agent/analysis/web/csp/effective.ts";
+import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
+import { cspFindings } from "#probe-agent/analysis/web/csp/findings.ts";
+import { parsePolicies, type Policy, type PolicyText } from "#probe-agent/analysis/web/csp/parse.ts";
+import { cspAdjustments, isStrict, type CspAdjustment } from "#probe-agent/analysis/web/csp/score.ts";
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
 /** A policy as plain data. */

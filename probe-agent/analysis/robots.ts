@@ -1,6 +1,6 @@
-import { matchRobots } from "#probe-agent/analysis/robots/match.ts";
-import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
-import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
+import { matchRobots } from "#probe-agent/analysis/web/robots/match.ts";
+import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
+import { robotsPath } from "#probe-agent/analysis/web/robots/path.ts";
 
 /**
  * Whether a robots.txt lets any of `agents` (product tokens, e.g. "Googlebot") fetch `url`, by RFC 9309 with the

@@ -1,7 +1,7 @@
-import { classifyCsp, cspPasses } from "#probe-agent/analysis/csp/observatory.ts";
+import { classifyCsp, cspPasses } from "#probe-agent/analysis/web/csp/observatory.ts";
 import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { metaPragmas } from "#probe-agent/analysis/html/page.ts";
-import { cookiesVerdict } from "#probe-agent/analysis/security/cookies-test.ts";
+import { cookiesVerdict } from "#probe-agent/analysis/web/security/cookies-test.ts";
 import {
   contentTypeOptionsTest,
   corsTest,
@@ -10,12 +10,12 @@ import {
   openerPolicyTest,
   referrerPolicyTest,
   resourcePolicyTest,
-} from "#probe-agent/analysis/security/header-tests.ts";
-import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/security/outcome.ts";
-import { BONUS_FROM, SCORES, securityGrade, type SecurityLetter } from "#probe-agent/analysis/security/scores.ts";
-import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/security/snapshot.ts";
-import { sriTest } from "#probe-agent/analysis/security/sri-test.ts";
-import { hstsTest, redirectionTest } from "#probe-agent/analysis/security/transport-tests.ts";
+} from "#probe-agent/analysis/web/security/header-tests.ts";
+import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
+import { BONUS_FROM, SCORES, securityGrade, type SecurityLetter } from "#probe-agent/analysis/web/security/scores.ts";
+import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { sriTest } from "#probe-agent/analysis/web/security/sri-test.ts";
+import { hstsTest, redirectionTest } from "#probe-agent/analysis/web/security/transport-tests.ts";
 
 /** One test of the grade, in MDN's words. */
 export interface SecurityTest {

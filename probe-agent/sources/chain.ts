@@ -4,8 +4,8 @@ import {
   type ChainEnd,
   type RedirectChain,
   type RedirectStep,
-} from "#probe-agent/analysis/redirects/chain.ts";
-import type { Landing, LandingRefresh } from "#probe-agent/analysis/redirects/landing.ts";
+} from "#probe-agent/analysis/web/redirects/chain.ts";
+import type { Landing, LandingRefresh } from "#probe-agent/analysis/web/redirects/landing.ts";
 import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

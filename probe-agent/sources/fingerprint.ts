@@ -6,7 +6,7 @@ import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/certific
 import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
 import type { CmsReport } from "#probe-agent/analysis/cms/report.ts";
-import { headerValues } from "#probe-agent/analysis/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

@@ -1,4 +1,4 @@
-import { readAvailability, readCaptures, type Capture } from "#probe-agent/analysis/wayback.ts";
+import { readAvailability, readCaptures, type Capture } from "#probe-agent/analysis/web/wayback.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson, type JsonAnswer } from "#probe-agent/sources/json.ts";
 

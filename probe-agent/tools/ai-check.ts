@@ -3,7 +3,7 @@ import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.
 import { findingsOf } from "#probe-agent/analysis/ai/findings.ts";
 import type { LlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/ai/score.ts";
-import type { testBots } from "#probe-agent/analysis/robots/report.ts";
+import type { testBots } from "#probe-agent/analysis/web/robots/report.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";
 import { tryOnSite } from "#probe-agent/sources/site.ts";

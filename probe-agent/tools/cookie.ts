@@ -1,6 +1,6 @@
 import { ok } from "#shared/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie.ts";
-import type { SeenCookie } from "#probe-agent/analysis/cookies/report.ts";
+import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";

@@ -1,8 +1,8 @@
 import { readOrigin } from "#shared/origin.ts";
 import { ok } from "#shared/outcome.ts";
 import { cors as contract } from "#shared/tools/cors.ts";
-import { analyseCors, type CorsReport } from "#probe-agent/analysis/cors.ts";
-import type { CorsExchange } from "#probe-agent/analysis/cors/exchange.ts";
+import { analyseCors, type CorsReport } from "#probe-agent/analysis/web/cors.ts";
+import type { CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";

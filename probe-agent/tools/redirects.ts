@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { redirects as contract } from "#shared/tools/redirects.ts";
-import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/redirects/chain.ts";
-import { redirectReport } from "#probe-agent/analysis/redirects.ts";
+import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { redirectReport } from "#probe-agent/analysis/web/redirects.ts";
 import { failureRow, followChain } from "#probe-agent/sources/chain.ts";
 import { UNREAD } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

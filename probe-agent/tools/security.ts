@@ -5,10 +5,10 @@ import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-headers.ts";
-import { parseHsts } from "#probe-agent/analysis/security/hsts.ts";
-import { headerInventory } from "#probe-agent/analysis/security/inventory.ts";
-import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/security/preload.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/security/snapshot.ts";
+import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
+import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
+import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { isTooComplex } from "#probe-agent/sources/analyse.ts";
 import {

@@ -1,6 +1,6 @@
 import { failed, ok } from "#shared/outcome.ts";
 import { wayback as contract } from "#shared/tools/wayback.ts";
-import { countYears, toSnapshot, type Capture } from "#probe-agent/analysis/wayback.ts";
+import { countYears, toSnapshot, type Capture } from "#probe-agent/analysis/web/wayback.ts";
 import { askAvailability, askIndex, type CaptureIndex, type Told } from "#probe-agent/sources/wayback.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

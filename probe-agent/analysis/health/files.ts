@@ -1,6 +1,6 @@
 import { notApplicable, scored, type Finding } from "#probe-agent/analysis/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
-import { parseSecurityTxt } from "#probe-agent/analysis/security-txt.ts";
+import { parseSecurityTxt } from "#probe-agent/analysis/web/security-txt.ts";
 
 /** What stands beside the page: its well-known files, and its address. */
 export function fileFindings(snapshot: HealthSnapshot): Record<"indexable_robots" | "security_txt" | "ipv6", Finding> {

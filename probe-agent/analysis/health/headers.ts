@@ -1,13 +1,13 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
-import { classifyCsp, type CspClassification, type CspResult } from "#probe-agent/analysis/csp/observatory.ts";
+import { classifyCsp, type CspClassification, type CspResult } from "#probe-agent/analysis/web/csp/observatory.ts";
 import { scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
-import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/security/header-tests.ts";
-import { parseHsts } from "#probe-agent/analysis/security/hsts.ts";
-import { isPermissionsPolicy } from "#probe-agent/analysis/security/permissions-policy.ts";
-import { headerValues, joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
-import { structuredToken } from "#probe-agent/analysis/security/structured-token.ts";
+import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/web/security/header-tests.ts";
+import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
+import { isPermissionsPolicy } from "#probe-agent/analysis/web/security/permissions-policy.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { structuredToken } from "#probe-agent/analysis/web/security/structured-token.ts";
 
 /** A year, seconds: what the preload list asks for. */
 const HSTS_YEAR = 31_536_000;

@@ -1,5 +1,5 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
-import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/csp/delivery.ts";
+import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent, type MixedReference } from "#probe-agent/analysis/mixed-content.ts";

@@ -1,5 +1,5 @@
-import { robotsFaults } from "#probe-agent/analysis/robots/faults.ts";
-import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
+import { robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
+import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import type { SeoFacts } from "#probe-agent/analysis/seo/audit.ts";
 
 /** What a check found; null: it does not apply or could not be told. */

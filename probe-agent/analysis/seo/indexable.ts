@@ -1,7 +1,7 @@
-import { createMatcher } from "#probe-agent/analysis/robots/match.ts";
-import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
-import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
-import { SEARCH_CRAWLERS, verdictFor, type SearchCrawler } from "#probe-agent/analysis/robots/search-crawlers.ts";
+import { createMatcher } from "#probe-agent/analysis/web/robots/match.ts";
+import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
+import { robotsPath } from "#probe-agent/analysis/web/robots/path.ts";
+import { SEARCH_CRAWLERS, verdictFor, type SearchCrawler } from "#probe-agent/analysis/web/robots/search-crawlers.ts";
 import { indexBan, type CrawlerDirectives } from "#probe-agent/analysis/seo/directives.ts";
 import type { SeoBeside, SeoSource } from "#probe-agent/analysis/seo/snapshot.ts";
 import { storable } from "#probe-agent/analysis/structured/excerpt.ts";

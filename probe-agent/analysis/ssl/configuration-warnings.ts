@@ -1,4 +1,4 @@
-import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/security/hsts.ts";
+import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import { GROUPS } from "#probe-agent/analysis/ssl/groups.ts";
 import { strengthOf, suitesOf } from "#probe-agent/analysis/ssl/suites.ts";

@@ -1,4 +1,4 @@
-import { parseHsts, HSTS_SIX_MONTHS } from "#probe-agent/analysis/security/hsts.ts";
+import { parseHsts, HSTS_SIX_MONTHS } from "#probe-agent/analysis/web/security/hsts.ts";
 import type { KeyFacts } from "#probe-agent/analysis/certificate/keys.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 import type { Version } from "#probe-agent/analysis/ssl/hellos.ts";

@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
-import { parseHsts } from "#probe-agent/analysis/security/hsts.ts";
+import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { cipherRows, groupRows } from "#probe-agent/analysis/ssl/ciphers.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
 

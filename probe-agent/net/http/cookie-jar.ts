@@ -1,5 +1,5 @@
 import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
-import { domainMatches } from "#probe-agent/analysis/cookies/rejection.ts";
+import { domainMatches } from "#probe-agent/analysis/web/cookies/rejection.ts";
 
 /**
  * The cookies of one chain of redirects, gone with it. Sites that send visitors round until a cookie comes back would

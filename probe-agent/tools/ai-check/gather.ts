@@ -1,6 +1,6 @@
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
-import { robotsForAi } from "#probe-agent/analysis/robots/rules.ts";
+import { robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";

@@ -1,5 +1,5 @@
-import { PREFLIGHTED, type CorsAnswer, type CorsExchange } from "#probe-agent/analysis/cors/exchange.ts";
-import { probeOrigins } from "#probe-agent/analysis/cors/origins.ts";
+import { PREFLIGHTED, type CorsAnswer, type CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
+import { probeOrigins } from "#probe-agent/analysis/web/cors/origins.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** Requests under way at once, the wait for each, and what is kept back for the answer. */

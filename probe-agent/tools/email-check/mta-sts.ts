@@ -1,5 +1,5 @@
 import { policyNames } from "#probe-agent/analysis/mail/mta-sts.ts";
-import { joinedHeader } from "#probe-agent/analysis/security/snapshot.ts";
+import { joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
 import { shownText } from "#probe-agent/analysis/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";

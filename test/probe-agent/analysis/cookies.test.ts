@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
 import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
-import { cookieIssues, gradeCookies } from "#probe-agent/analysis/cookies/grade.ts";
+import { cookieIssues, gradeCookies } from "#probe-agent/analysis/web/cookies/grade.ts";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
 const URL_HERE = "https://www.example.com/dir/page";

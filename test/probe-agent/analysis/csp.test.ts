@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
-import type { CspFinding } from "#probe-agent/analysis/csp/finding.ts";
-import { meetSources } from "#probe-agent/analysis/csp/sources.ts";
+import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
+import { meetSources } from "#probe-agent/analysis/web/csp/sources.ts";
 
 const STRICT =
   "script-src 'nonce-r4nd0mABC' 'strict-dynamic' https: 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { robotsAllowed } from "#probe-agent/analysis/robots.ts";
-import { parseRobots } from "#probe-agent/analysis/robots/parse.ts";
-import { robotsPath } from "#probe-agent/analysis/robots/path.ts";
+import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
+import { robotsPath } from "#probe-agent/analysis/web/robots/path.ts";
 
 const SITE = "https://example.com";
 

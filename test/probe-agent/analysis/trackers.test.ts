@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cookiePurpose } from "#probe-agent/analysis/cookies/purpose.ts";
-import { knownCookie } from "#probe-agent/analysis/cookies/vendors.ts";
+import { cookiePurpose } from "#probe-agent/analysis/web/cookies/purpose.ts";
+import { knownCookie } from "#probe-agent/analysis/web/cookies/vendors.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { isSameSite, siteOf } from "#probe-agent/analysis/http/same-site.ts";
 import { findTrackers } from "#probe-agent/analysis/trackers.ts";

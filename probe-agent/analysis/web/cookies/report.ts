@@ -1,0 +1,111 @@
+import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
+import { cookieIssues, gradeCookies, type CookieGrade, type CookieIssue } from "#probe-agent/analysis/web/cookies/grade.ts";
+import { cookiePurpose } from "#probe-agent/analysis/web/cookies/purpose.ts";
+import type { RejectedReason } from "#probe-agent/analysis/web/cookies/rejection.ts";
+import { knownCookie, type CookiePurpose } from "#probe-agent/analysis/web/cookies/vendors.ts";
+import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+
+/** A response of the chain that led to the page. */
+export interface CookieHop {
+  readonly url: string;
+  readonly headers: readonly HeaderPair[];
+}
+
+/** A cookie with what is to be said about it. */
+export interface SeenCookie {
+  readonly cookie: Cookie;
+  readonly hopUrl: string;
+  /** Of the same site as the page. */
+  readonly firstParty: boolean;
+  readonly purpose: CookiePurpose;
+  readonly vendor: string | null;
+  /** The prefix its name has, null without one. */
+  readonly prefix: "__Host-" | "__Secure-" | null;
+  readonly prefixValid: boolean;
+  /** The line removes the cookie: its life ends in the past. */
+  readonly deletes: boolean;
+  readonly issues: readonly CookieIssue[];
+}
+
+/** All cookies of a chain, and what they are worth together. */
+export interface CookieReport extends CookieGrade {
+  readonly cookies: readonly SeenCookie[];
+  /** Cookies the grade is made of: the last of each name, domain and path that a browser would store but for its attributes. */
+  readonly graded: number;
+}
+
+/** Dropped for attributes that the grade judges; what is dropped for other reasons never exists. */
+const JUDGED: ReadonlySet<RejectedReason> = new Set<RejectedReason>([
+  "samesite_none_without_secure",
+  "insecure_origin",
+  "partitioned_without_secure",
+  "secure_prefix",
+  "host_prefix",
+  "nameless_prefix",
+  "too_large",
+]);
+
+/** What the HTTP client shows in the place of control characters. */
+const CONTROL = "\uFFFD";
+
+/** What the cookies of a page are read from. */
+export interface CookieInput {
+  readonly hops: readonly CookieHop[];
+  readonly pageUrl: string;
+  readonly now: Date;
+}
+
+/** Reads every Set-Cookie line of a chain, from one plain value. */
+export function readCookies({ hops, pageUrl, now }: CookieInput): CookieReport {
+  return reportCookies(hops, pageUrl, now);
+}
+
+/** Reads every Set-Cookie line of a chain of responses, the page's own last. */
+export function reportCookies(hops: readonly CookieHop[], pageUrl: string, now: Date): CookieReport {
+  const pageHost = new URL(pageUrl).hostname;
+  const cookies = hops.flatMap(({ url, headers }) => {
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+    return headerValues(headers, "set-cookie").flatMap((line) => {
+      const parsed = parseSetCookie(line, url, now);
+      if (parsed === null) return [];
+      const rejected = line.includes(CONTROL) ? "control_character" : parsed.rejected_reason;
+      return [see({ ...parsed, rejected_reason: rejected }, url, host, pageHost, now)];
+    });
+  });
+  const jar = new Map<string, SeenCookie>();
+  for (const seen of cookies) {
+    const { name, domain, path, rejected_reason: rejected } = seen.cookie;
+    if (rejected === null || JUDGED.has(rejected)) jar.set(JSON.stringify([name, domain, path]), seen);
+  }
+  const graded = [...jar.values()].filter((seen) => !seen.deletes);
+  return { cookies, graded: graded.length, ...gradeCookies(graded.map((seen) => seen.issues)) };
+}
+
+function see(cookie: Cookie, hopUrl: string, host: string, pageHost: string, now: Date): SeenCookie {
+  const prefix = prefixOf(cookie.name);
+  return {
+    cookie,
+    hopUrl,
+    firstParty: isSameSite(cookie.domain, pageHost),
+    purpose: cookiePurpose(cookie.name),
+    vendor: knownCookie(cookie.name)?.vendor ?? null,
+    prefix,
+    prefixValid: keepsPrefix(cookie, prefix),
+    deletes: cookie.expires_at !== null && cookie.expires_at.getTime() <= now.getTime(),
+    issues: cookieIssues(cookie, host, now),
+  };
+}
+
+function prefixOf(name: string): SeenCookie["prefix"] {
+  if (/^__host-/i.test(name)) return "__Host-";
+  return /^__secure-/i.test(name) ? "__Secure-" : null;
+}
+
+/** Whether the attributes are what the prefix promises (RFC 6265bis section 4.1.3); true without one. */
+function keepsPrefix({ secure, host_only, path, rejected_reason }: Cookie, prefix: SeenCookie["prefix"]): boolean {
+  if (prefix === null) return true;
+  const kept = secure && rejected_reason !== "insecure_origin" && rejected_reason !== "secure_prefix";
+  if (prefix === "__Secure-") return kept;
+  return kept && host_only && path === "/" && rejected_reason !== "host_prefix";
+}

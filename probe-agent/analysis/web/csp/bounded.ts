@@ -1,0 +1,59 @@
+import type { CspAnalysis, CspPolicyReport } from "#probe-agent/analysis/csp.ts";
+import type { EffectivePolicy } from "#probe-agent/analysis/web/csp/effective.ts";
+import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
+import { fairShares, jsonBytes, leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
+
+/** The parts of an analysis whose size the site decides, cut to fit a result. */
+export interface BoundedCsp {
+  readonly policies: CspPolicyReport[];
+  readonly effective: EffectivePolicy;
+  readonly findings: CspFinding[];
+  readonly bypassHosts: string[];
+  /** Something was left out. */
+  readonly cut: boolean;
+}
+
+/** Octets of JSON for each part; together well below a result's 256 KB. */
+const POLICIES_BYTES = 120_000;
+const EFFECTIVE_BYTES = 40_000;
+const FINDINGS_BYTES = 40_000;
+const HOSTS_BYTES = 5000;
+
+/** Cuts an analysis; `findings` are the analysis' own and any others, in order. */
+export function boundCsp(analysis: CspAnalysis, findings: readonly CspFinding[]): BoundedCsp {
+  const shares = fairShares(analysis.policies.map(jsonBytes), POLICIES_BYTES);
+  const policies = analysis.policies.map((policy, index) => boundPolicy(policy, shares[index] ?? 0));
+  const effective = boundEffective(analysis.effective);
+  const kept = leading(findings, FINDINGS_BYTES);
+  const bypassHosts = leading(analysis.bypass_hosts, HOSTS_BYTES);
+  const cut =
+    kept.length < findings.length ||
+    bypassHosts.length < analysis.bypass_hosts.length ||
+    jsonBytes(policies) < jsonBytes(analysis.policies) ||
+    jsonBytes(effective) < jsonBytes(analysis.effective);
+  return { policies, effective, findings: kept, bypassHosts, cut };
+}
+
+function boundPolicy(policy: CspPolicyReport, maxBytes: number): CspPolicyReport {
+  if (jsonBytes(policy) <= maxBytes) return policy;
+  const half = Math.floor(maxBytes / 2);
+  const named = leading(Object.entries(policy.directives), half);
+  // One directive may be larger than all the room there is.
+  const rest = Object.entries(policy.directives)[named.length];
+  const left = half - jsonBytes(named);
+  const partly =
+    rest === undefined || left < 1000 ? [] : [[rest[0].slice(0, 200), leading(rest[1], left - 700)] as const];
+  return { ...policy, raw: leadingText(policy.raw, half), directives: Object.fromEntries([...named, ...partly]) };
+}
+
+function boundEffective(effective: EffectivePolicy): EffectivePolicy {
+  const lists = Object.entries(effective).filter((entry): entry is [string, readonly string[]] =>
+    Array.isArray(entry[1]),
+  );
+  const shares = fairShares(
+    lists.map(([, values]) => jsonBytes(values)),
+    EFFECTIVE_BYTES,
+  );
+  const cut = Object.fromEntries(lists.map(([name, values], index) => [name, leading(values, shares[index] ?? 0)]));
+  return { ...effective, ...cut };
+}

@@ -1,0 +1,80 @@
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
+import type { PolicyText } from "#probe-agent/analysis/web/csp/parse.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+
+/** The policies of a response as browsers take them, and what is wrong with how meta elements bring theirs. */
+export interface CspDelivery {
+  readonly texts: readonly PolicyText[];
+  readonly findings: readonly CspFinding[];
+}
+
+/** What may stand before the body; anything else opens it (HTML, "in head" and "after head" insertion modes). */
+const BEFORE_BODY = new Set([
+  "html",
+  "head",
+  "base",
+  "basefont",
+  "bgsound",
+  "link",
+  "meta",
+  "noframes",
+  "noscript",
+  "script",
+  "style",
+  "template",
+  "title",
+]);
+
+/** Header policies first, then those of meta elements that count, in document order. `page` null: no HTML. */
+export function deliveredPolicies(headers: readonly HeaderPair[], page: Page | null): CspDelivery {
+  const texts: PolicyText[] = [
+    ...headerValues(headers, "content-security-policy").map((header) => ({ header })),
+    ...headerValues(headers, "content-security-policy-report-only").map((header) => ({ header, reportOnly: true })),
+  ];
+  const findings: CspFinding[] = [];
+  let scriptSeen = false;
+  let bodySeen = false;
+  for (const element of page === null ? [] : walkElements(page.document.root, INERT_ELEMENTS)) {
+    if (element.name === "script") scriptSeen = true;
+    bodySeen ||= !BEFORE_BODY.has(element.name);
+    if (element.name !== "meta") continue;
+    const pragma = attribute(element, "http-equiv")?.toLowerCase();
+    if (pragma === "content-security-policy-report-only") findings.push(REPORT_ONLY_IN_META);
+    if (pragma !== "content-security-policy") continue;
+    if (bodySeen) {
+      findings.push(META_OUTSIDE_HEAD);
+      continue;
+    }
+    if (scriptSeen) findings.push(META_AFTER_SCRIPT);
+    texts.push({ header: attribute(element, "content") ?? "", meta: true });
+  }
+  return { texts, findings: [...new Set(findings)] };
+}
+
+/** Only what is enforced, of both kinds. */
+export function enforcedTexts({ texts }: CspDelivery): readonly PolicyText[] {
+  return texts.filter((text) => text.reportOnly !== true);
+}
+
+function placement(type: CspFinding["type"], severity: CspFinding["severity"], message: string): CspFinding {
+  return { directive: "meta", value: null, severity, type, message };
+}
+
+const META_AFTER_SCRIPT = placement(
+  "meta_after_script",
+  "medium",
+  "A meta policy stands after a script: it does not bind what came before it; send it as a header",
+);
+const META_OUTSIDE_HEAD = placement(
+  "meta_outside_head",
+  "high",
+  "A meta policy outside the head is ignored: send it as a header",
+);
+const REPORT_ONLY_IN_META = placement(
+  "report_only_in_meta",
+  "syntax",
+  "Browsers ignore report-only policies in meta elements: send it as a header",
+);

@@ -1,0 +1,48 @@
+import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { boundCsp } from "#probe-agent/analysis/web/csp/bounded.ts";
+import { deliveredPolicies } from "#probe-agent/analysis/web/csp/delivery.ts";
+import { orderFindings } from "#probe-agent/analysis/web/csp/finding.ts";
+import { reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/reporting.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import { plain } from "#probe-agent/analysis/text/plain-data.ts";
+
+/** Octets of JSON for each list of addresses and groups. */
+const REPORTING_BYTES = 8000;
+
+/** The policies of a page's headers and meta elements, taken together and fitted into a result. */
+export function cspReport({ headers, page }: ReadPage) {
+  const delivery = deliveredPolicies(headers, page);
+  const analysis = analyseCsp(delivery.texts);
+  const endpoints = reportingEndpoints(headers);
+  const { report_uri: reportUri, report_to: reportTo } = analysis.reporting;
+  const findings = orderFindings([...delivery.findings, ...undefinedGroups(reportTo, endpoints), ...analysis.findings]);
+  const bounded = boundCsp(analysis, findings);
+  return {
+    fields: {
+      grade: analysis.grade,
+      score: analysis.score,
+      adjustments: [...analysis.adjustments],
+      enforced: analysis.enforced,
+      strict_csp: analysis.strict_csp,
+      trusted_types: analysis.trusted_types,
+      policies: plain(bounded.policies),
+      effective: plain(bounded.effective),
+      findings: bounded.findings,
+      bypass_hosts: bounded.bypassHosts,
+      reporting: {
+        report_uri: listed(reportUri),
+        report_to: listed(reportTo),
+        endpoints: leading(endpoints, REPORTING_BYTES),
+      },
+    },
+    limitations: [
+      ...(bounded.cut ? ["The policies are larger than a result: lists of them are cut."] : []),
+      ...(analysis.enforced || analysis.policies.length === 0 ? [] : ["Policies that only report stop nothing."]),
+    ],
+  };
+}
+
+function listed(values: readonly string[]): string[] {
+  return leading(values, REPORTING_BYTES).map((value) => value.toWellFormed());
+}

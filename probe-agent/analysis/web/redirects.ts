@@ -1,0 +1,95 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { redirects } from "#shared/tools/redirects.ts";
+import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
+import { findIssues } from "#probe-agent/analysis/web/redirects/issues.ts";
+import { hstsOf } from "#probe-agent/analysis/web/redirects/hsts.ts";
+import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { siteOf } from "#probe-agent/analysis/http/same-site.ts";
+
+type Report = Omit<ResultOf<typeof redirects>, "url" | "failure" | "source" | "observed_at" | "limitations">;
+type HopRow = Report["hops"][number];
+
+/** Octets of JSON all headers of a chain together may have; a result is at most 256 KB (decisions 7). */
+const HEADERS_BYTES = 120_000;
+const MAX_TEXT = 300;
+/** A URL may have 8192 characters (net/http) and 31 hops have two each: beyond this total each is cut. */
+const ALL_URLS_CHARS = 80_000;
+const CUT_URL_CHARS = 1200;
+const MAX_ISSUES = 60;
+
+/** A chain as the tool reports it, and whether some of it was left out for its size. */
+export function redirectReport(
+  chain: RedirectChain,
+  isPreloaded: (host: string) => boolean,
+): { readonly report: Report; readonly cut: boolean } {
+  const { steps, stopped, elapsedUs } = chain;
+  const urls = steps.map(({ hop }) => new URL(hop.url));
+  const headers = steps.map(({ hop }) => hop.headers.map(([name, value]) => ({ name, value })));
+  const shares = fairShares(headers.map(jsonBytes), HEADERS_BYTES);
+  const shown = headers.map((rows, index) => leading(rows, shares[index] ?? 0));
+  const hsts = hstsOf(steps, isPreloaded);
+  const characters = steps.reduce((sum, { hop, refresh }) => {
+    return sum + hop.url.length + (hop.location ?? refresh?.target?.href ?? "").length;
+  }, 0);
+  const urlChars = characters > ALL_URLS_CHARS ? CUT_URL_CHARS : ALL_URLS_CHARS;
+  const hops = steps.map((step, index): HopRow => {
+    const next = steps[index + 1];
+    const from = Math.round(step.startedAtUs / 1000);
+    const to = Math.round((next?.startedAtUs ?? elapsedUs) / 1000);
+    return {
+      n: index + 1,
+      ...leadOf(step, urlChars),
+      followed: next !== undefined,
+      hsts: hsts[index] ?? null,
+      ip: step.hop.ip,
+      ms: to - from,
+      http_version: step.hop.httpVersion,
+      server: joinedHeader(step.hop.headers, "server")?.slice(0, MAX_TEXT).toWellFormed() ?? null,
+      set_cookie_count: headerValues(step.hop.headers, "set-cookie").length,
+      headers: shown[index] ?? [],
+    };
+  });
+  const issues = findIssues(chain);
+  const report = {
+    hops,
+    count: hops.length - 1,
+    total_ms: Math.round(elapsedUs / 1000),
+    loop: stopped === "loop",
+    truncated: stopped === "too_many_redirects",
+    final_url: steps.at(-1)?.hop.url ?? "",
+    final_code: steps.at(-1)?.hop.code ?? 0,
+    ...siteChanges(urls),
+    issues: issues.slice(0, MAX_ISSUES),
+  };
+  const cutHeaders = shown.some((rows, index) => rows.length < (headers[index]?.length ?? 0));
+  return { report, cut: cutHeaders || characters > ALL_URLS_CHARS || issues.length > MAX_ISSUES };
+}
+
+/** What changes on the way: scheme and owner. */
+export function siteChanges(urls: readonly URL[]): Pick<Report, "https_upgrade" | "downgrade" | "cross_domain"> {
+  return {
+    https_upgrade: urls[0]?.protocol === "http:" && urls.at(-1)?.protocol === "https:",
+    downgrade: urls.some((url, index) => url.protocol === "http:" && urls[index - 1]?.protocol === "https:"),
+    cross_domain: urls.flatMap((url, index) => {
+      const before = urls[index - 1];
+      if (before === undefined) return [];
+      const [from, to] = [siteOf(before.hostname), siteOf(url.hostname)];
+      return from === to ? [] : [{ hop: index, from, to }];
+    }),
+  };
+}
+
+function leadOf(step: RedirectStep, urlChars: number): Pick<HopRow, "url" | "code" | "type" | "location" | "delay_s"> {
+  const { hop, refresh } = step;
+  const type = hopType(step);
+  const isRefresh = type === "refresh_header" || type === "meta";
+  const location = isRefresh ? (refresh?.target?.href ?? null) : hop.location;
+  return {
+    url: hop.url.slice(0, urlChars),
+    code: hop.code,
+    type,
+    location: location?.slice(0, urlChars) ?? null,
+    delay_s: isRefresh ? (refresh?.delaySeconds ?? null) : null,
+  };
+}

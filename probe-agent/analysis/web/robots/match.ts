@@ -1,0 +1,129 @@
+import type { RobotsFile, RobotsGroup, RobotsRule } from "#probe-agent/analysis/web/robots/parse.ts";
+
+/** Who may fetch a path and by which rule. */
+export interface RobotsVerdict {
+  readonly allowed: boolean;
+  /** The deciding rule; null where none matched (everything is allowed then). */
+  readonly rule: RobotsRule | null;
+  /** Whether groups naming the agent, the "*" group, or none applied. */
+  readonly group: "specific" | "global" | "none";
+}
+
+/** Octets a crawler must read at least (RFC 9309 2.5): rules within are always honoured. */
+export const MUST_READ_OCTETS = 500 * 1024;
+/** Character comparisons spent on wildcard rules beyond them, so that a hostile file cannot hold a worker. */
+const WILDCARD_BUDGET = 200_000_000;
+
+/** Applies the rules of all groups that name one of the agents, or of the "*" groups where none does. */
+export function matchRobots(file: RobotsFile, agents: readonly string[], path: string): RobotsVerdict {
+  return createMatcher(file, path)(agents);
+}
+
+/**
+ * As matchRobots, for many agents and one path: those whom the same groups apply to are decided on once. `byWriting`: a
+ * name that is no product token, e.g. "Ai2Bot", is also named by a line that says just that, as its operator asks for.
+ */
+export function createMatcher(
+  file: RobotsFile,
+  path: string,
+  { byWriting = false }: { readonly byWriting?: boolean } = {},
+): (agents: readonly string[]) => RobotsVerdict {
+  const named = new Map<string, Set<RobotsGroup>>();
+  const name = (agent: string, group: RobotsGroup): void => {
+    const key = agent.toLowerCase();
+    const groups = named.get(key);
+    if (groups === undefined) named.set(key, new Set([group]));
+    else groups.add(group);
+  };
+  for (const group of file.groups) {
+    for (const { token, written } of group.userAgents) {
+      name(token, group);
+      if (byWriting && written !== token) name(written, group);
+    }
+  }
+  const places = new Map(file.groups.map((group, place) => [group, place]));
+  const placeOf = (group: RobotsGroup): number => places.get(group) ?? 0;
+  const decided = new Map<string, ReturnType<typeof decide>>();
+  const decideBy = (groups: ReadonlySet<RobotsGroup>): ReturnType<typeof decide> => {
+    const inOrder = [...groups].toSorted((one, other) => placeOf(one) - placeOf(other));
+    const key = inOrder.map(placeOf).join(" ");
+    const verdict = decided.get(key) ?? decide(inOrder, path);
+    decided.set(key, verdict);
+    return verdict;
+  };
+  const everyone = named.get("*");
+  let forEveryone: RobotsVerdict | undefined;
+  return (agents) => {
+    // Neither the empty agent nor "*" names anyone: both go by the groups for everyone.
+    const wanted = agents.filter((agent) => agent !== "" && agent !== "*").map((agent) => agent.toLowerCase());
+    const groups = new Set(wanted.flatMap((agent) => [...(named.get(agent) ?? [])]));
+    if (groups.size > 0) return { ...decideBy(groups), group: "specific" };
+    if (everyone === undefined) return { allowed: true, rule: null, group: "none" };
+    return (forEveryone ??= { ...decideBy(everyone), group: "global" });
+  };
+}
+
+/** The longest matching pattern wins, Allow on a tie; empty patterns say nothing (RFC 9309 2.2.2). */
+function decide(groups: readonly RobotsGroup[], path: string): { allowed: boolean; rule: RobotsRule | null } {
+  let allow: RobotsRule | null = null;
+  let disallow: RobotsRule | null = null;
+  let allowLength = 0;
+  let disallowLength = 0;
+  let budget = WILDCARD_BUDGET;
+  for (const rule of rulesOf(groups)) {
+    const best = rule.type === "allow" ? allowLength : disallowLength;
+    if (rule.pattern.length <= best) continue;
+    if (rule.offset > MUST_READ_OCTETS && rule.pattern.includes("*")) {
+      budget -= path.length * 8;
+      if (budget < 0) continue;
+    }
+    const length = rule.type === "allow" ? allowPriority(rule.pattern, path) : priority(rule.pattern, path);
+    if (length <= best) continue;
+    if (rule.type === "allow") {
+      allow = rule;
+      allowLength = length;
+    } else {
+      disallow = rule;
+      disallowLength = length;
+    }
+  }
+  return disallowLength > allowLength ? { allowed: false, rule: disallow } : { allowed: true, rule: allow };
+}
+
+function* rulesOf(groups: readonly RobotsGroup[]): Generator<RobotsRule> {
+  for (const { rules } of groups) yield* rules;
+}
+
+/** Google's extension: an allowed ".../index.htm(l)" also allows the directory itself, and only that. */
+function allowPriority(pattern: string, path: string): number {
+  const own = priority(pattern, path);
+  const slash = pattern.lastIndexOf("/");
+  if (own > 0 || slash === -1 || !pattern.startsWith("/index.htm", slash)) return own;
+  return priority(`${pattern.slice(0, slash + 1)}$`, path);
+}
+
+function priority(pattern: string, path: string): number {
+  return matchesPattern(pattern, path) ? pattern.length : -1;
+}
+
+/**
+ * "*" stands for any octets, a final "$" for the end of the path; the rest is compared octet by octet from the start
+ * (RFC 9309 2.2.3). Each literal part is taken at its leftmost place, which is enough and cannot backtrack.
+ */
+export function matchesPattern(pattern: string, path: string): boolean {
+  const anchored = pattern.endsWith("$");
+  const body = anchored ? pattern.slice(0, -1) : pattern;
+  if (!body.includes("*")) return anchored ? path === body : path.startsWith(body);
+  const parts = body.split("*");
+  const head = parts[0] ?? "";
+  const tail = anchored ? (parts.pop() ?? "") : "";
+  if (!path.startsWith(head)) return false;
+  let at = head.length;
+  for (let index = 1; index < parts.length; index += 1) {
+    const part = parts[index] ?? "";
+    const found = path.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return path.length - at >= tail.length && path.endsWith(tail);
+}

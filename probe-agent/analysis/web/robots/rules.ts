@@ -1,0 +1,78 @@
+import { foreignBody } from "#probe-agent/analysis/web/robots/body-kind.ts";
+import { agentFaults, robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
+import { parseRobots, type RobotsFile } from "#probe-agent/analysis/web/robots/parse.ts";
+import {
+  availabilityOf,
+  MAX_BOTS,
+  effectiveFile,
+  reportFile,
+  testAgents,
+  testBots,
+} from "#probe-agent/analysis/web/robots/report.ts";
+import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/signals.ts";
+import type { AiBot } from "#probe-agent/toolkit/data.ts";
+
+/** A robots.txt as it came. */
+export interface RobotsInput {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly bytes: Uint8Array;
+  readonly bots: readonly AiBot[];
+}
+
+/** Lines without effect that are told one by one. */
+const MAX_FAULTS = 20;
+
+/** All that is told of a robots.txt; `tested` is the URL the crawlers are held against. */
+export function robotsReport({ status, contentType, bytes, bots, tested }: RobotsInput & { readonly tested: string }) {
+  const availability = availabilityOf(status);
+  const file = effectiveFile(bytes, availability);
+  const report = reportFile(file);
+  return {
+    availability,
+    fields: report.fields,
+    agents: testAgents(file, tested, bots),
+    bots: testBots(file, bots),
+    limitations: [...report.limitations, ...untested(bots)],
+    foreign: availability === "parsed" ? foreignBody(contentType, bytes) : null,
+    saysNothing: file.errors.length > 0 && isSilent(file),
+    errors: file.totals.errors,
+    lenient: file.totals.lenient,
+    faults: availability === "parsed" ? faultsOf(file) : [],
+  };
+}
+
+function untested(bots: readonly AiBot[]): string[] {
+  return bots.length <= MAX_BOTS ? [] : [`Of ${bots.length} AI crawlers the first ${MAX_BOTS} were tested.`];
+}
+
+/** Not a line that any crawler knows: an error page sent as plain text, for one. */
+function isSilent({ groups, sitemaps, unknown, orphans }: RobotsFile): boolean {
+  return [groups, sitemaps, unknown, orphans].every(({ length }) => length === 0);
+}
+
+function faultsOf(file: RobotsFile): string[] {
+  const faults = [...robotsFaults(file), ...agentFaults(file.groups)];
+  const told = faults.slice(0, MAX_FAULTS).map(({ line, message }) => `Line ${line}: ${message}.`);
+  const left = faults.length - told.length;
+  return left === 0 ? told : [...told, `${left} more lines are of this kind.`];
+}
+
+/** What a robots.txt says to AI services. */
+export function robotsForAi({ status, bytes, bots }: RobotsInput) {
+  const availability = availabilityOf(status);
+  const file = effectiveFile(bytes, availability);
+  const isRules = file.groups.length > 0 || file.errors.length === 0;
+  return {
+    readable: availability !== "disallow_all" && isRules,
+    bots: testBots(file, bots),
+    signals: contentSignals(file),
+    usage: contentUsage(file),
+    sitemaps: file.sitemaps.map(({ url }) => url),
+  };
+}
+
+/** Addresses of the sitemaps a robots.txt names. */
+export function namedSitemaps(robots: string): string[] {
+  return parseRobots(robots).sitemaps.map(({ url }) => url);
+}

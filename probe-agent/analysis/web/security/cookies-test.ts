@@ -1,0 +1,60 @@
+import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
+import { outcome, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
+
+/** Worse ones last; a worse finding takes the place of a better one. */
+const WORSENING = [
+  "cookies-without-secure-flag-but-protected-by-hsts",
+  "cookies-without-secure-flag",
+  "cookies-session-without-secure-flag-but-protected-by-hsts",
+  "cookies-samesite-flag-invalid",
+  "cookies-anticsrf-without-samesite-flag",
+  "cookies-session-without-httponly-flag",
+  "cookies-session-without-secure-flag",
+];
+
+/** Set by a platform whatever the site does; MDN leaves it out. */
+const NOT_THE_SITES = new Set(["heroku-session-affinity"]);
+/** Dropped for their attributes, which the test itself judges; cookies dropped for other reasons do not exist. */
+const JUDGED = new Set(["samesite_none_without_secure", "insecure_origin", "partitioned_without_secure"]);
+
+/** MDN's verdict on the Set-Cookie lines of a response of `url`. `hsts`: the HSTS test passed. */
+export function cookiesVerdict(lines: readonly string[], url: string, hsts: boolean, now: Date): TestOutcome {
+  const cookies = storedCookies(lines, url, now);
+  if (cookies.length === 0) return outcome("cookies-not-found", true, null);
+  const value = cookies.map((cookie) => cookie.name).join(", ");
+  const found = new Set(cookies.flatMap((cookie) => faults(cookie, hsts)));
+  const worst = WORSENING.findLast((result) => found.has(result));
+  if (worst !== undefined) return outcome(worst, false, value);
+  return cookies.every((cookie) => cookie.same_site !== null)
+    ? outcome("cookies-secure-with-httponly-sessions-and-samesite", true, value)
+    : outcome("cookies-secure-with-httponly-sessions", true, value);
+}
+
+/** A later cookie of the same name, domain and path replaces an earlier one. */
+function storedCookies(lines: readonly string[], url: string, now: Date): Cookie[] {
+  const jar = new Map<string, Cookie>();
+  for (const line of lines) {
+    const cookie = parseSetCookie(line, url, now);
+    if (cookie === null || cookie.name === "" || NOT_THE_SITES.has(cookie.name)) continue;
+    if (cookie.rejected_reason !== null && !JUDGED.has(cookie.rejected_reason)) continue;
+    jar.set(JSON.stringify([cookie.name, cookie.domain, cookie.path]), cookie);
+  }
+  return [...jar.values()];
+}
+
+function faults(cookie: Cookie, hsts: boolean): string[] {
+  const name = cookie.name.toLowerCase();
+  const session = name.includes("login") || name.includes("sess");
+  const found: string[] = [];
+  if (cookie.same_site_invalid || (cookie.same_site === "none" && !cookie.secure)) {
+    found.push("cookies-samesite-flag-invalid");
+  }
+  if (!cookie.secure) {
+    found.push(hsts ? "cookies-without-secure-flag-but-protected-by-hsts" : "cookies-without-secure-flag");
+    if (session && hsts) found.push("cookies-session-without-secure-flag-but-protected-by-hsts");
+    if (session && !hsts) found.push("cookies-session-without-secure-flag");
+  }
+  if (name.includes("csrf") && cookie.same_site === null) found.push("cookies-anticsrf-without-samesite-flag");
+  if (session && !cookie.http_only) found.push("cookies-session-without-httponly-flag");
+  return found;
+}

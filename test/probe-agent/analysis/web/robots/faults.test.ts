@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { foreignBody } from "#probe-agent/analysis/web/robots/body-kind.ts";
+import { agentFaults, robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
+import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
+import { reportFile, testBots } from "#probe-agent/analysis/web/robots/report.ts";
+import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/signals.ts";
+
+describe("lines without the effect that was meant", () => {
+  it("are rules for nobody, patterns that match nothing, and sitemaps without an address", () => {
+    const file = parseRobots(
+      "Disallow: /early\nUser-agent: *\nDisallow: private\nAllow: /a$b\nAllow: /c$\nDisallow: *.gif\nDisallow:\n" +
+        "Sitemap: /map.xml\nSitemap: https://example.com/map.xml\nAllow: https://example.com/x\n",
+    );
+    expect(robotsFaults(file)).toEqual([
+      { line: 1, message: "stands before the first user-agent line, so it is for nobody" },
+      { line: 3, message: '"private" begins with neither / nor *, so it matches nothing' },
+      { line: 4, message: "$ before the end of a pattern stands for itself" },
+      { line: 8, message: 'the sitemap "/map.xml" is no absolute http(s) address' },
+      { line: 10, message: '"https://example.com/x" begins with neither / nor *, so it matches nothing' },
+    ]);
+  });
+
+  it("are sitemap and user-agent lines that name nothing, and delays that are no number", () => {
+    const file = parseRobots(
+      "User-agent:\nDisallow: /a\nSitemap:\nSitemap: # later\nUser-agent: *\nCrawl-delay: soon\nCrawl-delay: 2\nSitemap: map.xml\n",
+    );
+    expect(file.sitemaps).toEqual([{ url: "map.xml", line: 8 }]);
+    expect(robotsFaults(file)).toEqual([
+      { line: 1, message: "the user-agent line names no crawler, so its rules are for nobody" },
+      { line: 3, message: "the sitemap line names no address" },
+      { line: 4, message: "the sitemap line names no address" },
+      { line: 6, message: 'the crawl delay "soon" is no number of seconds' },
+      { line: 8, message: 'the sitemap "map.xml" is no absolute http(s) address' },
+    ]);
+    const { fields } = reportFile(file);
+    expect([fields.sitemaps, fields.groups.map(({ user_agents: names }) => names)]).toEqual([["map.xml"], [[], ["*"]]]);
+  });
+
+  it("are user agents that break off within a word, which are shown whole", () => {
+    const file = parseRobots("User-agent: Ai2Bot\nUser-agent: Googlebot/2.1\nUser-agent: 360Spider\nUser-agent: *\n");
+    expect(reportFile(file).fields.groups[0]?.user_agents).toEqual(["Ai2Bot", "Googlebot", "360Spider", "*"]);
+    expect(agentFaults(file.groups)).toEqual([
+      { line: 1, message: '"Ai2Bot" is no product token of letters, - and _: some crawlers read "Ai"' },
+      { line: 3, message: '"360Spider" is no product token of letters, - and _: some crawlers read ""' },
+    ]);
+  });
+});
+
+describe("a body that is no robots.txt", () => {
+  const bytes = (text: string): Uint8Array => Buffer.from(text);
+  it.each([
+    ["HTML", "<!DOCTYPE html><title>Not found</title>"],
+    ["HTML", '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">'],
+    ["HTML", '\uFEFF<?xml version="1.0"?>\r\n<!-- page -->\n<html xmlns="http://www.w3.org/1999/xhtml">'],
+    ["HTML", `\n\n <!-- ${"x".repeat(600)} -->\n<!doctype HTML>`],
+    ["HTML", '<?xml version="1.0"?><?xml-stylesheet href="x"?><html>'],
+    ["XML", '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>'],
+    ["XML", "<rss version='2.0'></rss>"],
+    ["JSON", '{"status": 404, "message": "Not Found"}'],
+    ["JSON", `\uFEFF [{"a": "${"x".repeat(80_000)}"}]`],
+  ])("is seen to be %s: %.60j", (kind, body) => {
+    expect(foreignBody("text/plain", bytes(body))).toBe(kind);
+  });
+
+  it("is UTF-16, or called HTML", () => {
+    expect(foreignBody("text/plain", Buffer.from("\uFEFFUser-agent: *\n", "utf16le"))).toBe("UTF-16");
+    expect(foreignBody("text/html", bytes("User-agent: *"))).toBe("HTML");
+  });
+
+  it.each([
+    "User-agent: *\nDisallow:",
+    "\uFEFF# <html>\nUser-agent: *",
+    "",
+    "[rules]\nUser-agent: *",
+    "{ User-agent: *",
+  ])("is not %j", (body) => {
+    expect(foreignBody("text/plain", bytes(body))).toBeNull();
+  });
+});
+
+it("what is not shown is said, list by list", () => {
+  const many = (count: number, line: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => line(n)).join("");
+  const file = parseRobots(
+    many(230, (n) => `User-agent: a${n}x\n`) +
+      "Disallow: /\n" +
+      many(1_200, (n) => `Sitemap: https://example.com/${n}.xml\n`) +
+      many(201, (n) => `Host: ${n}\n`) +
+      many(202, () => "no rule at all\n") +
+      many(203, () => "Disalow: /x\n") +
+      `Sitemap: https://example.com/${"x".repeat(3_000)}\n`,
+  );
+  const { fields, limitations } = reportFile(file);
+  expect([fields.groups[0]?.user_agents.length, fields.sitemaps.length]).toEqual([200, 200]);
+  expect(limitations).toEqual([
+    "Of 230 user agents 200 are shown; all were applied.",
+    "Of 1201 sitemaps 200 are shown.",
+    "Of 201 lines with unknown keys 200 are shown.",
+    "Of 202 lines that are no rules 200 are shown.",
+    "Of 203 lines that only lenient crawlers understand 200 are shown.",
+  ]);
+  const long = parseRobots(`User-agent: *\nDisallow: /${"x".repeat(600)}\n`);
+  expect(reportFile(long).limitations).toEqual(["Long texts that are cut: 1."]);
+  expect(reportFile(parseRobots("User-agent: *\nDisallow: /\n")).limitations).toEqual([]);
+});
+
+it("a crawler whose name has a digit or a space is found by its name", () => {
+  const bots = ["Ai2Bot", "Kangaroo Bot", "img2dataset"].map((name) => {
+    return { name, operator: "", purpose: "train" as const };
+  });
+  const file = parseRobots("User-agent: ai2bot\nUser-agent: Kangaroo Bot\nDisallow: /\n");
+  expect(testBots(file, bots).bots.map(({ allowed, named }) => [allowed, named])).toEqual([
+    [false, true],
+    [false, true],
+    [true, false],
+  ]);
+});
+
+describe("what is said of uses of the content", () => {
+  it.each([
+    ["User-agent: *\nContent-Signal: search=yes, ai-train=no\n", { search: true, ai_input: null, ai_train: false }],
+    [
+      "User-agent: GPTBot\nContent-Signal: search=no,ai-train=no\nDisallow: /\n\nUser-agent: *\nAllow: /\n",
+      { search: null, ai_input: null, ai_train: null },
+    ],
+    [
+      "User-agent: *\nContent-Signal: ai-train=yes\nAllow: /\nUser-agent: CCBot\nContent-Signal: ai-train=no\nAllow: /",
+      { search: null, ai_input: null, ai_train: true },
+    ],
+    ["Content-Signal: ai-input=no\nUser-agent: a\nDisallow: /\n", { search: null, ai_input: false, ai_train: null }],
+    ["User-agent: a\nUser-agent: *\nContent-Signal: search=no\n", { search: false, ai_input: null, ai_train: null }],
+  ])("to everyone is not what is said to one crawler: %j", (text, signals) => {
+    expect(contentSignals(parseRobots(text))).toEqual(signals);
+  });
+
+  it("holds for Content-Usage too", () => {
+    const one = "User-agent: GPTBot\nContent-Usage: train-ai=n\nDisallow: /\n";
+    expect(contentUsage(parseRobots(one))).toBeNull();
+    expect(contentUsage(parseRobots(`${one}User-agent: *\nContent-Usage: train-ai=y\n`))).toBe("train-ai=y");
+  });
+});
