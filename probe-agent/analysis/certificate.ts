@@ -1,13 +1,13 @@
-import { anchorsOf, entryOf, isSame } from "#probe-agent/analysis/certificate/anchors.ts";
-import { matchesHost } from "#probe-agent/analysis/certificate/hostname.ts";
+import { anchorsOf, entryOf, isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
+import { matchesHost } from "#probe-agent/analysis/tls/certificate/hostname.ts";
 import {
   parseCertificate,
   toDer,
   type Certificate,
   type CertificateInput,
-} from "#probe-agent/analysis/certificate/parse.ts";
-import { findPath } from "#probe-agent/analysis/certificate/path.ts";
-import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/certificate/policy.ts";
+} from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { findPath } from "#probe-agent/analysis/tls/certificate/path.ts";
+import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 
 /** What a chain is verified with; certificates as PEM text (one or several in each) or DER. */
 export interface ChainRequest {

@@ -1,8 +1,8 @@
 import { waitAtMost } from "#shared/time-limit.ts";
-import { judgeCrl, type CrlVerdict } from "#probe-agent/analysis/certificate/crl/judge.ts";
-import { readCrl, type Crl } from "#probe-agent/analysis/certificate/crl/read.ts";
-import type { StatusSubject } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
-import type { ListAnswer } from "#probe-agent/analysis/certificate/status.ts";
+import { judgeCrl, type CrlVerdict } from "#probe-agent/analysis/tls/certificate/crl/judge.ts";
+import { readCrl, type Crl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
+import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import type { ListAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetches.ts";
 
 /** Lists of public authorities that are cut into parts have up to some megabytes each. */

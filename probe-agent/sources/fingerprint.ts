@@ -1,9 +1,9 @@
 import { registrableDomain } from "#shared/registrable-domain.ts";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
-import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/certificate/names.ts";
-import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
+import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
 import type { CmsReport } from "#probe-agent/analysis/cms/report.ts";
 import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";

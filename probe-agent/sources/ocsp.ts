@@ -1,7 +1,7 @@
-import { encodeOcspRequest, type RequestHash } from "#probe-agent/analysis/certificate/ocsp/cert-id.ts";
-import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
-import { MAX_OCSP_BYTES } from "#probe-agent/analysis/certificate/ocsp/response.ts";
-import type { ResponderAnswer } from "#probe-agent/analysis/certificate/status.ts";
+import { encodeOcspRequest, type RequestHash } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
+import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import { MAX_OCSP_BYTES } from "#probe-agent/analysis/tls/certificate/ocsp/response.ts";
+import type { ResponderAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetches.ts";
 
 /** Patience with a responder, for each try. */

@@ -4,7 +4,7 @@ import { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { familiesOf } from "#probe-agent/analysis/network/address-families.ts";
-import { describeSession } from "#probe-agent/analysis/tls-session.ts";
+import { describeSession } from "#probe-agent/analysis/tls/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/network/request-timing.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";

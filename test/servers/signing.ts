@@ -1,5 +1,5 @@
 import { constants, createHash, createPrivateKey, sign } from "node:crypto";
-import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { ascii, der, integer, sequence } from "#test/servers/der.ts";
 import type { Issued } from "#test/servers/pki.ts";
 

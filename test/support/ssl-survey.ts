@@ -1,5 +1,5 @@
-import type { Configuration } from "#probe-agent/analysis/ssl/configuration.ts";
-import { SUITES } from "#probe-agent/analysis/ssl/suites.ts";
+import type { Configuration } from "#probe-agent/analysis/tls/ssl/configuration.ts";
+import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createProber } from "#probe-agent/tools/ssl/prober.ts";
 import { survey } from "#probe-agent/tools/ssl/survey.ts";

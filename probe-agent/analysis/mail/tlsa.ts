@@ -1,4 +1,4 @@
-import { isUsable, type Tlsa } from "#probe-agent/analysis/certificate/tlsa.ts";
+import { isUsable, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
 

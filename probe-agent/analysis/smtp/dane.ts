@@ -1,6 +1,6 @@
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
-import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
-import { satisfies, type Tlsa } from "#probe-agent/analysis/certificate/tlsa.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { satisfies, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/tlsa.ts";
 import type { TlsTrust } from "#probe-agent/analysis/smtp/tls.ts";
 import type { ResultOf } from "#shared/tools/define.ts";

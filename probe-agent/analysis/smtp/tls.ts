@@ -1,8 +1,8 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
-import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
-import { describeCertificate } from "#probe-agent/analysis/certificate/describe.ts";
-import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 

@@ -9,8 +9,8 @@ import {
   type TLSSocket,
 } from "node:tls";
 import { ok, type Outcome } from "#shared/outcome.ts";
-import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
-import type { CertificateInput } from "#probe-agent/analysis/certificate/parse.ts";
+import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import type { CertificateInput } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
 

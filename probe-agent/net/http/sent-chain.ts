@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
-import { leafFaults } from "#probe-agent/analysis/certificate/policy.ts";
-import { verifyServer } from "#probe-agent/analysis/certificate/server.ts";
+import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { leafFaults } from "#probe-agent/analysis/tls/certificate/policy.ts";
+import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Trust } from "#probe-agent/net/http/secure.ts";
 import type { Address } from "#probe-agent/port/address.ts";

@@ -1,5 +1,5 @@
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
-import type { Tlsa } from "#probe-agent/analysis/certificate/tlsa.ts";
+import type { Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 import { validateOurselves } from "#probe-agent/tools/dns/validate.ts";

@@ -1,7 +1,7 @@
 import type { SuiteFacts } from "#probe-agent/analysis/health/ciphers.ts";
 import type { TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
-import { fewSuites, suitesByFault, VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
-import { SUITES } from "#probe-agent/analysis/ssl/suites.ts";
+import { fewSuites, suitesByFault, VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
+import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";

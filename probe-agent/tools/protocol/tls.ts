@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
-import { VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
+import { VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { createProber, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";

@@ -1,9 +1,9 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { reverseIp as contract } from "#shared/tools/reverse-ip.ts";
-import { describeCertificate } from "#probe-agent/analysis/certificate/describe.ts";
-import { subjectAltNames } from "#probe-agent/analysis/certificate/extensions.ts";
-import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
-import { parseCertificate, type Certificate } from "#probe-agent/analysis/certificate/parse.ts";
+import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { subjectAltNames } from "#probe-agent/analysis/tls/certificate/extensions.ts";
+import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What the address's default site showed. */

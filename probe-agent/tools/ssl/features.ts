@@ -1,5 +1,5 @@
-import { SIGNAL, suitesOf } from "#probe-agent/analysis/ssl/suites.ts";
-import { EXTENSION_RENEGOTIATION_INFO } from "#probe-agent/analysis/ssl/hellos.ts";
+import { SIGNAL, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
+import { EXTENSION_RENEGOTIATION_INFO } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
 

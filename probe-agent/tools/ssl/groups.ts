@@ -1,7 +1,7 @@
-import type { GroupsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
-import { OLD_GROUPS, TLS13_GROUPS } from "#probe-agent/analysis/ssl/groups.ts";
-import { suiteLanes, type Version } from "#probe-agent/analysis/ssl/hellos.ts";
-import { suitesOf } from "#probe-agent/analysis/ssl/suites.ts";
+import type { GroupsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
+import { OLD_GROUPS, TLS13_GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
+import { suiteLanes, type Version } from "#probe-agent/analysis/tls/ssl/hellos.ts";
+import { suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import type { ClientHello } from "#probe-agent/port/tls.ts";
 import { eliminate, joined, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";

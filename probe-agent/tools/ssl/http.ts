@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import type { HstsSeen } from "#probe-agent/analysis/ssl/configuration.ts";
+import type { HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 

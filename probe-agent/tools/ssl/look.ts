@@ -1,7 +1,7 @@
-import { keyFacts, type KeyFacts } from "#probe-agent/analysis/certificate/keys.ts";
-import { parseCertificate } from "#probe-agent/analysis/certificate/parse.ts";
-import type { SslFacts } from "#probe-agent/analysis/ssl.ts";
-import { GROUPS } from "#probe-agent/analysis/ssl/groups.ts";
+import { keyFacts, type KeyFacts } from "#probe-agent/analysis/tls/certificate/keys.ts";
+import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import type { SslFacts } from "#probe-agent/analysis/tls/ssl.ts";
+import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 import { seeHsts, seeHttpAlpn } from "#probe-agent/tools/ssl/http.ts";

@@ -1,8 +1,8 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { certifiedName, climb, type CaaRow } from "#probe-agent/analysis/ssl/caa.ts";
-import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/ssl/names.ts";
-import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
+import { certifiedName, climb, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
+import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
+import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { createLookUp } from "#probe-agent/sources/look-up.ts";

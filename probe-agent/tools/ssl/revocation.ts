@@ -1,9 +1,9 @@
-import { MalformedDer } from "#probe-agent/analysis/certificate/der.ts";
-import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/certificate/extensions.ts";
-import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/certificate/ocsp/judge.ts";
-import { isExpired } from "#probe-agent/analysis/certificate/validity.ts";
-import type { ServerChain } from "#probe-agent/analysis/ssl/server.ts";
-import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/ssl/revocation.ts";
+import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/tls/certificate/extensions.ts";
+import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
+import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { lookUpInList } from "#probe-agent/sources/crl.ts";
 import { createFetches, type Fetches } from "#probe-agent/sources/fetches.ts";

@@ -1,5 +1,5 @@
-import { suiteLanes } from "#probe-agent/analysis/ssl/hellos.ts";
-import { SUITES } from "#probe-agent/analysis/ssl/suites.ts";
+import { suiteLanes } from "#probe-agent/analysis/tls/ssl/hellos.ts";
+import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { eliminate, joined, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";

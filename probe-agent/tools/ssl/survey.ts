@@ -1,5 +1,5 @@
-import type { Configuration, SuitesSeen } from "#probe-agent/analysis/ssl/configuration.ts";
-import { VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
+import type { Configuration, SuitesSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
+import { VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import { joined, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
 import {
   knowsSecureRenegotiation,

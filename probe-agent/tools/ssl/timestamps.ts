@@ -1,4 +1,4 @@
-import { fewSuites, helloOf, VERSIONS } from "#probe-agent/analysis/ssl/hellos.ts";
+import { fewSuites, helloOf, VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { ClientHello } from "#probe-agent/port/tls.ts";
 import type { ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";

@@ -1,4 +1,4 @@
-import { fewSuites, helloOf, shortHelloOf, suiteLanes, type Version } from "#probe-agent/analysis/ssl/hellos.ts";
+import { fewSuites, helloOf, shortHelloOf, suiteLanes, type Version } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import type { ClientHello, ServerHelloSeen } from "#probe-agent/port/tls.ts";
 import { isClear } from "#probe-agent/tools/ssl/elimination.ts";
 import type { Answer, Prober } from "#probe-agent/tools/ssl/prober.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { SUITES } from "#probe-agent/analysis/ssl/suites.ts";
+import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { alertRecord, helloRecord } from "#test/servers/tls-handshake.ts";
 import { drip, writeForever, type WireHandler } from "#test/servers/wire.ts";
 import { systemClock } from "#test/support/clock.ts";

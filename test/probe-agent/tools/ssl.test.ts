@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { ssl as contract } from "#shared/tools/ssl.ts";
-import { longestLifetimeDays } from "#probe-agent/analysis/ssl/warnings.ts";
+import { longestLifetimeDays } from "#probe-agent/analysis/tls/ssl/warnings.ts";
 import { daysFromNow } from "#test/servers/pki.ts";
 import { TLS_HOST } from "#test/servers/tls-variants.ts";
 import { startTlsServer } from "#test/servers/tls.ts";

@@ -1,4 +1,4 @@
-import { encodeOid } from "#probe-agent/analysis/certificate/der-encode.ts";
+import { encodeOid } from "#probe-agent/analysis/tls/certificate/der-encode.ts";
 import { ascii, der, integer, sequence } from "#test/servers/der.ts";
 import type { Extension } from "#test/servers/chains/writer.ts";
 

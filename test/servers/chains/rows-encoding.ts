@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { encodeOid } from "#probe-agent/analysis/certificate/der-encode.ts";
+import { encodeOid } from "#probe-agent/analysis/tls/certificate/der-encode.ts";
 import { CHAIN_HOST } from "#test/servers/chains/build.ts";
 import { aia, basicConstraints, dns, extension, OID, san } from "#test/servers/chains/extensions.ts";
 import type { Row } from "#test/servers/chains/row.ts";

@@ -1,4 +1,4 @@
-import { encodeOid } from "#probe-agent/analysis/certificate/der-encode.ts";
+import { encodeOid } from "#probe-agent/analysis/tls/certificate/der-encode.ts";
 import { CHAIN_HOST, keysOfPart } from "#test/servers/chains/build.ts";
 import {
   aia,

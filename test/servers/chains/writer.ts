@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
-import { encodeOid } from "#probe-agent/analysis/certificate/der-encode.ts";
+import { encodeOid } from "#probe-agent/analysis/tls/certificate/der-encode.ts";
 import { der, sequence } from "#test/servers/der.ts";
 
 /** A key pair with its DER SubjectPublicKeyInfo. */

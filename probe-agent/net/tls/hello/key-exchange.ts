@@ -1,5 +1,5 @@
 import { createReader, type Reader } from "#probe-agent/net/tls/reader.ts";
-import { SUITES } from "#probe-agent/analysis/ssl/suites.ts";
+import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 
 /** What a ServerKeyExchange shows of the ephemeral key's strength. */
 export interface EphemeralKey {

@@ -1,0 +1,137 @@
+import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import {
+  alternativeNames,
+  constraintsForm,
+  criticalExtensions,
+  emptySubject,
+  isAuthority,
+  keyIdentifiersForm,
+  nameConstraintsForm,
+  otherExtensionsForm,
+  purposes,
+  purposesForm,
+  signsStatus,
+  signsWithoutAuthority,
+  usageForm,
+} from "#probe-agent/analysis/tls/certificate/extension-form.ts";
+import { isKnownSignature, keyFormFault } from "#probe-agent/analysis/tls/certificate/key-form.ts";
+import { isWeakSignature } from "#probe-agent/analysis/tls/certificate/keys.ts";
+import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import {
+  hasPositiveSerial,
+  hasSoundExtensionList,
+  hasSoundFields,
+  hasSoundVersion,
+  isMinimalInteger,
+  isSoundName,
+} from "#probe-agent/analysis/tls/certificate/structure.ts";
+
+/** A rule of form that a certificate breaks, so that one of the clients refuses it. */
+export interface FormFault {
+  readonly error: "malformed" | "wrong_usage" | "unknown_critical_extension" | "weak_key" | "weak_signature";
+  /** The clients, as the subject of "refuse"; null where the rule is RFC 5280's and no client is known to enforce it today. */
+  readonly clients: string | null;
+  /** What is wrong: the end of a sentence about the certificate. */
+  readonly what: string;
+}
+
+/** Names what is wrong, or null; throws MalformedDer for what cannot be read. */
+type Check = (certificate: Certificate) => string | null;
+type Rule = readonly [error: FormFault["error"], clients: string | null, check: Check];
+
+/**
+ * Rules for every certificate of a path. Read from Chrome's net/cert/pki (parse_certificate, parsed_certificate,
+ * general_names, verify_certificate_chain), Firefox's mozilla::pkix (pkixcheck, pkixcert), Go's crypto/x509 (parser), and
+ * OpenSSL 3.0's x509_vfy and v3_purp.
+ */
+const RULES: readonly Rule[] = [
+  ["malformed", "Chrome and Go", failing(hasSoundVersion, "its version is none of 1, 2 and 3 as DER writes them")],
+  ["malformed", "Go", failing(hasPositiveSerial, "its serial number is negative")],
+  [
+    "malformed",
+    "All clients",
+    failing(({ serialNumber }) => isMinimalInteger(serialNumber), "its serial number is not in DER"),
+  ],
+  ["malformed", "Chrome", failing(hasSoundFields, "it has fields that its version does not allow")],
+  ["malformed", "Chrome", failing(hasSoundExtensionList, "its list of extensions is empty or not in DER")],
+  ["malformed", "Chrome and Go", failing(({ subject }) => isSoundName(subject), "its subject is not a name in DER")],
+  ["malformed", "Chrome and Go", failing(({ issuer }) => isSoundName(issuer), "its issuer is not a name in DER")],
+  ["malformed", "Chrome", emptySubject],
+  ["malformed", "Chrome and Go", alternativeNames],
+  ["malformed", "Chrome, Firefox and Go", constraintsForm],
+  ["malformed", "Chrome and Firefox", usageForm],
+  ["malformed", "Chrome and Firefox", purposesForm],
+  ["malformed", "Chrome and Go", nameConstraintsForm],
+  ["malformed", "Chrome", keyIdentifiersForm],
+  ["malformed", "Chrome and Go", otherExtensionsForm],
+  ["unknown_critical_extension", "Browsers", criticalExtensions],
+  ["weak_key", "Browsers", (certificate) => prefixed("its key ", keyFormFault(certificate))],
+  ["wrong_usage", "Firefox and OpenSSL", purposes],
+];
+
+/** Rules for the server's own certificate only. */
+const LEAF_RULES: readonly Rule[] = [["wrong_usage", "Firefox", signsStatus]];
+
+/**
+ * Rules for the server's own certificate unless an operator made it an anchor: Chrome, Go and OpenSSL accept an authority's
+ * certificate there.
+ */
+const ISSUED_LEAF_RULES: readonly Rule[] = [
+  ["wrong_usage", "Firefox", isAuthority],
+  ["wrong_usage", null, signsWithoutAuthority],
+];
+
+/** A rule on the signature, of which an anchor's proves nothing. SHA-1 and older hashes have a fault and a warning of their own. */
+const SIGNATURE_RULE: Rule = [
+  "weak_signature",
+  "Browsers",
+  failing(
+    (certificate) => isWeakSignature(certificate) || isKnownSignature(certificate),
+    "it is signed by an algorithm that browsers do not verify",
+  ),
+];
+
+const known = new WeakMap<Certificate, Map<string, readonly FormFault[]>>();
+
+/** Rules of form that a certificate breaks in its place on a path; each certificate is looked at once for each place. */
+export function formFaults(
+  certificate: Certificate,
+  place: { isLeaf: boolean; isAnchor: boolean },
+): readonly FormFault[] {
+  const row = known.get(certificate) ?? new Map<string, readonly FormFault[]>();
+  known.set(certificate, row);
+  const key = `${place.isLeaf} ${place.isAnchor}`;
+  const found = row.get(key);
+  if (found) return found;
+  const rules = [
+    ...RULES,
+    ...(place.isLeaf ? LEAF_RULES : []),
+    ...(place.isLeaf && !place.isAnchor ? ISSUED_LEAF_RULES : []),
+    ...(place.isAnchor ? [] : [SIGNATURE_RULE]),
+  ];
+  const broken = rules.flatMap((rule) => faultOf(rule, certificate));
+  // What cannot be read may stop several rules.
+  const faults = [...new Map(broken.map((fault) => [fault.what, fault])).values()];
+  row.set(key, faults);
+  return faults;
+}
+
+function faultOf([error, clients, check]: Rule, certificate: Certificate): FormFault[] {
+  try {
+    const what = check(certificate);
+    return what === null ? [] : [{ error, clients, what }];
+  } catch (fault) {
+    if (fault instanceof MalformedDer) {
+      return [{ error: "malformed", clients: "Clients", what: `a part of it cannot be read (${fault.message})` }];
+    }
+    throw fault;
+  }
+}
+
+function failing(isSound: (certificate: Certificate) => boolean, what: string): Check {
+  return (certificate) => (isSound(certificate) ? null : what);
+}
+
+function prefixed(prefix: string, what: string | null): string | null {
+  return what === null ? null : `${prefix}${what}`;
+}

@@ -1,0 +1,35 @@
+import { verifyChain, type ChainRequest, type ChainVerdict } from "#probe-agent/analysis/certificate.ts";
+import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { accessLocations } from "#probe-agent/analysis/tls/certificate/extensions.ts";
+import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { TRUST_ERRORS } from "#probe-agent/analysis/tls/certificate/policy.ts";
+
+/** Access method caIssuers (RFC 5280 section 4.2.2.1). */
+const CA_ISSUERS = "1.3.6.1.5.5.7.48.2";
+
+/**
+ * As verifyChain, for a server's chain: a certificate whose issuer was not sent lacks an intermediate only where it names
+ * a place to fetch it from (Authority Information Access). Without, nothing speaks for an authority that is known
+ * somewhere: untrusted_root.
+ */
+export function verifyServer(request: ChainRequest): ChainVerdict {
+  const verdict = verifyChain(request);
+  const [leaf] = verdict.path;
+  if (leaf === undefined || !verdict.errors.includes("missing_intermediate") || namesIssuer(leaf)) return verdict;
+  const has = (error: string) => verdict.errors.some((other) => other === error && other !== "missing_intermediate");
+  return { ...verdict, errors: TRUST_ERRORS.filter((error) => error === "untrusted_root" || has(error)) };
+}
+
+/** Whether the issuer of the server's certificate is neither at hand nor the certificate itself. */
+export function lacksIssuer({ path, errors }: ChainVerdict): boolean {
+  return path.length === 1 && errors.some((error) => error === "missing_intermediate" || error === "untrusted_root");
+}
+
+function namesIssuer(leaf: Certificate): boolean {
+  try {
+    return accessLocations(leaf, CA_ISSUERS).length > 0;
+  } catch (error) {
+    if (error instanceof MalformedDer) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,167 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { ssl } from "#shared/tools/ssl.ts";
+import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
+import {
+  describeCertificate,
+  describeInChain,
+  type CertificateDescription,
+} from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
+import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
+import { lacksIssuer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
+import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
+import { gradeTls } from "#probe-agent/analysis/tls/ssl/grade.ts";
+import { reportNames, type NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
+import { configurationLimits, reportConfiguration, reportHsts } from "#probe-agent/analysis/tls/ssl/report.ts";
+import { reportRevocation, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
+import { judgeServer, type ChainTerms, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { reportTransparency } from "#probe-agent/analysis/tls/ssl/transparency.ts";
+import { sslWarnings } from "#probe-agent/analysis/tls/ssl/warnings.ts";
+import type { DataPort } from "#probe-agent/toolkit/data.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
+
+type Result = ResultOf<typeof ssl>;
+
+/** The part of the tool's result that follows from what was seen, the roots and the clock. */
+export type SslReport = Omit<
+  Result,
+  "host" | "port" | "ip" | "ip_version" | "addresses" | "servername" | "resolve_ms" | "observed_at"
+>;
+
+/** What the report is made from. */
+export interface SslFacts extends ChainTerms {
+  readonly observation: TlsObservation;
+  readonly chain: ServerChain;
+  readonly configuration: Configuration;
+  readonly hsts: HstsSeen;
+  /** h2 and http/1.1 as far as offered; null where it could not be told. */
+  readonly httpAlpn: readonly string[] | null;
+  /** Certificates as sent to a client that takes another kind of key, [] where there are none; null: not told. */
+  readonly otherSent: readonly Uint8Array[] | null;
+  readonly revocation: RevocationFacts;
+  /** Signed certificate timestamps by the TLS extension; null for none. */
+  readonly timestamps: Uint8Array | null | "unknown";
+  /** Null for an address. */
+  readonly names: NamesFacts | null;
+  readonly ctLogs: DataPort["ctLogs"];
+}
+
+/** Describes what a server showed, with what others say of it. */
+export function sslReport(facts: SslFacts): SslReport {
+  const { observation, configuration, hsts, now } = facts;
+  const { sent, leaf, issuer, verdict } = facts.chain;
+  const chain = reportChain(sent, verdict.path, now);
+  const certificate = describeCertificate(leaf, now);
+  const { clientCertificateRequested } = observation;
+  const status = reportRevocation(facts.revocation, observation.ocspStaple !== null);
+  const fromOcsp = facts.revocation.staple?.timestamps ?? null;
+  const transparency = reportTransparency({
+    leaf,
+    issuer,
+    fromTls: facts.timestamps,
+    fromOcsp,
+    logs: facts.ctLogs,
+    now,
+  });
+  const names = reportNames(facts.names, facts.chain, facts);
+  const errors = withRevocation(verdict.errors, status.revoked);
+  const missingIntermediate = errors.includes("missing_intermediate");
+  const warnings = sslWarnings({
+    leaf,
+    sent,
+    path: verdict.path,
+    chainTrusted: verdict.trusted,
+    anchored: facts.chain.anchored,
+    issuerUnknown: lacksIssuer(verdict) && !missingIntermediate,
+    roots: facts.roots,
+    chain,
+    configuration,
+    hsts,
+    mustStaple: certificate.must_staple,
+    stapled: observation.ocspStaple !== null,
+    staple: facts.revocation.staple,
+    badTimestamps: transparency.bad,
+    dane: names.fields.dane,
+    clientCertificateRequested,
+    now,
+  });
+  const grading = gradeTls({
+    configuration,
+    hsts,
+    key: certificate.key,
+    chainTrusted: verdict.trusted,
+    hostnameMatch: verdict.hostname_match,
+    errors: verdict.errors,
+    md5: verdict.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
+    revocation: status.revoked ? "revoked" : status.revocation.status,
+    warnings: warnings.filter(({ severity }) => severity !== "info").length,
+  });
+  return {
+    protocol: observation.protocol,
+    cipher: observation.cipher,
+    alpn: observation.alpn,
+    certificate: { ...certificate, scts: transparency.ct.scts },
+    chain: chain.rows,
+    chain_complete: !missingIntermediate && !lacksIssuer(verdict),
+    chain_ordered: chain.ordered,
+    chain_trusted: verdict.trusted && !status.revoked,
+    contains_root: chain.containsRoot,
+    missing_intermediate: missingIntermediate,
+    hostname_match: verdict.hostname_match,
+    trusted: errors.length === 0,
+    trust_error: errors[0] ?? null,
+    errors,
+    client_certificate_requested: clientCertificateRequested,
+    handshake_error: observation.error,
+    ocsp: status.ocsp,
+    revocation: status.revocation,
+    ct: transparency.ct,
+    ...names.fields,
+    ...reportConfiguration(configuration),
+    http_alpn: facts.httpAlpn === null ? null : [...facts.httpAlpn],
+    hsts: reportHsts(hsts),
+    other_certificates: otherCertificates(facts),
+    grade: grading.grade,
+    grade_caps: [...grading.caps],
+    score: grading.score,
+    scores: grading.scores,
+    warnings,
+    connect_ms: toMicroseconds(observation.connectMs),
+    handshake_ms: observation.handshakeMs === null ? null : toMicroseconds(observation.handshakeMs),
+    limitations: [
+      ...certificateLimits(sent, certificate),
+      ...configurationLimits(facts),
+      ...(grading.grade === null ? ["No grade is given: too little is known of versions and suites."] : []),
+      ...status.limitations,
+      ...transparency.limitations,
+      ...names.limitations,
+    ],
+  };
+}
+
+/** The faults with what was learned of revocation, in their order of gravity. */
+function withRevocation(errors: readonly TrustError[], revoked: boolean): TrustError[] {
+  return TRUST_ERRORS.filter((error) => errors.includes(error) || (error === "revoked" && revoked));
+}
+
+/** The certificate for clients that take other keys, where it is another one. */
+function otherCertificates(facts: SslFacts): Result["other_certificates"] {
+  if (facts.otherSent === null) return null;
+  const other = judgeServer(facts.otherSent, facts);
+  if (other === null || isSame(other.leaf, facts.chain.leaf)) return [];
+  const { errors } = other.verdict;
+  return [{ ...describeInChain(other.leaf, facts.now), trusted: errors.length === 0, errors }];
+}
+
+function certificateLimits(sent: readonly Sent[], certificate: CertificateDescription): string[] {
+  const unreadable = sent.flatMap((one, index) => (one === null ? [index] : []));
+  return [
+    ...(unreadable.length > 0
+      ? [`Certificates that could not be read are left out, at ${unreadable.join(", ")}.`]
+      : []),
+    ...(sent.length > MAX_ROWS ? [`Of ${sent.length} certificates sent only the first ${MAX_ROWS} are shown.`] : []),
+    ...(certificate.san.length < certificate.san_total ? ["Not all alternative names are shown."] : []),
+  ];
+}

@@ -1,0 +1,113 @@
+import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
+import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
+import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
+import { strengthOf, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
+import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
+
+/** One warning about how the server is configured. */
+export interface ConfigurationWarning {
+  readonly id: string;
+  readonly severity: "critical" | "warning" | "info";
+  readonly message: string;
+}
+
+/** Smallest sizes that are not weak: RFC 9325 section 4.1 (primes), NIST SP 800-57 part 1 (curves, 112 bits). */
+const MIN_PRIME = 2048;
+const MIN_CURVE = 224;
+/** Suites named in one message. */
+const NAMED = 3;
+
+/** What in versions, suites and groups deserves attention. */
+export function configurationWarnings(configuration: Configuration, hsts: HstsSeen): ConfigurationWarning[] {
+  const suites = [...new Set(suitesOf(configuration.suites.flatMap(({ codes }) => codes)))];
+  return [
+    ...versionWarnings(configuration),
+    ...suiteWarnings(suites),
+    ...exchangeWarnings(configuration),
+    ...hstsWarnings(hsts),
+  ];
+}
+
+function versionWarnings({ versions }: Configuration): ConfigurationWarning[] {
+  const offered = new Map(versions.map((seen) => [seen.version.key, seen.offered]));
+  const warnings = versions.flatMap(({ version, offered: isOffered }) => {
+    if (isOffered !== true || version.key === "tls1_2" || version.key === "tls1_3") return [];
+    const broken = version.key === "ssl3";
+    const why = broken ? "it is broken (RFC 7568)" : "it is deprecated (RFC 8996)";
+    return [entry("old_protocol", broken ? "critical" : "warning", `${version.label} is offered; ${why}.`)];
+  });
+  if (offered.get("tls1_2") === false && offered.get("tls1_3") === false) {
+    const message = "Neither TLS 1.2 nor TLS 1.3 is offered; today's clients cannot connect.";
+    return [entry("no_modern_protocol", "critical", message), ...warnings];
+  }
+  const none = offered.get("tls1_3") === false;
+  return none ? [...warnings, entry("no_tls1_3", "info", "TLS 1.3 is not offered.")] : warnings;
+}
+
+function suiteWarnings(suites: readonly Suite[]): ConfigurationWarning[] {
+  if (suites.length === 0) return [];
+  const broken = suites.filter((suite) => strengthOf(suite) === "broken");
+  const open = broken.some(({ bits, auth, exportGrade }) => bits < 112 || auth === "none" || exportGrade);
+  const small = suites.filter((suite) => strengthOf(suite) === "weak" && suite.forwardSecrecy);
+  const fixed = suites.filter((suite) => strengthOf(suite) === "weak" && !suite.forwardSecrecy);
+  const noForwardSecrecy = !suites.some(({ forwardSecrecy }) => forwardSecrecy);
+  return [
+    ...named("broken_cipher", open ? "critical" : "warning", "Broken cipher suites are offered", broken),
+    ...named("weak_cipher", "warning", "Suites with 64-bit blocks are offered (Sweet32)", small),
+    ...(noForwardSecrecy
+      ? [entry("no_forward_secrecy", "warning", "No suite has forward secrecy: a leaked key opens recorded traffic.")]
+      : named("static_key_exchange", "info", "Suites without forward secrecy are offered", fixed)),
+    ...(suites.some(({ aead }) => aead) ? [] : [entry("no_aead", "warning", "No suite has authenticated encryption.")]),
+  ];
+}
+
+function exchangeWarnings(configuration: Configuration): ConfigurationWarning[] {
+  const { primeBits, groups, compression, secureRenegotiation, fallbackScsv } = configuration;
+  const weakGroups = [...new Set(groups.flatMap(({ codes }) => codes))].flatMap((code) => {
+    const group = GROUPS.get(code);
+    return group !== undefined && group.bits !== null && group.bits < MIN_CURVE ? [group.name] : [];
+  });
+  const prime = `Diffie-Hellman primes of ${primeBits} bits are used; fewer than ${MIN_PRIME} are weak (Logjam).`;
+  return [
+    ...(primeBits !== null && primeBits < MIN_PRIME
+      ? [entry("weak_dh", primeBits < 1024 ? "critical" : "warning", prime)]
+      : []),
+    ...(weakGroups.length > 0 ? [entry("weak_group", "warning", `Weak groups are offered: ${some(weakGroups)}.`)] : []),
+    ...(compression === true
+      ? [entry("compression", "warning", "TLS compression is offered; it gives secrets away (CRIME).")]
+      : []),
+    ...(secureRenegotiation === false
+      ? [entry("no_secure_renegotiation", "warning", "Secure renegotiation (RFC 5746) is missing.")]
+      : []),
+    ...(fallbackScsv === false
+      ? [entry("no_fallback_scsv", "info", "Clients pushed to a lower version are not refused (RFC 7507).")]
+      : []),
+  ];
+}
+
+function hstsWarnings(hsts: HstsSeen): ConfigurationWarning[] {
+  if (hsts.kind === "absent") return [entry("no_hsts", "info", "No Strict-Transport-Security header is sent.")];
+  if (hsts.kind !== "sent") return [];
+  const { maxAge } = parseHsts(hsts.value);
+  if (maxAge === null) return [entry("no_hsts", "info", "The Strict-Transport-Security header cannot be read.")];
+  const message = "Strict-Transport-Security lasts less than six months.";
+  return maxAge < HSTS_SIX_MONTHS ? [entry("short_hsts", "info", message)] : [];
+}
+
+function named(
+  id: string,
+  severity: ConfigurationWarning["severity"],
+  what: string,
+  suites: readonly Suite[],
+): ConfigurationWarning[] {
+  return suites.length === 0 ? [] : [entry(id, severity, `${what}: ${some(suites.map(({ name }) => name))}.`)];
+}
+
+function some(names: readonly string[]): string {
+  const rest = names.length - NAMED;
+  return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+function entry(id: string, severity: ConfigurationWarning["severity"], message: string): ConfigurationWarning {
+  return { id, severity, message };
+}

@@ -1,0 +1,87 @@
+import { isAuthority } from "#probe-agent/analysis/tls/certificate/extension-form.ts";
+import { formFaults, type FormFault } from "#probe-agent/analysis/tls/certificate/form.ts";
+import { keyFacts } from "#probe-agent/analysis/tls/certificate/keys.ts";
+import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { strictFaults, type StrictRequest, type StrictRule } from "#probe-agent/analysis/tls/certificate/strict.ts";
+
+/** A warning about the form of the certificates and the clients that refuse them for it. */
+export interface FormWarning {
+  readonly id: "certificate_form" | "strict_clients" | "edwards_key";
+  readonly severity: "warning";
+  readonly message: string;
+}
+
+/** Warnings of one chain; a real one has none or one, a hostile one does not swell the answer. */
+const MAX_FORM_WARNINGS = 5;
+const STRICT_CLIENTS = "Python 3.13 and later (by default) and OpenSSL with -x509_strict refuse this chain";
+const EDWARDS: ReadonlySet<string> = new Set(["Ed25519", "Ed448"]);
+
+/** What strict clients miss, as the end of a sentence about a certificate. */
+const STRICT_TEXTS: Readonly<Record<StrictRule, string>> = {
+  path_length: "has a path length but is no authority's",
+  basic_constraints: "has basicConstraints that are not critical",
+  key_usage: "has no keyUsage",
+  empty_issuer: "has an empty issuer name, which Firefox refuses too",
+  empty_subject: "has an empty subject",
+  authority_key_identifier: "has no authority key identifier (AKI)",
+  subject_key_identifier: "has no subject key identifier (SKI)",
+  version: "is of version 1 or 2",
+};
+
+/** Who refuses the certificates of a path for their form, by rule: all clients of one kind, or strict ones alone. */
+export function formWarnings(request: StrictRequest): FormWarning[] {
+  return [...refusals(request), ...strictRefusals(request), ...edwardsKeys(request)];
+}
+
+function refusals({ path, anchored }: StrictRequest): FormWarning[] {
+  return path
+    .flatMap((certificate, position) => {
+      const isAnchor = anchored && position === path.length - 1;
+      const faults = formFaults(certificate, { isLeaf: position === 0, isAnchor });
+      const own = isAnchor && position === 0 ? ownAuthority(certificate) : [];
+      return [...faults, ...own].map((fault) => refusal(fault, subjectOf(position, path, anchored)));
+    })
+    .slice(0, MAX_FORM_WARNINGS);
+}
+
+/** A server's certificate that is a root: trusted, but not by Firefox. */
+function ownAuthority(certificate: Certificate): FormFault[] {
+  const what = isAuthority(certificate);
+  return what === null ? [] : [{ error: "wrong_usage", clients: "Firefox", what }];
+}
+
+function refusal({ clients, what }: FormFault, subject: string): FormWarning {
+  const message =
+    clients === null
+      ? `${subject.charAt(0).toUpperCase()}${subject.slice(1)} breaks RFC 5280: ${what}.`
+      : `${clients} ${isPlural(clients) ? "refuse" : "refuses"} ${subject}: ${what}.`;
+  return { id: "certificate_form", severity: "warning", message };
+}
+
+function strictRefusals(request: StrictRequest): FormWarning[] {
+  const faults = strictFaults(request);
+  if (faults.length === 0) return [];
+  const rules = [...new Set(faults.map(({ rule }) => rule))];
+  const reasons = rules.map((rule) => {
+    const positions = faults.filter((fault) => fault.rule === rule).map(({ position }) => position);
+    const subjects = positions.map((position) => subjectOf(position, request.path, request.anchored));
+    return [...new Set(subjects)].map((subject) => `${subject} ${STRICT_TEXTS[rule]}`).join("; ");
+  });
+  return [{ id: "strict_clients", severity: "warning", message: `${STRICT_CLIENTS}: ${reasons.join("; ")}.` }];
+}
+
+function edwardsKeys({ path }: StrictRequest): FormWarning[] {
+  const kind = path.map((certificate) => keyFacts(certificate).type).find((type) => EDWARDS.has(type));
+  if (kind === undefined) return [];
+  const message = `Chrome, Firefox and Safari know no ${kind} keys in certificates; Go and OpenSSL accept them.`;
+  return [{ id: "edwards_key", severity: "warning", message }];
+}
+
+function subjectOf(position: number, path: readonly Certificate[], anchored: boolean): string {
+  if (position === 0) return "the server's certificate";
+  return anchored && position === path.length - 1 ? "the root" : "an intermediate";
+}
+
+function isPlural(clients: string): boolean {
+  return clients.includes(" and ") || clients.endsWith("s");
+}

@@ -1,0 +1,86 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { ssl } from "#shared/tools/ssl.ts";
+import { isUsable, satisfies, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
+import { allowsIssuer, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
+import type { ChainTerms, ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+
+type Result = ResultOf<typeof ssl>;
+
+/** What the DNS says of who may certify the host, and with what. */
+export interface NamesFacts {
+  readonly tlsa: {
+    readonly status: "secure" | "insecure" | "bogus" | "absent" | "unknown";
+    readonly reason: string | null;
+    readonly records: readonly Tlsa[];
+  };
+  readonly caa: CaaSeen;
+  /** The certificate is for the host by a wildcard. */
+  readonly wildcard: boolean;
+}
+
+/** CAA records that hold; null where they could not be looked up, with the reason. */
+export interface CaaSeen {
+  readonly rows: readonly CaaRow[] | null;
+  readonly why: string | null;
+}
+
+/** The fields of the result, and what could not be known. */
+export interface NamesReport {
+  readonly fields: Pick<Result, "dane" | "caa" | "caa_allows_issuer">;
+  readonly limitations: readonly string[];
+}
+
+const MAX_TLSA = 20;
+const MAX_DATA = 512;
+const MAX_CAA = 50;
+const MAX_VALUE = 256;
+
+/** Holds the server's chain against TLSA and CAA records. */
+export function reportNames(facts: NamesFacts | null, chain: ServerChain, terms: ChainTerms): NamesReport {
+  if (facts === null) return { fields: { dane: null, caa: null, caa_allows_issuer: null }, limitations: [] };
+  const { tlsa, caa, wildcard } = facts;
+  const rows = caa.rows?.slice(0, MAX_CAA) ?? null;
+  return {
+    fields: {
+      dane: daneOf(tlsa, chain, terms),
+      caa: rows?.map(shownRow) ?? null,
+      caa_allows_issuer: rows === null ? null : allowsIssuer(rows, chain.leaf, wildcard),
+    },
+    limitations: [
+      ...(tlsa.status === "unknown" ? [`DANE is not known: ${tlsa.reason ?? "no answer"}.`] : []),
+      ...(tlsa.records.length > MAX_TLSA ? [`Of ${tlsa.records.length} TLSA records ${MAX_TLSA} are looked at.`] : []),
+      ...(caa.why === null ? [] : [`CAA records could not be looked up: ${printable(caa.why)}.`]),
+    ],
+  };
+}
+
+function daneOf(
+  { status, reason, records }: NamesFacts["tlsa"],
+  { leaf, sent, verdict }: ServerChain,
+  { host, now }: ChainTerms,
+): Result["dane"] {
+  const others = sent.slice(1).filter((certificate) => certificate !== null);
+  const tlsa = records.slice(0, MAX_TLSA).map((record) => ({
+    usage: record.usage,
+    selector: record.selector,
+    matching_type: record.matchingType,
+    data: record.data.slice(0, MAX_DATA),
+    usable: isUsable(record),
+    matches: satisfies(record, { leaf, others, host, now, verdict }),
+  }));
+  const usable = tlsa.filter((record) => record.usable);
+  const holds = status === "secure" && usable.length > 0 ? usable.some(({ matches }) => matches) : null;
+  return {
+    tlsa,
+    tlsa_total: records.length,
+    // RFC 6698 section 4.1: with bogus records the connection is not to be made.
+    valid: status === "bogus" ? false : holds,
+    dnssec: status === "secure" || status === "insecure" || status === "bogus" ? status : null,
+    reason: reason === null ? null : printable(reason),
+  };
+}
+
+function shownRow({ name, critical, tag, value }: CaaRow): CaaRow {
+  return { name, critical, tag: printable(tag, MAX_VALUE), value: printable(value, MAX_VALUE) };
+}

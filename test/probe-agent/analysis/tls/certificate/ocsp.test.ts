@@ -1,0 +1,238 @@
+import { describe, expect, it } from "vitest";
+import { encodeOcspRequest } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
+import { judgeOcsp, type OcspVerdict } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import { der, sequence } from "#test/servers/der.ts";
+import { OCSP_SIGNING, ocspError, ocspResponse, type OcspOptions, type SingleOptions } from "#test/servers/ocsp.ts";
+import { createPki, daysFromNow, type Issued, type KeyKind } from "#test/servers/pki.ts";
+import { extension, parsed, publicKeyHash } from "#test/servers/signing.ts";
+
+const NOW = new Date();
+const pki = await createPki();
+const leaf = await pki.issue({ dns: ["leaf.test"], serial: "00ff01" });
+const responder = await pki.issue({ subject: "Responder", eku: [OCSP_SIGNING] });
+const issuer = pki.intermediate;
+
+function judge(octets: Uint8Array, now = NOW): OcspVerdict {
+  return judgeOcsp(octets, { certificate: parsed(leaf), issuer: parsed(issuer), now });
+}
+
+/** The verdict on a response about the leaf, signed by its issuer but for what is asked for. */
+function about(single: Partial<SingleOptions>, options: Partial<OcspOptions> = {}): OcspVerdict {
+  return judge(ocspResponse({ signer: issuer, singles: [{ certificate: leaf, issuer, ...single }], ...options }));
+}
+
+describe("a request (RFC 6960 section 4.1.1, RFC 5019 section 2.1.1)", () => {
+  it("names the certificate by hashes of its issuer's name and key, and its serial number, without nonce", () => {
+    const request = Buffer.from(encodeOcspRequest(parsed(leaf), parsed(issuer), "sha1")).toString("hex");
+    const keyHash = Buffer.from(publicKeyHash(issuer, "sha1")).toString("hex");
+    // OCSPRequest, TBSRequest, requestList, Request, CertID, then the hash's AlgorithmIdentifier.
+    expect(request).toMatch(/^30..30..30..30..30..300906052b0e03021a05000414/);
+    expect(request).toContain(`0414${keyHash}`);
+    expect(request.endsWith("020300ff01")).toBe(true);
+  });
+});
+
+describe("a response that can be relied upon", () => {
+  it("says good, with its times", () => {
+    const thisUpdate = new Date("2026-03-01T10:00:00Z");
+    const nextUpdate = new Date("2026-03-08T10:00:00Z");
+    const octets = ocspResponse({
+      signer: issuer,
+      singles: [{ certificate: leaf, issuer, thisUpdate, nextUpdate }],
+      producedAt: new Date("2026-03-01T10:30:00Z"),
+    });
+    expect(judge(octets, new Date("2026-03-04T00:00:00Z"))).toEqual({
+      status: "good",
+      thisUpdate,
+      nextUpdate,
+      producedAt: new Date("2026-03-01T10:30:00Z"),
+      revokedAt: null,
+      reason: null,
+      signatureValid: true,
+      timestamps: null,
+      error: null,
+    });
+  });
+
+  it.each([
+    [undefined, null],
+    [0, "unspecified"],
+    [1, "key_compromise"],
+    [4, "superseded"],
+    [6, "certificate_hold"],
+    [10, "aa_compromise"],
+    [99, "unspecified"],
+  ])("says revoked, when, and why: reason %s", (code, word) => {
+    const at = new Date("2026-02-03T04:05:06Z");
+    const status = code === undefined ? { at } : { at, reason: code };
+    expect(about({ status })).toMatchObject({ status: "revoked", revokedAt: at, reason: word, error: null });
+  });
+
+  it("says that the responder does not know the certificate", () => {
+    expect(about({ status: "unknown" })).toMatchObject({ status: "unknown", signatureValid: true, error: null });
+  });
+
+  it.each(["sha1", "sha256", "sha384", "sha512"] as const)("names the certificate by %s", (hash) => {
+    expect(about({ hash })).toMatchObject({ status: "good", error: null });
+  });
+
+  it("may hold answers about others; of several about this one the newest counts", () => {
+    const other = { certificate: responder, issuer, status: { at: NOW } };
+    const old = { certificate: leaf, issuer, status: { at: NOW }, thisUpdate: daysFromNow(-2) };
+    const fresh = { certificate: leaf, issuer };
+    expect(judge(ocspResponse({ signer: issuer, singles: [other, old, fresh] })).status).toBe("good");
+    expect(judge(ocspResponse({ signer: issuer, singles: [fresh, { ...old, thisUpdate: NOW }] })).status).toBe(
+      "revoked",
+    );
+  });
+
+  it("may have no nextUpdate, and then holds for a day", () => {
+    expect(about({ nextUpdate: null }).error).toBeNull();
+    expect(about({ nextUpdate: null, thisUpdate: daysFromNow(-2) }).error).toBe("stale");
+  });
+
+  it("may carry extensions nobody knows, as long as they are not critical, and a nonce nobody sent", () => {
+    const nonce = extension("1.3.6.1.5.5.7.48.1.2", der(0x04, Buffer.alloc(40_000)));
+    const unknown = extension("1.2.3.4", der(0x05));
+    expect(about({ extensions: [unknown] }, { extensions: [nonce, unknown] }).error).toBeNull();
+    const critical = extension("1.2.3.4", der(0x05), true);
+    expect(about({ extensions: [critical] }).error).toBe("unknown_critical_extension");
+    expect(about({}, { extensions: [critical] }).error).toBe("unknown_critical_extension");
+  });
+});
+
+describe("who may sign (RFC 6960 section 4.2.2.2)", () => {
+  it("the issuer, named by name or key", () => {
+    expect(about({}, { byKey: true }).error).toBeNull();
+  });
+
+  it("a delegate of the issuer's, named by name or key", () => {
+    const delegated = { signer: responder, certificates: [responder] };
+    expect(about({}, delegated)).toMatchObject({ status: "good", signatureValid: true, error: null });
+    expect(about({}, { ...delegated, byKey: true }).error).toBeNull();
+  });
+
+  async function delegate(options: Parameters<typeof pki.issue>[0]): Promise<OcspVerdict["error"]> {
+    const signer = await pki.issue({ subject: "Delegate", eku: [OCSP_SIGNING], ...options });
+    return about({}, { signer, certificates: [signer] }).error;
+  }
+
+  it("no delegate without the purpose, out of its time, of another issuer, or with a weak key", async () => {
+    const stranger = await createPki({ name: "Stranger" });
+    const namesake = await createPki();
+    expect(await delegate({})).toBeNull();
+    expect(await delegate({ eku: ["1.3.6.1.5.5.7.3.1"] })).toBe("unauthorized_signer");
+    expect(await delegate({ eku: null })).toBe("unauthorized_signer");
+    expect(await delegate({ keyUsage: 0x20 })).toBe("unauthorized_signer");
+    expect(await delegate({ notBefore: daysFromNow(-9), notAfter: daysFromNow(-1) })).toBe("unauthorized_signer");
+    expect(await delegate({ notBefore: daysFromNow(1) })).toBe("unauthorized_signer");
+    expect(await delegate({ issuer: pki.root })).toBe("unauthorized_signer");
+    expect(await delegate({ issuer: stranger.intermediate })).toBe("unauthorized_signer");
+    expect(await delegate({ issuer: namesake.intermediate })).toBe("unauthorized_signer");
+    expect(await delegate({ key: "rsa1024" })).toBe("unauthorized_signer");
+    expect(await delegate({ issuer: null })).toBe("unauthorized_signer");
+    expect(await delegate({ hash: "SHA-1" })).toBe("unauthorized_signer");
+    expect(await delegate({ issuer: { ...issuer, name: "CN=Same key, another name" } })).toBe("unauthorized_signer");
+  });
+
+  it("nobody whose certificate does not come along", () => {
+    expect(about({}, { signer: responder })).toMatchObject({ signatureValid: false, error: "unauthorized_signer" });
+  });
+
+  it("nobody who only says to be the issuer", async () => {
+    const namesake = await createPki();
+    const forged = about({ status: { at: NOW } }, { signer: namesake.intermediate, responder: issuer });
+    expect(forged).toMatchObject({ status: "revoked", signatureValid: false, error: "bad_signature" });
+  });
+
+  it.each<KeyKind>(["rsa2048", "p256", "p384", "p521", "ed25519"])("with a key of kind %s", async (key) => {
+    const signer = await pki.issue({ subject: "Signer", eku: [OCSP_SIGNING], key });
+    const hashes = key === "ed25519" ? (["sha256"] as const) : (["sha1", "sha256", "sha384", "sha512"] as const);
+    for (const hash of hashes) {
+      const verdict = about({}, { signer, certificates: [signer], signing: { hash } });
+      expect(verdict.error, hash).toBeNull();
+    }
+    if (key !== "rsa2048") return;
+    expect(about({}, { signer, certificates: [signer], signing: { pss: true } }).error).toBeNull();
+    expect(about({}, { signer, certificates: [signer], signing: { pss: true, hash: "sha512" } }).error).toBeNull();
+  });
+});
+
+describe("a response that cannot be relied upon", () => {
+  it.each([
+    ["has run out (a replay)", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, "stale"],
+    ["is from the future", { thisUpdate: daysFromNow(1) }, "not_yet_valid"],
+  ] as const)("%s", (_what, single, error) => {
+    expect(about(single)).toMatchObject({ status: "good", signatureValid: true, error });
+  });
+
+  it("clocks may differ by five minutes", () => {
+    const minutes = (count: number): Date => daysFromNow(count / 1440);
+    expect(about({ thisUpdate: minutes(4) }).error).toBeNull();
+    expect(about({ nextUpdate: minutes(-4) }).error).toBeNull();
+    expect(about({ nextUpdate: minutes(-7) }).error).toBe("stale");
+  });
+
+  it("is about another certificate, or one of another issuer", async () => {
+    const twin: Issued = await pki.issue({ dns: ["leaf.test"], serial: "00ff01", issuer: pki.root });
+    expect(about({ certificate: responder })).toMatchObject({ status: null, error: "other_certificate" });
+    expect(about({ certificate: twin, issuer: pki.root })).toMatchObject({ status: null, error: "other_certificate" });
+    const namesake = (await createPki()).intermediate;
+    expect(about({ issuer: namesake })).toMatchObject({ status: null, error: "other_certificate" });
+    const renamed = { ...issuer, name: "CN=Same key, another name" };
+    const elsewhere = await pki.issue({ dns: ["leaf.test"], serial: "00ff01", issuer: renamed });
+    expect(about({ certificate: elsewhere })).toMatchObject({ status: null, error: "other_certificate" });
+  });
+
+  it.each([
+    [1, "malformed_request"],
+    [2, "internal_error"],
+    [3, "try_later"],
+    [4, "unknown_status"],
+    [5, "sig_required"],
+    [6, "unauthorized"],
+    [99, "unknown_status"],
+  ])("is an error alone: %s", (status, error) => {
+    expect(judge(ocspError(status))).toMatchObject({ status: null, signatureValid: null, error });
+  });
+
+  it("changed by one bit anywhere is never good and never throws", () => {
+    const good = ocspResponse({ signer: issuer, singles: [{ certificate: leaf, issuer }] });
+    for (let at = 0; at < good.length * 8; at += 3) {
+      const changed = Uint8Array.from(good);
+      changed[at >> 3] = (changed[at >> 3] ?? 0) ^ (1 << (at & 7));
+      const { status, error } = judge(changed);
+      expect(status === "good" && error === null, `bit ${at}`).toBe(false);
+    }
+  });
+
+  it("cut short anywhere is malformed", () => {
+    const good = ocspResponse({ signer: issuer, singles: [{ certificate: leaf, issuer }] });
+    for (let length = 0; length < good.length; length += 1) {
+      expect(judge(good.subarray(0, length)).error, `${length} octets`).toBe("malformed");
+    }
+  });
+
+  it.each([
+    ["nothing", new Uint8Array()],
+    ["text", Buffer.from("<html>not here</html>")],
+    ["a success without a response", ocspError(0)],
+    ["nested sequences", sequence(sequence(sequence(sequence())))],
+    ["zeros", Buffer.alloc(5000)],
+    ["an endless length", Buffer.from("3084ffffffff", "hex")],
+  ])("is no response: %s", (_what, octets) => {
+    expect(judge(octets)).toMatchObject({ status: null, error: "malformed" });
+  });
+
+  it("is longer than 64 KB", () => {
+    expect(judge(Buffer.alloc(70_000, 0x30)).error).toBe("too_large");
+  });
+
+  it("with hundreds of answers about this certificate costs little", () => {
+    const single = { certificate: leaf, issuer };
+    const octets = ocspResponse({ signer: issuer, singles: Array.from({ length: 480 }, () => single) });
+    const started = performance.now();
+    expect(judge(octets).status).toBe("good");
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});

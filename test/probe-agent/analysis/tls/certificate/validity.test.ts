@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { daysLeft } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { isCurrent, isExpired, isNotYetValid, remainingMs } from "#probe-agent/analysis/tls/certificate/validity.ts";
+import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { expirySeverity } from "#probe-agent/analysis/tls/ssl/warnings.ts";
+import { createPki } from "#test/servers/pki.ts";
+import { parsed } from "#test/servers/signing.ts";
+
+const HOST = "dated.test";
+const pki = await createPki();
+const leaf = await pki.issue({
+  dns: [HOST],
+  notBefore: new Date("2026-03-01T00:00:00Z"),
+  notAfter: new Date("2026-03-31T23:59:59Z"),
+});
+const certificate = parsed(leaf);
+
+function at(now: string) {
+  const [date, chain] = [
+    new Date(now),
+    { leaf: leaf.der, intermediates: [pki.intermediate.der], roots: [pki.root.der] },
+  ];
+  return {
+    expired: isExpired(certificate, date),
+    current: isCurrent(certificate, date),
+    remainingMs: remainingMs(certificate, date),
+    daysLeft: daysLeft(certificate, date),
+    severity: expirySeverity(certificate, date),
+    errors: verifyServer({ ...chain, host: HOST, now: date }).errors,
+  };
+}
+
+describe("the end of a certificate's validity", () => {
+  it.each(["2026-03-31T23:59:59Z", "2026-03-31T23:59:59.001Z", "2026-03-31T23:59:59.999Z"])(
+    "is not yet reached at %s: notAfter's second counts whole",
+    (now) => {
+      const last = { expired: false, current: true, remainingMs: 0, daysLeft: 0, severity: "critical", errors: [] };
+      expect(at(now)).toEqual(last);
+    },
+  );
+
+  it("is reached with the next second, for the verdict, the days left and the warning alike", () => {
+    const over = {
+      expired: true,
+      current: false,
+      remainingMs: -1000,
+      daysLeft: -1,
+      severity: null,
+      errors: ["expired"],
+    };
+    expect(at("2026-04-01T00:00:00Z")).toEqual(over);
+  });
+
+  it("is a day off one day before", () => {
+    expect(at("2026-03-30T23:59:59Z")).toMatchObject({ daysLeft: 1, errors: [] });
+    expect(at("2026-03-30T23:59:59.500Z")).toMatchObject({ daysLeft: 0, errors: [] });
+  });
+
+  it("has a beginning to the millisecond", () => {
+    expect(isNotYetValid(certificate, new Date("2026-02-28T23:59:59.999Z"))).toBe(true);
+    expect(isNotYetValid(certificate, new Date("2026-03-01T00:00:00Z"))).toBe(false);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { allowsIssuer, certifiedName, climb, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
+import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { createPki, issue } from "#test/servers/pki.ts";
+import { parsed } from "#test/servers/signing.ts";
+
+const pki = await createPki();
+const letsEncrypt = await issue({ subject: "C=US, O=Let's Encrypt, CN=E1", ca: true });
+const certified = parsed(await issue({ dns: ["host.test"], issuer: letsEncrypt }));
+const unknown = parsed(await pki.issue({ dns: ["host.test"], ocspUrls: ["http://ocsp.authority.test/x"] }));
+
+/** Records written as in a zone: "issue ca.test", "!tag value" for a critical one. */
+function rows(...texts: readonly string[]): CaaRow[] {
+  return texts.map((text) => {
+    const [, mark = "", tag = "", value = ""] = /^(!?)(\S+) ?(.*)$/.exec(text) ?? [];
+    return { name: "host.test", critical: mark === "!", tag, value };
+  });
+}
+
+describe("climbing the tree (RFC 8659 section 3)", () => {
+  it("goes from the name to the top-level domain", () => {
+    expect(climb("a.b.example.com.")).toEqual(["a.b.example.com", "b.example.com", "example.com", "com"]);
+    expect(climb("com")).toEqual(["com"]);
+  });
+
+  it("begins at the name in the certificate: for a wildcard at the one below which it stands", async () => {
+    const wildcard = parsed(await pki.issue({ dns: ["*.example.test"] }));
+    const both = parsed(await pki.issue({ dns: ["*.example.test", "www.example.test"] }));
+    expect(certifiedName("www.example.test", wildcard)).toEqual({ name: "example.test", wildcard: true });
+    expect(certifiedName("www.example.test", both)).toEqual({ name: "www.example.test", wildcard: false });
+    expect(certifiedName("else.test", wildcard)).toEqual({ name: "else.test", wildcard: false });
+  });
+});
+
+describe("whether the authority may issue (RFC 8659 section 4)", () => {
+  const cases: readonly [string, readonly string[], Certificate, boolean, boolean | null][] = [
+    ["no record: everybody may", [], certified, false, true],
+    ["only where to report: everybody may", ["iodef mailto:a@host.test"], certified, false, true],
+    ["its own domain", ["issue letsencrypt.org"], certified, false, true],
+    ["its own domain with parameters", ["issue  LetsEncrypt.org. ; accounturi=https://x"], certified, false, true],
+    ["among others", ["issue pki.goog", "issue letsencrypt.org"], certified, false, true],
+    ["nobody", ["issue ;"], certified, false, false],
+    ["nobody, malformed (section 4.2)", ["issue  "], certified, false, false],
+    ["others that are known", ["issue digicert.com", "issue sectigo.com"], certified, false, false],
+    ["one that is not known", ["issue digicert.com", "issue reseller.test"], certified, false, null],
+    ["an authority that is not known", ["issue digicert.com"], unknown, false, null],
+    ["a domain of the servers it names itself", ["issue authority.test"], unknown, false, true],
+    ["a domain that only ends alike", ["issue thority.test"], unknown, false, null],
+    ["a top-level domain", ["issue test"], unknown, false, null],
+    ["issuewild, for a plain name: nothing", ["issuewild ;"], certified, false, true],
+    ["issuewild, for a wildcard", ["issue letsencrypt.org", "issuewild ;"], certified, true, false],
+    ["issue, for a wildcard without issuewild", ["issue letsencrypt.org"], certified, true, true],
+    ["a critical tag nobody knows", ["issue letsencrypt.org", "!future x"], certified, false, null],
+    ["an uncritical one", ["issue letsencrypt.org", "future x"], certified, false, true],
+    ["a critical one that is known", ["!issue letsencrypt.org"], certified, false, true],
+  ];
+  it.each(cases)("%s", (_what, texts, leaf, wildcard, expected) => {
+    expect(allowsIssuer(rows(...texts), leaf, wildcard)).toBe(expected);
+  });
+});

@@ -1,0 +1,103 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { formWarnings } from "#probe-agent/analysis/tls/ssl/form-warnings.ts";
+import { buildChain, CHAIN_HOST, type ChainChange } from "#test/servers/chains/build.ts";
+import { aki, basicConstraints, keyUsage, nameConstraints, OID, USAGE } from "#test/servers/chains/extensions.ts";
+import { ecdsaSigner, keysOf } from "#test/servers/chains/writer.ts";
+import { sequence } from "#test/servers/der.ts";
+import { issue } from "#test/servers/pki.ts";
+
+const NOW = new Date();
+const STRICT = "Python 3.13 and later (by default) and OpenSSL with -x509_strict refuse this chain: ";
+
+function warningsOf(change: ChainChange, options: { readonly unknownRoot?: boolean } = {}): string[] {
+  const chain = buildChain(change, NOW);
+  const roots = options.unknownRoot === true ? [] : [chain.root];
+  return formWarnings(verifyChain({ ...chain, roots, host: CHAIN_HOST, now: NOW })).map(({ message }) => message);
+}
+
+describe("warnings on the form of certificates", () => {
+  it("are silent on a good chain", () => {
+    expect(warningsOf({})).toEqual([]);
+    expect(warningsOf({}, { unknownRoot: true })).toEqual([]);
+  });
+
+  it("leave SHA-1 to the warning on weak signatures", () => {
+    expect(warningsOf({ leaf: { signed: (issuer) => ecdsaSigner(issuer, "sha1") } })).toEqual([]);
+    expect(warningsOf({ leaf: { signed: (issuer) => ecdsaSigner(issuer, "sha224") } })).toEqual([
+      "Browsers refuse the server's certificate: it is signed by an algorithm that browsers do not verify.",
+    ]);
+  });
+
+  it("name the strict clients, each rule and each certificate", () => {
+    const change: ChainChange = {
+      root: { set: [basicConstraints(true, undefined, false)] },
+      intermediate: { drop: [OID.ski, OID.aki] },
+      leaf: { drop: [OID.aki] },
+    };
+    expect(warningsOf(change)).toEqual([
+      `${STRICT}the root has basicConstraints that are not critical; the server's certificate has no authority key ` +
+        "identifier (AKI); an intermediate has no authority key identifier (AKI); an intermediate has no subject key " +
+        "identifier (SKI).",
+    ]);
+  });
+
+  it("speak where the root is unknown too: strict clients that know it refuse the chain all the same", () => {
+    const leaf = { drop: [OID.aki] };
+    expect(warningsOf({ leaf }, { unknownRoot: true })).toEqual([
+      `${STRICT}the server's certificate has no authority key identifier (AKI).`,
+    ]);
+  });
+
+  it("say that Firefox refuses an empty issuer name too", () => {
+    expect(warningsOf({ root: { subject: sequence() }, intermediate: null })).toEqual([
+      expect.stringMatching(
+        /the server's certificate has an empty issuer name, which Firefox refuses too.*the root has an/,
+      ),
+    ]);
+  });
+
+  it.each([
+    [
+      { leaf: { subject: sequence() } },
+      "Chrome refuses the server's certificate: its subject is empty and its alternative names are not critical.",
+    ],
+    [
+      { leaf: { set: [keyUsage(USAGE.digitalSignature | USAGE.keyCertSign)] } },
+      "The server's certificate breaks RFC 5280: it may sign certificates but is no authority's.",
+    ],
+    [
+      { intermediate: { set: [aki(Buffer.alloc(20), true)] } },
+      "Browsers refuse an intermediate: its authority key identifier is marked critical, which not all of them handle.",
+    ],
+    [
+      { root: { set: [nameConstraints([])] } },
+      "Clients refuse the root: a part of it cannot be read (empty list of name constraints).",
+    ],
+    [
+      {
+        leaf: { keys: keysOf(generateKeyPairSync("ec", { namedCurve: "prime256v1", paramEncoding: "explicit" })) },
+      },
+      "Browsers refuse the server's certificate: its key writes the parameters of its curve out instead of naming the curve.",
+    ],
+  ] as const)("name the rule and the clients of a certificate that is not trusted for it (%#)", (change, message) => {
+    expect(warningsOf(change)).toEqual([message]);
+  });
+
+  it("say that browsers know no Ed25519 keys, which leaves the chain trusted", () => {
+    const chain = buildChain({ leaf: { keys: keysOf(generateKeyPairSync("ed25519")) } }, NOW);
+    const verdict = verifyChain({ ...chain, roots: [chain.root], host: CHAIN_HOST, now: NOW });
+    expect(verdict.errors).toEqual([]);
+    expect(formWarnings(verdict)).toMatchObject([{ id: "edwards_key", severity: "warning" }]);
+  });
+
+  it("say that Firefox refuses a root that an operator's server shows as its own certificate", async () => {
+    const own = await issue({ dns: [CHAIN_HOST], ca: true, keyUsage: null });
+    const verdict = verifyChain({ leaf: own.der, intermediates: [], roots: [own.der], host: CHAIN_HOST, now: NOW });
+    expect(verdict.errors).toEqual([]);
+    expect(formWarnings(verdict).map(({ message }) => message)).toEqual([
+      "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
+    ]);
+  });
+});
