@@ -6,7 +6,7 @@ import { readCookies } from "#probe-agent/analysis/web/cookies/report.ts";
 import { cspReport } from "#probe-agent/analysis/web/csp/report.ts";
 import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-headers.ts";
 import { healthReport } from "#probe-agent/analysis/health/report.ts";
-import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/mta-sts.ts";
+import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
 import { pageResources } from "#probe-agent/analysis/page-resources/report.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/html/pages/reading.ts";

@@ -1,11 +1,11 @@
-import type { Check } from "#probe-agent/analysis/spf/check.ts";
-import { targetName } from "#probe-agent/analysis/spf/check.ts";
-import { isMailDomain, type DomainSpec } from "#probe-agent/analysis/spf/domain-spec.ts";
-import { explain } from "#probe-agent/analysis/spf/explain.ts";
-import { clientOf, senderOf } from "#probe-agent/analysis/spf/identity.ts";
-import { spendLookup, SpfStop, type SpfResolver } from "#probe-agent/analysis/spf/lookup.ts";
-import { matches } from "#probe-agent/analysis/spf/mechanisms.ts";
-import { isSpfRecord, parseSpf, type SpfRecord } from "#probe-agent/analysis/spf/parse.ts";
+import type { Check } from "#probe-agent/analysis/mail/spf/check.ts";
+import { targetName } from "#probe-agent/analysis/mail/spf/check.ts";
+import { isMailDomain, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
+import { explain } from "#probe-agent/analysis/mail/spf/explain.ts";
+import { clientOf, senderOf } from "#probe-agent/analysis/mail/spf/identity.ts";
+import { spendLookup, SpfStop, type SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
+import { matches } from "#probe-agent/analysis/mail/spf/mechanisms.ts";
+import { isSpfRecord, parseSpf, type SpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
 
 /** Results of check_host() (RFC 7208 section 2.6). */
 export type SpfResult = "none" | "neutral" | "pass" | "fail" | "softfail" | "temperror" | "permerror";

@@ -1,5 +1,5 @@
-import type { SmtpReply } from "#probe-agent/analysis/smtp/reply.ts";
-import type { SmtpVerb } from "#probe-agent/analysis/smtp/session.ts";
+import type { SmtpReply } from "#probe-agent/analysis/mail/smtp/reply.ts";
+import type { SmtpVerb } from "#probe-agent/analysis/mail/smtp/session.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 

@@ -1,5 +1,5 @@
 import { escapeOctet } from "#probe-agent/dns-codec/names.ts";
-import type { SpfResolver } from "#probe-agent/analysis/spf/lookup.ts";
+import type { SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { fieldsOf, textsOf, type Found, type LookUp } from "#probe-agent/sources/look-up.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { emailHeader as contract } from "#shared/tools/email-header.ts";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
-import type { Locate } from "#probe-agent/analysis/email-headers/hops.ts";
+import type { Locate } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

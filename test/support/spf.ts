@@ -1,5 +1,5 @@
 import { evaluateSpf, type SpfEvaluation } from "#probe-agent/analysis/spf.ts";
-import type { SpfReply, SpfResolver } from "#probe-agent/analysis/spf/lookup.ts";
+import type { SpfReply, SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 
 /** Records by lower-case name and type; a status word instead of records is that answer. CNAMEs are followed. */
 export type SpfZone = Readonly<Record<string, Readonly<Record<string, readonly string[] | string>>>>;

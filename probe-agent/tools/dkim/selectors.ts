@@ -1,6 +1,6 @@
-import { KNOWN_SELECTORS } from "#probe-agent/analysis/dkim/selectors.ts";
-import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/dkim-key.ts";
-import { shownText } from "#probe-agent/analysis/tag-list.ts";
+import { KNOWN_SELECTORS } from "#probe-agent/analysis/mail/dkim/selectors.ts";
+import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
+import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
 import { below } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";

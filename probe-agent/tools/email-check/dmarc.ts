@@ -1,11 +1,11 @@
-import { isDmarcRecord, nearDmarc, type DmarcPolicy } from "#probe-agent/analysis/dmarc/record.ts";
+import { isDmarcRecord, nearDmarc, type DmarcPolicy } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import {
   discoverPolicy,
   effectivePolicy,
   walkDomains,
   type DmarcDiscovery,
-} from "#probe-agent/analysis/dmarc/tree-walk.ts";
-import { shownText } from "#probe-agent/analysis/tag-list.ts";
+} from "#probe-agent/analysis/mail/dmarc/tree-walk.ts";
+import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";

@@ -1,6 +1,6 @@
-import { policyNames } from "#probe-agent/analysis/mail/mta-sts.ts";
+import { policyNames } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
-import { shownText } from "#probe-agent/analysis/tag-list.ts";
+import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { lookAtMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";

@@ -1,4 +1,4 @@
-import { readBimi } from "#probe-agent/analysis/mail/bimi.ts";
+import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { RoutingResult } from "#probe-agent/tools/mx/routing.ts";

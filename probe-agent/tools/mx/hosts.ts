@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
-import type { AddressFacts, HostFacts, Routing } from "#probe-agent/analysis/mail/exchangers.ts";
+import type { AddressFacts, HostFacts, Routing } from "#probe-agent/analysis/mail/domain/exchangers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 import { fieldsOf, type Found, type LookUp } from "#probe-agent/sources/look-up.ts";

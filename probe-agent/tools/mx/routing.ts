@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { routingIssues, type HostFacts } from "#probe-agent/analysis/mail/exchangers.ts";
-import { mailProvider } from "#probe-agent/analysis/mail/providers.ts";
-import { shownText } from "#probe-agent/analysis/tag-list.ts";
+import { routingIssues, type HostFacts } from "#probe-agent/analysis/mail/domain/exchangers.ts";
+import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
+import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";
 import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";

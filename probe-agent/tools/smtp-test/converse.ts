@@ -1,12 +1,12 @@
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import { MAX_TRANSCRIPT, type Conversation, type Spoken } from "#probe-agent/analysis/smtp/conversation.ts";
+import { MAX_TRANSCRIPT, type Conversation, type Spoken } from "#probe-agent/analysis/mail/smtp/conversation.ts";
 import {
   advance,
   beginSession,
   type Phase,
   type SmtpAction,
   type SmtpEvent,
-} from "#probe-agent/analysis/smtp/session.ts";
+} from "#probe-agent/analysis/mail/smtp/session.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { SmtpAnswer, SmtpLink, SmtpTls } from "#probe-agent/port/smtp.ts";
 

@@ -1,0 +1,105 @@
+import { parseTagList, shownText, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
+
+/** What the TXT records at _mta-sts announce (RFC 8461 section 3.1). */
+export interface MtaStsAnnouncement {
+  readonly record: string | null;
+  readonly present: boolean;
+  readonly id: string | null;
+  readonly issues: readonly string[];
+}
+
+/** A policy file (section 3.2). */
+export interface MtaStsPolicy {
+  readonly version: string | null;
+  readonly mode: "enforce" | "testing" | "none" | null;
+  readonly maxAgeS: number | null;
+  readonly mx: readonly string[];
+  readonly valid: boolean;
+  readonly issues: readonly string[];
+}
+
+const MAX_AGE_S = 31_557_600;
+const WEEK_S = 604_800;
+const DAY_S = 86_400;
+const MAX_LINES = 1_000;
+const MAX_MX = 50;
+const MODES = ["enforce", "testing", "none"] as const;
+const PATTERN = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** Reads the TXT texts at _mta-sts: of several that announce a policy none counts. */
+export function readMtaStsRecord(texts: readonly string[]): MtaStsAnnouncement {
+  const announcing = texts.filter((text) => /^v=STSv1[ \t]*;/.test(text));
+  const [text] = announcing;
+  if (text === undefined) {
+    const near = texts.some((other) => /sts/i.test(other));
+    const issues = near ? ['the TXT record at _mta-sts does not begin with "v=STSv1;"'] : [];
+    return { record: null, present: false, id: null, issues };
+  }
+  const record = shownText(text, 500);
+  if (announcing.length > 1) {
+    return { record, present: false, id: null, issues: ["several MTA-STS records: senders see none (section 3.1)"] };
+  }
+  const id = tagValue(parseTagList(text), "id");
+  if (id === null || !/^[a-z0-9]{1,32}$/i.test(id)) {
+    return {
+      record,
+      present: false,
+      id: null,
+      issues: ["id must be 1 to 32 letters and digits: senders see no policy"],
+    };
+  }
+  return { record, present: true, id, issues: [] };
+}
+
+/** Reads a policy file. Lines end in CRLF or LF; of a field given twice the first counts, but for mx. */
+export function parseMtaStsPolicy(text: string): MtaStsPolicy {
+  const fields = new Map<string, string>();
+  const mx: string[] = [];
+  const issues: string[] = [];
+  const fatal: string[] = [];
+  for (const line of text.split("\n", MAX_LINES)) {
+    const trimmed = line.trim();
+    if (trimmed === "") continue;
+    const colon = trimmed.indexOf(":");
+    const name = trimmed.slice(0, Math.max(0, colon));
+    const value = trimmed.slice(colon + 1).trim();
+    if (!/^[a-z0-9][a-z0-9_.-]{0,31}$/i.test(name)) fatal.push(`not a field: ${shownText(trimmed, 40)}`);
+    else if (name === "mx") mx.push(value.toLowerCase());
+    else if (fields.has(name)) issues.push(`${name} stands more than once; the first counts`);
+    else fields.set(name, value);
+  }
+  const version = fields.get("version") ?? null;
+  if (version !== "STSv1") fatal.push("version must be STSv1");
+  const mode = MODES.find((known) => known === fields.get("mode")) ?? null;
+  if (mode === null) fatal.push("mode must be enforce, testing or none");
+  const maxAgeS = readMaxAge(fields.get("max_age"));
+  if (maxAgeS === null) fatal.push(`max_age must be a number of seconds up to ${MAX_AGE_S}`);
+  else if (maxAgeS < DAY_S && mode !== "none") issues.push("max_age is less than a day: protection hardly lasts");
+  else if (maxAgeS < WEEK_S && mode === "enforce") issues.push("max_age is less than a week; weeks are recommended");
+  if (mx.length === 0 && mode !== "none") fatal.push("mx is missing");
+  for (const bad of mx.filter((pattern) => !PATTERN.test(pattern)).slice(0, 5)) {
+    fatal.push(`mx: ${shownText(bad, 60)} is no host name`);
+  }
+  return {
+    version: version === null ? null : shownText(version, 30),
+    mode,
+    maxAgeS,
+    mx: mx.slice(0, MAX_MX).map((pattern) => shownText(pattern, 260)),
+    valid: fatal.length === 0,
+    issues: [...fatal.slice(0, 10), ...issues.slice(0, 10)],
+  };
+}
+
+function readMaxAge(value: string | undefined): number | null {
+  if (value === undefined || !/^\d{1,10}$/.test(value)) return null;
+  return Number(value) <= MAX_AGE_S ? Number(value) : null;
+}
+
+/** Whether a policy names a mail host; "*." stands for exactly one label (section 4.1). */
+export function policyNames(patterns: readonly string[], host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, "");
+  const above = name.slice(name.indexOf(".") + 1);
+  return patterns.some((pattern) =>
+    pattern.startsWith("*.") ? pattern.slice(2) === above && above !== name : pattern === name,
+  );
+}

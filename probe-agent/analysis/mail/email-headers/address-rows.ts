@@ -1,0 +1,41 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailHeader } from "#shared/tools/email-header.ts";
+import { readAddressList, type AddressFault } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
+import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
+
+type Row = ResultOf<typeof emailHeader>["addresses"][number];
+
+/** The address fields of a message. */
+export interface Addresses {
+  readonly rows: Row[];
+  /** Domain of the first address in From. */
+  readonly fromDomain: string | null;
+  readonly faults: ReadonlySet<AddressFault>;
+}
+
+const FIELDS = ["from", "sender", "reply-to", "to", "cc"];
+/** Addresses shown of one field. */
+const MAX_ROWS = 200;
+
+/** Reads the address fields; of one that stands there twice the first counts, as most programs show it. */
+export function readAddresses(byKey: ReadonlyMap<string, readonly Field[]>): Addresses {
+  const faults = new Set<AddressFault>();
+  const rows = FIELDS.flatMap((field) => {
+    const value = byKey.get(field)?.[0]?.value;
+    if (value === undefined) return [];
+    const list = readAddressList(value);
+    for (const fault of list.faults) faults.add(fault);
+    return list.mailboxes.slice(0, MAX_ROWS).map(
+      ({ name, address, domain, group }): Row => ({
+        field,
+        name: printableOrNull(name),
+        address: printable(address),
+        domain: printableOrNull(domain),
+        group: printableOrNull(group),
+      }),
+    );
+  });
+  const from = rows.find(({ field, domain }) => field === "from" && domain !== null);
+  return { rows, fromDomain: from?.domain ?? null, faults };
+}

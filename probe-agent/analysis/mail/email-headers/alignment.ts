@@ -1,0 +1,38 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailHeader } from "#shared/tools/email-header.ts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
+import { alignmentOf } from "#probe-agent/analysis/mail/email-headers/domains.ts";
+
+type Result = ResultOf<typeof emailHeader>;
+type Alignment = Result["alignment"];
+
+/** What alignment is told from. */
+export interface AlignmentFacts {
+  readonly fromDomain: string | null;
+  /** Domain of Return-Path, where the receiver does not name the one it checked. */
+  readonly bounceDomain: string | null;
+  readonly auth: Result["auth"];
+  readonly signatures: Result["dkim_signatures"];
+}
+
+const MAX_ROWS = 50;
+
+/** Compares the domain that is shown with those that are vouched for (RFC 7489 section 3.1). */
+export function describeAlignment({ fromDomain, bounceDomain, auth, signatures }: AlignmentFacts): Alignment {
+  const row = (domain: string | null, result: string | null): Alignment["spf"] => {
+    const aligned = alignmentOf(fromDomain, domain);
+    return { domain, result, strict: aligned?.strict ?? null, relaxed: aligned?.relaxed ?? null };
+  };
+  const spf = row(auth.spf === null ? bounceDomain : auth.spf.domain, auth.spf?.result ?? null);
+  const judged = auth.dkim.map(({ domain, result }) => row(domain, result));
+  const dkim = judged.length > 0 ? judged : signatures.map(({ d }) => row(d, null));
+  const isSilent = auth.spf === null && auth.dkim.length === 0;
+  const proves = ({ result, relaxed }: Alignment["spf"]): boolean => result === "pass" && relaxed === true;
+  return {
+    from_domain: fromDomain,
+    registrable_domain: registrableDomain(fromDomain),
+    spf,
+    dkim: dkim.slice(0, MAX_ROWS),
+    aligned: isSilent || fromDomain === null ? null : [spf, ...judged].some(proves),
+  };
+}

@@ -1,0 +1,85 @@
+import { classifyAddress } from "#shared/egress.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailHeader } from "#shared/tools/email-header.ts";
+import { readReceived, type Received } from "#probe-agent/analysis/mail/email-headers/received/field.ts";
+import { printableOrNull } from "#probe-agent/analysis/text/printable.ts";
+
+type Result = ResultOf<typeof emailHeader>;
+/** The part of the result that follows from the Received fields. */
+export type Trace = Pick<
+  Result,
+  "hops" | "hop_count" | "total_delay_s" | "date_to_first_hop_s" | "slowest_hop" | "tls_pct" | "originating_ip"
+>;
+type Hop = Result["hops"][number];
+
+/** Received fields that are looked at; mail loops end at 100 (RFC 5321 section 6.3). */
+export const MAX_HOPS = 200;
+
+/** Where an address stands and whose it is; null where nobody knows. */
+export type Locate = (ip: string) => Hop["ip_geo"];
+
+/** Traces a message: `values` as they stand, newest first; `sentAt` is the Date field's time, milliseconds. */
+export function traceHops(values: readonly string[], sentAt: number | null, locate: Locate): Trace {
+  const received = values.slice(0, MAX_HOPS).map(readReceived).toReversed();
+  const times = received.map(({ date }) => date?.time ?? null);
+  const hops = received.map((one, index): Hop => {
+    const before = times.slice(0, index).findLast((time) => time !== null);
+    const delay = secondsBetween(before ?? null, times[index] ?? null);
+    return { ...hopRow(one), n: index + 1, delay_s: delay, ip_geo: placeOf(one, locate) };
+  });
+  const dated = times.filter((time) => time !== null);
+  const [oldest = null] = dated;
+  const slowest = hops.reduce<Hop | null>(
+    (worst, hop) => ((hop.delay_s ?? 0) > (worst?.delay_s ?? 0) ? hop : worst),
+    null,
+  );
+  const between = received.filter(isBetweenHosts);
+  const secured = between.filter(({ tls }) => tls !== null).length;
+  return {
+    hops,
+    hop_count: values.length,
+    total_delay_s: dated.length < 2 ? null : secondsBetween(oldest, dated.at(-1) ?? null),
+    date_to_first_hop_s: secondsBetween(sentAt, oldest),
+    slowest_hop: slowest?.n ?? null,
+    tls_pct: between.length === 0 ? null : Math.round((secured / between.length) * 1000) / 10,
+    originating_ip: hops.find(({ ip_type: type }) => type === "public")?.ip ?? null,
+  };
+}
+
+function placeOf({ ip }: Received, locate: Locate): Hop["ip_geo"] {
+  return ip !== null && classifyAddress(ip) === "public" ? locate(ip) : null;
+}
+
+function hopRow(one: Received): Omit<Hop, "n" | "delay_s" | "ip_geo"> {
+  const { ip, tls, date } = one;
+  return {
+    from: printableOrNull(one.from),
+    rdns: printableOrNull(one.rdns),
+    ip,
+    ip_type: ip === null ? null : classifyAddress(ip) === "public" ? "public" : "private",
+    by: printableOrNull(one.by),
+    via: printableOrNull(one.via),
+    with: printableOrNull(one.with),
+    id: printableOrNull(one.id),
+    for: printableOrNull(one.for),
+    envelope_from: printableOrNull(one.envelopeFrom),
+    authenticated: one.authenticated,
+    tls,
+    timestamp: isoOrNull(date?.time ?? null),
+  };
+}
+
+/** ISO 8601 UTC of milliseconds; null for null and for what no calendar holds. */
+export function isoOrNull(time: number | null): string | null {
+  return time === null || Math.abs(time) > 8.64e15 ? null : new Date(time).toISOString();
+}
+
+function secondsBetween(from: number | null, to: number | null): number | null {
+  return from === null || to === null ? null : Math.round((to - from) / 1000);
+}
+
+/** Not within one machine: neither pickup by a mail program nor a filter on the loopback address. */
+function isBetweenHosts({ from, ip }: Received): boolean {
+  const isLoopback = ip === null ? /^localhost\b/i.test(from ?? "") : ip.startsWith("127.") || ip === "::1";
+  return (from !== null || ip !== null) && !isLoopback;
+}

@@ -1,0 +1,98 @@
+import type { ResultOf } from "#shared/tools/define.ts";
+import type { emailHeader } from "#shared/tools/email-header.ts";
+import { CLOCK_AHEAD_MS, type Arrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
+import type { MethodResult } from "#probe-agent/analysis/mail/email-headers/authentication-results.ts";
+import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
+import { isoOrNull } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
+import { readSignature, type Signature } from "#probe-agent/analysis/mail/email-headers/signature.ts";
+import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
+
+type DkimSignature = ResultOf<typeof emailHeader>["dkim_signatures"][number];
+
+/** Signatures looked at; verifiers stop far below. */
+const MAX_SIGNATURES = 100;
+/** An RSA key of 4096 bits makes 684 characters. */
+const MAX_SIGNATURE = 1024;
+const MAX_NAMES = 100;
+/** RFC 6376 section 5.4.1: what a reader sees or what steers an answer. */
+const WORTH_SIGNING = ["from", "subject", "date", "to", "cc", "reply-to", "sender", "message-id", "content-type"];
+
+/** Every DKIM-Signature of a message beside what the receiver found of it, its times held against that of arrival. */
+export function describeSignatures(
+  fields: readonly Field[],
+  verdicts: readonly MethodResult[],
+  arrival: Arrival,
+): DkimSignature[] {
+  const present = Map.groupBy(fields, ({ key }) => key);
+  const signatures = (present.get("dkim-signature") ?? [])
+    .slice(0, MAX_SIGNATURES)
+    .map(({ value }) => readSignature(value, "dkim"));
+  return signatures.map((signature) => {
+    const counts = Map.groupBy(signature.h, (name) => name);
+    const signed = [...counts].map(([name, { length }]) => ({
+      name,
+      extra: length > (present.get(name)?.length ?? 0),
+    }));
+    return {
+      d: printableOrNull(signature.d),
+      s: printableOrNull(signature.s),
+      a: printableOrNull(signature.a),
+      c: printable(signature.c),
+      t: isoOrNull(signature.t),
+      x: isoOrNull(signature.x),
+      h: signature.h.slice(0, MAX_NAMES).map((name) => printable(name)),
+      bh: printableOrNull(signature.bh),
+      b: printableOrNull(signature.b, MAX_SIGNATURE),
+      i: printableOrNull(signature.i),
+      l: signature.l,
+      expired: hasExpired(signature, arrival),
+      result: verdictOn(signature, signatures, verdicts),
+      oversigned: signed.flatMap(({ name, extra }) => (extra ? [printable(name)] : [])).slice(0, MAX_NAMES),
+      unsigned: WORTH_SIGNING.filter((name) => present.has(name) && !counts.has(name)),
+      issues: [...signature.issues.map((issue) => printable(issue)), ...timesAgainst(signature, arrival)],
+    };
+  });
+}
+
+/** Whether the time in x= had passed when the message arrived (RFC 6376 section 3.5); null without x=. */
+function hasExpired({ x }: Pick<Signature, "x">, { time }: Arrival): boolean | null {
+  return x === null ? null : x < time;
+}
+
+/** What is wrong with a signature's times, held against the time of arrival; one sentence each. */
+export function timesAgainst(signature: Pick<Signature, "t" | "x">, arrival: Arrival): string[] {
+  const isFuture = signature.t !== null && signature.t > arrival.time + CLOCK_AHEAD_MS;
+  const isArrival = arrival.source !== "now";
+  return [
+    ...(hasExpired(signature, arrival) === true
+      ? [isArrival ? "It had expired when the message arrived (x=)." : "It has expired (x=)."]
+      : []),
+    ...(isFuture
+      ? [isArrival ? "It was made after the message arrived (t=)." : "It was made in the future (t=)."]
+      : []),
+  ];
+}
+
+/** By the signature's first characters (header.b, RFC 6008), else by domain and selector where no other has them. */
+function verdictOn(one: Signature, all: readonly Signature[], verdicts: readonly MethodResult[]): string | null {
+  const dkim = verdicts.filter(({ method }) => method === "dkim");
+  const byStart = dkim.find((verdict) => {
+    const start = property(verdict, "b");
+    return start !== null && start.length >= 8 && one.b?.startsWith(start) === true;
+  });
+  if (byStart !== undefined) return printable(byStart.result);
+  const matching = dkim.filter((verdict) => {
+    const domain = property(verdict, "d") ?? property(verdict, "i")?.split("@").at(-1) ?? null;
+    const selector = property(verdict, "s");
+    return domain?.toLowerCase() === one.d && (selector === null || selector === one.s);
+  });
+  const rivals = all.filter(
+    ({ d, s }) => d === one.d && (s === one.s || matching.some((verdict) => property(verdict, "s") === null)),
+  );
+  const [only] = matching;
+  return only !== undefined && matching.length === 1 && rivals.length === 1 ? printable(only.result) : null;
+}
+
+function property({ properties }: MethodResult, name: string): string | null {
+  return properties.find((one) => one.type === "header" && one.property === name)?.value ?? null;
+}

@@ -1,0 +1,87 @@
+import { anomaly, when, type Anomaly, type Examined } from "#probe-agent/analysis/mail/email-headers/anomaly.ts";
+import { CLOCK_AHEAD_MS } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
+import { isoOrNull } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
+
+/** Clocks that differ by less are ordinary. */
+const SKEW_S = 5;
+const SLOW_S = 600;
+const OLD_S = 86_400;
+const MANY_HOPS = 30;
+/** Hops named in one message. */
+const MAX_NAMED = 5;
+
+/** What is odd about dates and the way. */
+export function traceAnomalies({ date, result, arrival, now }: Examined): Anomaly[] {
+  const { hops } = result;
+  const time = date?.time ?? null;
+  const isAfterArrival = time !== null && time > arrival.time + CLOCK_AHEAD_MS;
+  const latest = now.getTime() + CLOCK_AHEAD_MS;
+  const negative = hops.filter(({ delay_s: delay }) => delay !== null && delay < -SKEW_S);
+  const undated = hops.filter(({ timestamp }) => timestamp === null);
+  const slow = hops.filter(({ delay_s: delay }) => (delay ?? 0) > SLOW_S);
+  const gap = result.date_to_first_hop_s;
+  const futureHops = hops.filter(({ timestamp }) => timestamp !== null && Date.parse(timestamp) > latest);
+  return [
+    ...when(
+      date !== null && time === null,
+      "warning",
+      "malformed_date",
+      "Date",
+      date?.faults.includes("impossible") === true ? "The Date names no real moment." : "The Date cannot be read.",
+    ),
+    ...when(
+      date?.faults.includes("wrong_weekday") === true,
+      "warning",
+      "wrong_weekday",
+      "Date",
+      "The Date's day of the week is not that of its day.",
+    ),
+    ...when(
+      isAfterArrival,
+      "warning",
+      "future_date",
+      "Date",
+      `The Date ${isoOrNull(time) ?? ""} is ${arrival.source === "now" ? "in the future" : "after the message arrived"}.`,
+    ),
+    ...when(futureHops.length > 0, "warning", "future_hop", "Received", `${named(futureHops)} in the future.`),
+    ...when(
+      negative.length > 0,
+      "warning",
+      "negative_delay",
+      "Received",
+      `${named(negative)} dated before the one that handed over: clocks disagree, or fields were forged.`,
+    ),
+    ...when(
+      undated.length > 0,
+      "info",
+      "undated_hop",
+      "Received",
+      `${named(undated)} without a date that can be read.`,
+    ),
+    ...when(slow.length > 0, "info", "slow_hop", "Received", `${named(slow)} more than ten minutes late.`),
+    ...when(
+      gap !== null && gap < -SKEW_S && !isAfterArrival,
+      "info",
+      "date_after_first_hop",
+      "Date",
+      `The Date is ${Math.abs(gap ?? 0)} s after the first hop: the sender's clock is ahead.`,
+    ),
+    ...when(
+      gap !== null && gap > OLD_S,
+      "info",
+      "old_date",
+      "Date",
+      "The Date is more than a day before the first hop.",
+    ),
+    ...(result.hop_count > MANY_HOPS
+      ? [anomaly("warning", "many_hops", "Received", `${result.hop_count} hops: the message may have gone in circles.`)]
+      : []),
+  ];
+}
+
+/** "Hops 1, 2 are". */
+function named(hops: readonly { readonly n: number }[]): string {
+  const numbers = hops.slice(0, MAX_NAMED).map(({ n }) => n);
+  const more = hops.length > MAX_NAMED ? ` and ${hops.length - MAX_NAMED} more` : "";
+  return hops.length === 1 ? `Hop ${numbers[0]} is` : `Hops ${numbers.join(", ")}${more} are`;
+}

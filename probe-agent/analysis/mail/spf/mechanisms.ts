@@ -1,0 +1,75 @@
+import { isIn, readIp, type IpBlock, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
+import { namesOf, targetName, type Check } from "#probe-agent/analysis/mail/spf/check.ts";
+import { askRecords, LIMITS, spendLookup, SpfStop } from "#probe-agent/analysis/mail/spf/lookup.ts";
+import type { Mechanism } from "#probe-agent/analysis/mail/spf/parse.ts";
+import { isWithin } from "#probe-agent/analysis/mail/spf/validated-names.ts";
+
+/** The result of check_host() for the domain of an include; throws SpfStop. */
+export type Include = (domain: string) => Promise<boolean>;
+
+/** Whether a mechanism matches (RFC 7208 section 5). Throws SpfStop where the check ends here. */
+export async function matches(check: Check, domain: string, mechanism: Mechanism, include: Include): Promise<boolean> {
+  const { client, resolver, spent } = check;
+  switch (mechanism.name) {
+    case "all":
+      return true;
+    case "ip4":
+    case "ip6":
+      return isWithinPrefix(client.ip, mechanism.address, mechanism.prefix);
+    case "include":
+      spendLookup(spent);
+      return include(await targetName(check, domain, mechanism.domain));
+    case "a":
+      spendLookup(spent);
+      return hasAddress(check, await targetName(check, domain, mechanism.domain), mechanism);
+    case "mx":
+      spendLookup(spent);
+      return hasExchange(check, await targetName(check, domain, mechanism.domain), mechanism);
+    case "ptr":
+      spendLookup(spent);
+      return hasName(check, await targetName(check, domain, mechanism.domain));
+    case "exists":
+      spendLookup(spent);
+      // Section 5.7: always A, whatever the client's family.
+      return (await askRecords(resolver, spent, await targetName(check, domain, mechanism.domain), "A")).length > 0;
+  }
+}
+
+type Prefixes = Pick<Mechanism & { name: "a" | "mx" }, "prefix4" | "prefix6">;
+
+async function hasAddress(check: Check, name: string, { prefix4, prefix6 }: Prefixes): Promise<boolean> {
+  const { client, resolver, spent } = check;
+  const [type, prefix] = client.ip.version === 4 ? (["A", prefix4] as const) : (["AAAA", prefix6] as const);
+  const addresses = await askRecords(resolver, spent, name, type);
+  return addresses.some((address) => isWithinPrefix(client.ip, address, prefix));
+}
+
+async function hasExchange(check: Check, name: string, prefixes: Prefixes): Promise<boolean> {
+  const records = await askRecords(check.resolver, check.spent, name, "MX");
+  if (records.length > LIMITS.names) throw new SpfStop("permerror", `${name} has more than 10 MX records`);
+  for (const record of records) {
+    // "." is the null MX of RFC 7505: nobody's host.
+    const host = record.replace(/^\s*\d+\s+/, "").replace(/\.$/, "");
+    if (host !== "" && (await hasAddress(check, host, prefixes))) return true;
+  }
+  return false;
+}
+
+async function hasName(check: Check, domain: string): Promise<boolean> {
+  const { names, found } = await namesOf(check);
+  if (!found) {
+    check.spent.voidLookups += 1;
+    if (check.spent.voidLookups > LIMITS.voidLookups) {
+      throw new SpfStop("permerror", "more than 2 look-ups found nothing");
+    }
+  }
+  return names.some((name) => isWithin(name, domain));
+}
+
+function isWithinPrefix(ip: IpNumber, network: string, prefix: number): boolean {
+  const read = readIp(network);
+  if (read?.version !== ip.version) return false;
+  const bits = BigInt((ip.version === 4 ? 32 : 128) - prefix);
+  const block: IpBlock = { ...read, value: (read.value >> bits) << bits, prefix };
+  return isIn(ip, block);
+}

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { isDmarcRecord, nearDmarc, parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
+
+describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
+  it.each([
+    ["v=DMARC1; p=none", true],
+    ["v=DMARC1", true],
+    ["V = DMARC1 ;p=none", true],
+    ["v=dmarc1; p=none", false],
+    ["v=DMARC10; p=none", false],
+    ["v=DMARC1 p=none", false],
+    ["p=none; v=DMARC1", false],
+    [" v=DMARC1; p=none", false],
+    ["v=spf1 -all", false],
+  ])("%j: %s", (text, is) => {
+    expect(isDmarcRecord(text)).toBe(is);
+  });
+
+  it.each([
+    [String.raw`v=DMARC1\; p=reject\; rua=mailto:d@example.com`, "backslashes"],
+    ["v=DMARC1 p=reject", "a semicolon must follow"],
+    ["v=DMARC1, p=reject", "a semicolon must follow"],
+    [" v=DMARC1; p=reject", "a blank or a quote stands before"],
+    ['"v=DMARC1; p=reject"', "a blank or a quote stands before"],
+    ["v=dmarc1; p=reject", "it must begin with v=DMARC1;"],
+    ["p=reject; v=DMARC1", "it must begin with v=DMARC1;"],
+  ])("%s is none, and its writer is told why", (text, why) => {
+    expect(nearDmarc(text)).toContain(why);
+  });
+
+  it("other texts are not taken for one", () => {
+    expect([nearDmarc("v=DMARC1; p=none"), nearDmarc("v=spf1 -all")]).toEqual([null, null]);
+  });
+
+  it("reads every tag, whatever its case", () => {
+    const text =
+      "v=DMARC1; p=Reject; SP=quarantine; np=reject; adkim=s; aspf=r; fo=1:d:s; t=n; psd=n; rua=mailto:a@example.com,mailto:b@example.org; ruf=mailto:f@example.com";
+    expect(parseDmarc(text)).toEqual({
+      text,
+      p: "reject",
+      sp: "quarantine",
+      np: "reject",
+      adkim: "s",
+      aspf: "r",
+      fo: "1:d:s",
+      t: "n",
+      psd: "n",
+      pct: null,
+      rua: [
+        { uri: "mailto:a@example.com", domain: "example.com", max_size_bytes: null, usable: true },
+        { uri: "mailto:b@example.org", domain: "example.org", max_size_bytes: null, usable: true },
+      ],
+      ruf: [{ uri: "mailto:f@example.com", domain: "example.com", max_size_bytes: null, usable: true }],
+      malformed: false,
+      applies: true,
+      issues: [],
+    });
+  });
+
+  it("falls back to defaults (section 4.7) and says so", () => {
+    const record = parseDmarc("v=DMARC1; p=none; adkim=x; aspf=strict; fo=7; t=maybe; psd=q; rua=mailto:a@example.com");
+    expect(record).toMatchObject({ adkim: "r", aspf: "r", fo: "0", t: "n", psd: "u" });
+    expect(record.issues).toHaveLength(5);
+  });
+
+  // Appendix B.2 of RFC 7489, of which RFC 9989 keeps the form.
+  it.each([
+    ["v=DMARC1; p=none; rua=mailto:dmarc-feedback@example.com", { p: "none", issues: [] }],
+    [
+      "v=DMARC1; p=none; rua=mailto:dmarc-feedback@example.com; ruf=mailto:auth-reports@example.com",
+      { p: "none", issues: [] },
+    ],
+    [
+      "v=DMARC1; p=quarantine; rua=mailto:dmarc-feedback@example.com,mailto:tld-test@thirdparty.example.net!10m; pct=25",
+      { p: "quarantine", pct: 25, applies: true },
+    ],
+  ])("%s", (text, expected) => {
+    expect(parseDmarc(text)).toMatchObject(expected);
+  });
+
+  it("reads the size limit of RFC 7489 and other addresses than mail", () => {
+    const { rua, issues } = parseDmarc(
+      "v=DMARC1; p=none; rua=mailto:a@example.com!10m, mailto:b@example.com!2K,https://example.com/r,mailto:nobody,mailto:c@ex%21ample.com",
+    );
+    expect(rua).toMatchObject([
+      { uri: "mailto:a@example.com", max_size_bytes: 10_485_760, usable: true },
+      { uri: "mailto:b@example.com", max_size_bytes: 2048, usable: true },
+      { uri: "https://example.com/r", domain: null, usable: false },
+      { uri: "mailto:nobody", usable: false },
+      { usable: false },
+    ]);
+    expect(issues.join("\n")).toMatch(/!10m was removed by RFC 9990.*!2K.*mailto only.*no mailto/s);
+  });
+
+  it("with a bad policy counts as none where it has a usable rua, else for nothing (section 4.10.1)", () => {
+    expect(parseDmarc("v=DMARC1; p=block; rua=mailto:a@example.com")).toMatchObject({
+      p: null,
+      malformed: true,
+      applies: true,
+    });
+    expect(parseDmarc("v=DMARC1; p=block")).toMatchObject({ applies: false });
+    expect(parseDmarc("v=DMARC1; p=reject; sp=maybe; rua=https://example.com/")).toMatchObject({ applies: false });
+    const missing = parseDmarc("v=DMARC1; rua=mailto:a@example.com");
+    expect(missing).toMatchObject({ p: null, malformed: false, applies: true });
+    expect(missing.issues).toContain("p is missing: the record counts as p=none");
+  });
+
+  it("names what is out of date, repeated, unknown or no tag", () => {
+    const { issues, pct } = parseDmarc("v=DMARC1; sp=none; p=none; p=reject; pct=200; rf=afrf; ri=3600; x=1; hello");
+    expect(pct).toBeNull();
+    for (const word of [
+      "pct was removed",
+      "rf was removed",
+      "ri was removed",
+      "p stands more than once",
+      "unknown tag: x",
+      "no tag: hello",
+      "p does not follow v",
+      "without rua",
+    ]) {
+      expect(issues.join("\n")).toContain(word);
+    }
+  });
+
+  it("is read in time and shown clean, whatever it holds", () => {
+    const started = performance.now();
+    const hostile = [
+      `v=DMARC1; ${"p=none;".repeat(50_000)}`,
+      `v=DMARC1; rua=${"mailto:a@b.example!".repeat(30_000)}`,
+      `v=DMARC1; rua=${"mailto:".repeat(50_000)}@`,
+      `v=DMARC1;${" \t".repeat(200_000)}p=none`,
+      `v=DMARC1; p=\0\r\n\xff`,
+      `v=DMARC1; rua=mailto:${"%".repeat(10_000)}@%E0%A4%A.example`,
+    ];
+    for (const text of hostile) expect(JSON.stringify(parseDmarc(text)).length).toBeLessThan(20_000);
+    expect(JSON.stringify(parseDmarc(hostile[4] ?? ""))).not.toMatch(/\\u00|\\r|\\n|ÿ/);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
