@@ -1,25 +1,25 @@
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
-import { parseLlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
-import { isJsonObject } from "#probe-agent/analysis/ai/json-object.ts";
-import { aiPage } from "#probe-agent/analysis/ai/page.ts";
+import { parseLlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
+import { isJsonObject } from "#probe-agent/analysis/page/ai/json-object.ts";
+import { aiPage } from "#probe-agent/analysis/page/ai/page.ts";
 import { readCookies } from "#probe-agent/analysis/web/cookies/report.ts";
 import { cspReport } from "#probe-agent/analysis/web/csp/report.ts";
 import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-headers.ts";
 import { healthReport } from "#probe-agent/analysis/health/report.ts";
 import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import { mixedContentReport } from "#probe-agent/analysis/mixed-content/report.ts";
-import { pageResources } from "#probe-agent/analysis/page-resources/report.ts";
+import { mixedContentReport } from "#probe-agent/analysis/page/mixed-content/report.ts";
+import { pageResources } from "#probe-agent/analysis/page/page-resources/report.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { readRegistration } from "#probe-agent/analysis/registry/rdap/registration.ts";
 import { readLanding } from "#probe-agent/analysis/web/redirects/landing.ts";
 import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
 import { securityReport } from "#probe-agent/analysis/web/security/report.ts";
-import { readSeoPage } from "#probe-agent/analysis/seo/audit.ts";
-import { auditSeo } from "#probe-agent/analysis/seo/score.ts";
-import { readSocial } from "#probe-agent/analysis/social/reading.ts";
-import { structuredReport } from "#probe-agent/analysis/structured/report.ts";
-import { tdmReserved } from "#probe-agent/analysis/ai/page-words.ts";
-import { trackersReport } from "#probe-agent/analysis/trackers.ts";
+import { readSeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
+import { auditSeo } from "#probe-agent/analysis/page/seo/score.ts";
+import { readSocial } from "#probe-agent/analysis/page/social/reading.ts";
+import { structuredReport } from "#probe-agent/analysis/page/structured/report.ts";
+import { tdmReserved } from "#probe-agent/analysis/page/ai/page-words.ts";
+import { trackersReport } from "#probe-agent/analysis/page/trackers.ts";
 import { readDomainWhois, readNumberWhois } from "#probe-agent/analysis/registry/whois/answers.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
-import { readJsonLd, type JsonLdObject } from "#probe-agent/analysis/structured/json-ld.ts";
-import type { Located, StructuredError, StructuredItem } from "#probe-agent/analysis/structured/item.ts";
-import { readMicrodata, type ItemContents } from "#probe-agent/analysis/structured/microdata.ts";
-import { readSocialTags, type SocialTags } from "#probe-agent/analysis/structured/open-graph.ts";
-import { readRdfa } from "#probe-agent/analysis/structured/rdfa.ts";
+import { readJsonLd, type JsonLdObject } from "#probe-agent/analysis/page/structured/json-ld.ts";
+import type { Located, StructuredError, StructuredItem } from "#probe-agent/analysis/page/structured/item.ts";
+import { readMicrodata, type ItemContents } from "#probe-agent/analysis/page/structured/microdata.ts";
+import { readSocialTags, type SocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
+import { readRdfa } from "#probe-agent/analysis/page/structured/rdfa.ts";
 
 /** The structured data of a page by syntax. */
 export interface StructuredData {

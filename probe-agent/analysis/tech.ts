@@ -1,11 +1,11 @@
-import { compileRules } from "#probe-agent/analysis/tech/compile.ts";
-import { runTest, type Match } from "#probe-agent/analysis/tech/match.ts";
-import type { Pattern } from "#probe-agent/analysis/tech/pattern.ts";
-import { resolveFindings, type Finding } from "#probe-agent/analysis/tech/resolve.ts";
-import type { Rule, TechRules } from "#probe-agent/analysis/tech/rule.ts";
+import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
+import { runTest, type Match } from "#probe-agent/analysis/page/tech/match.ts";
+import type { Pattern } from "#probe-agent/analysis/page/tech/pattern.ts";
+import { resolveFindings, type Finding } from "#probe-agent/analysis/page/tech/resolve.ts";
+import type { Rule, TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import { readSubject, type Subject, type TechPage } from "#probe-agent/analysis/tech/subject.ts";
-import { toTechnologies, type Technology } from "#probe-agent/analysis/tech/technology.ts";
+import { readSubject, type Subject, type TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
+import { toTechnologies, type Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
 /** Rules as two objects of the format's JSON. */
 export interface RuleObjects {

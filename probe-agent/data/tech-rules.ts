@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 
 type Entries = [string, unknown][];

@@ -3,8 +3,8 @@ import {
   MAX_MEASURED,
   type MeasuredResource,
   type Measurement,
-} from "#probe-agent/analysis/page-resources/measured.ts";
-import type { PageResource } from "#probe-agent/analysis/page-resources/resource.ts";
+} from "#probe-agent/analysis/page/page-resources/measured.ts";
+import type { PageResource } from "#probe-agent/analysis/page/page-resources/resource.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import { NO_RULE, PROGRESS, type TechReport, type ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";

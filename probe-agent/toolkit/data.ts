@@ -1,6 +1,6 @@
 import type { NetworkOwner, Place } from "#probe-agent/analysis/registry/geo.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
-import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 
 /** What a database of the operator says of itself. */
 export interface DatabaseInfo {

@@ -1,7 +1,7 @@
-import type { CmsReport } from "#probe-agent/analysis/cms/report.ts";
+import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
 import type { RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
-import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
-import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
+import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
+import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
 /** A page to look at. */
 export interface TechQuestion {

@@ -1,8 +1,8 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
-import { findingsOf } from "#probe-agent/analysis/ai/findings.ts";
-import type { LlmsTxt } from "#probe-agent/analysis/ai/llms-txt.ts";
-import { scoreAi } from "#probe-agent/analysis/ai/score.ts";
+import { findingsOf } from "#probe-agent/analysis/page/ai/findings.ts";
+import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
+import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
 import type { testBots } from "#probe-agent/analysis/web/robots/report.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";

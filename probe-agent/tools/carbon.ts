@@ -1,8 +1,8 @@
 import { ok } from "#shared/outcome.ts";
 import { carbon as contract } from "#shared/tools/carbon.ts";
 import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
-import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page-resources/measured.ts";
-import type { ResourceType } from "#probe-agent/analysis/page-resources/resource.ts";
+import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page/page-resources/measured.ts";
+import type { ResourceType } from "#probe-agent/analysis/page/page-resources/resource.ts";
 import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
 import { askGreenWeb } from "#probe-agent/sources/green-web.ts";
 import { readSeen, seePage, type SeenPage } from "#probe-agent/sources/page.ts";

@@ -1,11 +1,11 @@
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { cms as contract } from "#shared/tools/cms.ts";
-import type { Asset } from "#probe-agent/analysis/cms/assets.ts";
-import { chooseSystems, isHeadless } from "#probe-agent/analysis/cms/choose.ts";
-import { lessForeign } from "#probe-agent/analysis/cms/foreign.ts";
-import { findParts, type SystemPart } from "#probe-agent/analysis/cms/parts.ts";
-import { cpeWithVersion, type Technology } from "#probe-agent/analysis/tech/technology.ts";
+import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
+import { chooseSystems, isHeadless } from "#probe-agent/analysis/page/cms/choose.ts";
+import { lessForeign } from "#probe-agent/analysis/page/cms/foreign.ts";
+import { findParts, type SystemPart } from "#probe-agent/analysis/page/cms/parts.ts";
+import { cpeWithVersion, type Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
 import { seePage } from "#probe-agent/sources/page.ts";
 import { confirmSystem, type Confirmed } from "#probe-agent/tools/cms/confirm.ts";

@@ -1,9 +1,9 @@
 import { ok } from "#shared/outcome.ts";
 import { ogPreview as contract } from "#shared/tools/og-preview.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { previews } from "#probe-agent/analysis/social/preview.ts";
-import { missingRequired, socialWarnings } from "#probe-agent/analysis/social/warnings.ts";
-import { excerpt } from "#probe-agent/analysis/structured/excerpt.ts";
+import { previews } from "#probe-agent/analysis/page/social/preview.ts";
+import { missingRequired, socialWarnings } from "#probe-agent/analysis/page/social/warnings.ts";
+import { excerpt } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -1,8 +1,8 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
-import { conditionsOf, type Strategy } from "#probe-agent/analysis/pagespeed/conditions.ts";
-import type { Insights } from "#probe-agent/analysis/pagespeed/insights.ts";
+import { conditionsOf, type Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { mayBeTold } from "#probe-agent/sources/outsiders.ts";

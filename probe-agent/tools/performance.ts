@@ -4,17 +4,17 @@ import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { letterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
-import type { PageResources } from "#probe-agent/analysis/page-resources.ts";
+import type { PageResources } from "#probe-agent/analysis/page/page-resources.ts";
 import {
   isCompressible,
   resourceLimitations,
   WORTH_COMPRESSING_BYTES,
   type Measurement,
-} from "#probe-agent/analysis/page-resources/measured.ts";
-import { performanceChecks, performanceScore } from "#probe-agent/analysis/performance/checks.ts";
-import { connectionReuse } from "#probe-agent/analysis/performance/connection.ts";
-import type { PerformanceFacts } from "#probe-agent/analysis/performance/facts.ts";
-import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/performance/resources.ts";
+} from "#probe-agent/analysis/page/page-resources/measured.ts";
+import { performanceChecks, performanceScore } from "#probe-agent/analysis/page/performance/checks.ts";
+import { connectionReuse } from "#probe-agent/analysis/page/performance/connection.ts";
+import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
+import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/page/performance/resources.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";

@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
-import type { SeoFacts } from "#probe-agent/analysis/seo/audit.ts";
-import type { SeoBeside } from "#probe-agent/analysis/seo/snapshot.ts";
+import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
+import type { SeoBeside } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -1,6 +1,6 @@
 import { ok } from "#shared/outcome.ts";
 import { techDetect as contract } from "#shared/tools/tech-detect.ts";
-import { reportTechnologies } from "#probe-agent/analysis/tech/report.ts";
+import { reportTechnologies } from "#probe-agent/analysis/page/tech/report.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
 import { seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

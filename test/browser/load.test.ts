@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, it } from "vitest";
 import { openGate } from "#probe-agent/net/browser/gate.ts";
 import { runBrowser } from "#probe-agent/net/browser/run.ts";
-import { conditionsOf } from "#probe-agent/analysis/pagespeed/conditions.ts";
+import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 import { pagespeed } from "#probe-agent/tools/pagespeed.ts";
 import { agentBrowser, CHROMIUM, describeBrowser, leftovers, loadOf } from "#test/browser/chromium.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { detect } from "#probe-agent/analysis/tech.ts";
-import { compileRules } from "#probe-agent/analysis/tech/compile.ts";
-import type { TechRules } from "#probe-agent/analysis/tech/rule.ts";
-import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
+import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
+import type { TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
+import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 
 /** A page of the corpus with what its vendors' manuals say it embeds. */

@@ -8,7 +8,7 @@ import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
-import { findMixedContent } from "#probe-agent/analysis/mixed-content.ts";
+import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
 import { cookiesVerdict } from "#probe-agent/analysis/web/security/cookies-test.ts";
 import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
 

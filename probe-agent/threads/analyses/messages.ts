@@ -1,9 +1,9 @@
 import type { AnalysisName } from "#probe-agent/analysis/analyses.ts";
-import type { CmsReport } from "#probe-agent/analysis/cms/report.ts";
+import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
 import type { RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
-import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
-import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
-import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
+import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
+import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
+import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
 /** What a thread is started with. */
 export interface ThreadStart {

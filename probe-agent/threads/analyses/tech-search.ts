@@ -1,8 +1,8 @@
-import { cmsReport } from "#probe-agent/analysis/cms/report.ts";
+import { cmsReport } from "#probe-agent/analysis/page/cms/report.ts";
 import { readRawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { detectWatched } from "#probe-agent/analysis/tech.ts";
-import { compileRules } from "#probe-agent/analysis/tech/compile.ts";
-import type { TechRules } from "#probe-agent/analysis/tech/rule.ts";
+import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
+import type { TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
 import {
   NO_RULE,
   PROGRESS,

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import {
   PROGRESS,
   type AnalysisOrder,

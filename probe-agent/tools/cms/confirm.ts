@@ -1,7 +1,7 @@
 import { waitAtMost } from "#shared/time-limit.ts";
-import { knownFiles, systemFolder } from "#probe-agent/analysis/cms/files.ts";
-import type { Asset } from "#probe-agent/analysis/cms/assets.ts";
-import type { Technology } from "#probe-agent/analysis/tech/technology.ts";
+import { knownFiles, systemFolder } from "#probe-agent/analysis/page/cms/files.ts";
+import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
+import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";

@@ -1,5 +1,5 @@
-import { readImageHeader } from "#probe-agent/analysis/image-size.ts";
-import { typeMatches } from "#probe-agent/analysis/social/warnings.ts";
+import { readImageHeader } from "#probe-agent/analysis/page/image-size.ts";
+import { typeMatches } from "#probe-agent/analysis/page/social/warnings.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";

@@ -1,8 +1,8 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { pagespeed } from "#shared/tools/pagespeed.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { networkOf, type Strategy } from "#probe-agent/analysis/pagespeed/conditions.ts";
-import { performanceOf } from "#probe-agent/analysis/pagespeed/score.ts";
+import { networkOf, type Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { performanceOf } from "#probe-agent/analysis/page/pagespeed/score.ts";
 import type { BrowserConditions, LoadedKind, PageLoad } from "#probe-agent/port/browser.ts";
 
 const MAX_URL_BYTES = 10_000;

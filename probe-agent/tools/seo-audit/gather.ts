@@ -1,5 +1,5 @@
 import { waitAtMost } from "#shared/time-limit.ts";
-import type { RobotsTxt, SeoBeside, SitemapSearch } from "#probe-agent/analysis/seo/snapshot.ts";
+import type { RobotsTxt, SeoBeside, SitemapSearch } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { compileRules } from "#probe-agent/analysis/tech/compile.ts";
-import type { Pattern } from "#probe-agent/analysis/tech/pattern.ts";
+import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
+import type { Pattern } from "#probe-agent/analysis/page/tech/pattern.ts";
 import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 import { parseExpressions, type Call, type Expression } from "#test/laws/expressions/parse.ts";
 import { ROOT } from "#test/laws/source-files.ts";

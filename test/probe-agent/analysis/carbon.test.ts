@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { carbonReport, co2PerVisit, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
-import { readGreenCheck } from "#probe-agent/analysis/green-check.ts";
+import { readGreenCheck } from "#probe-agent/analysis/page/green-check.ts";
 
 const GB = 1e9;
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { withoutTrailing } from "#shared/trailing.ts";
 import { parseOptOut } from "#shared/opt-out.ts";
-import { isLinkItem } from "#probe-agent/analysis/ai/link-item.ts";
+import { isLinkItem } from "#probe-agent/analysis/page/ai/link-item.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
-import { srcsetAddresses } from "#probe-agent/analysis/mixed-content/references.ts";
-import { styleReferences } from "#probe-agent/analysis/page-resources/style-references.ts";
+import { srcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
+import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
-import { isNonDescriptive } from "#probe-agent/analysis/seo/link-texts.ts";
+import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
 import { emailIn } from "#probe-agent/analysis/registry/whois/email.ts";
 import { hasNear } from "#probe-agent/analysis/registry/whois/near.ts";

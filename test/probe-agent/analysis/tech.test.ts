@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { detect, type RuleObjects } from "#probe-agent/analysis/tech.ts";
-import type { TechPage } from "#probe-agent/analysis/tech/subject.ts";
+import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 
 const URL = "https://www.example.test/";
 

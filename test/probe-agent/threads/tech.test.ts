@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import { createTech } from "#probe-agent/threads/tech.ts";
 import { NO_RULE, PROGRESS } from "#probe-agent/threads/analyses/messages.ts";
 import { createTechSearch } from "#probe-agent/threads/analyses/tech-search.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
-import type { RuleData } from "#probe-agent/analysis/tech/rule.ts";
+import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";

@@ -1,0 +1,55 @@
+import { isLinkItem } from "#probe-agent/analysis/page/ai/link-item.ts";
+
+/** An llms.txt as its proposal describes it (llmstxt.org): an H1, a quoted summary, H2 sections of links. */
+export interface LlmsTxt {
+  /** It has a title, and every section holds links in the proposed form. */
+  readonly valid: boolean;
+  readonly title: string | null;
+  readonly summary: string | null;
+  readonly sections: readonly { readonly name: string; readonly links: number }[];
+  /** Links of all sections. */
+  readonly links: number;
+  readonly errors: readonly string[];
+}
+
+const MAX_LINES = 20_000;
+const MAX_SECTIONS = 100;
+const MAX_ERRORS = 20;
+const MAX_TEXT = 500;
+const FENCE = /^(?:```|~~~)/;
+
+/** Reads an llms.txt; a byte order mark is skipped. Any text gives an answer. */
+export function parseLlmsTxt(text: string): LlmsTxt {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/, MAX_LINES);
+  const errors: string[] = [];
+  const sections: { name: string; links: number }[] = [];
+  let title: string | null = null;
+  let summary: string | null = null;
+  const complain = (line: number, what: string): void => {
+    if (errors.length < MAX_ERRORS) errors.push(`Line ${line + 1}: ${what}`);
+  };
+  let fence: string | null = null;
+  for (const [index, raw] of lines.entries()) {
+    const line = raw.trim();
+    // A comment in a sample of code is no title.
+    const mark: string | null = FENCE.exec(line)?.[0] ?? null;
+    if (mark !== null && (fence === null || fence === mark)) fence = fence === null ? mark : null;
+    if (mark !== null || fence !== null) continue;
+    const section = sections.at(-1);
+    if (line.startsWith("# ")) {
+      if (title !== null) complain(index, "a second title");
+      else if (sections.length > 0) complain(index, "the title does not come first");
+      title ??= line.slice(2).trim().slice(0, MAX_TEXT);
+    } else if (line.startsWith("## ")) {
+      if (title === null) complain(index, "a section before the title");
+      if (sections.length < MAX_SECTIONS) sections.push({ name: line.slice(3).trim().slice(0, MAX_TEXT), links: 0 });
+    } else if (line.startsWith(">") && section === undefined) summary ??= line.slice(1).trim().slice(0, MAX_TEXT);
+    else if (section !== undefined && /^[-*+][ \t]/.test(line)) {
+      if (isLinkItem(line)) section.links += 1;
+      else complain(index, "not a link in the form - [name](url): notes");
+    }
+  }
+  if (title === null) errors.unshift("There is no title (a line that begins with # )");
+  const links = sections.reduce((sum, section) => sum + section.links, 0);
+  return { valid: title !== null && errors.length === 0, title, summary, sections, links, errors };
+}

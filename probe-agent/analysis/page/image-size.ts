@@ -1,0 +1,123 @@
+import { avifSize, isAvif } from "#probe-agent/analysis/page/image-size/avif.ts";
+import { octetsOf, type Octets, type PixelSize } from "#probe-agent/analysis/page/image-size/octets.ts";
+import { looksLikeSvg, svgSize } from "#probe-agent/analysis/page/image-size/svg.ts";
+
+/** Formats told by their first octets, as browsers do (WHATWG MIME Sniffing), whatever the server calls them. */
+export type ImageFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "svg" | "bmp";
+
+/** What an image's own header says. */
+export interface ImageHeader {
+  readonly format: ImageFormat;
+  /** Pixels (for SVG: user units), null where the header is cut, broken or does not say. */
+  readonly size: PixelSize | null;
+}
+
+/** Media types of each format; the first is the registered one. */
+export const IMAGE_TYPES: Readonly<Record<ImageFormat, readonly string[]>> = {
+  png: ["image/png", "image/apng"],
+  jpeg: ["image/jpeg", "image/jpg", "image/pjpeg"],
+  gif: ["image/gif"],
+  webp: ["image/webp"],
+  avif: ["image/avif", "image/avif-sequence", "image/heif", "image/heic"],
+  svg: ["image/svg+xml"],
+  bmp: ["image/bmp", "image/x-ms-bmp"],
+};
+
+/** Longest edge believed: the largest a JPEG can have. PNG and BMP could say 2^31. */
+const MAX_EDGE = 65_535;
+
+/** Reads format and size from the beginning of an image; null where it is none of the known formats. */
+export function readImageHeader(bytes: Uint8Array): ImageHeader | null {
+  const octets = octetsOf(bytes);
+  const format = formatOf(octets, bytes);
+  if (format === null) return null;
+  const size = READERS[format](octets, bytes);
+  return { format, size: size !== null && isBelievable(size) ? size : null };
+}
+
+const READERS: Readonly<Record<ImageFormat, (octets: Octets, bytes: Uint8Array) => PixelSize | null>> = {
+  png: pngSize,
+  jpeg: jpegSize,
+  gif: gifSize,
+  webp: webpSize,
+  avif: avifSize,
+  svg: (_octets, bytes) => svgSize(bytes),
+  bmp: bmpSize,
+};
+
+function formatOf(octets: Octets, bytes: Uint8Array): ImageFormat | null {
+  if (octets.text(0, 8) === "\u0089PNG\r\n\u001A\n") return "png";
+  if (octets.text(0, 3) === "\u00FF\u00D8\u00FF") return "jpeg";
+  if (/^GIF8[79]a/.test(octets.text(0, 6))) return "gif";
+  if (octets.text(0, 4) === "RIFF" && octets.text(8, 4) === "WEBP") return "webp";
+  if (isAvif(octets)) return "avif";
+  if (octets.text(0, 2) === "BM") return "bmp";
+  return looksLikeSvg(bytes) ? "svg" : null;
+}
+
+function isBelievable({ width, height }: PixelSize): boolean {
+  return width > 0 && height > 0 && width <= MAX_EDGE && height <= MAX_EDGE;
+}
+
+function sizeOf(width: number | null, height: number | null): PixelSize | null {
+  return width === null || height === null ? null : { width, height };
+}
+
+/** PNG section 11.2.1: IHDR comes first. */
+function pngSize(octets: Octets): PixelSize | null {
+  return octets.text(12, 4) === "IHDR" ? sizeOf(octets.uint32(16), octets.uint32(20)) : null;
+}
+
+/** GIF89a section 18: logical screen. */
+function gifSize(octets: Octets): PixelSize | null {
+  return sizeOf(octets.littleUint16(6), octets.littleUint16(8));
+}
+
+/** BITMAPCOREHEADER has 12 octets, all later headers more; a negative height means top-down rows. */
+function bmpSize(octets: Octets): PixelSize | null {
+  if (octets.littleUint32(14) === 12) return sizeOf(octets.littleUint16(18), octets.littleUint16(20));
+  const height = octets.littleUint32(22);
+  return sizeOf(octets.littleUint32(18), height === null ? null : Math.abs(height | 0));
+}
+
+/** JPEG (T.81 annex B): segments up to the frame header, SOF0 to SOF15 without DHT, JPG and DAC. */
+function jpegSize(octets: Octets): PixelSize | null {
+  let at = 2;
+  for (;;) {
+    if (octets.uint8(at) !== 0xff) return null;
+    let marker = octets.uint8(at + 1);
+    // Any number of fill octets may come before a marker.
+    while (marker === 0xff) {
+      at += 1;
+      marker = octets.uint8(at + 1);
+    }
+    if (marker === null || marker === 0xd9 || marker === 0xda) return null;
+    if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
+      at += 2;
+      continue;
+    }
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+    if (isFrame) return sizeOf(octets.uint16(at + 7), octets.uint16(at + 5));
+    const length = octets.uint16(at + 2);
+    if (length === null || length < 2) return null;
+    at += 2 + length;
+  }
+}
+
+/** WebP container (RFC 9649 section 2.7): lossy, lossless and extended. */
+function webpSize(octets: Octets): PixelSize | null {
+  const chunk = octets.text(12, 4);
+  if (chunk === "VP8X") return sizeOf(plusOne(octets.littleUint24(24)), plusOne(octets.littleUint24(27)));
+  if (chunk === "VP8L") {
+    const bits = octets.littleUint32(21);
+    if (octets.uint8(20) !== 0x2f || bits === null) return null;
+    return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+  }
+  if (chunk !== "VP8 " || octets.text(23, 3) !== "\u009D\u0001*") return null;
+  const [width, height] = [octets.littleUint16(26), octets.littleUint16(28)];
+  return width === null || height === null ? null : { width: width & 0x3fff, height: height & 0x3fff };
+}
+
+function plusOne(value: number | null): number | null {
+  return value === null ? null : value + 1;
+}

@@ -1,0 +1,106 @@
+import type { Element } from "domhandler";
+import { literalFamily } from "#shared/egress/addresses.ts";
+import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts";
+import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
+import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { referencesOf, type Reference } from "#probe-agent/analysis/page/mixed-content/references.ts";
+import { isTrustworthy } from "#probe-agent/analysis/page/mixed-content/trustworthy.ts";
+
+/** One reference to an insecure address. */
+export interface MixedReference {
+  readonly tag: string;
+  /** The attribute it stands in; "text" for the content of a style element. */
+  readonly attr: string;
+  /** Resolved against the page and its base element. */
+  readonly url: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** A reference browsers request over https instead, as far as they do. */
+export interface PassiveReference extends MixedReference {
+  /** False for hosts that are addresses, unless the policy upgrades: those are blocked (W3C Mixed Content, section 4.1). */
+  readonly upgradable: boolean;
+}
+
+/** Insecure references of a page that itself came over HTTPS (W3C Mixed Content). */
+export interface MixedContent {
+  /** The page came over HTTPS; else nothing is mixed. */
+  readonly https: boolean;
+  /** Blocked by browsers: scripts, styles, frames, srcset images, ... */
+  readonly active: readonly MixedReference[];
+  /** Upgraded by browsers, and lost where that fails: images, audio, video. */
+  readonly passive: readonly PassiveReference[];
+  /** Forms that send to an insecure address. */
+  readonly forms: readonly MixedReference[];
+  /** Those of style elements and style attributes; they stand among active or passive too. */
+  readonly cssUrls: readonly MixedReference[];
+  /** How many of each were found, also beyond those listed. */
+  readonly counts: { readonly active: number; readonly passive: number; readonly forms: number; readonly css: number };
+  /** The policy upgrades every insecure reference. */
+  readonly upgradeInsecureRequests: boolean;
+  /** "passive": all of it is upgraded, be it by the policy; "blocked": the policy blocks all of it. */
+  readonly verdict: "clean" | "passive" | "active" | "blocked";
+}
+
+/** What a page's Content-Security-Policy says about insecure references. */
+export interface MixedPolicy {
+  readonly upgradeInsecureRequests: boolean;
+  readonly blockAllMixedContent: boolean;
+}
+
+/** References listed of each kind. */
+const MAX_LISTED = 100;
+
+/** Finds insecure references of a page under its own policy. */
+export function findMixedContent(page: Page, pageUrl: string, policy: MixedPolicy): MixedContent {
+  const https = pageUrl.startsWith("https:");
+  const { upgradeInsecureRequests } = policy;
+  const found = {
+    active: [] as MixedReference[],
+    passive: [] as PassiveReference[],
+    forms: [] as MixedReference[],
+    cssUrls: [] as MixedReference[],
+  };
+  const counts = { active: 0, passive: 0, forms: 0, css: 0 };
+  if (https) {
+    const base = documentBase(page.facts.baseHref, pageUrl);
+    const lines = lineCounter(page.text);
+    for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
+      for (const reference of insecureReferences(element, base)) {
+        const { attr, kind, css, upgradable, url } = reference;
+        const entry = { tag: element.name, attr, url, line: lines(element.startIndex ?? 0) };
+        counts[kind] += 1;
+        if (kind === "passive") keep(found.passive, { ...entry, upgradable: upgradable || upgradeInsecureRequests });
+        else keep(found[kind], entry);
+        if (!css) continue;
+        counts.css += 1;
+        keep(found.cssUrls, entry);
+      }
+    }
+  }
+  return { https, ...found, counts, upgradeInsecureRequests, verdict: verdict(counts, policy) };
+}
+
+function keep<T>(list: T[], entry: T): void {
+  if (list.length < MAX_LISTED) list.push(entry);
+}
+
+/** Upgrading comes before blocking (W3C Upgrade Insecure Requests, section 3.4), and leaves neither anything to do. */
+function verdict(counts: MixedContent["counts"], policy: MixedPolicy): MixedContent["verdict"] {
+  if (counts.active + counts.passive === 0) return "clean";
+  if (policy.upgradeInsecureRequests) return "passive";
+  if (policy.blockAllMixedContent) return "blocked";
+  return counts.active > 0 ? "active" : "passive";
+}
+
+function insecureReferences(element: Element, base: string): (Reference & { url: string; upgradable: boolean })[] {
+  return referencesOf(element, (name) => attribute(element, name)).flatMap((reference) => {
+    const url = resolveUrl(reference.address, base);
+    if (url === null || !["http:", "ws:", "ftp:"].includes(url.protocol) || isTrustworthy(url)) return [];
+    const upgradable = literalFamily(url.hostname.replace(/^\[|\]$/g, "")) === null;
+    return [{ ...reference, url: url.href.slice(0, 2048), upgradable }];
+  });
+}

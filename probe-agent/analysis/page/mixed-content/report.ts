@@ -1,0 +1,44 @@
+import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
+import { leading } from "#probe-agent/analysis/text/json-size.ts";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
+import { findMixedContent, type MixedReference } from "#probe-agent/analysis/page/mixed-content.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
+
+/** Octets of JSON for each list. */
+const LIST_BYTES = 55_000;
+
+/** Insecure references of a page under its own policies, fitted into a result. */
+export function mixedContentReport({ page, url, headers }: ReadPage) {
+  const { effective } = analyseCsp(enforcedTexts(deliveredPolicies(headers, page)));
+  const upgrades = effective.upgrade_insecure_requests;
+  const blocks = effective.block_all_mixed_content;
+  const policy = { upgradeInsecureRequests: upgrades, blockAllMixedContent: blocks };
+  const found = findMixedContent(page ?? readHtml(""), url, policy);
+  const lists = {
+    active: shown(found.active),
+    passive: leading(found.passive, LIST_BYTES),
+    forms: shown(found.forms),
+    css_urls: shown(found.cssUrls),
+  };
+  const cut =
+    lists.active.length < found.counts.active ||
+    lists.passive.length < found.counts.passive ||
+    lists.forms.length < found.counts.forms ||
+    lists.css_urls.length < found.counts.css;
+  return {
+    fields: {
+      https: found.https,
+      verdict: page === null ? null : found.verdict,
+      ...lists,
+      counts: found.counts,
+      upgrade_insecure_requests: upgrades,
+      block_all: blocks,
+    },
+    limitations: cut ? ["Not all references are listed."] : [],
+  };
+}
+
+function shown(references: readonly MixedReference[]): MixedReference[] {
+  return leading(references, LIST_BYTES);
+}

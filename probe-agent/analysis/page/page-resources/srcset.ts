@@ -1,0 +1,92 @@
+import { withoutTrailing } from "#shared/trailing.ts";
+import { matchesMedia, pixels, type Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
+
+/** One candidate of a srcset. */
+export interface ImageCandidate {
+  readonly address: string;
+  /** Pixels of the image for each CSS pixel; from a width descriptor, with what `sizes` says. */
+  readonly density: number;
+}
+
+const MAX_CANDIDATES = 200;
+const MAX_CHARACTERS = 100_000;
+
+/** The candidates of a srcset attribute (HTML, "parse a srcset attribute"); those with a bad descriptor are left out. */
+export function parseSrcset(srcset: string, sizes: string | null, screen: Screen): ImageCandidate[] {
+  const width = slotWidth(sizes, screen);
+  return splitSrcset(srcset.slice(0, MAX_CHARACTERS), MAX_CANDIDATES).flatMap(({ address, descriptors }) => {
+    const density = densityOf(descriptors, width);
+    return address === "" || density === null ? [] : [{ address, density }];
+  });
+}
+
+/** A candidate as written: its address without commas at the end, and its descriptors, trimmed. */
+export interface SrcsetEntry {
+  readonly address: string;
+  readonly descriptors: string;
+}
+
+/** Cuts a srcset into its first `limit` candidates; each character is looked at once or twice. */
+export function splitSrcset(text: string, limit: number): SrcsetEntry[] {
+  const entries: SrcsetEntry[] = [];
+  let at = 0;
+  while (entries.length < limit) {
+    while (at < text.length && /[\s,]/.test(text.charAt(at))) at += 1;
+    if (at >= text.length) break;
+    let end = at;
+    while (end < text.length && !/\s/.test(text.charAt(end))) end += 1;
+    const token = text.slice(at, end);
+    const address = withoutTrailing(token, (character) => character === ",");
+    at = end;
+    let descriptors = "";
+    if (address.length === token.length) {
+      const stop = endOfDescriptors(text, end);
+      descriptors = text.slice(end, stop).trim();
+      at = stop + 1;
+    }
+    entries.push({ address, descriptors });
+  }
+  return entries;
+}
+
+/** What a screen of one pixel for each CSS pixel takes: the smallest that is sharp, else the sharpest there is. */
+export function chooseCandidate(candidates: readonly ImageCandidate[]): string | null {
+  const sorted = candidates.toSorted((one, other) => one.density - other.density);
+  return (sorted.find(({ density }) => density >= 1) ?? sorted.at(-1))?.address ?? null;
+}
+
+/** Commas within parentheses belong to the descriptor. */
+function endOfDescriptors(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === "(") depth += 1;
+    else if (character === ")") depth = Math.max(0, depth - 1);
+    else if (character === "," && depth === 0) return at;
+  }
+  return text.length;
+}
+
+function densityOf(descriptors: string, slot: number): number | null {
+  if (descriptors === "") return 1;
+  let density: number | null = null;
+  for (const word of descriptors.slice(0, 200).split(/\s+/)) {
+    const [, number, unit] = /^(\d{1,7}(?:\.\d{1,6})?)([wxh])$/.exec(word) ?? [];
+    if (number === undefined) return null;
+    if (unit === "x") density = Number(number);
+    else if (unit === "w") density = slot > 0 ? Number(number) / slot : Infinity;
+  }
+  return density;
+}
+
+/** The width an image is shown at, CSS pixels, by its sizes attribute; lengths that depend on the layout count as 100vw. */
+function slotWidth(sizes: string | null, screen: Screen): number {
+  for (const entry of (sizes ?? "").slice(0, 2000).split(",")) {
+    const words = entry.trim().split(/\s+/);
+    const length = words.pop() ?? "";
+    if (length === "" || !matchesMedia(words.join(" "), screen)) continue;
+    const [, share] = /^(\d{1,5}(?:\.\d{1,6})?)vw$/.exec(length) ?? [];
+    return share === undefined ? (pixels(length) ?? screen.width) : (Number(share) / 100) * screen.width;
+  }
+  return screen.width;
+}

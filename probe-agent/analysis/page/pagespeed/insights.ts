@@ -1,0 +1,143 @@
+import { isOriginInstead, readExperience, type FieldExperience } from "#probe-agent/analysis/page/pagespeed/field-data.ts";
+import { readOpportunities, type Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
+import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed/read.ts";
+
+/** An answer of PageSpeed Insights, read. */
+export interface Insights {
+  readonly finalUrl: string | null;
+  readonly scores: Readonly<Record<"performance" | "accessibility" | "best_practices" | "seo", number | null>>;
+  readonly metrics: {
+    readonly fcp_ms: number | null;
+    readonly lcp_ms: number | null;
+    readonly tbt_ms: number | null;
+    readonly cls: number | null;
+    readonly speed_index_ms: number | null;
+    readonly ttfb_ms: number | null;
+  };
+  readonly field: { readonly url: FieldExperience | null; readonly origin: FieldExperience | null };
+  readonly opportunities: readonly Opportunity[];
+  readonly loaded: { readonly requests: number; readonly bytes: number } | null;
+  readonly conditions: {
+    readonly throttling: "simulated" | "applied" | "none" | "unknown";
+    readonly cpu_slowdown: number | null;
+    readonly rtt_ms: number | null;
+    readonly throughput_kbps: number | null;
+    readonly width: number | null;
+    readonly height: number | null;
+    readonly browser: string | null;
+  };
+  readonly lighthouseVersion: string | null;
+  /** ISO 8601 UTC. */
+  readonly fetchedAt: string | null;
+  /** What Lighthouse itself warns of. */
+  readonly warnings: readonly string[];
+}
+
+/** An answer, what Lighthouse could not do with the page, or nothing that can be read. */
+export type InsightsAnswer =
+  | { readonly kind: "insights"; readonly insights: Insights }
+  | { readonly kind: "page_failed"; readonly code: string; readonly message: string }
+  | { readonly kind: "unreadable" };
+
+const THROTTLING = { simulate: "simulated", devtools: "applied", provided: "none" } as const;
+const MAX_WARNINGS = 10;
+
+/** Reads a result of runPagespeed v5 (Lighthouse 10 to 13). What is missing in it is null. */
+export function readInsights(value: unknown): InsightsAnswer {
+  const { lighthouseResult, loadingExperience, originLoadingExperience } = membersOf(value);
+  const result = membersOf(lighthouseResult);
+  const { code, message } = membersOf(result["runtimeError"]);
+  if (typeof code === "string" && code !== "NO_ERROR" && code !== "") {
+    return { kind: "page_failed", code: lineOf(code, 60) ?? "", message: lineOf(message, 300) ?? "" };
+  }
+  const categories = membersOf(result["categories"]);
+  if (Object.keys(categories).length === 0) return { kind: "unreadable" };
+  const audits = membersOf(result["audits"]);
+  const metric = (id: string): number | null => amountOf(membersOf(audits[id])["numericValue"]);
+  const whole = (id: string): number | null => wholeOf(metric(id));
+  const shift = metric("cumulative-layout-shift");
+  const own = isOriginInstead(loadingExperience) ? null : readExperience(loadingExperience);
+  const warnings: unknown[] = Array.isArray(result["runWarnings"]) ? result["runWarnings"] : [];
+  return {
+    kind: "insights",
+    insights: {
+      finalUrl: urlOf(result["finalDisplayedUrl"]) ?? urlOf(result["finalUrl"]),
+      scores: {
+        performance: scoreOf(categories["performance"]),
+        accessibility: scoreOf(categories["accessibility"]),
+        best_practices: scoreOf(categories["best-practices"]),
+        seo: scoreOf(categories["seo"]),
+      },
+      metrics: {
+        fcp_ms: whole("first-contentful-paint"),
+        lcp_ms: whole("largest-contentful-paint"),
+        tbt_ms: whole("total-blocking-time"),
+        cls: shift === null ? null : Math.round(shift * 1e4) / 1e4,
+        speed_index_ms: whole("speed-index"),
+        ttfb_ms: firstByteOf(audits),
+      },
+      field: { url: own, origin: readExperience(originLoadingExperience) },
+      opportunities: readOpportunities(audits),
+      loaded: loadedOf(audits),
+      conditions: conditionsOf(result),
+      lighthouseVersion: lineOf(result["lighthouseVersion"], 40),
+      fetchedAt: timeOf(result["fetchTime"]) ?? timeOf(membersOf(value)["analysisUTCTimestamp"]),
+      warnings: warnings.slice(0, MAX_WARNINGS).flatMap((warning) => lineOf(warning, 300) ?? []),
+    },
+  };
+}
+
+/** An error body of the API; null where it is not about the page. */
+export function readPageError(body: string): { readonly code: string; readonly message: string } | null {
+  const [, code, rest = ""] =
+    /Lighthouse returned error: ([A-Z][A-Z_]{2,60})\.?\s*([^"\\]{0,300})/.exec(body.slice(0, 65_536)) ?? [];
+  return code === undefined ? null : { code, message: lineOf(rest, 300) ?? "" };
+}
+
+function scoreOf(category: unknown): number | null {
+  const score = amountOf(membersOf(category)["score"]);
+  return score === null || score > 1 ? null : Math.round(100 * score);
+}
+
+/** Up to Lighthouse 12 an audit of its own; the list of all metrics has it in every version. */
+function firstByteOf(audits: Readonly<Record<string, unknown>>): number | null {
+  const { items } = membersOf(membersOf(audits["metrics"])["details"]);
+  const [first] = Array.isArray(items) ? (items as unknown[]) : [];
+  return (
+    wholeOf(membersOf(first)["timeToFirstByte"]) ?? wholeOf(membersOf(audits["server-response-time"])["numericValue"])
+  );
+}
+
+function loadedOf(audits: Readonly<Record<string, unknown>>): Insights["loaded"] {
+  const { items } = membersOf(membersOf(audits["network-requests"])["details"]);
+  const bytes = wholeOf(membersOf(audits["total-byte-weight"])["numericValue"]);
+  return Array.isArray(items) && bytes !== null ? { requests: items.length, bytes } : null;
+}
+
+function conditionsOf(result: Readonly<Record<string, unknown>>): Insights["conditions"] {
+  const { throttlingMethod, throttling, screenEmulation } = membersOf(result["configSettings"]);
+  const { cpuSlowdownMultiplier, rttMs, throughputKbps } = membersOf(throttling);
+  const { width, height } = membersOf(screenEmulation);
+  const { hostUserAgent } = membersOf(result["environment"]);
+  const agent = typeof hostUserAgent === "string" ? hostUserAgent : result["userAgent"];
+  const method = typeof throttlingMethod === "string" ? throttlingMethod : "";
+  return {
+    throttling: Object.hasOwn(THROTTLING, method) ? THROTTLING[method as keyof typeof THROTTLING] : "unknown",
+    cpu_slowdown: amountOf(cpuSlowdownMultiplier),
+    rtt_ms: amountOf(rttMs),
+    throughput_kbps: amountOf(throughputKbps),
+    width: wholeOf(width),
+    height: wholeOf(height),
+    browser: typeof agent === "string" ? (/(?:Headless)?Chrom(?:e|ium)\/[\d.]{1,30}/.exec(agent)?.[0] ?? null) : null,
+  };
+}
+
+function urlOf(value: unknown): string | null {
+  const url = typeof value === "string" && value.length <= 8192 ? URL.parse(value) : null;
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
+}
+
+function timeOf(value: unknown): string | null {
+  const time = typeof value === "string" && value.length < 40 ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+}

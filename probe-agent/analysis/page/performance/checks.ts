@@ -1,0 +1,216 @@
+import { logNormalScore, type ScoreCurve } from "#probe-agent/analysis/page/log-normal.ts";
+import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
+
+/** One part of the score as it is published. */
+export interface PerformanceCheck {
+  readonly id: string;
+  readonly name: string;
+  readonly status: "pass" | "warn" | "fail" | "na";
+  readonly score: number;
+  readonly max: number;
+  readonly value: string | null;
+  readonly expected: string;
+  readonly detail: string;
+  readonly reference: string;
+}
+
+/** What a check found: `share` of its points, from 0 to 1; null: does not apply. */
+interface Finding {
+  readonly share: number | null;
+  readonly value: string | null;
+  readonly detail: string;
+}
+
+interface Definition {
+  readonly id: string;
+  readonly name: string;
+  readonly max: number;
+  readonly expected: string;
+  readonly reference: string;
+  readonly find: (facts: PerformanceFacts) => Finding;
+}
+
+const KIB = 1024;
+/** web.dev's limits of a good and a poor TTFB. */
+const TTFB: ScoreCurve = { p10: 800, median: 1800 };
+/** Lighthouse fails server-response-time above 600 ms. */
+const SERVER: ScoreCurve = { p10: 300, median: 600 };
+/** Lighthouse, total-byte-weight. */
+const WEIGHT: ScoreCurve = { p10: 2667 * KIB, median: 4000 * KIB };
+/** Lighthouse, dom-size. */
+const ELEMENTS: ScoreCurve = { p10: 818, median: 1400 };
+/** [at most, share]: our own steps; Lighthouse judges the time such resources cost, which takes a browser. */
+const BLOCKING = [
+  [0, 1],
+  [2, 0.8],
+  [4, 0.6],
+  [7, 0.4],
+  [10, 0.2],
+] as const;
+
+/** The checks in their order. Points are ours: what delays the first paint most weighs most. */
+const DEFINITIONS: readonly Definition[] = [
+  {
+    id: "ttfb",
+    name: "Time to first byte",
+    max: 20,
+    expected: "well below 800 ms, redirects and connection included",
+    reference: "https://web.dev/articles/ttfb",
+    find: ({ navigationTtfbMs: ms }) => graded(logNormalScore(TTFB, ms), `${ms} ms`, "the first byte"),
+  },
+  {
+    id: "server_response",
+    name: "Server response time",
+    max: 10,
+    expected: "well below 600 ms from request to first byte",
+    reference: "https://developer.chrome.com/docs/lighthouse/performance/server-response-time",
+    find: ({ ttfbMs: ms }) => graded(logNormalScore(SERVER, ms), `${ms} ms`, "the server's answer"),
+  },
+  {
+    id: "redirects",
+    name: "Redirects",
+    max: 5,
+    expected: "none, or one",
+    reference: "https://developer.chrome.com/docs/lighthouse/performance/redirects",
+    find: ({ redirects }) => ({
+      share: redirects <= 1 ? 1 : redirects === 2 ? 0.5 : 0,
+      value: String(redirects),
+      detail: redirects <= 1 ? "The page is reached directly." : "Every redirect costs visitors a round trip.",
+    }),
+  },
+  {
+    id: "compression",
+    name: "Text compression",
+    max: 10,
+    expected: "every text of 1400 bytes and more is sent compressed",
+    reference: "https://developer.chrome.com/docs/lighthouse/performance/uses-text-compression",
+    find: ({ texts, compressedTexts }) =>
+      share(compressedTexts, texts, "texts are sent compressed", "There is no text large enough to gain by it."),
+  },
+  {
+    id: "page_weight",
+    name: "Page weight",
+    max: 15,
+    expected: "well below 2667 KiB on the wire",
+    reference: "https://developer.chrome.com/docs/lighthouse/performance/total-byte-weight",
+    find: ({ totalBytes, unknownSizes }) => ({
+      share: logNormalScore(WEIGHT, totalBytes),
+      value: `${Math.round(totalBytes / KIB)} KiB`,
+      detail:
+        unknownSizes === 0
+          ? "Page and the resources its HTML names."
+          : `Page and the resources its HTML names, ${unknownSizes} of unknown size left out.`,
+    }),
+  },
+  {
+    id: "render_blocking",
+    name: "Render-blocking resources",
+    max: 15,
+    expected: "none",
+    reference: "https://developer.chrome.com/docs/lighthouse/performance/render-blocking-resources",
+    find: ({ renderBlocking, elements }) =>
+      elements === null
+        ? { share: null, value: null, detail: "The answer is no HTML." }
+        : {
+            share: BLOCKING.find(([most]) => renderBlocking <= most)?.[1] ?? 0,
+            value: String(renderBlocking),
+            detail:
+              renderBlocking === 0 ? "Nothing holds up the first paint." : "The first paint waits for each of them.",
+          },
+  },
+  {
+    id: "caching",
+    name: "Browser caching",
+    max: 10,
+    expected: "static resources may be kept for a week or longer",
+    reference: "https://web.dev/articles/http-cache",
+    find: ({ cacheable, cachedLong }) =>
+      share(cachedLong, cacheable, "static resources may be kept for a week", "No static resource was measured."),
+  },
+  {
+    id: "http_version",
+    name: "HTTP version",
+    max: 5,
+    expected: "HTTP/2 or later",
+    reference: "https://developer.chrome.com/docs/lighthouse/best-practices/uses-http2",
+    find: ({ httpVersion }) => ({
+      share: httpVersion === "2" ? 1 : httpVersion === "1.1" ? 0.4 : 0,
+      value: `HTTP/${httpVersion}`,
+      detail: httpVersion === "2" ? "One connection serves all." : "Browsers need several connections.",
+    }),
+  },
+  {
+    id: "dom_size",
+    name: "Size of the page's tree",
+    max: 5,
+    expected: "well below 818 elements",
+    reference: "https://developer.chrome.com/docs/lighthouse/performance/dom-size",
+    find: ({ elements }) =>
+      elements === null
+        ? { share: null, value: null, detail: "The answer is no HTML." }
+        : {
+            share: logNormalScore(ELEMENTS, elements),
+            value: `${elements} elements`,
+            detail: "Style and layout of each element are worked out again with every change.",
+          },
+  },
+  {
+    id: "image_dimensions",
+    name: "Image dimensions",
+    max: 3,
+    expected: "every img element has width and height",
+    reference: "https://web.dev/articles/optimize-cls",
+    find: ({ images }) =>
+      share(
+        (images?.total ?? 0) - (images?.missing_dimensions ?? 0),
+        images?.total ?? 0,
+        "images have their place before they come",
+        "There are no images.",
+      ),
+  },
+  {
+    id: "image_formats",
+    name: "Image formats",
+    max: 2,
+    expected: "images are offered as WebP or AVIF",
+    reference: "https://developer.chrome.com/docs/lighthouse/performance/uses-webp-images",
+    find: ({ images }) =>
+      share(
+        images?.modern_formats ?? 0,
+        images?.known_formats ?? 0,
+        "images come in a modern format",
+        "There are no images whose format can be told.",
+      ),
+  },
+];
+
+/** All checks of a page, in fixed order. */
+export function performanceChecks(facts: PerformanceFacts): PerformanceCheck[] {
+  return DEFINITIONS.map(({ find, ...definition }) => {
+    const { share: earned, value, detail } = find(facts);
+    const status = earned === null ? "na" : earned >= 0.9 ? "pass" : earned >= 0.5 ? "warn" : "fail";
+    return { ...definition, status, score: Math.round(definition.max * (earned ?? 0)), value, detail };
+  });
+}
+
+/** 0 to 100: points earned of those that apply. */
+export function performanceScore(checks: readonly PerformanceCheck[]): number {
+  const counted = checks.filter(({ status }) => status !== "na");
+  const earned = counted.reduce((sum, { score }) => sum + score, 0);
+  const possible = counted.reduce((sum, { max }) => sum + max, 0);
+  return possible === 0 ? 0 : Math.round((100 * earned) / possible);
+}
+
+function graded(earned: number, value: string, what: string): Finding {
+  const word = earned >= 0.9 ? "fast" : earned >= 0.5 ? "not as fast as it could be" : "slow";
+  return {
+    share: earned,
+    value,
+    detail: `${what.charAt(0).toUpperCase()}${what.slice(1)} is ${word}, seen from this location.`,
+  };
+}
+
+function share(good: number, all: number, what: string, none: string): Finding {
+  if (all === 0) return { share: null, value: null, detail: none };
+  return { share: good / all, value: `${good} of ${all}`, detail: `${good} of ${all} ${what}.` };
+}

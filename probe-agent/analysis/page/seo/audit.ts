@@ -1,0 +1,149 @@
+import { locateData } from "#probe-agent/analysis/html-metadata.ts";
+import { documentBase } from "#probe-agent/analysis/http/address.ts";
+import { metaContent } from "#probe-agent/analysis/html/page.ts";
+import { visibleText } from "#probe-agent/analysis/html/text.ts";
+import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
+import { countWords } from "#probe-agent/analysis/html/words.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
+import { readContent } from "#probe-agent/analysis/page/seo/content.ts";
+import { judgeCanonical } from "#probe-agent/analysis/page/seo/canonical.ts";
+import { headerDirectives, metaDirectives } from "#probe-agent/analysis/page/seo/directives.ts";
+import { judgeHreflang } from "#probe-agent/analysis/page/seo/hreflang.ts";
+import { judgeIndexable } from "#probe-agent/analysis/page/seo/indexable.ts";
+import { readReferences } from "#probe-agent/analysis/page/seo/references.ts";
+import type { SeoBeside, SeoSnapshot, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
+import { titleWidthPx } from "#probe-agent/analysis/page/seo/title-width.ts";
+import { judgeUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
+import { readGraph } from "#probe-agent/analysis/page/social/graph.ts";
+import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
+import { missingRequired } from "#probe-agent/analysis/page/social/warnings.ts";
+import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
+import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
+import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
+
+/** Everything an audit knows of a page; the checks judge it. */
+export type SeoFacts = ReturnType<typeof joinFacts>;
+/** What the page alone says. */
+export type SeoPage = ReturnType<typeof readSeoPage>;
+
+const MAX_TEXT = 2000;
+const EMPTY_PAGE = { headings: null, images: null, links: null, word_count: null, text_html_ratio: null } as const;
+
+/** Reads a snapshot. What a page without HTML cannot have is null. */
+export function readFacts(snapshot: SeoSnapshot): SeoFacts {
+  return joinFacts(readSeoPage(snapshot, snapshot), snapshot);
+}
+
+/** Reads the page alone. */
+export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: { readonly now: Date }) {
+  const references = readReferences(page, headers, url);
+  const { canonical, faults: canonicalFaults } = judgeCanonical(references, url);
+  return {
+    isHtml: page !== null,
+    url,
+    status,
+    title: textFacts(page?.facts.title ?? null, titleWidthPx),
+    meta_description: textFacts(page === null ? null : headDescription(page), null),
+    descriptionInBody: page !== null && metaContent(page.facts, "description") !== null,
+    ...bodyFacts(page, url),
+    canonical,
+    canonicalFaults,
+    hreflang: judgeHreflang(references, url),
+    robots_meta: page === null ? [] : metaDirectives(page.facts, now),
+    x_robots_tag: headerDirectives(headers, now),
+    lang: langFacts(page?.facts.lang ?? null),
+    viewport: viewportFacts(page === null ? null : metaContent(page.facts, "viewport")),
+    ...metadataFacts(page, url),
+    url_hygiene: judgeUrl(url),
+  };
+}
+
+/** Puts what stands beside a page to what it says itself. */
+export function joinFacts({ favicon, ...page }: SeoPage, beside: SeoBeside) {
+  const { url } = page;
+  return {
+    ...page,
+    robots: beside.robots,
+    indexable: judgeIndexable({ ...page, robots: beside.robots }, page.robots_meta, page.x_robots_tag),
+    sitemap: sitemapFacts(beside),
+    favicon:
+      favicon === null
+        ? null
+        : {
+            url: favicon.declared ?? (beside.defaultIcon === true ? new URL("/favicon.ico", url).href : null),
+            declared: favicon.declared !== null,
+          },
+  };
+}
+
+/** Only the head's counts, as in Lighthouse's audit "meta-description"; null without one. */
+function headDescription({ facts, document }: Page): string | null {
+  const found = facts.metas.find(({ name, offset }) => name === "description" && offset < document.headEnd.offset);
+  return found?.content ?? null;
+}
+
+function textFacts(text: string | null, width: ((text: string) => number | null) | null) {
+  if (text === null || text === "") return null;
+  const shown = storable(text, MAX_TEXT);
+  return { text: shown, length: Array.from(shown).length, px: width === null ? null : width(shown) };
+}
+
+function bodyFacts(page: Page | null, url: string) {
+  if (page === null) return { ...EMPTY_PAGE, wordsComplete: true };
+  const { text, truncated } = visibleText(page.document.root);
+  const { words, complete } = countWords(text);
+  const ratio = page.text === "" ? 0 : Buffer.byteLength(text) / Buffer.byteLength(page.text);
+  return {
+    ...readContent(page, url),
+    word_count: words,
+    text_html_ratio: Math.round(ratio * 10_000) / 10_000,
+    wordsComplete: complete && !truncated,
+  };
+}
+
+function langFacts(lang: string | null) {
+  if (lang === null || lang === "") return null;
+  return { value: storable(lang, 100), valid: isLanguageTag(lang) };
+}
+
+function viewportFacts(content: string | null) {
+  if (content === null) return null;
+  const { deviceWidth, zoomBlocked } = readViewport(content);
+  return { content: storable(content, 500), device_width: deviceWidth, zoom_blocked: zoomBlocked };
+}
+
+function sitemapFacts({ sitemap: { named, tried } }: SeoBeside) {
+  return {
+    found: tried.known ? tried.status === 200 && tried.looksLikeOne : null,
+    source: named.length > 0 ? ("robots_txt" as const) : ("default" as const),
+    urls: named.slice(0, 20).map((url) => storable(url, 500)),
+    checked: tried.known ? { url: storable(tried.url, 500), status: tried.status } : null,
+  };
+}
+
+function metadataFacts(page: Page | null, url: string) {
+  if (page === null) return { structured_data: null, og: null, favicon: null };
+  const base = documentBase(page.facts.baseHref, url);
+  const data = locateData(page, url);
+  const reading = readGraph(readSocialTags(page).properties, base);
+  const types = new Set(
+    readEntities(data).top.flatMap(({ entity }) => entity.types.map((type) => storable(type, 200))),
+  );
+  return {
+    structured_data: {
+      json_ld: data.json_ld.length,
+      microdata: data.microdata.length,
+      rdfa: data.rdfa.length,
+      types: [...types].slice(0, 50),
+      errors: data.errors.length,
+    },
+    og: {
+      title: reading.graph.title,
+      description: reading.graph.description,
+      image: reading.graph.image[0]?.url ?? null,
+      missing_required: missingRequired(reading),
+    },
+    favicon: { declared: faviconOf(page.facts, base) },
+  };
+}

@@ -1,0 +1,175 @@
+import type { Element } from "domhandler";
+import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts";
+import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
+import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
+import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
+import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { hiddenElements } from "#probe-agent/analysis/page/seo/hidden.ts";
+import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
+import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+
+/** A heading as listed. */
+export interface Heading {
+  readonly level: number;
+  readonly text: string;
+}
+
+/** Headings, images and links of a page; lists are cut, counts are not. */
+export interface PageContent {
+  readonly headings: { readonly counts: readonly number[]; readonly texts: Heading[]; readonly outline_ok: boolean };
+  readonly images: {
+    readonly total: number;
+    readonly missing_alt: { src: string; line: number }[];
+    readonly missing_alt_total: number;
+    readonly decorative: number;
+  };
+  readonly links: {
+    readonly total: number;
+    readonly internal: number;
+    readonly external: number;
+    readonly nofollow: number;
+    readonly non_descriptive: { text: string; url: string; line: number }[];
+    readonly non_descriptive_total: number;
+    readonly uncrawlable: { href: string | null; text: string; line: number }[];
+    readonly uncrawlable_total: number;
+  };
+}
+
+const MAX_LISTED = 50;
+const TEXT = 200;
+/** Nodes and characters of link and heading texts read of a page. */
+const TEXT_BUDGET = 6_000_000;
+
+/** Reads the content of a page in one walk. */
+export function readContent(page: Page, pageUrl: string): PageContent {
+  const lines = lineCounter(page.text);
+  const base = documentBase(page.facts.baseHref, pageUrl);
+  const language = (page.facts.lang ?? "").split("-", 1)[0]?.toLowerCase() ?? "";
+  const budget = { left: TEXT_BUDGET };
+  const context = {
+    base,
+    own: withoutFragment(new URL(pageUrl)),
+    host: new URL(pageUrl).hostname,
+    language: language === "" ? null : language,
+    budget,
+  };
+  const headings = { counts: [0, 0, 0, 0, 0, 0], texts: [] as Heading[] };
+  const levels: number[] = [];
+  const images = { total: 0, missing_alt: [] as { src: string; line: number }[], missing_alt_total: 0, decorative: 0 };
+  const links: Mutable<PageContent["links"]> = {
+    total: 0,
+    internal: 0,
+    external: 0,
+    nofollow: 0,
+    non_descriptive: [],
+    non_descriptive_total: 0,
+    uncrawlable: [],
+    uncrawlable_total: 0,
+  };
+  const isHidden = hiddenElements();
+  for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
+    const level = headingLevel(element);
+    if (level !== null) {
+      levels.push(level);
+      headings.counts[level - 1] = (headings.counts[level - 1] ?? 0) + 1;
+      if (headings.texts.length < MAX_LISTED) headings.texts.push({ level, text: nameOf(element, budget) });
+    } else if (element.name === "img") readImage(element, images, lines, isHidden);
+    else if (element.name === "a" || element.name === "area") readLink(element, links, lines, context);
+  }
+  return { headings: { ...headings, outline_ok: headingsInOrder(levels) }, images, links };
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Lines = (offset: number) => number;
+
+interface LinkContext {
+  readonly base: string;
+  /** The page itself, whatever part of it. */
+  readonly own: string;
+  readonly host: string;
+  readonly language: string | null;
+  readonly budget: TextBudget;
+}
+
+/** axe's rule image-alt: a name by alt, aria or title, or something that takes the image out of the page. */
+function readImage(
+  element: Element,
+  images: Mutable<PageContent["images"]>,
+  lines: Lines,
+  isHidden: (element: Element) => boolean,
+): void {
+  images.total += 1;
+  const alt = attribute(element, "alt");
+  if (alt === "") images.decorative += 1;
+  const role = attribute(element, "role")?.toLowerCase();
+  const named = ["aria-label", "aria-labelledby", "title"].some((name) => (attribute(element, name) ?? "") !== "");
+  if (alt !== null || named || role === "presentation" || role === "none" || isHidden(element)) return;
+  images.missing_alt_total += 1;
+  if (images.missing_alt.length >= MAX_LISTED) return;
+  const src = attribute(element, "src") ?? "";
+  images.missing_alt.push({ src: storable(src, TEXT), line: lines(element.startIndex ?? 0) });
+}
+
+function readLink(element: Element, links: Mutable<PageContent["links"]>, lines: Lines, context: LinkContext): void {
+  links.total += 1;
+  const href = attribute(element, "href");
+  const url = href === null || href === "" ? null : resolveUrl(href, context.base);
+  const rel = (attribute(element, "rel") ?? "").toLowerCase().split(/\s+/);
+  const nofollow = rel.includes("nofollow");
+  links.nofollow += nofollow ? 1 : 0;
+  if (url !== null && /^https?:$/.test(url.protocol)) {
+    if (url.hostname === context.host) links.internal += 1;
+    else links.external += 1;
+  }
+  if (element.name === "a" && isUncrawlable(element, href, url)) {
+    links.uncrawlable_total += 1;
+    if (links.uncrawlable.length < MAX_LISTED) {
+      const text = nameOf(element, context.budget);
+      links.uncrawlable.push({
+        href: href === null ? null : storable(href, TEXT),
+        text,
+        line: lines(element.startIndex ?? 0),
+      });
+    }
+  }
+  if (url === null || nofollow || !/^https?:$/.test(url.protocol) || withoutFragment(url) === context.own) return;
+  const text = nameOf(element, context.budget);
+  if (text === "" || !isNonDescriptive(text, context.language)) return;
+  links.non_descriptive_total += 1;
+  if (links.non_descriptive.length >= MAX_LISTED) return;
+  links.non_descriptive.push({ text, url: storable(url.href, 500), line: lines(element.startIndex ?? 0) });
+}
+
+/** Attributes that only make sense beside href (HTML, the a element). */
+const LINK_ATTRIBUTES = ["target", "download", "ping", "rel", "hreflang", "type", "referrerpolicy", "onclick"];
+
+/** Lighthouse's audit "crawlable-anchors"; a bare placeholder without href is fine (HTML, the a element). */
+function isUncrawlable(element: Element, href: string | null, url: URL | null): boolean {
+  const has = (name: string): boolean => (attribute(element, name) ?? "") !== "";
+  const written = (href ?? "").replaceAll(/\s/g, "").toLowerCase();
+  if (has("role") || written.startsWith("mailto:")) return false;
+  if (written.startsWith("file:")) return true;
+  if (has("name")) return false;
+  if (href === null) return LINK_ATTRIBUTES.some((name) => attribute(element, name) !== null) && !has("id");
+  if (written === "") return !has("id");
+  return /^javascript:(?:void\(?0?\)?|;|$)/.test(written) || url === null;
+}
+
+/** What a heading or link is called: its label, its text, or the text of an image in it. */
+function nameOf(element: Element, budget: TextBudget): string {
+  const label = attribute(element, "aria-label");
+  if (label !== null && label !== "") return storable(label, TEXT);
+  const text = rawTextOf(element, TEXT * 4, budget)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (text !== "") return storable(text, TEXT);
+  for (const inner of walkElements(element)) {
+    budget.left -= 1;
+    if (budget.left <= 0) break;
+    const alt = inner.name === "img" ? attribute(inner, "alt") : null;
+    if (alt !== null && alt !== "") return storable(alt, TEXT);
+  }
+  return "";
+}

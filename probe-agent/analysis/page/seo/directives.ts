@@ -1,0 +1,85 @@
+import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
+import type { PageFacts } from "#probe-agent/analysis/html/page.ts";
+import { OBSOLETE_ZONES } from "#probe-agent/analysis/text/obsolete-zones.ts";
+import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
+
+/** What a page or its header tells one crawler, or all. */
+export interface CrawlerDirectives {
+  /** Product name in lower case; "*": every crawler. */
+  readonly user_agent: string;
+  readonly directives: string[];
+  /** When the page is to leave the index, ISO 8601 UTC; null without a date that can be read. */
+  readonly unavailable_after: string | null;
+  /** That time has passed; null without one. */
+  readonly expired: boolean | null;
+}
+
+/** Names of robots meta elements that search engines read, besides "robots" for all (Google and Bing, robots meta tags). */
+const META_NAMES = new Set([
+  "googlebot",
+  "googlebot-news",
+  "googlebot-image",
+  "bingbot",
+  "msnbot",
+  "duckduckbot",
+  "slurp",
+]);
+const MAX_LISTED = 50;
+
+/** The robots meta elements of a page; names are matched whatever their case. */
+export function metaDirectives({ metas }: PageFacts, now: Date): CrawlerDirectives[] {
+  return metas
+    .filter(({ name }) => name === "robots" || META_NAMES.has(name ?? ""))
+    .slice(0, MAX_LISTED)
+    .map(({ name, content }) => {
+      // A crawler's name cannot stand in the content: the element's name says whom it speaks to.
+      const directives = parseRobotsTags([content]).flatMap((tag) => tag.directives);
+      return describe(name === "robots" || name === null ? "*" : name, directives, now);
+    });
+}
+
+/** The X-Robots-Tag fields of an answer. */
+export function headerDirectives(headers: readonly HeaderPair[], now: Date): CrawlerDirectives[] {
+  return parseRobotsTags(headerValues(headers, "x-robots-tag"))
+    .slice(0, MAX_LISTED)
+    .map(({ agent, directives }) => describe(agent, directives, now));
+}
+
+/** The directive that keeps a page out of the index, null where none does. */
+export function indexBan({ directives, expired }: CrawlerDirectives): string | null {
+  const ban = directives.find((directive) => directive === "noindex" || directive === "none");
+  return ban ?? (expired === true ? "unavailable_after" : null);
+}
+
+function describe(agent: string, directives: readonly string[], now: Date): CrawlerDirectives {
+  const date = directives.flatMap((directive) => {
+    const written = /^unavailable_after:(.*)$/.exec(directive)?.[1];
+    const read = written === undefined ? null : readDate(written.trim().slice(0, 100));
+    return read === null ? [] : [read];
+  })[0];
+  return {
+    user_agent: storable(agent, 100),
+    directives: directives.slice(0, MAX_LISTED).map((directive) => storable(directive, 200)),
+    unavailable_after: date?.toISOString() ?? null,
+    expired: date === undefined ? null : date <= now,
+  };
+}
+
+/** RFC 822, RFC 850 or ISO 8601 (Google, unavailable_after); without a zone UTC. A date alone is its first moment. */
+function readDate(text: string): Date | null {
+  const iso = /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?\s?(z|[+-]\d{2}:?\d{2})?)?$/.exec(text);
+  if (iso !== null) {
+    const zone = (iso[3] ?? "z").toUpperCase().replace(/^([+-]\d{2})(\d{2})$/, "$1:$2");
+    const date = new Date(`${iso[1]}T${iso[2] ?? "00:00"}${zone}`);
+    return Number.isNaN(date.getTime()) ? null : date;
+  }
+  const date = parseCookieDate(
+    /\d{1,2}:\d{2}/.test(text) ? text.replace(/(\D\d{1,2}:\d{2})(?!:?\d)/, "$1:00") : `${text} 00:00:00`,
+  );
+  if (date === null) return null;
+  const zone = /\s(?:([a-z]{3})|([+-])(\d{2}):?(\d{2}))$/.exec(text);
+  const numeric = (Number(zone?.[3] ?? 0) * 60 + Number(zone?.[4] ?? 0)) * (zone?.[2] === "-" ? -1 : 1);
+  return new Date(date.getTime() - (OBSOLETE_ZONES.get(zone?.[1] ?? "") ?? numeric) * 60_000);
+}

@@ -1,0 +1,93 @@
+import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
+import { isAbsolute, type PageReference, type PageReferences } from "#probe-agent/analysis/page/seo/references.ts";
+import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+
+/** One version of the page in another language. */
+export interface LanguageVersion {
+  readonly lang: string;
+  /** Resolved; null where it is no URL. */
+  readonly url: string | null;
+  readonly source: "html" | "http_header";
+  readonly self: boolean;
+  /** What is wrong with it, null where nothing is. */
+  readonly issue: string | null;
+}
+
+/** The versions with what is wrong with them together. */
+export interface LanguageVersions {
+  readonly versions: LanguageVersion[];
+  readonly total: number;
+  /** Links with hreflang that search engines ignore where they are. */
+  readonly ignored: number;
+  readonly valid: boolean;
+  readonly x_default: boolean;
+  /** The page lists itself, as each page of a group must; null without versions. */
+  readonly self_reference: boolean | null;
+  readonly issues: string[];
+}
+
+const MAX_LISTED = 100;
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
+const REGIONS = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
+/** Codes people write that ISO 3166-1 does not assign to a country, though some reserve them. */
+const NO_COUNTRIES = new Set(["UK", "EU", "EZ", "UN", "QO", "XA", "XB", "ZZ"]);
+
+/** Judges link rel=alternate hreflang by Google's rules: ISO 639-1 language, then script or country; absolute addresses. */
+export function judgeHreflang({ head, ignored }: PageReferences, pageUrl: string): LanguageVersions {
+  const unread = ignored.filter(({ rel, hreflang }) => rel.includes("alternate") && (hreflang ?? "") !== "");
+  const all = head.filter(({ rel, hreflang }) => rel.includes("alternate") && hreflang !== null && hreflang !== "");
+  const own = withoutFragment(new URL(pageUrl));
+  const versions = all.map((one) => {
+    const lang = one.hreflang ?? "";
+    return {
+      lang: storable(lang, 100),
+      url: one.url === null ? null : storable(one.url.href, 500),
+      source: one.source,
+      self: one.url !== null && withoutFragment(one.url) === own,
+      issue: languageIssue(lang) ?? addressIssue(one),
+    };
+  });
+  const targets = new Map<string, Set<string | null>>();
+  for (const { lang, url } of versions) {
+    const key = lang.toLowerCase();
+    targets.set(key, (targets.get(key) ?? new Set()).add(url));
+  }
+  const ambiguous = [...targets].filter(([, urls]) => urls.size > 1).map(([lang]) => lang);
+  const selfReference = versions.length === 0 ? null : versions.some(({ self }) => self);
+  return {
+    versions: versions.slice(0, MAX_LISTED),
+    total: versions.length,
+    ignored: unread.length,
+    valid: unread.length === 0 && versions.every(({ issue }) => issue === null),
+    x_default: targets.has("x-default"),
+    self_reference: selfReference,
+    issues: [
+      ...(unread.length > 0 ? [`Search engines ignore ${unread.length} of them: the first ${unread[0]?.why}.`] : []),
+      ...(ambiguous.length > 0 ? [`Several addresses for one language: ${ambiguous.slice(0, 10).join(", ")}.`] : []),
+      ...(selfReference === false ? ["The page does not list itself, so the versions may be ignored."] : []),
+    ],
+  };
+}
+
+/** Why a value of hreflang names no language; null where it does. */
+export function languageIssue(value: string): string | null {
+  if (value.toLowerCase() === "x-default") return null;
+  if (value.includes("_")) return "parts are joined by an underscore instead of a hyphen";
+  if (!isLanguageTag(value)) return "not a language tag (BCP 47)";
+  const [language = "", ...subtags] = value.split("-");
+  if (language.length > 3 || LANGUAGES.of(language.toLowerCase()) === undefined) return `no such language: ${language}`;
+  for (const subtag of subtags) {
+    if (/^[a-z]{2}$/i.test(subtag) && !isCountry(subtag.toUpperCase())) return `no such country: ${subtag}`;
+  }
+  return null;
+}
+
+function isCountry(code: string): boolean {
+  return !NO_COUNTRIES.has(code) && REGIONS.of(code) !== undefined;
+}
+
+function addressIssue({ url, written }: PageReference): string | null {
+  if (url === null) return "its address is no URL";
+  return isAbsolute(written) ? null : "its address is relative";
+}

@@ -1,0 +1,53 @@
+import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
+import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { attribute, INERT_ELEMENTS, metaContent } from "#probe-agent/analysis/html/page.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
+import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
+
+/** What previews fall back on where a page has no social tags. */
+export interface Fallback {
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly image: string | null;
+  readonly favicon: string | null;
+}
+
+/** Smallest declared edge that counts as big; Facebook ignores smaller images. */
+const BIG = 200;
+const MAX_TEXT = 1000;
+
+/** Title, description, the first big image and the icon of a page. */
+export function readFallback(page: Page, base: string): Fallback {
+  const { facts } = page;
+  return {
+    title: textOr(facts.title),
+    description: textOr(metaContent(facts, "description")),
+    image: firstImage(page, base),
+    favicon: faviconOf(facts, base),
+  };
+}
+
+/** The first image that says it is big, else the first that says nothing of its size. */
+function firstImage({ document }: Page, base: string): string | null {
+  let unsized: string | null = null;
+  for (const element of walkElements(document.root, INERT_ELEMENTS)) {
+    if (element.name !== "img") continue;
+    const source = attribute(element, "src") ?? "";
+    const url = source === "" ? null : resolveAddress(source, base);
+    if (url === null || !/^https?:/.test(url)) continue;
+    const [width, height] = [edge(attribute(element, "width")), edge(attribute(element, "height"))];
+    if (width !== null && height !== null && width >= BIG && height >= BIG) return url;
+    if (width === null && height === null) unsized ??= url;
+  }
+  return unsized;
+}
+
+function edge(written: string | null): number | null {
+  const match = /^(\d{1,6})(?:px)?$/i.exec(written ?? "");
+  return match === null ? null : Number(match[1]);
+}
+
+function textOr(text: string | null): string | null {
+  return text === null || text === "" ? null : storable(text, MAX_TEXT);
+}

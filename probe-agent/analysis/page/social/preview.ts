@@ -1,0 +1,119 @@
+import type { ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
+import type { Fallback } from "#probe-agent/analysis/page/social/fallback.ts";
+import type { Graph } from "#probe-agent/analysis/page/social/graph.ts";
+import { PLATFORMS, type Platform, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
+import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
+
+/** A link as a platform shows it. */
+export interface Preview {
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly image: string | null;
+  /** Host shown with it. */
+  readonly domain: string;
+  /** Title or description are longer than the platform documents to show. */
+  readonly truncated: boolean;
+  /** How the image is shown by the platform's size rules; "unknown" where its size is not known. */
+  readonly layout: "large" | "small" | "no_image" | "no_card" | "unknown";
+  readonly image_issues: string[];
+  readonly reference: string;
+}
+
+/** The image that was looked at. */
+export interface CheckedImage {
+  readonly url: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly bytes: number | null;
+  readonly format: ImageFormat | null;
+  /** It could be fetched. */
+  readonly reachable: boolean;
+}
+
+/** All that a preview is made from. */
+export interface PreviewSource {
+  readonly pageUrl: string;
+  readonly graph: Graph;
+  readonly card: XCard;
+  readonly fallback: Fallback;
+  readonly checked: CheckedImage | null;
+}
+
+/** The preview of each platform. */
+export function previews(source: PreviewSource): Record<PlatformName, Preview> {
+  return {
+    facebook: previewOn("facebook", source),
+    x: previewOn("x", source),
+    linkedin: previewOn("linkedin", source),
+    slack: previewOn("slack", source),
+  };
+}
+
+function previewOn(name: PlatformName, source: PreviewSource): Preview {
+  const { graph, card, fallback, checked } = source;
+  const platform = PLATFORMS[name];
+  const domain = domainOf(graph.url, source.pageUrl);
+  const { reference } = platform;
+  const none = { title: null, description: null, image: null, domain, truncated: false, image_issues: [], reference };
+  // X shows a bare link where there is no card, and makes none from the page's own title.
+  if (name === "x" && card.effective === null) return { ...none, layout: "no_card" };
+  const own = platform.cards === "first" ? card : { title: null, description: null, image: null };
+  const last = name === "x" ? { title: null, description: null, image: null } : fallback;
+  const title = cutTo(own.title ?? graph.title ?? last.title, platform.title);
+  const description = cutTo(own.description ?? graph.description ?? last.description, platform.description);
+  const images = [own.image, ...graph.image.map(({ url }) => url), last.image];
+  const image = images.find((url) => url !== null && /^https?:/.test(url)) ?? null;
+  const known = checked !== null && checked.url === image ? checked : null;
+  const { layout, issues } = layoutOf(platform, image, known);
+  return {
+    title: title.text,
+    description: description.text,
+    image,
+    domain,
+    truncated: title.cut || description.cut,
+    layout: name === "x" && layout === "large" && card.effective !== "summary_large_image" ? "small" : layout,
+    image_issues: issues,
+    reference,
+  };
+}
+
+function layoutOf(
+  { smallest, large, maxBytes, formats }: Platform,
+  image: string | null,
+  known: CheckedImage | null,
+): { layout: Preview["layout"]; issues: string[] } {
+  if (image === null) return { layout: "no_image", issues: [] };
+  if (known === null) return { layout: "unknown", issues: [] };
+  if (!known.reachable) return { layout: "no_image", issues: ["the image cannot be fetched"] };
+  const { width, height, bytes, format } = known;
+  const below = (least: readonly [number, number] | null): boolean =>
+    least !== null && width !== null && height !== null && (width < least[0] || height < least[1]);
+  const refused = [
+    ...(formats !== null && format !== null && !formats.has(format) ? [`${format} is not supported`] : []),
+    ...(maxBytes !== null && bytes !== null && bytes > maxBytes ? [`larger than ${maxBytes / 1_000_000} MB`] : []),
+    ...(below(smallest) ? [`smaller than ${smallest?.join(" x ")}`] : []),
+  ];
+  if (refused.length > 0) return { layout: "no_image", issues: refused };
+  if (width === null || height === null) return { layout: "unknown", issues: ["the size of the image is not known"] };
+  if (!below(large)) return { layout: large === null ? "unknown" : "large", issues: [] };
+  return { layout: "small", issues: [`smaller than ${large?.join(" x ")}, so it is shown small`] };
+}
+
+/** By code points, so that no character is torn. */
+function cutTo(text: string | null, limit: number | null): { text: string | null; cut: boolean } {
+  if (text === null || limit === null) return { text, cut: false };
+  const characters = Array.from(text);
+  if (characters.length <= limit) return { text, cut: false };
+  return {
+    text: `${characters
+      .slice(0, limit - 1)
+      .join("")
+      .trimEnd()}…`,
+    cut: true,
+  };
+}
+
+function domainOf(address: string | null, pageUrl: string): string {
+  const url = address !== null && URL.canParse(address) ? new URL(address) : new URL(pageUrl);
+  return (url.hostname === "" ? new URL(pageUrl).hostname : url.hostname).replace(/^www\./, "");
+}

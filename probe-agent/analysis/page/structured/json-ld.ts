@@ -1,0 +1,63 @@
+import { isText, type Document, type Element } from "domhandler";
+import { rawTextOf, walkElements } from "#probe-agent/analysis/html/document.ts";
+import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+import { type Found, type Located, type StructuredError } from "#probe-agent/analysis/page/structured/item.ts";
+import { parseLenientJson, type Json } from "#probe-agent/analysis/page/structured/lenient-json.ts";
+
+/** An object of a JSON-LD block, as written. */
+export type JsonLdObject = { readonly [key: string]: Json };
+
+/** Values read of all blocks of a page, and blocks looked at. */
+const MAX_VALUES = 300_000;
+const MAX_BLOCKS = 1000;
+const MAX_ERRORS = 200;
+
+/** The objects of a page's JSON-LD blocks (W3C JSON-LD 1.1 section 7): arrays at the top give one entry per object. */
+export function readJsonLd(root: Document): Found<JsonLdObject> {
+  const items: Located<JsonLdObject>[] = [];
+  const errors: StructuredError[] = [];
+  let left = MAX_VALUES;
+  let blocks = 0;
+  for (const script of walkElements(root, INERT_ELEMENTS)) {
+    if (script.name !== "script" || !isJsonLd(script)) continue;
+    blocks += 1;
+    if (blocks > MAX_BLOCKS || errors.length > MAX_ERRORS) break;
+    const { text, start } = contentOf(script);
+    if (text.trim() === "") {
+      errors.push({ message: "JSON-LD: the block is empty", position: start });
+      continue;
+    }
+    const read = parseLenientJson(text, left);
+    left -= read.values;
+    for (const { message, offset } of read.faults)
+      errors.push({ message: `JSON-LD: ${message}`, position: start + offset });
+    if (!read.ok) continue;
+    for (const value of Array.isArray(read.value) ? flat(read.value) : [read.value]) {
+      if (isObject(value)) items.push({ value, offset: script.startIndex ?? 0 });
+      else errors.push({ message: "JSON-LD: a value at the top that is no object", position: start });
+    }
+  }
+  return { items, errors };
+}
+
+/** Whether a JSON value is an object. */
+export function isObject(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** MIME type application/ld+json, with or without parameters. */
+function isJsonLd(script: Element): boolean {
+  const type = (attribute(script, "type") ?? "").slice(0, 200);
+  return /^application\/ld\+json\s*(?:;|$)/i.test(type);
+}
+
+function contentOf(script: Element): { text: string; start: number } {
+  const first = script.firstChild;
+  const start = first !== null && isText(first) ? (first.startIndex ?? 0) : (script.startIndex ?? 0);
+  return { text: rawTextOf(script, Number.POSITIVE_INFINITY), start };
+}
+
+/** Arrays within arrays mean the same as one; their nesting is bounded by the reader. */
+function flat(values: readonly Json[]): Json[] {
+  return values.flatMap((value) => (Array.isArray(value) ? flat(value) : [value]));
+}

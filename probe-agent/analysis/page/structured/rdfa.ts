@@ -1,0 +1,179 @@
+import { isTag, type Document, type Element } from "domhandler";
+import { resolveUrl } from "#probe-agent/analysis/http/address.ts";
+import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
+import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
+import {
+  MAX_VALUE_LENGTH,
+  textBudget,
+  wordsOf,
+  writtenAttribute,
+  type Found,
+  type Located,
+  type PageSize,
+  type StructuredError,
+  type StructuredItem,
+  type StructuredValue,
+} from "#probe-agent/analysis/page/structured/item.ts";
+import {
+  expandName,
+  INITIAL_VOCABULARY,
+  propertyName,
+  withDeclarations,
+  type Vocabulary,
+} from "#probe-agent/analysis/page/structured/rdfa-names.ts";
+
+/** A thing while it is put together; others may add to one that has an address. */
+interface Subject {
+  readonly item: { readonly type: string[]; readonly id?: string; properties: Record<string, StructuredValue[]> };
+  readonly properties: Map<string, StructuredValue[]>;
+  /** It stands in the result already, at the top or as a value. */
+  placed: boolean;
+}
+
+interface Context {
+  readonly vocabulary: Vocabulary;
+  /** What is spoken of; made only when something is said of it. */
+  readonly subject: () => Subject;
+}
+
+const MAX_SUBJECTS = 20_000;
+const MAX_ERRORS = 200;
+const NOTHING: Found<StructuredItem> = { items: [], errors: [] };
+
+/**
+ * The typed things of a page in RDFa Lite 1.1 (vocab, typeof, property, resource, prefix), with `about`, `content` and
+ * `datatype` of RDFa 1.1 Core, by its processing sequence (section 7.5) without rel and rev. A thing that begins at a
+ * property is that property's value; any other mention of it is its address, so that nothing can contain itself.
+ */
+export function readRdfa(root: Document, base: string, size: PageSize): Found<StructuredItem> {
+  return new RdfaReader(base, size).read(root);
+}
+
+class RdfaReader {
+  readonly #base: string;
+  readonly #errors: StructuredError[] = [];
+  readonly #byAddress = new Map<string, Subject>();
+  readonly #all: Subject[] = [];
+  readonly #top: Located<StructuredItem>[] = [];
+  readonly #text: TextBudget;
+
+  constructor(base: string, size: PageSize) {
+    this.#base = base;
+    this.#text = { left: textBudget(size) };
+  }
+
+  read(root: Document): Found<StructuredItem> {
+    // Most pages have no typed thing; their links need not be looked at.
+    if (!walkElements(root, INERT_ELEMENTS).some(({ attribs }) => Object.hasOwn(attribs, "typeof"))) return NOTHING;
+    const page = newSubject(null);
+    this.#children(root, { vocabulary: INITIAL_VOCABULARY, subject: () => page });
+    for (const { item, properties } of this.#all) item.properties = Object.fromEntries(properties);
+    return { items: this.#top, errors: this.#errors };
+  }
+
+  #children(parent: Document | Element, context: Context): void {
+    for (const child of parent.children) {
+      if (isTag(child) && !INERT_ELEMENTS.has(child.name)) this.#element(child, context);
+    }
+  }
+
+  #element(element: Element, outer: Context): void {
+    const has = (name: string): boolean => Object.hasOwn(element.attribs, name);
+    const declares = has("vocab") || has("prefix");
+    const vocabulary = declares
+      ? withDeclarations(outer.vocabulary, trimmed(element, "vocab"), writtenAttribute(element, "prefix"))
+      : outer.vocabulary;
+    const names = has("property") ? wordsOf(element, "property") : [];
+    const literal = has("content") || has("datatype");
+    const about = this.#address(element, ["about"]);
+    const object = this.#address(element, ["resource", "href", "src"]);
+    let { subject } = outer;
+    let inner = outer.subject;
+    if (names.length > 0 && !literal) {
+      if (about !== null) subject = this.#subjectAt(about);
+      inner = has("typeof") ? this.#subjectAt(about ?? object) : subject;
+    } else if (about !== null || object !== null || has("typeof")) {
+      subject = this.#subjectAt(about ?? object);
+      inner = subject;
+    }
+    const thing = has("typeof") ? inner() : null;
+    const isNew = thing !== null && !thing.placed && thing.properties.size === 0;
+    if (thing !== null) this.#types(element, thing, vocabulary);
+    const known = names.map((word) => propertyName(word, vocabulary)).filter((name) => name !== null);
+    // Only what stands in the result itself can hold something: the page, as a thing, does not.
+    const nested = isNew && thing.item.type.length > 0 && known.length > 0 && subject() !== thing && subject().placed;
+    if (known.length > 0) add(subject(), known, nested ? thing.item : this.#value(element, object, literal));
+    if (thing !== null && !thing.placed && thing.item.type.length > 0) {
+      thing.placed = true;
+      if (!nested) this.#top.push({ value: thing.item, offset: element.startIndex ?? 0 });
+    }
+    this.#children(element, { vocabulary, subject: inner });
+  }
+
+  #types(element: Element, { item }: Subject, vocabulary: Vocabulary): void {
+    for (const word of wordsOf(element, "typeof")) {
+      const type = expandName(word, vocabulary);
+      if (type === null)
+        this.#error(`typeof ${JSON.stringify(word.slice(0, 100))}: no vocabulary is in force`, element);
+      else if (!item.type.includes(type)) item.type.push(type);
+    }
+  }
+
+  /** RDFa 1.1 Core 7.5 step 11, and datetime as HTML+RDFa 1.1 section 3.1 adds it. */
+  #value(element: Element, object: string | null, literal: boolean): string {
+    const content = writtenAttribute(element, "content");
+    if (content !== null) return content;
+    const datetime = element.name === "time" ? writtenAttribute(element, "datetime") : null;
+    if (datetime !== null) return datetime;
+    if (object !== null && !literal) return object;
+    if (this.#text.left <= 0) this.#error("more text than is looked at", element);
+    return rawTextOf(element, MAX_VALUE_LENGTH, this.#text);
+  }
+
+  /** The thing at an address, or one without. */
+  #subjectAt(address: string | null): () => Subject {
+    let made: Subject | undefined;
+    return () => (made ??= (address === null ? undefined : this.#byAddress.get(address)) ?? this.#newSubject(address));
+  }
+
+  #newSubject(address: string | null): Subject {
+    const subject = newSubject(address);
+    // Beyond the limit things are read and forgotten.
+    if (this.#all.length >= MAX_SUBJECTS) return { ...subject, placed: true };
+    this.#all.push(subject);
+    if (address !== null) this.#byAddress.set(address, subject);
+    return subject;
+  }
+
+  #address(element: Element, names: readonly string[]): string | null {
+    for (const name of names) {
+      const written = trimmed(element, name);
+      if (written === null) continue;
+      if (written.startsWith("_:")) return written;
+      const url = resolveUrl(written, this.#base);
+      if (url !== null) return url.href;
+    }
+    return null;
+  }
+
+  #error(message: string, element: Element): void {
+    if (this.#errors.length >= MAX_ERRORS) return;
+    this.#errors.push({ message: `RDFa: ${message}`, position: element.startIndex ?? 0 });
+  }
+}
+
+function newSubject(id: string | null): Subject {
+  return { item: { type: [], ...(id === null ? {} : { id }), properties: {} }, properties: new Map(), placed: false };
+}
+
+function add({ properties }: Subject, names: readonly string[], value: StructuredValue): void {
+  for (const name of names) {
+    const values = properties.get(name);
+    if (values === undefined) properties.set(name, [value]);
+    else values.push(value);
+  }
+}
+
+function trimmed(element: Element, name: string): string | null {
+  return writtenAttribute(element, name)?.trim() ?? null;
+}

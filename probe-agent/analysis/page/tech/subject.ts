@@ -1,0 +1,182 @@
+import { isTag, isText, type ChildNode, type Document } from "domhandler";
+import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
+import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
+import type { MetaTag } from "#probe-agent/analysis/html/page.ts";
+import { readAssets } from "#probe-agent/analysis/page/tech/asset.ts";
+import { holdsCode, scriptAddress } from "#probe-agent/analysis/page/tech/delayed.ts";
+import { Elements } from "#probe-agent/analysis/page/tech/elements.ts";
+import { Assets } from "#probe-agent/analysis/page/tech/library.ts";
+import type { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index.ts";
+import type { NamedSource, PlainSource } from "#probe-agent/analysis/page/tech/rule.ts";
+
+/** A page as it was seen. Plain data that can go to another thread; what the HTML holds is read from it. */
+export interface TechPage {
+  readonly url: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly cookies?: Readonly<Record<string, string>>;
+  readonly html?: string;
+  readonly robots?: string | null;
+  /** Record data by type: MX, TXT, NS, SOA, CNAME. */
+  readonly dns?: Readonly<Record<string, readonly string[]>>;
+  /** Names of whoever issued the certificate. */
+  readonly certIssuer?: string | readonly string[] | null;
+  /** What a browser saw beside the HTML. */
+  readonly metas?: readonly (readonly [name: string, content: string])[];
+  readonly scriptSrc?: readonly string[];
+  readonly scripts?: readonly string[];
+  readonly css?: readonly string[];
+  readonly text?: string;
+  readonly xhr?: readonly string[];
+}
+
+/** A page laid out for rules: the texts of each source, cut to what is looked at. */
+export interface Subject {
+  readonly plain: Readonly<Record<PlainSource, readonly string[]>>;
+  /** Header and meta names in lower case, DNS types in capitals. */
+  readonly named: Readonly<Record<NamedSource, ReadonlyMap<string, readonly string[]>>>;
+  readonly elements: Elements;
+  readonly assets: Assets;
+  /** Whether one of the texts, all in lower case, may be in a source, letter case aside. */
+  holdsAny(source: PlainSource, texts: readonly string[]): boolean;
+}
+
+/** Characters looked at of each source, and of one entry of a list. */
+const MAX_HTML = 1_000_000;
+const MAX_TEXT = 300_000;
+const MAX_SCRIPTS = 1_000_000;
+const MAX_ENTRY = 8192;
+const MAX_LISTED = 2000;
+
+/** Reads a page for rules. `index`: the texts they look for; `parsed`: its HTML, where that is parsed already. */
+export function readSubject(page: TechPage, index: LiteralIndex, parsed: Page = readHtml(page.html ?? "")): Subject {
+  const { document, facts, text } = parsed;
+  const contents = readContents(document.root);
+  const base = baseOf(page.url, facts.baseHref);
+  const loaded = facts.links.filter(
+    ({ rel, as }) => rel.includes("modulepreload") || (rel.includes("preload") && as === "script"),
+  );
+  const sources = [...contents.addresses, ...loaded.map(({ href }) => href)];
+  const styles = facts.links
+    .filter(({ rel, as }) => rel.includes("stylesheet") || (rel.includes("preload") && as === "style"))
+    .flatMap(({ href }) => resolve(href, base))
+    .slice(0, MAX_LISTED);
+  const issuers = page.certIssuer ?? [];
+  const plain: Subject["plain"] = {
+    url: [page.url.slice(0, MAX_ENTRY)],
+    html: [text.slice(0, MAX_HTML)],
+    text: [contents.text, ...cut([page.text ?? ""], MAX_TEXT)],
+    css: [...contents.css, ...cut(page.css, MAX_SCRIPTS)],
+    script_src: [...new Set([...sources.flatMap((src) => resolve(src, base)), ...cut(page.scriptSrc)])].slice(
+      0,
+      MAX_LISTED,
+    ),
+    script: [...contents.scripts, ...cut(page.scripts, MAX_SCRIPTS)],
+    robots: cut([page.robots ?? ""], MAX_TEXT),
+    certificate_issuer: cut(typeof issuers === "string" ? [issuers] : issuers),
+    xhr: cut(page.xhr),
+  };
+  return {
+    plain,
+    named: {
+      header: group(page.headers ?? [], (name) => name.toLowerCase()),
+      cookie: group(Object.entries(page.cookies ?? {}), (name) => name),
+      meta: group([...facts.metas.flatMap(metaPairs), ...(page.metas ?? [])], (name) => name.toLowerCase()),
+      dns: group(
+        Object.entries(page.dns ?? {}).flatMap(([type, rows]) => rows.map((row) => [type, row] as const)),
+        (type) => type.toUpperCase(),
+      ),
+    },
+    elements: new Elements(document.root),
+    assets: new Assets([
+      ...plain.script_src.flatMap((address) => readAssets("script", address)),
+      ...styles.flatMap((address) => readAssets("style", address)),
+    ]),
+    holdsAny: createLook(plain, index),
+  };
+}
+
+/** Searches each source once, when it is first asked for. */
+function createLook(plain: Subject["plain"], index: LiteralIndex): Subject["holdsAny"] {
+  const searched = new Map<PlainSource, (text: string) => boolean>();
+  return (source, texts) => {
+    if (!texts.every((text) => index.knows(text))) return true;
+    let found = searched.get(source);
+    if (found === undefined) {
+      found = index.search(plain[source]);
+      searched.set(source, found);
+    }
+    return texts.some(found);
+  };
+}
+
+function cut(list: readonly string[] = [], length = MAX_ENTRY): string[] {
+  return list
+    .slice(0, MAX_LISTED)
+    .map((entry) => entry.slice(0, length))
+    .filter((entry) => entry !== "");
+}
+
+function group(
+  pairs: readonly (readonly [string, string])[],
+  key: (name: string) => string,
+): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of pairs.slice(0, MAX_LISTED)) {
+    const list = groups.get(key(name)) ?? [];
+    list.push(value.slice(0, MAX_ENTRY));
+    groups.set(key(name), list);
+  }
+  return groups;
+}
+
+function metaPairs({ name, property, httpEquiv, content }: MetaTag): (readonly [string, string])[] {
+  return [name, property, httpEquiv].flatMap((key) => (key === null || key === "" ? [] : [[key, content] as const]));
+}
+
+function baseOf(url: string, href: string | null): string {
+  return (href === null ? null : URL.parse(href.slice(0, MAX_ENTRY), url)?.href) ?? url;
+}
+
+function resolve(src: string | null, base: string): string[] {
+  // data: URLs hold a whole script and name nothing.
+  if (src === null || src === "" || src.startsWith("data:")) return [];
+  const short = src.slice(0, MAX_ENTRY);
+  return [(URL.parse(short, base)?.href ?? short).slice(0, MAX_ENTRY)];
+}
+
+/** Inline scripts and styles, addresses of other scripts, and the text of the rest. */
+function readContents(root: Document): { text: string; addresses: string[]; scripts: string[]; css: string[] } {
+  const scripts: string[] = [];
+  const addresses: string[] = [];
+  const css: string[] = [];
+  const left = { script: MAX_SCRIPTS, style: MAX_SCRIPTS };
+  for (const element of walkElements(root, new Set(["template"]))) {
+    const { name } = element;
+    if (name !== "script" && name !== "style") continue;
+    if (name === "script") {
+      const address = scriptAddress(element);
+      if (address !== null && addresses.length < MAX_LISTED) addresses.push(address);
+      if (address !== null || element.attribs["src"] !== undefined || !holdsCode(element)) continue;
+    }
+    const content = textOf(element, left[name]);
+    left[name] -= content.length;
+    if (content !== "") (name === "script" ? scripts : css).push(content);
+  }
+  return { text: visibleText(root), addresses, scripts, css };
+}
+
+const UNSEEN = new Set(["script", "style", "template", "noscript", "head"]);
+
+function visibleText(root: Document): string {
+  const parts: string[] = [];
+  let length = 0;
+  const stack: ChildNode[] = root.firstChild === null ? [] : [root.firstChild];
+  for (let node = stack.pop(); node !== undefined && length < MAX_TEXT; node = stack.pop()) {
+    if (node.nextSibling !== null) stack.push(node.nextSibling);
+    if (isText(node)) {
+      parts.push(node.data);
+      length += node.data.length;
+    } else if (isTag(node) && node.firstChild !== null && !UNSEEN.has(node.name)) stack.push(node.firstChild);
+  }
+  return parts.join("").slice(0, MAX_TEXT).replaceAll(/\s+/g, " ").trim();
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { parseLlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
+
+// The example of llmstxt.org, section "Example" (a mock).
+const EXAMPLE = `# Title
+
+> Optional description goes here
+
+Optional details go here
+
+## Section name
+
+- [Link title](https://link_url): Optional link details
+
+## Optional
+
+- [Link title](https://link_url)
+`;
+
+describe("llms.txt", () => {
+  it("reads the proposal's own example", () => {
+    expect(parseLlmsTxt(EXAMPLE)).toEqual({
+      valid: true,
+      title: "Title",
+      summary: "Optional description goes here",
+      sections: [
+        { name: "Section name", links: 1 },
+        { name: "Optional", links: 1 },
+      ],
+      links: 2,
+      errors: [],
+    });
+  });
+
+  it.each([
+    ["", "There is no title"],
+    ["## Docs\n- [a](b)\n# Late", "does not come first"],
+    ["# A\n# B", "a second title"],
+    ["# A\n## Docs\n- just text", "not a link"],
+    ["# A\n## Docs\n- [a] (b)", "not a link"],
+  ])("says what is wrong with %j", (text, what) => {
+    const { valid, errors } = parseLlmsTxt(text);
+    expect(valid).toBe(false);
+    expect(errors.join()).toContain(what);
+  });
+
+  it("takes addresses and names with pairs of brackets for links, and code for no title", () => {
+    const code = "```sh\n# install\n~~~\nnpm install\n```\n";
+    const links = [
+      "- [Foo (bar)](https://en.wikipedia.org/wiki/Foo_(bar)): an article",
+      "- [lists [1]](/lists)",
+      "- [spaces](<https://a.test/x y>)",
+    ];
+    expect(parseLlmsTxt(`# A\n\n${code}\n## Docs\n\n${links.join("\n")}\n`)).toMatchObject({
+      valid: true,
+      title: "A",
+      links: 3,
+      errors: [],
+    });
+    expect(parseLlmsTxt("```\n# no title\n").valid).toBe(false);
+  });
+
+  it("skips a byte order mark, takes any line end, and a title is all it needs", () => {
+    expect(parseLlmsTxt("\uFEFF# Name\r\n\r> About\r## S\r\n* [x](/y)")).toMatchObject({ valid: true, links: 1 });
+    expect(parseLlmsTxt("# Name")).toMatchObject({ valid: true, sections: [], summary: null });
+  });
+
+  it("reads hostile text within a moment", () => {
+    const started = performance.now();
+    parseLlmsTxt(`# A\n## B\n${"- [".repeat(150_000)}\n- [${"[".repeat(400_000)}](${")".repeat(9)}`);
+    parseLlmsTxt(`# A\n## B\n- [${"[a".repeat(200_000)}](${"(".repeat(200_000)}\n- [a](${"(b)".repeat(90_000)}`);
+    parseLlmsTxt(`# A\n${"## B\n".repeat(100_000)}`);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { parseDocument } from "#probe-agent/analysis/html/document.ts";
+import { Elements } from "#probe-agent/analysis/page/tech/elements.ts";
+import { parseSelector } from "#probe-agent/analysis/page/tech/selector.ts";
+
+const PAGE = `<html lang="de-CH"><body class="home page"><main id="main"><h1 class="t big">One</h1><p>a</p><p data-x="Foo bar">b</p>
+  <a href="https://cdn.example/x.js?y" id="l:1">c</a><ul><li>1</li><li class="on">2</li></ul><q></q></main>
+  <template><i id="hidden"></i></template><noscript><iframe src="/ns.html"></iframe></noscript></body></html>`;
+const elements = new Elements(parseDocument(PAGE).root);
+
+function find(selector: string): string[] | null {
+  const parsed = parseSelector(selector);
+  return parsed === null ? null : elements.find(parsed, 100).map(({ name }) => name);
+}
+
+describe("a selector finds what a browser's would", () => {
+  it.each([
+    ["h1", ["h1"]],
+    ["H1", ["h1"]],
+    ["#main", ["main"]],
+    [".big.t", ["h1"]],
+    ["body.page #main > p", ["p", "p"]],
+    ["body > p", []],
+    ["html p", ["p", "p"]],
+    ["h1 + p", ["p"]],
+    ["h1 ~ a", ["a"]],
+    ["p+p", ["p"]],
+    ["ul>li.on", ["li"]],
+    ["[data-x]", ["p"]],
+    ["[data-x='Foo bar']", ["p"]],
+    ['[data-x="foo bar" i]', ["p"]],
+    ["[data-x='foo bar']", []],
+    ["[data-x~=bar]", ["p"]],
+    ["[data-x~='Foo bar']", []],
+    ["[data-x^=Foo][data-x$=bar]", ["p"]],
+    ["[data-x*='o b']", ["p"]],
+    ["[data-x*='']", []],
+    ["[lang|=de]", ["html"]],
+    ["a[href*='//cdn.example/'], link", ["a"]],
+    ["#l\\:1", ["a"]],
+    ["li:not(.on)", ["li"]],
+    ["li:not(.on, :first-child)", []],
+    ["li:last-child", ["li"]],
+    ["q:empty", ["q"]],
+    ["*:root", ["html"]],
+    ["iframe[src]", ["iframe"]],
+    ["#hidden", []],
+    ["main , h1", ["main", "h1"]],
+  ])("%s", (selector, expected) => {
+    expect(find(selector)).toEqual(expected);
+  });
+
+  it.each([
+    "",
+    ",",
+    "p >",
+    "> p",
+    "p:hover",
+    "p::before",
+    "p:nth-child(2)",
+    "[a",
+    "[a=]",
+    "p..b",
+    "p,,b",
+    "p:not(",
+    "#",
+    "a".repeat(3000),
+  ])("%s cannot be used", (selector) => {
+    expect(find(selector)).toBeNull();
+  });
+
+  it("a deep page and a long selector take no time to speak of", () => {
+    const deep = new Elements(parseDocument("<div class=a>".repeat(100_000)).root);
+    const parsed = parseSelector(".a .a .a > .b");
+    const started = performance.now();
+    expect(deep.find(parsed ?? [], 10)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
