@@ -1,5 +1,5 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
-import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Unanalysed } from "#probe-agent/toolkit/analyses.ts";
 

@@ -1,5 +1,5 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
-import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { PageInput, RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/analyses.ts";
+import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import { isHeavy } from "#probe-agent/threads/analyses/weight.ts";

@@ -1,4 +1,4 @@
-import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 
 /**
  * Why there is no report: busy (others were first until the time was over), too_slow, out_of_memory, cancelled (the job

@@ -1,8 +1,8 @@
 import { ok } from "#shared/outcome.ts";
 import { health as contract } from "#shared/tools/health.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { medianMs } from "#probe-agent/analysis/health/performance.ts";
-import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
+import { medianMs } from "#probe-agent/analysis/site/health/performance.ts";
+import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpBody, PageSnapshot } from "#probe-agent/port/http.ts";

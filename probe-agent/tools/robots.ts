@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { BODY_BREAKS } from "#shared/tools/http/body.ts";
 import { completeUrl } from "#shared/target-url.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
-import type { ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchRobots, type RobotsAnswer } from "#probe-agent/sources/robots-file.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

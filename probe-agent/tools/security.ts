@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { security as contract } from "#shared/tools/security.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import type { HttpFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-headers.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";

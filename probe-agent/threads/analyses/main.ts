@@ -1,6 +1,6 @@
 // A thread of the agent that analyses what strangers send. It knows the analyses by name and nothing of the world.
 import { parentPort, workerData } from "node:worker_threads";
-import { ANALYSES } from "#probe-agent/analysis/analyses.ts";
+import { ANALYSES } from "#probe-agent/analysis/site/analyses.ts";
 import { createTechSearch } from "#probe-agent/threads/analyses/tech-search.ts";
 import type { AnalysisOrder, TechOrder, ThreadAnswer, ThreadStart } from "#probe-agent/threads/analyses/messages.ts";
 import { giveWay } from "#probe-agent/threads/give-way.ts";

@@ -1,4 +1,4 @@
-import type { AnalysisName } from "#probe-agent/analysis/analyses.ts";
+import type { AnalysisName } from "#probe-agent/analysis/site/analyses.ts";
 import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
 import type { RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";

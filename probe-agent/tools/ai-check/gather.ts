@@ -1,5 +1,5 @@
 import { waitAtMost } from "#shared/time-limit.ts";
-import type { InputOf, ReportOf } from "#probe-agent/analysis/analyses.ts";
+import type { InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

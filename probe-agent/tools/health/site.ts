@@ -1,6 +1,6 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import type { Ipv6Facts } from "#probe-agent/analysis/health/snapshot.ts";
+import type { Ipv6Facts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";

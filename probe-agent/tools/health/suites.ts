@@ -1,5 +1,5 @@
-import type { SuiteFacts } from "#probe-agent/analysis/health/ciphers.ts";
-import type { TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import type { SuiteFacts } from "#probe-agent/analysis/site/health/ciphers.ts";
+import type { TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { fewSuites, suitesByFault, VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";

@@ -3,7 +3,7 @@ import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import type { TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import type { TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { gatherSuites } from "#probe-agent/tools/health/suites.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ANALYSES, type AnalysisName } from "#probe-agent/analysis/analyses.ts";
-import type { HealthFacts } from "#probe-agent/analysis/health/report.ts";
+import { ANALYSES, type AnalysisName } from "#probe-agent/analysis/site/analyses.ts";
+import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads, type AnalysisThreadsOptions } from "#probe-agent/threads/analyses/threads.ts";
 import { isHeavy } from "#probe-agent/threads/analyses/weight.ts";
@@ -8,7 +8,7 @@ import { systemClock } from "#test/support/clock.ts";
 import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
 import { jobLimits } from "#test/support/net.ts";
 import type { ThreadOrder } from "#test/support/thread-program.ts";
-import { PERFECT } from "#test/probe-agent/analysis/health/snapshots.ts";
+import { PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const BOTS = [{ name: "GPTBot", operator: "OpenAI", purpose: "train" as const }];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { CheckId } from "#probe-agent/analysis/health/checks.ts";
-import { findingsOf } from "#probe-agent/analysis/health/score.ts";
-import type { HealthSnapshot, HttpFacts, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import type { CheckId } from "#probe-agent/analysis/site/health/checks.ts";
+import { findingsOf } from "#probe-agent/analysis/site/health/score.ts";
+import type { HealthSnapshot, HttpFacts, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
-import { GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/health/snapshots.ts";
+import { GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
 
 function points(id: CheckId, change: Partial<HealthSnapshot>): number | null {
   return findingsOf({ ...PERFECT, ...change })[id].score;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { LETTER_GRADES } from "#probe-agent/analysis/text/letter-grade.ts";
-import { CHECK_IDS, CHECKS, type CheckId } from "#probe-agent/analysis/health/checks.ts";
-import { assemble, findingsOf, gradeCaps, scoreHealth } from "#probe-agent/analysis/health/score.ts";
-import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import { CHECK_IDS, CHECKS, type CheckId } from "#probe-agent/analysis/site/health/checks.ts";
+import { assemble, findingsOf, gradeCaps, scoreHealth } from "#probe-agent/analysis/site/health/score.ts";
+import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
-import { BARE, GOOD_HTML, GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/health/snapshots.ts";
+import { BARE, GOOD_HTML, GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
 
 describe("the score", () => {
   it("is 100 and A+ for a site without fault", () => {

@@ -1,4 +1,4 @@
-import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 

@@ -1,7 +1,7 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { classifyCsp, type CspClassification, type CspResult } from "#probe-agent/analysis/web/csp/observatory.ts";
-import { scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
-import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import { scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/web/security/header-tests.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";

@@ -1,4 +1,4 @@
-import type { SuiteFacts } from "#probe-agent/analysis/health/ciphers.ts";
+import type { SuiteFacts } from "#probe-agent/analysis/site/health/ciphers.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";

@@ -1,8 +1,8 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
-import { fileFindings } from "#probe-agent/analysis/health/files.ts";
-import { notApplicable, scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
-import { HSTS_HALF_YEAR, hstsMaxAge } from "#probe-agent/analysis/health/headers.ts";
-import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import { fileFindings } from "#probe-agent/analysis/site/health/files.ts";
+import { notApplicable, scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import { HSTS_HALF_YEAR, hstsMaxAge } from "#probe-agent/analysis/site/health/headers.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { isDeclared } from "#probe-agent/analysis/html/charset.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";

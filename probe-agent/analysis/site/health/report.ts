@@ -1,5 +1,5 @@
-import { scoreHealth, type HealthScore } from "#probe-agent/analysis/health/score.ts";
-import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import { scoreHealth, type HealthScore } from "#probe-agent/analysis/site/health/score.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 
 /** What is known of a site beside the page itself. */

@@ -1,6 +1,6 @@
-import { ciphersFinding } from "#probe-agent/analysis/health/ciphers.ts";
-import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
-import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/health/snapshot.ts";
+import { ciphersFinding } from "#probe-agent/analysis/site/health/ciphers.ts";
+import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 
 type TlsCheck = Extract<CheckId, "trust" | "protocols" | "https_redirect" | "expiry" | "ciphers" | "key">;
 

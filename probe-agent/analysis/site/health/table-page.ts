@@ -1,4 +1,4 @@
-import type { CheckDefinition } from "#probe-agent/analysis/health/definition.ts";
+import type { CheckDefinition } from "#probe-agent/analysis/site/health/definition.ts";
 
 const MDN = "https://developer.mozilla.org/en-US/docs/Web";
 const HEADERS = `${MDN}/HTTP/Reference/Headers`;

@@ -1,5 +1,5 @@
-import { notApplicable, scored, type Finding } from "#probe-agent/analysis/health/checks.ts";
-import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
+import { notApplicable, scored, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { parseSecurityTxt } from "#probe-agent/analysis/web/security-txt.ts";
 
 /** What stands beside the page: its well-known files, and its address. */

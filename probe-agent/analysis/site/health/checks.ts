@@ -1,6 +1,6 @@
-import type { CheckDefinition } from "#probe-agent/analysis/health/definition.ts";
-import { PAGE_CHECKS } from "#probe-agent/analysis/health/table-page.ts";
-import { TRANSPORT_CHECKS } from "#probe-agent/analysis/health/table-transport.ts";
+import type { CheckDefinition } from "#probe-agent/analysis/site/health/definition.ts";
+import { PAGE_CHECKS } from "#probe-agent/analysis/site/health/table-page.ts";
+import { TRANSPORT_CHECKS } from "#probe-agent/analysis/site/health/table-transport.ts";
 
 /** The scoring table (tools.md 4.1): every check in its order. */
 export const CHECKS = { ...TRANSPORT_CHECKS, ...PAGE_CHECKS } as const satisfies Readonly<

@@ -1,4 +1,4 @@
-import { notApplicable, scored, type Finding } from "#probe-agent/analysis/health/checks.ts";
+import { notApplicable, scored, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
 import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 
 /** A suite of each fault that the server takes, by its registered name; null where it takes none. */

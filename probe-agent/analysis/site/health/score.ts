@@ -1,11 +1,11 @@
 import { letterGrade, worseGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
-import { CHECK_IDS, CHECKS, type CheckId, type Finding } from "#probe-agent/analysis/health/checks.ts";
-import { CATEGORIES, type CategoryName } from "#probe-agent/analysis/health/definition.ts";
-import { HSTS_HALF_YEAR, headerFindings, hstsMaxAge } from "#probe-agent/analysis/health/headers.ts";
-import { performanceFindings } from "#probe-agent/analysis/health/performance.ts";
-import { practiceFindings } from "#probe-agent/analysis/health/practice.ts";
-import type { HealthSnapshot } from "#probe-agent/analysis/health/snapshot.ts";
-import { isTrusted, tlsFindings } from "#probe-agent/analysis/health/transport.ts";
+import { CHECK_IDS, CHECKS, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import { CATEGORIES, type CategoryName } from "#probe-agent/analysis/site/health/definition.ts";
+import { HSTS_HALF_YEAR, headerFindings, hstsMaxAge } from "#probe-agent/analysis/site/health/headers.ts";
+import { performanceFindings } from "#probe-agent/analysis/site/health/performance.ts";
+import { practiceFindings } from "#probe-agent/analysis/site/health/practice.ts";
+import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
+import { isTrusted, tlsFindings } from "#probe-agent/analysis/site/health/transport.ts";
 
 /** A check as it is published. */
 export interface HealthCheck {
