@@ -13,7 +13,8 @@ import {
 } from "#probe-agent/analysis/web/security/header-tests.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
 import { BONUS_FROM, SCORES, securityGrade, type SecurityLetter } from "#probe-agent/analysis/web/security/scores.ts";
-import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { sriTest } from "#probe-agent/analysis/web/security/sri-test.ts";
 import { hstsTest, redirectionTest } from "#probe-agent/analysis/web/security/transport-tests.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { AiBot } from "#probe-agent/toolkit/data.ts";
+import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import type { Opened } from "#probe-agent/data/opened.ts";
-import type { CtLog } from "#probe-agent/toolkit/data.ts";
+import type { CtLog } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 
 const SETTING = "VANTAGE_CT_LOG_LIST";
 /** The lists of browsers have some 100 KB. */

@@ -1,7 +1,35 @@
-import type { SmtpReply } from "#probe-agent/analysis/mail/smtp/reply.ts";
-import type { SmtpVerb } from "#probe-agent/analysis/mail/smtp/session.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
+
+/** What a reply does that RFC 5321 does not allow, and that was read over. */
+export type ReplyFault =
+  /** A line ended in LF alone (section 2.3.8). */
+  | "bare_line_feed"
+  /** A line has more than 512 octets (section 4.5.3.1.5). */
+  | "long_line"
+  | "control_character"
+  /** Octets above 127 before SMTPUTF8 was asked for. */
+  | "eight_bit"
+  /** Lines of one reply have different codes (section 4.2.1). */
+  | "mixed_codes"
+  /** A line inside a reply has no code. */
+  | "line_without_code"
+  /** The code's digits are not those of section 4.2.1. */
+  | "odd_code";
+
+/** One reply, of one line or several (RFC 5321 section 4.2). */
+export interface SmtpReply {
+  /** Of the last line. */
+  readonly code: number;
+  /** Texts without codes, printable, long ones cut. */
+  readonly lines: readonly string[];
+  /** Lines beyond those kept. */
+  readonly omitted: number;
+  readonly faults: readonly ReplyFault[];
+}
+
+/** All that is ever said to a server: there is no MAIL, RCPT or DATA among it. */
+export type SmtpVerb = "EHLO" | "HELO" | "STARTTLS" | "QUIT";
 
 /** One connection to a mail server. */
 export interface SmtpRequest {

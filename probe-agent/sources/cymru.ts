@@ -1,4 +1,11 @@
-import { asName, originName, readAs, readOrigin, type AsRecord, type Origin } from "#probe-agent/analysis/registry/cymru.ts";
+import {
+  asName,
+  originName,
+  readAs,
+  readOrigin,
+  type AsRecord,
+  type Origin,
+} from "#probe-agent/analysis/registry/cymru.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What Team Cymru's zones said; `answered` is false when they could not be asked. */

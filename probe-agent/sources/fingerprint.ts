@@ -6,7 +6,7 @@ import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/tls/cert
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
 import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

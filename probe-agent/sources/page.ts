@@ -2,7 +2,7 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { PageInput, RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
-import { joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import { analyse, isTooComplex } from "#probe-agent/sources/analyse.ts";

@@ -5,7 +5,7 @@ import {
   type Measurement,
 } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import type { PageResource } from "#probe-agent/analysis/page/page-resources/resource.ts";
-import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 

@@ -1,6 +1,6 @@
 import { bodyBreakOf } from "#shared/tools/http/body.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
-import { joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 

@@ -1,3 +1,5 @@
+import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
+import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 import type { NetworkOwner, Place } from "#probe-agent/analysis/registry/geo.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
@@ -33,23 +35,5 @@ export interface DataPort {
   /** Crawlers of AI services: the operator's list, or the one that is built in. */
   readonly aiBots: readonly AiBot[];
   /** Certificate transparency logs by id (base64); null: the operator has brought no list of them (VANTAGE_CT_LOG_LIST). */
-  readonly ctLogs: ReadonlyMap<string, CtLog> | null;
-}
-
-/** A log of certificates (RFC 6962). */
-export interface CtLog {
-  readonly name: string;
-  readonly operator: string | null;
-  /** As the list says: usable, readonly, retired, rejected, ...; null where it does not. */
-  readonly state: string | null;
-  /** DER SubjectPublicKeyInfo. */
-  readonly key: Uint8Array;
-}
-
-/** A crawler of an AI service. */
-export interface AiBot {
-  /** Product token, as robots.txt names it. */
-  readonly name: string;
-  readonly operator: string;
-  readonly purpose: "train" | "search" | "assistant" | "agent";
+  readonly ctLogs: CtLogs;
 }

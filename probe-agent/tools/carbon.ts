@@ -3,7 +3,7 @@ import { carbon as contract } from "#shared/tools/carbon.ts";
 import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
 import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import type { ResourceType } from "#probe-agent/analysis/page/page-resources/resource.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { askGreenWeb } from "#probe-agent/sources/green-web.ts";
 import { readSeen, seePage, type SeenPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";

@@ -6,7 +6,7 @@ import { describeStatus, retryAfterSeconds } from "#probe-agent/analysis/web/htt
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { isRedirectStatus, redirectsByHttp } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
-import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { timingReport } from "#probe-agent/analysis/network/request-timing.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -16,7 +16,7 @@ import { connectionReuse } from "#probe-agent/analysis/page/performance/connecti
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
 import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/page/performance/resources.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { readSeen, seePage, type PageReportOf, type SeenPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";

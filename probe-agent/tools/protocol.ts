@@ -5,7 +5,7 @@ import { protocol as contract } from "#shared/tools/protocol.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { Hop } from "#probe-agent/port/http.ts";
 import { askHttpsRecords, tooLate, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
 import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";

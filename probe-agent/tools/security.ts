@@ -8,7 +8,7 @@ import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-he
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
 import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { isTooComplex } from "#probe-agent/sources/analyse.ts";
 import {

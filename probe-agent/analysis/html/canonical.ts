@@ -2,7 +2,7 @@ import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
 /** The address a page wants to be known by (RFC 6596). */

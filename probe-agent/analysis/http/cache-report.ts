@@ -1,6 +1,6 @@
 import { parseCacheControl, type CacheControl } from "#probe-agent/analysis/http/cache-control.ts";
 import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
-import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Where the length of a response's life comes from, the strongest first (RFC 9111 section 4.2.1). */
 export const FRESHNESS_SOURCES = ["s-maxage", "max-age", "expires", "heuristic"] as const;

@@ -1,4 +1,11 @@
-import { blocksOf, blockText, isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
+import {
+  blocksOf,
+  blockText,
+  isIn,
+  readBlock,
+  readIp,
+  type IpBlock,
+} from "#probe-agent/analysis/network/ip-numbers.ts";
 import { abuseEmailOf, organizationOf, readEntities } from "#probe-agent/analysis/registry/rdap/entity.ts";
 import { eventDate } from "#probe-agent/analysis/registry/rdap/events.ts";
 import { arrayOf, recordOf, textOf, textsOf } from "#probe-agent/analysis/registry/rdap/json.ts";

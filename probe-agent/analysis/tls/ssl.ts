@@ -1,3 +1,4 @@
+import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
@@ -19,7 +20,6 @@ import { reportRevocation, type RevocationFacts } from "#probe-agent/analysis/tl
 import { judgeServer, type ChainTerms, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { reportTransparency } from "#probe-agent/analysis/tls/ssl/transparency.ts";
 import { sslWarnings } from "#probe-agent/analysis/tls/ssl/warnings.ts";
-import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;
@@ -45,7 +45,7 @@ export interface SslFacts extends ChainTerms {
   readonly timestamps: Uint8Array | null | "unknown";
   /** Null for an address. */
   readonly names: NamesFacts | null;
-  readonly ctLogs: DataPort["ctLogs"];
+  readonly ctLogs: CtLogs;
 }
 
 /** Describes what a server showed, with what others say of it. */

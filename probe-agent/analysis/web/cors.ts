@@ -2,7 +2,7 @@ import { corsGrant, preflightGrant, readCorsHeaders, type CorsHeaders } from "#p
 import { PREFLIGHTED, type CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { corsFindings, type CorsFinding, type JudgedExchange } from "#probe-agent/analysis/web/cors/findings.ts";
 import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
-import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** How one request ended for its origin. */
 export type CorsVerdict = "allowed_with_credentials" | "allowed" | "denied" | "redirected" | "rate_limited" | "failed";

@@ -4,7 +4,7 @@ import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-
 import { findIssues } from "#probe-agent/analysis/web/redirects/issues.ts";
 import { hstsOf } from "#probe-agent/analysis/web/redirects/hsts.ts";
 import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
-import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { siteOf } from "#probe-agent/analysis/http/same-site.ts";
 
 type Report = Omit<ResultOf<typeof redirects>, "url" | "failure" | "source" | "observed_at" | "limitations">;

@@ -1,5 +1,5 @@
 import { policyNames } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import { joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";

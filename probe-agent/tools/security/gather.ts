@@ -1,7 +1,8 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { registrableDomain } from "#shared/registrable-domain.ts";
 import type { PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
-import { headerValues, type SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import type { WebPorts } from "#probe-agent/tools/health.ts";

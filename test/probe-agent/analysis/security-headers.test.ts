@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { gradeSecurity, isGradable } from "#probe-agent/analysis/security-headers.ts";
 import { SCORES, securityGrade } from "#probe-agent/analysis/web/security/scores.ts";
-import type { HeaderPair, SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 const BARE: SecuritySnapshot = {
   url: "https://www.example.com/",

@@ -11,7 +11,13 @@ import { closestAbove, isBelow, parentOf, parseName, type Name } from "#probe-ag
 import { proveNoCloser, proveNoData, proveNoName, type Proof } from "#probe-agent/analysis/dns/dnssec/proofs.ts";
 import { findRedirect, type Redirect } from "#probe-agent/analysis/dns/dnssec/redirects.ts";
 import { groupRrsets, type Rrset } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
-import { noteUse, type Asking, type Reply, type Session, type Status } from "#probe-agent/analysis/dns/dnssec/session.ts";
+import {
+  noteUse,
+  type Asking,
+  type Reply,
+  type Session,
+  type Status,
+} from "#probe-agent/analysis/dns/dnssec/session.ts";
 import { verifyRrset } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 
 // Resolvers stop sooner; each link may lie in a zone of its own.

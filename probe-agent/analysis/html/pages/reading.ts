@@ -1,5 +1,5 @@
 import { isHtml, readPage, type Page } from "#probe-agent/analysis/html/read-page.ts";
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A page as it came: plain data that can go to another thread. */
 export interface RawPage {

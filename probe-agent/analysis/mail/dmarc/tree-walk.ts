@@ -1,4 +1,9 @@
-import { isDmarcRecord, parseDmarc, type DmarcPolicy, type DmarcRecord } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import {
+  isDmarcRecord,
+  parseDmarc,
+  type DmarcPolicy,
+  type DmarcRecord,
+} from "#probe-agent/analysis/mail/dmarc/record.ts";
 
 /** What the DNS says at _dmarc below one domain. */
 export interface DmarcAnswer {

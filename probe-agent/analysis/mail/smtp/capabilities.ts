@@ -1,4 +1,4 @@
-import type { SmtpReply } from "#probe-agent/analysis/mail/smtp/reply.ts";
+import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 
 /** What a server offers in its answer to EHLO (RFC 5321 section 4.1.1.1). */
 export interface Capabilities {

@@ -10,7 +10,7 @@ import {
 import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/mail/smtp/conversation.ts";
 import { describeDane, type TlsaSeen } from "#probe-agent/analysis/mail/smtp/dane.ts";
 import { smtpIssues } from "#probe-agent/analysis/mail/smtp/issues.ts";
-import type { SmtpReply } from "#probe-agent/analysis/mail/smtp/reply.ts";
+import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 import { serverSoftware } from "#probe-agent/analysis/mail/smtp/software.ts";
 import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";

@@ -1,8 +1,5 @@
 import { readCapabilities } from "#probe-agent/analysis/mail/smtp/capabilities.ts";
-import type { SmtpReply } from "#probe-agent/analysis/mail/smtp/reply.ts";
-
-/** All that is ever said to a server: there is no MAIL, RCPT or DATA among it. */
-export type SmtpVerb = "EHLO" | "HELO" | "STARTTLS" | "QUIT";
+import type { SmtpReply, SmtpVerb } from "#probe-agent/port/smtp.ts";
 
 /** What is waited for. */
 export type Phase = "banner" | "ehlo" | "helo" | "starttls" | "tls" | "ehlo_secured" | "quit" | "over";

@@ -2,7 +2,7 @@ import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { resolveAddress, documentBase } from "#probe-agent/analysis/http/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
-import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import type { AiCheckResult } from "#shared/tools/ai-check.ts";
 
 const MAX_DIRECTIVES = 50;

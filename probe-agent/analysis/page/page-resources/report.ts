@@ -2,7 +2,7 @@ import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { findResources } from "#probe-agent/analysis/page/page-resources.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
 /** What a page makes a browser load, and how large its tree is: null where the answer is no HTML. */
 export function pageResources({ page, url, headers }: ReadPage) {

@@ -1,4 +1,8 @@
-import { isOriginInstead, readExperience, type FieldExperience } from "#probe-agent/analysis/page/pagespeed/field-data.ts";
+import {
+  isOriginInstead,
+  readExperience,
+  type FieldExperience,
+} from "#probe-agent/analysis/page/pagespeed/field-data.ts";
 import { readOpportunities, type Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
 import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed/read.ts";
 

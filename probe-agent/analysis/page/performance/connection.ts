@@ -1,4 +1,4 @@
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Whether a connection serves further requests, and what tells. */
 export interface ConnectionReuse {

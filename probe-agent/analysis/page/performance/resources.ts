@@ -7,7 +7,11 @@ import {
   type MeasuredResource,
   type Measurement,
 } from "#probe-agent/analysis/page/page-resources/measured.ts";
-import { RESOURCE_TYPES, type PageResource, type ResourceType } from "#probe-agent/analysis/page/page-resources/resource.ts";
+import {
+  RESOURCE_TYPES,
+  type PageResource,
+  type ResourceType,
+} from "#probe-agent/analysis/page/page-resources/resource.ts";
 
 /** Octets of JSON of one list. */
 const LIST_BYTES = 24_000;

@@ -2,7 +2,7 @@ import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
 import type { PageFacts } from "#probe-agent/analysis/html/page.ts";
 import { OBSOLETE_ZONES } from "#probe-agent/analysis/text/obsolete-zones.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
 /** What a page or its header tells one crawler, or all. */

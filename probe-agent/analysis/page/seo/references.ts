@@ -2,7 +2,7 @@ import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts"
 import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A link element of the head, or a link of the Link header, with its address. */
 export interface PageReference {

@@ -1,5 +1,5 @@
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 
 /** robots.txt of the page's origin. */

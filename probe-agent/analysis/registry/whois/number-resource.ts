@@ -1,4 +1,11 @@
-import { blocksOf, blockText, ipText, readBlock, readIp, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
+import {
+  blocksOf,
+  blockText,
+  ipText,
+  readBlock,
+  readIp,
+  type IpNumber,
+} from "#probe-agent/analysis/network/ip-numbers.ts";
 import { readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
 import { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 import { readWhoisLines, type WhoisEntry } from "#probe-agent/analysis/registry/whois/lines.ts";

@@ -6,7 +6,7 @@ import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/web/security/header-tests.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { isPermissionsPolicy } from "#probe-agent/analysis/web/security/permissions-policy.ts";
-import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { structuredToken } from "#probe-agent/analysis/web/security/structured-token.ts";
 
 /** A year, seconds: what the preload list asks for. */

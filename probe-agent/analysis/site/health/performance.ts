@@ -1,7 +1,7 @@
 import { isUsable, parseCacheControl } from "#probe-agent/analysis/http/cache-control.ts";
 import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
-import { headerValues, joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 
 type PerformanceCheck = Extract<
   CheckId,

@@ -10,7 +10,7 @@ import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
 import { cookiesVerdict } from "#probe-agent/analysis/web/security/cookies-test.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
 type PracticeCheck = Extract<
   CheckId,

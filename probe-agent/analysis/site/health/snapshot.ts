@@ -1,6 +1,6 @@
 import type { SuiteFacts } from "#probe-agent/analysis/site/health/ciphers.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 
 /** TLS of the host, as far as it bears on the score. */

@@ -1,4 +1,11 @@
-import { childrenOf, expectTag, oidText, sequenceOf, TAG, type Der } from "#probe-agent/analysis/tls/certificate/der.ts";
+import {
+  childrenOf,
+  expectTag,
+  oidText,
+  sequenceOf,
+  TAG,
+  type Der,
+} from "#probe-agent/analysis/tls/certificate/der.ts";
 
 /** One attribute of a distinguished name. */
 export interface NameAttribute {

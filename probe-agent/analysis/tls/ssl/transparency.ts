@@ -1,3 +1,4 @@
+import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "#probe-agent/analysis/tls/certificate/ct/verify.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
 type Result = ResultOf<typeof ssl>;
 type Row = Result["ct"]["scts"][number];
@@ -27,7 +27,7 @@ export interface TransparencyFacts {
   readonly fromTls: Uint8Array | null | "unknown";
   /** From the stapled OCSP response. */
   readonly fromOcsp: Uint8Array | null;
-  readonly logs: DataPort["ctLogs"];
+  readonly logs: CtLogs;
   readonly now: Date;
 }
 
@@ -85,7 +85,7 @@ function readSource(
   return { rows: list.timestamps.map((one) => rowOf(one, source, entry, facts.logs)), unreadable: list.unreadable };
 }
 
-function rowOf(one: SignedTimestamp, source: Row["source"], entry: LogEntry | null, logs: DataPort["ctLogs"]): Row {
+function rowOf(one: SignedTimestamp, source: Row["source"], entry: LogEntry | null, logs: CtLogs): Row {
   const log = logs?.get(one.logId) ?? null;
   return {
     log_id: one.logId,

@@ -1,10 +1,15 @@
 import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
-import { cookieIssues, gradeCookies, type CookieGrade, type CookieIssue } from "#probe-agent/analysis/web/cookies/grade.ts";
+import {
+  cookieIssues,
+  gradeCookies,
+  type CookieGrade,
+  type CookieIssue,
+} from "#probe-agent/analysis/web/cookies/grade.ts";
 import { cookiePurpose } from "#probe-agent/analysis/web/cookies/purpose.ts";
 import type { RejectedReason } from "#probe-agent/analysis/web/cookies/rejection.ts";
 import { knownCookie, type CookiePurpose } from "#probe-agent/analysis/web/cookies/vendors.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A response of the chain that led to the page. */
 export interface CookieHop {

@@ -1,4 +1,4 @@
-import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** How far an origin gets with one response. */
 export type CorsGrant = "none" | "without_credentials" | "with_credentials";

@@ -1,5 +1,5 @@
 import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** What came back; a reason where nothing did. */
 export type CorsAnswer =

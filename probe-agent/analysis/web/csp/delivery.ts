@@ -3,7 +3,7 @@ import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import type { PolicyText } from "#probe-agent/analysis/web/csp/parse.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** The policies of a response as browsers take them, and what is wrong with how meta elements bring theirs. */
 export interface CspDelivery {

@@ -1,5 +1,5 @@
 import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A group of the Reporting API and where its reports go. */
 export interface ReportingEndpoint {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Why a browser would go by https at once though the URL says http; null: it would not. */
 export type HstsReason = "preloaded" | "learned" | null;

@@ -4,7 +4,7 @@ import {
   type RedirectChain,
   type RedirectStep,
 } from "#probe-agent/analysis/web/redirects/chain.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 
 /** A finding about a chain. */

@@ -5,7 +5,7 @@ import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import type { FoundRefresh } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { parseRefresh, type Refresh } from "#probe-agent/analysis/http/refresh.ts";
-import { headerValues } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { readCanonical, type Canonical } from "#probe-agent/analysis/html/canonical.ts";
 import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 

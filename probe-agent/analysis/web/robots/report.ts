@@ -11,7 +11,7 @@ import {
   type SearchCrawler,
 } from "#probe-agent/analysis/web/robots/search-crawlers.ts";
 import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/signals.ts";
-import type { AiBot } from "#probe-agent/toolkit/data.ts";
+import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 
 /** What crawlers make of an answer by its status (RFC 9309 section 2.3.1). */
 export type Availability = RobotsResult["availability"];

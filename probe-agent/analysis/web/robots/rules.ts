@@ -10,7 +10,7 @@ import {
   testBots,
 } from "#probe-agent/analysis/web/robots/report.ts";
 import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/signals.ts";
-import type { AiBot } from "#probe-agent/toolkit/data.ts";
+import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 
 /** A robots.txt as it came. */
 export interface RobotsInput {

@@ -1,5 +1,5 @@
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A header as it is shown. */
 export interface ShownHeader {

@@ -1,4 +1,4 @@
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 

@@ -1,5 +1,4 @@
-/** A header as it came; repeats are entries of their own. */
-export type HeaderPair = readonly [name: string, value: string];
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** What the security grade is made from; all of it handed in. */
 export interface SecuritySnapshot {
@@ -19,15 +18,4 @@ export interface SecuritySnapshot {
   readonly cors: null | { readonly origin: string; readonly headers: readonly HeaderPair[] };
   /** The host's entry in the HSTS preload list, null where it has none (or no list is at hand). */
   readonly hsts_preloaded: null | { readonly include_subdomains: boolean };
-}
-
-/** All values of a header, in order. `name` in lower case. */
-export function headerValues(headers: readonly HeaderPair[], name: string): string[] {
-  return headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
-}
-
-/** The values of a header as one, joined by ", " as recipients do (RFC 9110 section 5.3); null where absent. */
-export function joinedHeader(headers: readonly HeaderPair[], name: string): string | null {
-  const values = headerValues(headers, name);
-  return values.length === 0 ? null : values.join(", ");
 }

@@ -1,7 +1,7 @@
 import { registeredDomain } from "#shared/registrable-domain.ts";
 import type { ScriptTag } from "#probe-agent/analysis/html/page.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
-import { joinedHeader } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 
 const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
 /** Worse ones last; a worse finding takes the place of a better one. */

@@ -1,6 +1,7 @@
 import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
-import { joinedHeader, type SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 
 /** MDN's test strict-transport-security: an entry of the preload list beats what the header says, but not the want of HTTPS. */
 export function hstsTest({ snapshot, headers }: SecurityView): TestOutcome {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { hopLoss, pathHash, refusalOf, type PathHop, type ProbedHop } from "#probe-agent/analysis/network/route-loss.ts";
+import {
+  hopLoss,
+  pathHash,
+  refusalOf,
+  type PathHop,
+  type ProbedHop,
+} from "#probe-agent/analysis/network/route-loss.ts";
 
 /** Hops from one word each: addresses, or - for silence. */
 function hops(...lines: readonly string[]): PathHop[] {

@@ -3,7 +3,7 @@ import { analyseCors } from "#probe-agent/analysis/web/cors.ts";
 import { corsGrant, preflightGrant, readCorsHeaders } from "#probe-agent/analysis/web/cors/check.ts";
 import type { CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { probeOrigins } from "#probe-agent/analysis/web/cors/origins.ts";
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 const TARGET = new URL("https://www.example.co.uk/api");
 const GIVEN = "https://app.example.net";

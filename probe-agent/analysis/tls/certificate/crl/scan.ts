@@ -1,4 +1,11 @@
-import { childrenOf, expectTag, MalformedDer, readDer, TAG, timeOf } from "#probe-agent/analysis/tls/certificate/der.ts";
+import {
+  childrenOf,
+  expectTag,
+  MalformedDer,
+  readDer,
+  TAG,
+  timeOf,
+} from "#probe-agent/analysis/tls/certificate/der.ts";
 import { readExtensions } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { reasonOf } from "#probe-agent/analysis/tls/certificate/reason.ts";
 

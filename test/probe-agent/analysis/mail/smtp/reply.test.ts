@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { authMechanisms, hostNameIn, readCapabilities, sizeLimit } from "#probe-agent/analysis/mail/smtp/capabilities.ts";
-import { createReplyReader, type SmtpReply } from "#probe-agent/analysis/mail/smtp/reply.ts";
+import {
+  authMechanisms,
+  hostNameIn,
+  readCapabilities,
+  sizeLimit,
+} from "#probe-agent/analysis/mail/smtp/capabilities.ts";
+import { createReplyReader } from "#probe-agent/analysis/mail/smtp/reply.ts";
+import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 
 /** Far above what reading 64 KB takes, far below what a quadratic reader would. */
 const PATIENCE_MS = 2_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SmtpReply } from "#probe-agent/analysis/mail/smtp/reply.ts";
+import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 import { advance, beginSession, type SmtpEvent } from "#probe-agent/analysis/mail/smtp/session.ts";
 
 function reply(code: number, ...lines: string[]): SmtpEvent {

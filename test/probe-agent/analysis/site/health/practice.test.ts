@@ -4,7 +4,7 @@ import { findingsOf } from "#probe-agent/analysis/site/health/score.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
 
 function points(id: CheckId, change: Partial<HealthSnapshot>): number | null {

@@ -5,7 +5,7 @@ import { assemble, findingsOf, gradeCaps, scoreHealth } from "#probe-agent/analy
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
-import type { HeaderPair } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { BARE, GOOD_HTML, GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
 
 describe("the score", () => {

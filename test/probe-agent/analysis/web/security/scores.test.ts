@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ALGORITHM_VERSION, gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
 import { BONUS_FROM, SCORES, securityGrade } from "#probe-agent/analysis/web/security/scores.ts";
-import type { HeaderPair, SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /**
  * MDN HTTP Observatory's score table, read on 2026-11-22 (github.com/mdn/mdn-http-observatory, src/grader/charts.js):
