@@ -4,7 +4,7 @@ import { startThread, type Thread } from "#probe-agent/threads/thread.ts";
 import { systemClock } from "#test/support/clock.ts";
 import type { ThreadOrder } from "#test/support/thread-program.ts";
 
-const ENTRY = new URL("../../../support/thread-program.ts", import.meta.url);
+const ENTRY = new URL("../../support/thread-program.ts", import.meta.url);
 const NEVER = new AbortController().signal;
 const patient = () => ({ until: systemClock.monotonic() + 10_000, signal: NEVER });
 

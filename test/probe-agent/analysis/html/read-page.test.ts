@@ -6,7 +6,7 @@ import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { isHtml, readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1");
-const FIXTURE = readFileSync(new URL("../../fixtures/html/page.html", import.meta.url));
+const FIXTURE = readFileSync(new URL("../../../fixtures/html/page.html", import.meta.url));
 
 describe("the encoding of a page", () => {
   const rows: readonly (readonly [body: string, type: string | null, encoding: string, source: string])[] = [

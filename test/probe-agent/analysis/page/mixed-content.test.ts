@@ -4,7 +4,7 @@ import { readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
 import { srcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
 
-const FIXTURE = readFileSync(new URL("../../fixtures/html/page.html", import.meta.url));
+const FIXTURE = readFileSync(new URL("../../../fixtures/html/page.html", import.meta.url));
 const NO_POLICY = { upgradeInsecureRequests: false, blockAllMixedContent: false };
 
 function find(html: string, url = "https://example.com/dir/", policy = NO_POLICY) {

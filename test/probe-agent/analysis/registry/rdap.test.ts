@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readIpNetwork } from "#probe-agent/analysis/registry/rdap.ts";
 
 const answer = JSON.parse(
-  readFileSync(new URL("../../fixtures/rdap/ip-network.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../fixtures/rdap/ip-network.json", import.meta.url), "utf8"),
 ) as Record<string, unknown>;
 
 function withFields(fields: Record<string, unknown>): Record<string, unknown> {

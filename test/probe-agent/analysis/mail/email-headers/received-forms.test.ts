@@ -7,7 +7,7 @@ const DATE = "Tue, 2 Jan 2024 09:00:00 +0000";
 /** In the table, an address that the client only claims. */
 const CLAIMED = "33.0.2.1";
 
-const table = readFileSync(new URL("../../../fixtures/email/received-forms.txt", import.meta.url), "utf8");
+const table = readFileSync(new URL("../../../../fixtures/email/received-forms.txt", import.meta.url), "utf8");
 const FORMS = table
   .split("\n")
   .filter((line) => line !== "" && !line.startsWith("#"))

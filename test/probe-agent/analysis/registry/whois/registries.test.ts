@@ -5,7 +5,7 @@ import { readStampedChange, readWhoisDate } from "#probe-agent/analysis/registry
 import { REGISTRIES, registryFormat } from "#probe-agent/analysis/registry/whois/registries.ts";
 
 function answer(name: string): string {
-  return readFileSync(new URL(`../../../fixtures/whois/${name}.txt`, import.meta.url), "utf8");
+  return readFileSync(new URL(`../../../../fixtures/whois/${name}.txt`, import.meta.url), "utf8");
 }
 
 describe("the format of a registry", () => {
