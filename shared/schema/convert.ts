@@ -41,11 +41,11 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
   const eitherWay = from !== "text" && kinded.anyOf?.some(({ type }) => type === "array") === true;
   if (Array.isArray(given) && kinded.type !== "array" && !eitherWay) {
     if (from === "text") return problem("duplicate", "was given twice; give one value");
-    return kinded["x-kind"] === "flag" ? problem("type", "must be 0 or 1") : problem("type");
+    return kinded["x-kind"] === "flag" ? problem("type", describeFlag(from)) : problem("type");
   }
   if (kinded["x-kind"] === "flag") {
     const flag = FLAGS.get(given);
-    return flag === undefined ? problem("enum", "must be 0 or 1") : { ok: true, value: flag };
+    return flag === undefined ? problem("enum", describeFlag(from)) : { ok: true, value: flag };
   }
   if (kinded["x-kind"] === "list") return convertList(field, kinded, given);
   const closed = words(kinded);
@@ -77,6 +77,11 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
     default:
       return { ok: true, value: given };
   }
+}
+
+/** What a switch takes, in the words of the schema its caller has. */
+function describeFlag(from: Origin): string {
+  return from === "strict" ? "must be true or false" : "must be 0 or 1";
 }
 
 function readNumber(given: unknown, type: "integer" | "number", from: Origin): number | null {

@@ -149,6 +149,7 @@ export const aiCheck = defineTool({
   summary:
     "Which AI crawlers a site lets in, what it says of AI use, and how well its content can be read without scripts",
   scope: "check",
+  toolset: "page",
   target: { param: "domain", kind: "site", connects: true },
   example: { domain: "example.com" },
   params: Type.Object({ domain: Site({ description: "Site: host, host:port or URL" }) }),

@@ -54,6 +54,7 @@ export const asn = defineTool({
   title: "ASN and network owner",
   summary: "Autonomous system of an address or host, or of a number: name, holder, registry, announced prefix",
   scope: "ip",
+  toolset: "registry",
   target: { param: "query", kind: "resource", connects: false },
   example: { query: "AS15169" },
   params: Type.Object({

@@ -43,6 +43,7 @@ export const carbon = defineTool({
   summary:
     "Bytes a page makes a browser load, what one visit emits by the Sustainable Web Design Model v4, and its rating",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

@@ -85,6 +85,7 @@ export const check = defineTool({
   title: "Header check",
   summary: "Response headers, status, redirects, TLS and a timing breakdown of one URL",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   observes: ({ redirects, final_url, ip }) => [

@@ -54,6 +54,7 @@ export const cms = defineTool({
   summary:
     "The content management or shop system of a site with version, theme and plugins, also where its name was removed",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

@@ -114,6 +114,7 @@ export const cookie = defineTool({
   summary:
     "Every cookie a page and its redirects set, with flags, weaknesses and purpose, and the trackers in its HTML",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

@@ -41,6 +41,7 @@ export const cors = defineTool({
   summary:
     "What a URL lets other origins do: asked with yours, a stranger's, null and look-alikes, plain and by preflight",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com", origin: "https://example.org" },
   deadlineMs: () => 30_000,

@@ -90,6 +90,7 @@ export const csp = defineTool({
   title: "Content-Security-Policy",
   summary: "The policies of a page taken together, what an attacker could still do, and a grade",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

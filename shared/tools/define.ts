@@ -6,6 +6,11 @@ export const SCOPES = ["check", "dns", "ssl", "ip", "ping", "monitors", "webhook
 /** One of the seven scopes. */
 export type Scope = (typeof SCOPES)[number];
 
+/** The parts of the catalogue that an MCP client can ask for; `platform` holds questions about the caller's own records. */
+export const TOOLSETS = ["web", "page", "mail", "dns", "tls", "network", "registry", "platform"] as const;
+/** The name of one of those parts. */
+export type Toolset = (typeof TOOLSETS)[number];
+
 /** What an agent must be able to do to run a tool (decisions 7, hello). */
 export type Capability = "icmp4" | "icmp6" | "traceroute" | "ipv6" | "browser" | "http3";
 
@@ -48,6 +53,8 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   /** One sentence: what the caller learns. */
   readonly summary: string;
   readonly scope: Scope;
+  /** The part of the catalogue the tool belongs to. */
+  readonly toolset: Exclude<Toolset, "platform">;
   readonly params: TObject<P>;
   readonly result: TObject<R>;
   /** The parameter that names what is looked at; null: the tool reads text alone and reaches nothing. `connects` is false where the name is only looked up. */

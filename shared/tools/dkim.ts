@@ -42,6 +42,7 @@ export const dkim = defineTool({
   title: "DKIM key",
   summary: "A domain's DKIM key by selector, read and judged; without a selector well-known ones are tried",
   scope: "dns",
+  toolset: "mail",
   target: { param: "domain", kind: "domain", connects: false },
   example: { domain: "example.com", selector: "default" },
   params: Type.Object({

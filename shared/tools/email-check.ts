@@ -73,6 +73,7 @@ export const emailCheck = defineTool({
   title: "Email authentication",
   summary: "SPF, DKIM, DMARC, MTA-STS, TLS reports, DANE and BIMI of a domain, a score, and whether it can be spoofed",
   scope: "dns",
+  toolset: "mail",
   target: { param: "domain", kind: "domain", connects: false },
   example: { domain: "example.com" },
   params: Type.Object({ domain: Domain({ description: "Mail domain, the part after the @" }) }),

@@ -88,6 +88,7 @@ export const emailHeader = defineTool({
   title: "Email header analysis",
   summary: "The way a message took, its delays, what SPF, DKIM, DMARC and ARC say of it, and what is odd about it",
   scope: "dns",
+  toolset: "mail",
   target: null,
   example: { headers: EXAMPLE },
   deadlineMs: () => 30_000,

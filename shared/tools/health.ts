@@ -62,6 +62,7 @@ export const health = defineTool({
   title: "Website health",
   summary: "A score of 0 to 100 for security headers, TLS, performance and good practice, and what to mend first",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 45_000,

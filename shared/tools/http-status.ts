@@ -23,6 +23,7 @@ export const httpStatus = defineTool({
   title: "HTTP status",
   summary: "Status code of a URL, what it means, and timing, without following redirects",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   open: { q: "url" },

@@ -104,6 +104,7 @@ export const ip = defineTool({
   title: "IP geolocation",
   summary: "Location, provider, organization, network and registration of an IP address or host",
   scope: "ip",
+  toolset: "network",
   target: { param: "host", kind: "host", connects: true },
   example: { host: "example.com" },
   observes: ({ host, all_addresses }) =>

@@ -25,6 +25,7 @@ export const mixedContent = defineTool({
   title: "Mixed content",
   summary: "What an HTTPS page loads or sends over HTTP, where it stands, and what browsers make of it",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

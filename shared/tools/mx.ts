@@ -19,6 +19,7 @@ export const mx = defineTool({
   title: "Mail exchangers",
   summary: "Mail hosts of a domain with their addresses, reverse names, networks and DANE, and what is wrong with them",
   scope: "dns",
+  toolset: "mail",
   target: { param: "domain", kind: "domain", connects: false },
   example: { domain: "example.com" },
   params: Type.Object({ domain: Domain({ description: "Mail domain, the part after the @" }) }),

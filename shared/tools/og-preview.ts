@@ -131,6 +131,7 @@ export const ogPreview = defineTool({
   title: "Social preview",
   summary: "Open Graph and X card of a page, what a link to it looks like on four platforms, and its image looked at",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

@@ -59,6 +59,7 @@ export const pagespeed = defineTool({
   summary:
     "Lighthouse scores, lab metrics and real visits of a page by PageSpeed Insights, or measured by the agent's own browser",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com", strategy: "mobile" },
   deadlineMs: () => 90_000,

@@ -100,6 +100,7 @@ export const performance = defineTool({
   title: "Performance",
   summary: "Time to first byte, page weight, blocking resources, compression and caching of a page, scored",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

@@ -130,6 +130,7 @@ export const ping = defineTool({
   title: "Ping, ports, traceroute",
   summary: "Reachability and round-trip times of a host, the state of TCP ports, or the route to it",
   scope: "ping",
+  toolset: "network",
   target: { param: "host", kind: "host", connects: true },
   example: { host: "example.com", count: 4 },
   observes: ({ host, ip }) => hostSeenAt(host, [ip]),

@@ -171,6 +171,7 @@ export const propagation = defineTool({
   title: "DNS propagation",
   summary: "What public resolvers and other probes see of a record, beside what the domain's own servers say",
   scope: "dns",
+  toolset: "dns",
   target: { param: "domain", kind: "domain", connects: false },
   example: { domain: "example.com" },
   params: Type.Object({

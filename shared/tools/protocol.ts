@@ -85,6 +85,7 @@ export const protocol = defineTool({
   summary:
     "HTTP/1.0, 1.1, 2 and 3 of a URL's server: what is negotiated, advertised and reachable, and the TLS under it",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   open: { q: "url" },

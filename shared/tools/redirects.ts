@@ -39,6 +39,7 @@ export const redirects = defineTool({
   summary:
     "Every hop from a URL to its end: redirects by HTTP, Refresh header and meta element, and what is wrong with them",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "http://example.com" },
   open: { q: "url", extra: ["max"] },

@@ -10,6 +10,7 @@ export const resolveUrl = defineTool({
   title: "URL resolver",
   summary: "The final, canonical and clean form of a URL",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true, echo: "input" },
   example: { url: "https://example.com/?utm_source=newsletter" },
   deadlineMs: () => 30_000,

@@ -36,6 +36,7 @@ export const reverseIp = defineTool({
   title: "Reverse IP",
   summary: "Domains that share an IP address: reverse DNS, certificate, own observations, passive DNS; never complete",
   scope: "ip",
+  toolset: "network",
   target: { param: "ip", kind: "address", connects: false },
   example: { ip: "93.184.215.14" },
   params: Type.Object({ ip: IpAddress({ description: "IPv4 or IPv6 address" }) }),

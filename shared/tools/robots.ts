@@ -102,6 +102,7 @@ export const robots = defineTool({
   title: "robots.txt",
   summary: "The rules of a site's robots.txt, what is wrong with it, and who may fetch a URL by them",
   scope: "check",
+  toolset: "page",
   target: { param: "domain", kind: "site", connects: true },
   example: { domain: "example.com", test_url: "https://example.com/private" },
   params: Type.Object({

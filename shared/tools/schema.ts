@@ -48,6 +48,7 @@ export const schema = defineTool({
   title: "Structured data",
   summary: "JSON-LD, microdata, RDFa and Open Graph of a page, their faults, and the rich results they are enough for",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

@@ -64,6 +64,7 @@ export const security = defineTool({
   title: "Security headers",
   summary: "The security grade of a site by MDN HTTP Observatory's published method, test by test",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

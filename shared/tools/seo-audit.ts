@@ -34,6 +34,7 @@ export const seoAudit = defineTool({
   title: "SEO audit",
   summary: "A score of 0 to 100 for what search engines need of a page, every check of it, and what to do",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

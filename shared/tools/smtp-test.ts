@@ -103,6 +103,7 @@ export const smtpTest = defineTool({
   title: "SMTP test",
   summary: "Greeting, extensions, STARTTLS and certificate of a mail server, without sending any mail",
   scope: "dns",
+  toolset: "mail",
   target: { param: "target", kind: "host", connects: true },
   example: { target: "example.com" },
   deadlineMs: () => 30_000,

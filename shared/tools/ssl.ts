@@ -33,6 +33,7 @@ export const ssl = defineTool({
   title: "SSL/TLS check",
   summary: "Certificate, trust, protocol versions, cipher suites and grade of a TLS server",
   scope: "ssl",
+  toolset: "tls",
   target: { param: "host", kind: "host", connects: true },
   example: { host: "example.com" },
   observes: ({ host, addresses }) =>

@@ -42,6 +42,7 @@ export const techDetect = defineTool({
   title: "Technology fingerprint",
   summary: "The software, services and hosting a page shows, with the evidence for each and its version where it tells",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,

@@ -24,6 +24,7 @@ export const traceroute = defineTool({
   title: "Traceroute",
   summary: "The routers on the way to a host, with their names, networks and round-trip times",
   scope: "ping",
+  toolset: "network",
   target: { param: "host", kind: "host", connects: true },
   example: { host: "example.com" },
   params: Type.Object({

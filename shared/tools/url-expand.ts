@@ -10,6 +10,7 @@ export const urlExpand = defineTool({
   title: "Short link expander",
   summary: "Where a short link leads, by which hops, and which of its parameters track visitors",
   scope: "check",
+  toolset: "web",
   target: { param: "url", kind: "url", connects: true, echo: "short_url" },
   example: { url: "https://bit.ly/example" },
   open: { q: "url" },

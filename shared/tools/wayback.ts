@@ -25,6 +25,7 @@ export const wayback = defineTool({
   summary:
     "When a page was archived by the Wayback Machine: first, last and closest snapshot, and how many in each year",
   scope: "check",
+  toolset: "page",
   target: { param: "url", kind: "url", connects: false },
   example: { url: "https://example.com" },
   deadlineMs: () => 60_000,

@@ -53,6 +53,7 @@ export const whois = defineTool({
   title: "WHOIS and RDAP",
   summary: "Registration of a domain, IP address or AS number: registrar, dates, status, name servers, DNSSEC",
   scope: "dns",
+  toolset: "registry",
   target: { param: "host", kind: "resource", connects: false },
   example: { host: "example.com" },
   params: Type.Object({

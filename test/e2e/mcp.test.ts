@@ -102,7 +102,10 @@ describe("get_batch", () => {
       .poll(() => get(), { timeout: 10_000 })
       .toMatchObject({ structuredContent: { status: "completed", total: 1 } });
     const rest = await plane.call(`/api/v4/batch?job_id=${id}`, { key });
-    expect(await get()).toMatchObject({ structuredContent: rest.body.data });
+    // A client of this endpoint asks this tool again: it has no use for a path of the API.
+    const { poll_url: _path, ...data } = rest.body.data as Record<string, unknown>;
+    expect(await get()).toMatchObject({ structuredContent: data });
+    expect(JSON.stringify(await get())).not.toContain("poll_url");
     expect(JSON.stringify(await get(await plane.createKey()))).toContain("not_found");
   });
 });
@@ -118,6 +121,7 @@ describe("what goes wrong", () => {
       { code: "missing_parameter", reason: "unknown" },
     ],
     ["a number as text", { url: "http://a.example/", timeout: "5" }, { code: "missing_parameter", field: "timeout" }],
+    ["a switch as text", { url: "http://a.example/", follow: "no" }, { message: "follow: must be true or false." }],
     ["an unknown place", { url: "http://a.example/", locations: ["mars"] }, { reason: "unknown_location" }],
   ])("%s is a result the caller can read", async (_case, args, error) => {
     const closed = String(await closedPort());
@@ -127,6 +131,7 @@ describe("what goes wrong", () => {
     const result = resultOf(body) as { isError: boolean; content: { text: string }[] };
     expect(result.isError).toBe(true);
     expect(JSON.parse(result.content[0]?.text ?? "")).toMatchObject({ error });
+    expect(result.content[0]?.text).not.toMatch(/\/api\/|\b(GET|POST) \//);
   });
 
   it("is a JSON-RPC error for the protocol's own faults", async () => {
@@ -202,22 +207,57 @@ describe("what goes wrong", () => {
   });
 });
 
+describe("a toolset", () => {
+  it("is the whole catalogue of the request, for lists and for calls", async () => {
+    const send = async (path: string, method: string, params: object = {}) => {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+      return plane.call(path, { headers, body: { jsonrpc: "2.0", id: "a", method, params } });
+    };
+    const { body } = await send("/mcp?toolset=mail,dns", "tools/list");
+    const names = (resultOf(body) as { readonly tools: readonly Listed[] }).tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["check_mx", "check_dns"]));
+    expect(names).not.toContain("check_headers");
+    const call = { name: "check_headers", arguments: { url: "http://10.0.0.1/" } };
+    expect((await send("/mcp?toolset=mail", "tools/call", call)).body.error).toMatchObject({ code: -32_602 });
+    expect(resultOf((await send("/mcp?toolset=web", "tools/call", call)).body)).toMatchObject({ isError: true });
+  });
+
+  it.each(["toolset=web,nope", "toolset=", "toolset=web&toolset=dns"])(
+    "%s is refused with the sets that exist",
+    async (query) => {
+      const answer = await plane.call(`/mcp?${query}`, {
+        key,
+        body: { jsonrpc: "2.0", id: "a", method: "tools/list" },
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({
+        id: "a",
+        error: { code: -32_602, message: expect.stringMatching(/toolset/) as string },
+      });
+    },
+  );
+});
+
 describe("the official client", () => {
   it.each([
-    ["2025-11-25", "Authorization"],
-    ["2026-07-28", "X-API-Key"],
-  ])("lists and calls in revision %s with its key in %s", async (revision, header) => {
+    ["2025-11-25", "Authorization", ""],
+    ["2026-07-28", "X-API-Key", ""],
+    ["2025-11-25", "X-API-Key", "?toolset=web"],
+    ["2026-07-28", "Authorization", "?toolset=web"],
+  ])("lists and calls in revision %s with its key in %s at /mcp%s", async (revision, header, query) => {
     const client = new Client(
       { name: "test", version: "1" },
       revision === "2026-07-28" ? { versionNegotiation: { mode: { pin: revision } } } : {},
     );
-    const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp`), {
+    const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp${query}`), {
       requestInit: { headers: { [header]: header === "Authorization" ? `Bearer ${key}` : key } },
     });
     await client.connect(transport);
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+    expect(client.getInstructions()).toContain("europe+AS64500");
     const { tools } = await client.listTools();
-    expect(tools.length).toBeGreaterThanOrEqual(CONTRACTS.length);
+    if (query === "") expect(tools.length).toBeGreaterThanOrEqual(CONTRACTS.length);
+    else expect(tools.length).toBe(CONTRACTS.filter(({ toolset }) => toolset === "web").length);
     // The first call compiles every schema, on this thread, which is the control plane's too: on a busy machine the agent
     // may be taken for silent meanwhile. This one is refused without an agent.
     const failed = await client.callTool({ name: "check_headers", arguments: { url: "http://10.0.0.1/" } });

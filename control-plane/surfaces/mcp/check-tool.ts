@@ -4,7 +4,7 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { mcpName } from "#control-plane/surfaces/mcp/names.ts";
-import { argumentsSchema, resultSchema } from "#control-plane/surfaces/mcp/schemas.ts";
+import { argumentsSchema, publishResult } from "#control-plane/surfaces/mcp/schemas.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/tool.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { readLocations } from "#control-plane/tool-requests/read-request.ts";
@@ -18,12 +18,13 @@ export function checkTool(checks: CheckContext, contract: Contract): McpTool {
     title: contract.title,
     description: `${contract.summary}.`,
     scope: contract.scope,
+    toolset: contract.toolset,
     inputSchema,
-    outputSchema: resultSchema(contract),
+    outputSchema: publishResult(contract.result),
     openWorld: true,
     async call({ accountId, plan }, args, signal) {
       try {
-        const { locations: places, ...given } = args;
+        const { locations, ...given } = args;
         const parsed = parseParams(contract.params, given, { from: "strict", unknown: "refuse" });
         if (!parsed.ok) throw refuseField(withAllowed(parsed.problem, allowed));
         const refined = contract.refine?.(parsed.value) ?? null;
@@ -33,7 +34,7 @@ export function checkTool(checks: CheckContext, contract: Contract): McpTool {
             contract,
             params: parsed.value,
             accountId,
-            locations: readLocations(places, "json"),
+            locations: readLocations(locations, "json"),
             maxLocations: plan.locations,
             signal,
           }),

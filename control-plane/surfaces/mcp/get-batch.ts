@@ -1,21 +1,23 @@
+import { Type } from "typebox";
 import { parseParams } from "#shared/schema.ts";
 import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Batches } from "#control-plane/batches/batches.ts";
 import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
 import { showProgress } from "#control-plane/batches/view.ts";
 import { pageOf } from "#control-plane/http/params.ts";
-import { plainSchema } from "#control-plane/surfaces/mcp/schemas.ts";
+import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/schemas.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/tool.ts";
 
-/** The caller's own batch, as GET /api/v4/batch shows it. */
+/** The caller's own batch, as the API shows it but for `poll_url`: an MCP client calls this tool again instead. */
 export function getBatchTool(batches: Batches): McpTool {
   return {
     name: "get_batch",
     title: "Batch",
-    description: "How far a batch of checks is, and its results.",
+    description: "Status and results of a batch of checks that was submitted under your account.",
     scope: "check",
-    inputSchema: { ...plainSchema(POLL), additionalProperties: false },
-    outputSchema: plainSchema(PROGRESS),
+    toolset: "platform",
+    inputSchema: publishArguments(POLL),
+    outputSchema: publishResult(Type.Omit(PROGRESS, ["poll_url"])),
     openWorld: false,
     async call({ accountId }, args) {
       const parsed = parseParams(POLL, args, { from: "strict", unknown: "refuse" });
@@ -33,7 +35,8 @@ export function getBatchTool(batches: Batches): McpTool {
           details: { message: "There is no such batch, or it is no longer kept." },
         };
       }
-      return { ok: true, data: showProgress(found.batch, found.targets) };
+      const { poll_url: _path, ...progress } = showProgress(found.batch, found.targets);
+      return { ok: true, data: progress };
     },
   };
 }

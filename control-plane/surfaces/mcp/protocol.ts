@@ -6,8 +6,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type AuthInfo,
 } from "@modelcontextprotocol/server";
+import { nearestName } from "#shared/nearest.ts";
+import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
+import { INSTRUCTIONS } from "#control-plane/surfaces/mcp/instructions.ts";
 import { callTool } from "#control-plane/surfaces/mcp/result.ts";
 import { createSameAnswers } from "#control-plane/surfaces/mcp/same-answers.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/tool.ts";
@@ -20,6 +23,8 @@ export interface McpMessage {
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
   readonly principal: Principal;
+  /** Tools of other sets do not exist for this message. */
+  readonly toolsets: ReadonlySet<Toolset>;
   /** That the client would have the answer in. */
   readonly coding: Coding;
   /** Aborted when the client has gone. */
@@ -44,9 +49,7 @@ export interface McpProtocol {
 /** How long clients of the 2026 revision may keep the list: it changes with a release. */
 const LIST_TTL_MS = 3_600_000;
 const INVALID_PARAMS = -32_602;
-const INSTRUCTIONS =
-  "Diagnostics of public web sites, hosts, domains and mail systems, run by probes in several places. Each tool takes a " +
-  "target and an optional `locations` (regions, countries, cities; GET /api/v4/probes lists them).";
+const LONGEST_NAME = 100;
 
 /** Serves the tools to both eras of clients: those that begin with initialize and those that carry all in each request. */
 export function createProtocol(
@@ -54,9 +57,6 @@ export function createProtocol(
   version: string,
   onError: (error: Error) => void,
 ): McpProtocol {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const listed = { tools: tools.map(descriptionOf) };
-
   function createServer(authInfo: AuthInfo | undefined): Server {
     const server = new Server(
       { name: "vantage", title: "Vantage", version },
@@ -71,11 +71,13 @@ export function createProtocol(
     );
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library's own hook, no event target
     server.onerror = onError;
-    server.setRequestHandler("tools/list", () => listed as never);
+    const { principal, toolsets } = callerOf(authInfo);
+    const offered = tools.filter(({ toolset }) => toolsets.has(toolset));
+    server.setRequestHandler("tools/list", () => ({ tools: offered.map(describeTool) }));
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-      const tool = byName.get(params.name);
-      if (tool === undefined) throw new ProtocolError(INVALID_PARAMS, `There is no tool ${params.name.slice(0, 100)}.`);
-      return (await callTool(tool, principalOf(authInfo), params.arguments ?? {}, mcpReq.signal)) as never;
+      const tool = offered.find(({ name }) => name === params.name);
+      if (tool === undefined) throw new ProtocolError(INVALID_PARAMS, describeUnknown(params.name, offered));
+      return (await callTool(tool, principal, params.arguments ?? {}, mcpReq.signal)) as never;
     });
     return server;
   }
@@ -96,14 +98,14 @@ export function createProtocol(
     }
   }
 
-  async function ask({ body, headers, url, principal, signal }: McpMessage): Promise<Response> {
+  async function ask({ body, headers, url, principal, toolsets, signal }: McpMessage): Promise<Response> {
     const request = new Request(url, {
       method: "POST",
       headers: { ...headers, accept: "application/json, text/event-stream", "content-type": "application/json" },
       body: "{}",
       signal,
     });
-    const options = { parsedBody: body, authInfo: authInfoOf(principal) };
+    const options = { parsedBody: body, authInfo: authInfoOf({ principal, toolsets }) };
     return (await isLegacyRequest(request, body)) ? answerLegacy(request, options) : modern.fetch(request, options);
   }
 
@@ -113,7 +115,8 @@ export function createProtocol(
     async answer(message) {
       const { id, method, ...rest } = message.body;
       if (method === "tools/list" && (typeof id === "string" || typeof id === "number")) {
-        const wording = JSON.stringify([message.headers, rest]);
+        const asked = TOOLSETS.filter((toolset) => message.toolsets.has(toolset));
+        const wording = JSON.stringify([asked, message.headers, rest]);
         return lists.get({ wording, id, coding: message.coding }, (standIn) =>
           ask({ ...message, body: { ...message.body, id: standIn } }),
         );
@@ -125,24 +128,32 @@ export function createProtocol(
   };
 }
 
-/** The key itself stays at the gate: the library and its handlers have no use for it. */
-function authInfoOf(principal: Principal): AuthInfo {
-  return { token: "", clientId: String(principal.accountId), scopes: [...principal.scopes], extra: { principal } };
+/** Whose message it is, and the tools that exist for it. */
+type Caller = Pick<McpMessage, "principal" | "toolsets">;
+
+/** The library hands this on to its handlers; they have no use for the key itself. */
+function authInfoOf({ principal, toolsets }: Caller): AuthInfo {
+  const extra = { caller: { principal, toolsets } };
+  return { token: "", clientId: String(principal.accountId), scopes: [...principal.scopes], extra };
 }
 
-function principalOf(authInfo: AuthInfo | undefined): Principal {
-  const principal = authInfo?.extra?.["principal"];
-  if (principal === undefined) throw new Error("this endpoint has no gate before it");
-  return principal as Principal;
+function callerOf(authInfo: AuthInfo | undefined): Caller {
+  const caller = authInfo?.extra?.["caller"];
+  if (caller === undefined) throw new Error("this endpoint has no gate before it");
+  return caller as Caller;
 }
 
-function descriptionOf({ name, title, description, inputSchema, outputSchema, openWorld }: McpTool) {
-  return {
+function describeTool({ name, title, description, inputSchema, outputSchema, openWorld }: McpTool) {
+  // Hosts take a tool without these two for one that deletes things. openWorldHint is true where it is absent.
+  const annotations = { readOnlyHint: true, destructiveHint: false, ...(openWorld ? {} : { openWorldHint: false }) };
+  return { name, title, description, inputSchema, outputSchema, annotations };
+}
+
+function describeUnknown(name: string, tools: readonly McpTool[]): string {
+  const nearest = nearestName(
     name,
-    title,
-    description,
-    inputSchema,
-    outputSchema,
-    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: openWorld },
-  };
+    tools.map((tool) => tool.name),
+  );
+  const hint = nearest === null ? "tools/list names the tools that exist." : `Did you mean ${nearest}?`;
+  return `There is no tool ${name.slice(0, LONGEST_NAME)}. ${hint}`;
 }

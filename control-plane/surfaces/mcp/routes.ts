@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { TOOLSETS } from "#shared/tools/define.ts";
 import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
@@ -7,6 +9,7 @@ import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
 import { plainOperation, SECURITY } from "#control-plane/http/operation.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
+import { readToolsets } from "#control-plane/surfaces/mcp/toolsets.ts";
 
 /** What the endpoint stands on. */
 export interface McpDeps {
@@ -19,12 +22,22 @@ export interface McpDeps {
 /** JSON-RPC 2.0, section 5.1, and the server's own range for what the gate refuses. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+const INVALID_PARAMS = -32_602;
 const INTERNAL_ERROR = -32_603;
 const LIMITED = -32_005;
 const NOT_ADMITTED = -32_001;
 
 /** Header fields the protocol reads; nothing else of a request reaches it. */
 const READ_FIELDS = /^(mcp-[a-z-]+|last-event-id)$/;
+
+const QUERY = Type.Object({
+  toolset: Type.Optional(
+    Type.String({
+      examples: ["web,dns"],
+      description: `Serve a part of the tools: a comma list of ${TOOLSETS.join(", ")}. Without it every tool is served`,
+    }),
+  ),
+});
 
 /** POST /mcp: the tools for agents (Model Context Protocol, streamable HTTP without sessions). */
 export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }: McpDeps): void {
@@ -47,6 +60,7 @@ export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }
         tag: "Agent endpoint",
         summary: "The tools for agents: JSON-RPC 2.0, Model Context Protocol",
         description: "Methods initialize, tools/list and tools/call; the key as X-API-Key or Authorization: Bearer.",
+        query: QUERY,
         types: ["application/json"],
         errors: ["auth_required", "invalid_api_key", "service_unavailable"],
       }),
@@ -63,11 +77,13 @@ async function answer(
   protocol: McpProtocol,
 ): Promise<FastifyReply> {
   const message = readMessage(request);
+  const asked = readToolsets((request.query as Readonly<Record<string, unknown>>)["toolset"]);
   // Only tools/call counts against the day.
-  const counts = message?.["method"] === "tools/call" ? "minute-and-day" : "minute";
+  const counts = asked.ok && message?.["method"] === "tools/call" ? "minute-and-day" : "minute";
   const principal = await gate.admit(request, reply, { scope: null, counts });
-  if (message === undefined) return refuseMessage(reply, PARSE_ERROR, "The body is no JSON.");
+  if (message === undefined) return refuseMessage(reply, PARSE_ERROR, "The body is not a JSON object.");
   if (message === null) return refuseMessage(reply, INVALID_REQUEST, "Send one message at a time, not a batch.");
+  if (!asked.ok) return refuseMessage(reply, INVALID_PARAMS, asked.message, idOf(request));
   const gone = new AbortController();
   reply.raw.once("close", () => {
     if (!reply.raw.writableEnded) gone.abort();
@@ -81,6 +97,7 @@ async function answer(
     ),
     url: `http://localhost${request.url}`,
     principal,
+    toolsets: asked.toolsets,
     coding: chooseCoding(request.headers["accept-encoding"]),
     signal: gone.signal,
   });
@@ -98,11 +115,16 @@ function readMessage({ body }: FastifyRequest): Readonly<Record<string, unknown>
   return /^\s*\[/.test(body.bytes.toString("latin1", 0, 64)) ? null : undefined;
 }
 
-function refuseMessage(reply: FastifyReply, code: number, message: string): FastifyReply {
+function refuseMessage(
+  reply: FastifyReply,
+  code: number,
+  message: string,
+  id: string | number | null = null,
+): FastifyReply {
   return reply
     .code(400)
     .type("application/json; charset=utf-8")
-    .send(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
+    .send(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
 }
 
 const RPC_CODES: Partial<Record<ErrorCode, number>> = {

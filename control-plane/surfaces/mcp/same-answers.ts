@@ -21,7 +21,7 @@ export interface SameAnswers {
 
 /** Stands where the id will; no client's id is this. */
 const STAND_IN = "vantage-id-0b1f6c8e";
-/** A list is about 150 KB: wordings differ by the client's name and revision. */
+/** A list is at most 64 KB: wordings differ by the toolsets asked for, the client's name and its revision. */
 const MOST_WORDINGS = 30;
 const LONGEST_WORDING = 10_000;
 /** A shorter answer, such as an error, is not compressed. */

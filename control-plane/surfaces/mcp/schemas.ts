@@ -1,78 +1,113 @@
 import type { TObject, TSchema } from "typebox";
 import { publishField } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 /** A JSON Schema (2020-12) as it is published. */
 export type JsonSchema = Readonly<Record<string, unknown>> & { readonly type: "object" };
 
-/** The arguments of a tool: the contract's parameters and `locations`, in JSON's own types. */
+/** The parts of a schema that this file reads. */
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** The argument that every check takes beside its own. The server's instructions explain it once, for all tools. */
+const LOCATIONS = {
+  type: "array",
+  items: { type: "string" },
+  description: "Places to run from, e.g. europe, DE, all",
+} as const;
+
+/** Fields of most results. The server's instructions explain them once; they are not repeated in each schema. */
+export const COMMON_FIELDS: readonly string[] = ["observed_at", "elapsed_ms", "source", "limitations"];
+
+/** A closed set of values is published where its JSON is at most this many characters. */
+const LONGEST_ENUM = 100;
+/** Names of inner fields are listed up to this many characters. */
+const LONGEST_NAMES = 30;
+
+/** The arguments of a check: the contract's parameters and `locations`, in JSON's own types. */
 export function argumentsSchema({ params }: Contract): JsonSchema {
-  const { locations } = CALL_PARAMS.properties;
-  const properties: Readonly<Record<string, TSchema>> = { ...params.properties, locations };
+  const schema = publishArguments(params);
+  return { ...schema, properties: { ...(schema["properties"] as object), locations: LOCATIONS } };
+}
+
+/** Parameters as arguments of a tool. Limits on the length of texts are left out: the server checks them. */
+export function publishArguments(params: TObject): JsonSchema {
   const { required = [] } = params as { readonly required?: readonly string[] };
   return {
     type: "object",
     properties: Object.fromEntries(
-      Object.entries(properties).map(([name, schema]) => [name, publishField(schema, "boolean")]),
+      Object.entries<TSchema>(params.properties).map(([name, schema]) => [name, publishArgument(schema)]),
     ),
     ...(required.length === 0 ? {} : { required: [...required] }),
     additionalProperties: false,
   };
 }
 
-/** The result of a tool: the contract's own shape, or one row a place where `locations` was given (decisions 6). */
-export function resultSchema({ result }: Contract): JsonSchema {
-  return {
-    type: "object",
-    anyOf: [{ $ref: "#/$defs/result" }, { $ref: "#/$defs/locations" }],
-    $defs: { result: lean(plain(result)), locations: MULTI },
-  };
-}
-
-/** An object's schema as it is published. */
-export function plainSchema(schema: TObject): JsonSchema {
-  return { ...plain(schema), type: "object" };
+function publishArgument(schema: TSchema): Record<string, unknown> {
+  const { minLength: _least, maxLength: _most, anyOf, ...rest } = publishField(schema, "boolean");
+  const words = closedSet({ ...rest, anyOf } as Schema);
+  if (words === null) return anyOf === undefined ? rest : { ...rest, anyOf };
+  return { type: typeof words[0], ...rest, enum: words };
 }
 
 /**
- * A result's schema without its words, which make three quarters of it: hosts validate by it and hand every byte of the
- * list on. What each field means stands in the catalogue and in the API's own document.
+ * The top-level fields of a result with their types; for objects and lists of objects also the names of the fields
+ * inside. The same schema holds where `locations` was given: that result has the fields `locations` and `summary`, and a
+ * schema without required fields allows both.
+ *
+ * Hosts hand every byte of the list to a model. The full schemas of all tools take 175 KB; the types alone 25 KB; the
+ * descriptions of the top-level fields would take another 53 KB.
  */
-function lean(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(lean);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const entries = Object.entries(schema).filter(([name, value]) => name !== "description" || typeof value !== "string");
-  const { anyOf, ...rest } = Object.fromEntries(entries.map(([name, value]) => [name, lean(value)]));
-  if (!Array.isArray(anyOf)) return anyOf === undefined ? rest : { ...rest, anyOf };
-  const [first, second] = anyOf as readonly Record<string, unknown>[];
-  const isNullable = anyOf.length === 2 && second?.["type"] === "null" && typeof first?.["type"] === "string";
-  // An enum would have to name null as well.
-  return isNullable && !("enum" in first) ? { ...rest, ...first, type: [first["type"], "null"] } : { ...rest, anyOf };
+export function publishResult(result: TObject): JsonSchema {
+  const { properties } = JSON.parse(JSON.stringify(result)) as { readonly properties: Record<string, Schema> };
+  const fields = Object.entries(properties).filter(([name]) => !COMMON_FIELDS.includes(name));
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields.map(([name, schema]) => [name, publishResultField(schema)])),
+  };
 }
 
-function plain(schema: TSchema): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
+function publishResultField(schema: Schema): Record<string, unknown> {
+  const types = [...new Set(alternativesOf(schema).flatMap((one) => one.type ?? []))];
+  const words = closedSet(schema);
+  const names = joinNames(innerNames(schema));
+  return {
+    ...(types.length === 0 ? {} : { type: types.length === 1 ? types[0] : types }),
+    ...(words !== null && JSON.stringify(words).length <= LONGEST_ENUM ? { enum: words } : {}),
+    ...(names === "" ? {} : { description: names }),
+  };
 }
 
-const MULTI = {
-  type: "object",
-  required: ["locations", "summary"],
-  properties: {
-    locations: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["location", "status", "duration_ms"],
-        properties: {
-          location: { type: "object", description: "Where the probe stands" },
-          status: { type: "string", enum: ["ok", "failed"] },
-          data: { $ref: "#/$defs/result" },
-          error: { type: "object", description: "Why it failed there: code, message, stage, source, reason" },
-          duration_ms: { type: "integer", description: "Milliseconds" },
-        },
-      },
-    },
-    summary: { type: "object", description: "total, ok, failed, consistent, and spreads of the tool's own figures" },
-  },
-};
+function alternativesOf(schema: Schema): readonly Schema[] {
+  return schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(alternativesOf);
+}
+
+/** The values a field can have; null where its schema is no closed set. */
+function closedSet(schema: Schema): readonly unknown[] | null {
+  if (schema.enum !== undefined) return schema.enum;
+  const values = (schema.anyOf ?? []).map((one) => one.const);
+  return values.length === 0 || values.includes(undefined) ? null : values;
+}
+
+/** Names of the fields of an object, or of the objects of a list. */
+function innerNames(schema: Schema): readonly string[] {
+  const objects = alternativesOf(schema).flatMap((one) => (one.items === undefined ? one : alternativesOf(one.items)));
+  return Object.keys(objects.find((one) => one.properties !== undefined)?.properties ?? {});
+}
+
+function joinNames(names: readonly string[]): string {
+  let joined = "";
+  for (const name of names) {
+    const next = joined === "" ? name : `${joined}, ${name}`;
+    if (next.length > LONGEST_NAMES) return `${joined}, ...`;
+    joined = next;
+  }
+  return joined;
+}

@@ -1,4 +1,4 @@
-import type { Scope } from "#shared/tools/define.ts";
+import type { Scope, Toolset } from "#shared/tools/define.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import type { RefusalDetails, ErrorCode } from "#control-plane/http/errors.ts";
 import type { JsonSchema } from "#control-plane/surfaces/mcp/schemas.ts";
@@ -15,9 +15,11 @@ export interface McpTool {
   readonly description: string;
   /** The scope its caller's key needs. */
   readonly scope: Scope;
+  /** A client may ask for the tools of some sets alone. */
+  readonly toolset: Toolset;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
-  /** It looks at the world outside; else at the caller's own records alone. */
+  /** It reaches hosts outside; else it reads the caller's own records alone. */
   readonly openWorld: boolean;
   /** Rejects only for what is ours: the database is away, or a bug. */
   call(principal: Principal, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolAnswer>;

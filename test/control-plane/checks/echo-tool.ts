@@ -8,6 +8,7 @@ export const echoTool = defineTool({
   title: "Echo",
   summary: "Says what it was asked",
   scope: "check",
+  toolset: "web",
   params: Type.Object({
     url: Url({ description: "URL to echo" }),
     loud: withDefault(Flag({ description: "Louder" }), false),

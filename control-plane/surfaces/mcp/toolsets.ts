@@ -1,0 +1,34 @@
+import { nearestName } from "#shared/nearest.ts";
+import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
+
+/** The parts of the catalogue that a request asks for, or why its `toolset` cannot be read. */
+export type AskedToolsets =
+  | { readonly ok: true; readonly toolsets: ReadonlySet<Toolset> }
+  | { readonly ok: false; readonly message: string };
+
+const EVERY_TOOLSET: AskedToolsets = { ok: true, toolsets: new Set(TOOLSETS) };
+const LONGEST_NAME = 50;
+
+/** Reads the `toolset` query parameter: a comma list, in any case of letters. Without it, all of them. */
+export function readToolsets(raw: unknown): AskedToolsets {
+  if (raw === undefined) return EVERY_TOOLSET;
+  if (typeof raw !== "string") return refuse("toolset was given more than once; join the names with commas.");
+  const asked = new Set<Toolset>();
+  for (const part of raw.split(",", TOOLSETS.length * 2)) {
+    const name = part.trim().toLowerCase();
+    const toolset = TOOLSETS.find((one) => one === name);
+    if (toolset === undefined) return refuse(describeUnknown(name));
+    asked.add(toolset);
+  }
+  return { ok: true, toolsets: asked };
+}
+
+function describeUnknown(name: string): string {
+  const nearest = nearestName(name, TOOLSETS);
+  const hint = nearest === null ? "" : ` Did you mean ${nearest}?`;
+  return `There is no toolset ${JSON.stringify(name.slice(0, LONGEST_NAME))}.${hint} The toolsets are ${TOOLSETS.join(", ")}.`;
+}
+
+function refuse(message: string): AskedToolsets {
+  return { ok: false, message };
+}

@@ -1,0 +1,118 @@
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
+import { describe, expect, it } from "vitest";
+import { TOOLSETS } from "#shared/tools/define.ts";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
+import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
+import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
+import { COMMON_FIELDS, type JsonSchema } from "#control-plane/surfaces/mcp/schemas.ts";
+import { readToolsets } from "#control-plane/surfaces/mcp/toolsets.ts";
+import { exampleOf } from "#control-plane/surfaces/examples.ts";
+
+/** 64 KB for every tool there will be, less what six more tools about the caller's own records may take. */
+const MOST_BYTES = 65_536 - 6 * 1_000;
+
+// Nothing is called here: the tools are only described.
+const TOOLS = [...CONTRACTS.map((contract) => checkTool(null as never, contract)), getBatchTool(null as never)];
+const protocol = createProtocol(TOOLS, "1.0.0", (error) => {
+  throw error;
+});
+const PRINCIPAL = { accountId: 1, scopes: [] } as never;
+
+interface Listed {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema & { readonly properties: Readonly<Record<string, { readonly type?: unknown }>> };
+}
+
+/** tools/list as a client of the revision gets it, for the value of the `toolset` parameter. */
+async function list(toolset?: string, revision = "2025-11-25") {
+  const asked = readToolsets(toolset);
+  if (!asked.ok) throw new Error(asked.message);
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": revision,
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const isModern = revision === "2026-07-28";
+  const { body } = await protocol.answer({
+    body: { jsonrpc: "2.0", id: 1, method: "tools/list", ...(isModern ? { params: { _meta: meta } } : {}) },
+    headers: { "mcp-protocol-version": revision, ...(isModern ? { "mcp-method": "tools/list" } : {}) },
+    url: "http://localhost/mcp",
+    principal: PRINCIPAL,
+    toolsets: asked.toolsets,
+    coding: "identity",
+    signal: new AbortController().signal,
+  });
+  const { result } = JSON.parse(String(body)) as { readonly result: { readonly tools: readonly Listed[] } };
+  return { bytes: Buffer.byteLength(body), tools: result.tools };
+}
+
+const { tools, bytes } = await list();
+
+describe("tools/list", () => {
+  it("fits the context of a model, with room for the tools to come", () => {
+    expect(tools).toHaveLength(CONTRACTS.length + 1);
+    expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
+  });
+
+  it.each(tools.map((tool) => [tool.name, tool] as const))("publishes valid schemas of %s", (_name, tool) => {
+    const validator = new AjvJsonSchemaValidator();
+    for (const schema of [tool.inputSchema, tool.outputSchema]) {
+      expect(schema.type).toBe("object");
+      // Compiles the schema: throws where it is not valid.
+      expect(validator.getValidator(schema as never)({}).valid).toBe(schema["required"] === undefined);
+    }
+  });
+
+  it.each(CONTRACTS.map((contract, index) => [contract.name, contract, tools[index]] as const))(
+    "names every top-level field of %s with its type, once, and its recorded answer is valid",
+    (name, contract, tool) => {
+      const { properties = {} } = tool?.outputSchema ?? {};
+      const expected = Object.keys(contract.result.properties).filter((field) => !COMMON_FIELDS.includes(field));
+      expect(Object.keys(properties)).toEqual(expected);
+      const validate = new AjvJsonSchemaValidator().getValidator(tool?.outputSchema as never);
+      const data = exampleOf(name)?.data;
+      expect(validate(data)).toMatchObject({ valid: true });
+      expect(validate({ locations: [{ status: "ok", data }], summary: { total: 1 } })).toMatchObject({ valid: true });
+      // The schema says something: a wrong type is refused.
+      const [field = ""] = Object.entries(properties).find(([, { type }]) => typeof type === "string") ?? [];
+      expect(
+        validate({ ...data, [field]: { wrong: [] }, ...(properties[field]?.type === "object" ? { [field]: 1 } : {}) })
+          .valid,
+      ).toBe(false);
+    },
+  );
+
+  it("tells a model what it can call, never a path of the API or the syntax of a query", () => {
+    for (const tool of tools)
+      expect(JSON.stringify(tool)).not.toMatch(/\/api\/|poll_url|\b(GET|POST) \/|[a-z]=[a-z0-9]/);
+  });
+});
+
+describe("a toolset", () => {
+  it.each(["2025-11-25", "2026-07-28"])(
+    "holds its own tools alone in revision %s, and the sets hold every tool once",
+    async (revision) => {
+      const names: string[] = [];
+      for (const toolset of TOOLSETS) {
+        const part = await list(toolset, revision);
+        expect(part.tools.length, toolset).toBeGreaterThan(0);
+        names.push(...part.tools.map(({ name }) => name));
+      }
+      expect(names.toSorted()).toEqual(tools.map(({ name }) => name).toSorted());
+      const two = await list(" DNS,tls", revision);
+      expect(two.tools.map(({ name }) => name).toSorted()).toEqual(["check_dns", "check_propagation", "check_ssl"]);
+    },
+  );
+
+  it("is refused with the ones that exist where there is no such set", () => {
+    expect(readToolsets("web,mial")).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/"mial".*Did you mean mail.*web, page/) as string,
+    });
+    expect(readToolsets("")).toMatchObject({ ok: false });
+    expect(readToolsets(["web", "dns"])).toMatchObject({ ok: false });
+  });
+});
