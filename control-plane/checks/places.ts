@@ -2,6 +2,7 @@ import type { Egress } from "#shared/egress.ts";
 import { matches, type LocationItem, type Place } from "#shared/locations.ts";
 import { locationOf, type CheckAnswer, type Location } from "#control-plane/checks/answer.ts";
 import { chooseInstead, chooseOne, chooseProbes, type Candidate } from "#control-plane/dispatch/choose.ts";
+import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
 
 /** One probe to ask, and whom to ask instead when it is lost. */
@@ -83,12 +84,11 @@ function anyOf(roster: Roster, { accountId, needs, allows }: Wishes, excluded: R
 
 /** The probes an expression names. Those that refuse the target say so themselves, each in its own row. */
 function chooseNamed(roster: Roster, wishes: Wishes, items: readonly LocationItem[]): Places {
-  const { chosen, unknown, missed } = chooseProbes(roster.candidates(wishes.accountId).list, items, wishes.needs);
-  const [first] = unknown;
-  if (first !== undefined) {
-    const message = `knows no place ${JSON.stringify(first)}; GET /api/v4/probes lists the regions`;
-    const problem = { field: "locations", reason: "unknown_location", message } as const;
-    return { ok: false, answer: { kind: "problem", problem } };
+  const { list } = roster.candidates(wishes.accountId);
+  const { chosen, unknown, missed } = chooseProbes(list, items, wishes.needs);
+  const unmatched = items.find(({ text }) => unknown.includes(text));
+  if (unmatched !== undefined) {
+    return { ok: false, answer: { kind: "problem", problem: unknownLocation(unmatched, list) } };
   }
   if (chosen.length === 0) {
     const reason = reasonOf(missed.some(({ probe }) => probe.elsewhere));

@@ -150,6 +150,11 @@ describe("locations", () => {
       code: "missing_parameter",
       field: "locations",
       reason: "unknown_location",
+      message: 'locations: no probe matches "atlantis". The locations that exist are eu-west, us-east, IE, US, dublin.',
+    });
+    const near = await plane.call(`/api/v4/check?url=${web.url}&locations=europe%2Bdubln:2`, { key });
+    expect(near.body.error).toMatchObject({
+      message: expect.stringContaining('no probe matches "europe+dubln:2". Did you mean dublin?') as string,
     });
     const small = await plane.createKey("free");
     const many = await plane.call(`/api/v4/check?url=${web.url}&locations=eu-west,us-east`, { key: small });

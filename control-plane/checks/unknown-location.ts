@@ -1,0 +1,45 @@
+import { slug } from "#shared/locations/slug.ts";
+import { matchesTerm, type LocationItem, type Place } from "#shared/locations.ts";
+import { nearestName } from "#shared/nearest.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+
+/** Names listed in one message. */
+const MOST_NAMES = 30;
+
+/**
+ * The problem of an item that matches no probe: which of its words no probe matches, the nearest name, and the locations
+ * that exist among `places` (those the caller may use, online or not): regions, then countries, then cities.
+ */
+export function unknownLocation(item: LocationItem, places: readonly Place[]): FieldProblem {
+  const problem = (message: string): FieldProblem => ({ field: "locations", reason: "unknown_location", message });
+  const asked = JSON.stringify(item.text);
+  if (places.length === 0) return problem(`no probe matches ${asked}. No probe has joined yet`);
+  const names = namesOf(places);
+  const listed = names.slice(0, MOST_NAMES).join(", ");
+  const rest = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  const nearest = nearestTo(item, places, names);
+  const hint = nearest === null ? "" : ` Did you mean ${nearest}?`;
+  return problem(`no probe matches ${asked}.${hint} The locations that exist are ${listed}${rest}`);
+}
+
+function namesOf(places: readonly Place[]): readonly string[] {
+  const sorted = (values: readonly (string | null)[]) =>
+    [...new Set(values.filter((value) => value !== null))].toSorted();
+  return [
+    ...new Set([
+      ...sorted(places.map(({ region }) => region)),
+      ...sorted(places.map(({ country }) => country)),
+      ...sorted(places.map(({ city }) => (city === null ? null : slug(city)))),
+    ]),
+  ].filter((name) => name !== "");
+}
+
+/** The known name nearest to the first word that no place matches; null where none is near. */
+function nearestTo(item: LocationItem, places: readonly Place[], names: readonly string[]): string | null {
+  for (const term of item.terms) {
+    if (term.kind !== "word" || places.some((place) => matchesTerm(place, { ...term, negated: false }))) continue;
+    const nearest = nearestName(term.word, names);
+    if (nearest !== null) return nearest;
+  }
+  return null;
+}
