@@ -13,6 +13,9 @@ export interface Implementation<P extends TProperties = TProperties, R extends T
   run(net: Net, params: ParamsOf<Contract<P, R>>, input?: JobInput): Promise<Outcome<ResultOf<Contract<P, R>>>>;
 }
 
+/** The implementation that a contract asks for. */
+export type ImplementationOf<C> = C extends Contract<infer P, infer R> ? Implementation<P, R> : never;
+
 /** Ties an implementation to its contract; the compiler checks parameters and result. */
 export function implement<P extends TProperties, R extends TProperties>(
   contract: Contract<P, R>,

@@ -231,6 +231,7 @@ function expectMetrics(text: string, own: string): void {
 const NOT_RUN: Readonly<Record<string, string>> = {
   "npm test": "this test is a part of it",
   "npm run check": "CI runs it beside the tests",
+  "npm run tools": "writes the lists of tools into the clone; the law of the registry checks them",
   "npm run test:lab": "needs root and network namespaces",
   "npm run test:peers": "installs programs of others from the internet",
   "npm run test:expressions": "writes what it finds into the clone; .ci/run runs it with --all",

@@ -1,7 +1,9 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
+import { contractList, implementationList } from "../../deploy/tool-lists.ts";
+import { TOOL_NAMES } from "#shared/tools/names.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
@@ -123,7 +125,8 @@ function undescribed(schema: Schema, path: string): string[] {
 describe("the registry", () => {
   it("has a contract file, an implementation file and a test for each tool, all of its name", () => {
     const names = CONTRACTS.map((contract) => contract.name);
-    const helpers = /^(define|fields|index|observations|registrations|shapes|table|timing|trace-result|vantages)\.ts$/;
+    const helpers =
+      /^(define|fields|index|names|observations|registrations|shapes|table|timing|trace-result|vantages)\.ts$/;
     const files = readdirSync(join(ROOT, "shared/tools")).filter((name) => name.endsWith(".ts") && !helpers.test(name));
     expect(files.map((name) => name.replace(".ts", "")).toSorted()).toEqual(names.toSorted());
     expect([...implementations.keys()].toSorted()).toEqual(names.toSorted());
@@ -131,6 +134,17 @@ describe("the registry", () => {
       expect(existsSync(join(ROOT, `probe-agent/tools/${name}.ts`)), name).toBe(true);
       expect(existsSync(join(ROOT, `test/probe-agent/tools/${name}.test.ts`)), name).toBe(true);
     }
+  });
+
+  it.each([
+    ["shared/tools/index.ts", contractList(TOOL_NAMES)],
+    ["probe-agent/tools/index.ts", implementationList(TOOL_NAMES)],
+  ])("%s is what the list of names makes (else: npm run tools)", (path, list) => {
+    expect(readFileSync(join(ROOT, path), "utf8")).toBe(list);
+  });
+
+  it("lists the contracts in the order of the names", () => {
+    expect(CONTRACTS.map(({ name }) => name)).toEqual(TOOL_NAMES);
   });
 
   it("has the thirty-seven published tools and no other", () => {
