@@ -47,14 +47,13 @@ export async function openBackground(
   registerQueueMetrics(registry, { count: () => jobs.count(), now: () => clock.now() });
   const watch = createWatch(sql, notifications);
   const byName = new Map(contracts.map((contract) => [contract.name, contract]));
-  const batches = createBatches({ sql, jobs, checks, contracts: byName, notifications, random });
+  const batches = createBatches({ sql, jobs, checks, contracts: byName, notifications, random, log });
   accounts.addExporter("batches", (tx, accountId) => batches.export(tx, accountId));
   const measurements = createMeasurements({
     sql,
     jobs,
     checks,
     contracts: byName,
-    notifications,
     random,
     log,
     watch,
@@ -68,8 +67,8 @@ export async function openBackground(
     batches,
     async stop(graceMs) {
       measurements.close();
-      batches.close();
       await jobs.stop(graceMs);
+      batches.close();
       watch.close();
     },
   };

@@ -32,9 +32,9 @@ interface QueueRules {
 }
 
 const QUEUES: Readonly<Record<QueueName, QueueRules>> = {
-  // Handed back each second while the probes it needs are elsewhere, for half a minute at most (measurements/run.ts).
+  // Put back each second while no probe is available here, for half a minute at most (jobs/durable-run/run.ts).
   measurement: { concurrency: 100, lostAfterSeconds: 10, expireSeconds: 600, retries: 200, retryDelaySeconds: 1 },
-  // Likewise. A batch has 100 checks of at most 90 s, of which 50 run at once (batches/run.ts).
+  // Likewise. A batch has 100 checks of at most 90 s, of which 50 run at once.
   batch: {
     concurrency: 50,
     lostAfterSeconds: 10,

@@ -1,23 +1,27 @@
+import type { Logger } from "pino";
 import type { Random } from "#shared/clock.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { vetTarget } from "#control-plane/checks/vet.ts";
-import { runBatch } from "#control-plane/batches/run.ts";
 import {
-  BATCH_CHANNEL,
-  cancelBatch,
+  BATCH_RUNS,
   findBatch,
   insertBatch,
   listBatches,
+  readBatchStates,
   readTargets,
   type CountedBatch,
   type StoredTarget,
 } from "#control-plane/batches/store.ts";
-import { startUpkeep } from "#control-plane/batches/upkeep.ts";
 import { showBatch, showResult, type InvalidTarget } from "#control-plane/batches/view.ts";
+import { createBatchWork } from "#control-plane/batches/work.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Jobs } from "#control-plane/jobs.ts";
+import { runDurably } from "#control-plane/jobs/durable-run/run.ts";
+import { SWEEP_RUNS_MS, sweepRuns, type RunAges } from "#control-plane/jobs/durable-run/upkeep.ts";
+import { createRunWatch } from "#control-plane/jobs/durable-run/watch.ts";
 
 /** What was submitted, sorted out: accepted targets and refused ones, both in their order. */
 export interface SubmittedBatch {
@@ -54,10 +58,11 @@ export interface Batches {
   /** The tool of that name that takes one target. */
   contract(tool: string): Contract | undefined;
   export(sql: Queryable, accountId: number): Promise<unknown>;
+  /** Ends the housekeeping and the watch; call it when no attempt runs any more. */
   close(): void;
 }
 
-/** What batches stand on. */
+/** What batches need. */
 export interface BatchesDeps {
   readonly sql: Sql;
   readonly jobs: Jobs;
@@ -65,32 +70,34 @@ export interface BatchesDeps {
   readonly contracts: ReadonlyMap<string, Contract>;
   readonly notifications: Notifications;
   readonly random: Random;
+  readonly log: Logger;
 }
 
 const ID_BYTES = 15;
-/** decisions 11: kept 7 days. */
+/** 7 days. */
 const KEPT_MS = 7 * 86_400_000;
+/** 100 checks of at most 90 s, 50 at once, take 3 minutes. */
+const AGES: RunAges = { forgottenMs: 6 * 3_600_000, deletedAtOnce: 100 };
 const MOST_EXPORTED = 1_000;
 const MOST_TARGETS = 100;
 const FIRST_PAGE: ResultsPage = { limit: 100, offset: 0 };
 
 /** Opens the batches of one replica and takes part in running them. */
 export function createBatches(deps: BatchesDeps): Batches {
-  const { sql, jobs, checks, contracts, notifications, random } = deps;
+  const { sql, jobs, checks, contracts, notifications, random, log } = deps;
   const now = () => checks.clock.now();
-  const running = new Map<string, () => void>();
-  notifications.listen(
-    BATCH_CHANNEL,
-    (id) => running.get(id)?.(),
-    // What was cancelled meanwhile is noticed when the next result is written.
-    () => {},
-  );
-  const onCancel = (id: string, cancel: () => void) => {
-    running.set(id, cancel);
-    return () => void running.delete(id);
-  };
-  jobs.work("batch", ({ id }, signal) => runBatch({ sql, checks, contracts, onCancel }, id, signal));
-  const upkeep = startUpkeep(sql, now);
+  const watch = createRunWatch({
+    channel: BATCH_RUNS.channel,
+    notifications,
+    readStates: (ids) => readBatchStates(sql, ids),
+  });
+  const work = createBatchWork({ sql, checks, contracts });
+  jobs.work("batch", ({ id }, signal) => runDurably({ clock: checks.clock, watch }, work, id, signal));
+  const upkeep = startUpkeep({
+    everyMs: SWEEP_RUNS_MS,
+    round: () => sweepRuns(sql, BATCH_RUNS, AGES, now()),
+    onError: (error) => log.debug({ err: error }, "batches: housekeeping is put off"),
+  });
 
   async function find(on: Queryable, accountId: number, id: string, page: ResultsPage): Promise<FoundBatch | null> {
     const batch = await findBatch(on, accountId, id, now());
@@ -129,7 +136,7 @@ export function createBatches(deps: BatchesDeps): Batches {
     },
     find: (accountId, id, page) => find(sql, accountId, id, page),
     async cancel(tx, accountId, id) {
-      await cancelBatch(tx, accountId, id, now());
+      await BATCH_RUNS.cancel(tx, accountId, id, now());
       return find(tx, accountId, id, FIRST_PAGE);
     },
     contract(tool) {
@@ -147,6 +154,9 @@ export function createBatches(deps: BatchesDeps): Batches {
       }
       return exported;
     },
-    close: () => upkeep.stop(),
+    close() {
+      upkeep.stop();
+      watch.close();
+    },
   };
 }

@@ -1,20 +1,15 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-
-/** The channel on which a batch's id says that it was cancelled. */
-export const BATCH_CHANNEL = "vantage_batches";
-
-/** pending until a replica takes it up; the last three are final. */
-export type BatchStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
+import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
+import { createRunTable } from "#control-plane/jobs/durable-run/table.ts";
+import type { RunState } from "#control-plane/jobs/durable-run/watch.ts";
+import type { ClaimedRun, RunLease } from "#control-plane/jobs/durable-run/work.ts";
 
 /** A batch as it is stored; `invalid` is JSON. */
-export interface StoredBatch {
-  readonly id: string;
+export interface StoredBatch extends ClaimedRun {
   readonly accountId: number;
   readonly tool: string;
-  readonly status: BatchStatus;
+  readonly status: RunStatus;
   readonly invalid: string;
-  readonly run: number;
-  readonly waitingSince: Date | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
@@ -41,6 +36,8 @@ export interface NewResult {
   readonly ordinal: number;
   readonly status: "ok" | "failed";
   readonly result: string;
+  /** Failed because no probe was available: nothing is known about the target. */
+  readonly isUnanswered: boolean;
   readonly durationMs: number;
 }
 
@@ -69,92 +66,47 @@ export async function insertBatch(
     ) as given`;
 }
 
-/** Takes a batch up: from now on only this run may write. null: it has ended, or is gone. */
-export async function claimBatch(sql: Sql, id: string, now: Date): Promise<StoredBatch | null> {
-  const [row] = await sql<StoredBatch[]>`
-    update batches set status = 'running', run = run + 1, started_at = coalesce(started_at, ${now})
-    where id = ${id} and status in ('pending', 'running')
-    returning ${columns(sql)}`;
-  return row ?? null;
-}
-
-/** The targets that are to be checked: the first of each, as far as they have no result. */
+/** The targets that are still to be checked: of equal targets the first, if it has no result. */
 export async function readOpenTargets(sql: Sql, id: string): Promise<readonly Pick<StoredTarget, "ordinal" | "url">[]> {
   return sql<Pick<StoredTarget, "ordinal" | "url">[]>`
     select ordinal, url from batch_targets
     where batch_id = ${id} and original = ordinal and status is null order by ordinal`;
 }
 
-/** Writes results, each once; false: the batch is no longer this run's. */
-export async function writeResults(
-  sql: Sql,
-  { id, run }: { readonly id: string; readonly run: number },
-  results: readonly NewResult[],
-): Promise<boolean> {
+/** Writes results, each once; false: the batch is no longer this claim's. */
+export async function writeResults(sql: Sql, { id, run }: RunLease, results: readonly NewResult[]): Promise<boolean> {
   const [row] = await sql<{ ours: boolean }[]>`
     with batch as (
       select id from batches where id = ${id} and run = ${run} and status = 'running' for share
     ), written as (
-      update batch_targets as t set status = given.status, result = given.result, duration_ms = given.duration_ms
+      update batch_targets as t
+      set status = given.status, result = given.result, unanswered = given.unanswered = 1,
+        duration_ms = given.duration_ms
       from batch, unnest(
         ${results.map(({ ordinal }) => ordinal)}::integer[],
         ${results.map(({ status }) => status)}::text[],
         ${results.map(({ result }) => result)}::text[],
+        ${results.map(({ isUnanswered }) => (isUnanswered ? 1 : 0))}::integer[],
         ${results.map(({ durationMs }) => durationMs)}::integer[]
-      ) as given (ordinal, status, result, duration_ms)
+      ) as given (ordinal, status, result, unanswered, duration_ms)
       where t.batch_id = batch.id and t.ordinal = given.ordinal and t.status is null
     )
     select exists (select 1 from batch) as ours`;
   return row?.ours ?? false;
 }
 
-/** Leaves a batch for later because no probe is there for what is left. */
-export async function postponeBatch(
-  sql: Sql,
-  { id, run }: { readonly id: string; readonly run: number },
-  now: Date,
-): Promise<void> {
-  await sql`
-    update batches set waiting_since = coalesce(waiting_since, ${now})
-    where id = ${id} and run = ${run} and status = 'running'`;
+/** Ends a batch whose targets all have a result: failed where no probe was available for any of them. */
+export async function finishBatch(sql: Sql, lease: RunLease, now: Date): Promise<RunStatus | null> {
+  const open = sql`
+    select from batch_targets where batch_id = ${lease.id} and original = ordinal and status is null`;
+  const succeeded = sql`
+    select from batch_targets where batch_id = ${lease.id} and status is not null and not unanswered`;
+  return BATCH_RUNS.finish(sql, lease, { open, succeeded }, now);
 }
 
-/** How the error of a target begins that no probe could be had for (checks/answer.ts, CheckError). */
-const UNASKED = '{"code":"probe_unavailable",';
-
-/**
- * Ends a run whose targets all have a result: failed where no target could be asked about. null: not this run's to end.
- * Results are not taken apart: PostgreSQL reads no JSON that escapes NUL or half a surrogate pair, which an agent's words
- * may hold.
- */
-export async function finishBatch(
-  sql: Sql,
-  { id, run }: { readonly id: string; readonly run: number },
-  now: Date,
-): Promise<BatchStatus | null> {
-  const [row] = await sql<{ status: BatchStatus }[]>`
-    update batches
-    set finished_at = ${now}, status = case when exists (
-      select 1 from batch_targets where batch_id = ${id} and status is not null
-        and (status = 'ok' or not starts_with(result, ${UNASKED}))
-    ) then 'completed' else 'failed' end
-    where id = ${id} and run = ${run} and status = 'running' and not exists (
-      select 1 from batch_targets where batch_id = ${id} and original = ordinal and status is null
-    )
-    returning status`;
-  return row?.status ?? null;
-}
-
-/** Cancels a batch that has not ended; its run hears of it wherever it is. false: there was nothing to cancel. */
-export async function cancelBatch(sql: Queryable, accountId: number, id: string, now: Date): Promise<boolean> {
-  const rows = await sql`
-    with ended as (
-      update batches set status = 'cancelled', finished_at = ${now}
-      where id = ${id} and account_id = ${accountId} and status in ('pending', 'running')
-      returning id
-    )
-    select pg_notify(${BATCH_CHANNEL}, id) from ended`;
-  return rows.length > 0;
+/** The states of these batches, in no order; those that are gone are missing. */
+export async function readBatchStates(sql: Sql, ids: readonly string[]): Promise<readonly RunState[]> {
+  return sql<RunState[]>`select id, status, run from batches where id = any(${[...ids]}::text[])`;
 }
 
 /** One of an account's batches with its figures, every submitted target counted; null where it has none of that id. */
@@ -193,22 +145,10 @@ export async function listBatches(sql: Queryable, accountId: number, limit: numb
     select ${columns(sql)} from batches where account_id = ${accountId} order by created_at desc, id desc limit ${limit}`;
 }
 
-/** Deletes up to `limit` batches past their time; says how many. */
-export async function deleteExpiredBatches(sql: Sql, now: Date, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from batches where id in (
-      select id from batches where expires_at <= ${now} limit ${limit} for update skip locked
-    )`;
-  return count;
-}
-
-/** Fails what was begun before `before` and never ended: no job can be left that would end it. */
-export async function failForgottenBatches(sql: Sql, before: Date, now: Date): Promise<void> {
-  await sql`
-    update batches set status = 'failed', finished_at = ${now} where finished_at is null and created_at < ${before}`;
-}
-
 function columns(sql: Queryable) {
   return sql`id, account_id as "accountId", tool, batches.status, invalid, run, waiting_since as "waitingSince",
     created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt"`;
 }
+
+/** The life of batches, as statements. */
+export const BATCH_RUNS = createRunTable<StoredBatch>({ table: "batches", channel: "vantage_batches" }, columns);

@@ -9,6 +9,9 @@ export type Transaction = postgres.TransactionSql<{ bigint: number }>;
 /** Anything a store function can run a statement on. */
 export type Queryable = Sql | Transaction;
 
+/** A piece of a statement, made with `sql` in a store and put into a statement there. */
+export type SqlFragment = postgres.Fragment;
+
 /** What differs between the clients of one process. */
 export interface ConnectOptions {
   /** Most connections open at once. */

@@ -1,9 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { lockNumber, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
 import { findAnswer, keepAnswer, tryLock } from "#control-plane/idempotency/store.ts";
-import { startUpkeep } from "#control-plane/idempotency/upkeep.ts";
+import { sweepAnswers } from "#control-plane/idempotency/upkeep.ts";
 
 /** An answer, byte for byte. */
 export interface Answer {
@@ -31,19 +32,21 @@ export interface Answers {
   close(): void;
 }
 
-/** What they stand on. */
+/** What kept answers need. */
 export interface AnswersDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly encryption: Encryption;
 }
 
-/** service.md: the window of a replay, from the write's completion. */
+const SWEEP_MS = 60_000;
+
+/** How long an answer can be replayed, from the completion of the write. */
 const KEPT_MS = 60_000;
 
 /** The answers as one replica sees them, with their housekeeping. */
 export function createAnswers({ sql, clock, encryption }: AnswersDeps): Answers {
-  const upkeep = startUpkeep(sql, () => clock.now());
+  const upkeep = startUpkeep({ everyMs: SWEEP_MS, round: () => sweepAnswers(sql, clock.now()) });
   return {
     async once(tx, { identity: { scope, fingerprint }, accountId }, make) {
       // The transaction's first statement: whoever has the lock sees all that an earlier holder has committed.

@@ -1,31 +1,28 @@
 import { MOST_PROGRESS } from "#shared/wire.ts";
-import { createRunWriter } from "#control-plane/jobs/run-writer.ts";
+import { createRunWriter } from "#control-plane/jobs/durable-run/writer.ts";
+import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
 import type { NewEvent } from "#control-plane/measurements/journal/store.ts";
 
 const BATCH = 200;
 
-/** Writes what happens in a run: in order, in batches, through outages of the database. */
+/** Stores the events of an attempt: in order, in batches; it waits while the database is away. */
 export interface Journal {
   add(event: NewEvent): void;
-  /** Counts a progress event that came and was not kept. */
+  /** Counts a progress event that is not kept. */
   drop(): void;
-  /** Resolves when all is written; false where the measurement is no longer this run's. */
+  /** Resolves when everything is written; false: the measurement is no longer this claim's. */
   settle(): Promise<boolean>;
 }
 
-/** What a journal stands on. */
-export interface JournalOptions {
-  /** Writes a batch that follows on `after` events; false: not this run's any more. May reject while the database is away. */
+/** What a journal needs. */
+export interface JournalOptions extends Writing {
+  /** Writes a batch that follows on `after` events; false: the store refused it. May reject while the database is away. */
   readonly write: (events: readonly NewEvent[], after: number, dropped: number) => Promise<boolean>;
   /** Events that exist already. */
   readonly after: number;
-  /** Gives up waiting for the database. */
-  readonly signal: AbortSignal;
-  /** The measurement was cancelled, erased, or taken over. */
-  readonly onLost: () => void;
 }
 
-/** An empty journal of one run. */
+/** An empty journal for one attempt. */
 export function createJournal({ write, signal, onLost, ...options }: JournalOptions): Journal {
   let written = options.after;
   const waiting: NewEvent[] = [];
@@ -52,7 +49,7 @@ export function createJournal({ write, signal, onLost, ...options }: JournalOpti
       if (event.event === "progress") {
         progress += 1;
         progressText += event.data.length;
-        // Of one measurement no more is kept than counts of one job.
+        // One measurement keeps as much progress as one job may send.
         if (progress > MOST_PROGRESS.events || progressText > MOST_PROGRESS.characters) {
           dropped += 1;
           return;

@@ -4,25 +4,28 @@ import type { LocationItem } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Location, LocationRow } from "#control-plane/checks/answer.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import type { Notifications } from "#control-plane/database/notifications.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Jobs } from "#control-plane/jobs.ts";
-import { runMeasurement, type RunDeps } from "#control-plane/measurements/run.ts";
+import { runDurably } from "#control-plane/jobs/durable-run/run.ts";
+import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
+import { SWEEP_RUNS_MS } from "#control-plane/jobs/durable-run/upkeep.ts";
 import {
-  cancelMeasurement,
   countMeasurements,
   findMeasurement,
   findShared,
   insertMeasurement,
   listMeasurements,
+  MEASUREMENT_RUNS,
   readLocations,
   type ListedMeasurement,
-  type MeasurementStatus,
   type StoredLocation,
   type StoredMeasurement,
 } from "#control-plane/measurements/store.ts";
 import { tailEvents, type NumberedEvent } from "#control-plane/measurements/tail.ts";
-import { exportMeasurements, startUpkeep } from "#control-plane/measurements/upkeep.ts";
+import { exportMeasurements, sweepMeasurements } from "#control-plane/measurements/upkeep.ts";
 import { storeRow } from "#control-plane/measurements/view.ts";
+import type { Watch } from "#control-plane/measurements/watch.ts";
+import { createMeasurementWork, type MeasurementWorkDeps } from "#control-plane/measurements/work.ts";
 
 /** What is asked for: a tool's call, as it was parsed. */
 export interface AskedMeasurement {
@@ -69,10 +72,10 @@ export interface Measurements {
   close(): void;
 }
 
-/** What measurements stand on. */
-export interface MeasurementsDeps extends RunDeps {
+/** What measurements need. */
+export interface MeasurementsDeps extends MeasurementWorkDeps {
   readonly jobs: Jobs;
-  readonly notifications: Notifications;
+  readonly watch: Watch;
   readonly random: Random;
   readonly log: Logger;
   /** Milliseconds for which they are kept. */
@@ -85,14 +88,19 @@ const ID_BYTES = 15;
 
 /** Opens the measurements of one replica and takes part in running them. */
 export function createMeasurements(deps: MeasurementsDeps): Measurements {
-  const { sql, jobs, checks, contracts, random, watch, metrics, retentionMs } = deps;
+  const { sql, jobs, checks, contracts, random, watch, metrics, log, retentionMs } = deps;
   const now = () => checks.clock.now();
   const token = (bytes: number) => Buffer.from(random.bytes(bytes)).toString("base64url");
-  const upkeep = startUpkeep(deps);
+  const upkeep = startUpkeep({
+    everyMs: SWEEP_RUNS_MS,
+    round: () => sweepMeasurements(deps),
+    onError: (error) => log.debug({ err: error }, "measurements: housekeeping is put off"),
+  });
   const closing = new AbortController();
-  jobs.work("measurement", ({ id }, signal) => runMeasurement(deps, id, signal));
+  const work = createMeasurementWork(deps);
+  jobs.work("measurement", ({ id }, signal) => runDurably({ clock: checks.clock, watch }, work, id, signal));
 
-  function make(asked: Omit<AskedMeasurement, "share">, share: boolean, status: MeasurementStatus) {
+  function make(asked: Omit<AskedMeasurement, "share">, share: boolean, status: RunStatus) {
     const createdAt = now();
     return {
       id: `msr_${token(ID_BYTES)}`,
@@ -137,7 +145,7 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
       return { rows, total };
     },
     async cancel(tx, accountId, id) {
-      if (await cancelMeasurement(tx, accountId, id, now())) metrics.ended.inc({ status: "cancelled" });
+      if (await MEASUREMENT_RUNS.cancel(tx, accountId, id, now())) metrics.ended.inc({ status: "cancelled" });
       return withLocations(tx, await findMeasurement(tx, accountId, id, now()));
     },
     tail: (id, after, signal) => tailEvents({ sql, watch }, id, after, AbortSignal.any([signal, closing.signal])),

@@ -1,26 +1,22 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
+import { createRunTable } from "#control-plane/jobs/durable-run/table.ts";
+import type { ClaimedRun, RunLease } from "#control-plane/jobs/durable-run/work.ts";
 
 /** The channel on which a measurement's id says that something of it has changed. */
 export const MEASUREMENT_CHANNEL = "vantage_measurements";
 
-/** pending until a replica takes it up; the last three are final. */
-export type MeasurementStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
-
 /** A measurement as it is stored; `params` and `expression` are JSON. */
-export interface StoredMeasurement {
-  readonly id: string;
+export interface StoredMeasurement extends ClaimedRun {
   readonly accountId: number;
   readonly tool: string;
   readonly params: string;
   /** Items of the location expression; null: one probe of the system's choice. */
   readonly expression: string | null;
-  readonly status: MeasurementStatus;
+  readonly status: RunStatus;
   readonly shareId: string | null;
-  readonly run: number;
   readonly events: number;
   readonly dropped: number;
-  /** Since when runs find no probe for what is left. */
-  readonly waitingSince: Date | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
@@ -73,14 +69,9 @@ export async function insertMeasurement(
     ) as given`;
 }
 
-/** Takes a measurement up: from now on only this run may write. null: it has ended, or is gone. */
+/** Claims a measurement: from now on only this claim may write. null: it has ended, or is gone. */
 export async function claimMeasurement(sql: Sql, id: string, now: Date): Promise<StoredMeasurement | null> {
-  const [row] = await sql<StoredMeasurement[]>`
-    update measurements
-    set status = 'running', run = run + 1, started_at = coalesce(started_at, ${now})
-    where id = ${id} and status in ('pending', 'running')
-    returning ${columns(sql)}`;
-  return row ?? null;
+  return MEASUREMENT_RUNS.claim(sql, id, now);
 }
 
 /** The locations of a measurement, in order. */
@@ -89,55 +80,19 @@ export async function readLocations(sql: Queryable, id: string): Promise<readonl
     select ${locationColumns(sql)} from measurement_locations where measurement_id = ${id} order by ordinal`;
 }
 
-/** How often agents have begun at each location in earlier runs, by ordinal; those nobody began at are missing. */
+/** How many probes have begun at each location in earlier attempts, by ordinal; locations without any are missing. */
 export async function readAttempts(sql: Sql, id: string): Promise<ReadonlyMap<number, number>> {
   const rows = await sql<{ ordinal: number; attempts: number }[]>`
-    select ordinal, max((data::json ->> 'attempt')::integer) as attempts
+    select ordinal, max(coalesce(attempt, 1)) as attempts
     from measurement_events where measurement_id = ${id} and event in ('probe', 'restart') group by ordinal`;
   return new Map(rows.map((row) => [row.ordinal, row.attempts]));
 }
 
-/** Leaves a measurement for later because no probe is there for what is left. */
-export async function postponeMeasurement(
-  sql: Sql,
-  { id, run }: { readonly id: string; readonly run: number },
-  now: Date,
-): Promise<void> {
-  await sql`
-    update measurements set waiting_since = coalesce(waiting_since, ${now})
-    where id = ${id} and run = ${run} and status = 'running'`;
-}
-
-/** Ends a run whose locations all have a result: failed where none is ok. null: not this run's to end, or not yet. */
-export async function finishMeasurement(
-  sql: Sql,
-  { id, run }: { readonly id: string; readonly run: number },
-  now: Date,
-): Promise<MeasurementStatus | null> {
-  const [row] = await sql<{ status: MeasurementStatus }[]>`
-    with ended as (
-      update measurements
-      set finished_at = ${now}, status = case when exists (
-        select 1 from measurement_locations where measurement_id = ${id} and status = 'ok'
-      ) then 'completed' else 'failed' end
-      where id = ${id} and run = ${run} and status = 'running'
-        and not exists (select 1 from measurement_locations where measurement_id = ${id} and status is null)
-      returning status
-    )
-    select status, pg_notify(${MEASUREMENT_CHANNEL}, ${id}) from ended`;
-  return row?.status ?? null;
-}
-
-/** Cancels a measurement that has not ended; its run hears of it wherever it is. false: there was nothing to cancel. */
-export async function cancelMeasurement(sql: Queryable, accountId: number, id: string, now: Date): Promise<boolean> {
-  const rows = await sql`
-    with ended as (
-      update measurements set status = 'cancelled', finished_at = ${now}
-      where id = ${id} and account_id = ${accountId} and status in ('pending', 'running')
-      returning id
-    )
-    select pg_notify(${MEASUREMENT_CHANNEL}, id) from ended`;
-  return rows.length > 0;
+/** Ends a measurement whose locations all have a result: failed where none is ok. null: nothing has changed. */
+export async function finishMeasurement(sql: Sql, lease: RunLease, now: Date): Promise<RunStatus | null> {
+  const open = sql`select from measurement_locations where measurement_id = ${lease.id} and status is null`;
+  const succeeded = sql`select from measurement_locations where measurement_id = ${lease.id} and status = 'ok'`;
+  return MEASUREMENT_RUNS.finish(sql, lease, { open, succeeded }, now);
 }
 
 /** One of an account's measurements; null where it has none of that id, or none any more. */
@@ -192,3 +147,9 @@ function columns(sql: Queryable) {
 function locationColumns(sql: Queryable) {
   return sql`ordinal, location, status, result, duration_ms as "durationMs"`;
 }
+
+/** The life of measurements, as statements. */
+export const MEASUREMENT_RUNS = createRunTable<StoredMeasurement>(
+  { table: "measurements", channel: MEASUREMENT_CHANNEL },
+  columns,
+);

@@ -1,6 +1,7 @@
 import type { Sql } from "#control-plane/database/connect.ts";
+import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 import { readEvents } from "#control-plane/measurements/stream/store.ts";
-import { isFinal, readEvent } from "#control-plane/measurements/view.ts";
+import { readEvent } from "#control-plane/measurements/view.ts";
 import type { Watch } from "#control-plane/measurements/watch.ts";
 
 /** An event of a measurement, numbered from 1 in the order in which all streams of it tell them. */

@@ -2,18 +2,18 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { CheckError, Location, LocationRow, MultiData } from "#control-plane/checks/answer.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
 import type { StoredEvent } from "#control-plane/measurements/stream/store.ts";
-import type { MeasurementStatus, StoredLocation, StoredMeasurement } from "#control-plane/measurements/store.ts";
+import type { StoredLocation, StoredMeasurement } from "#control-plane/measurements/store.ts";
 
-/** What stays the same while nothing ends: pending and running change, the other three are final. */
-export function isFinal(status: MeasurementStatus): boolean {
-  return status !== "pending" && status !== "running";
+/** The place of a stored location. */
+export function placeOf(location: string): Location {
+  return JSON.parse(location) as Location;
 }
 
 /** A stored location as answers show it; null while it has no result. */
 export function readRow(stored: Omit<StoredLocation, "ordinal">): LocationRow | null {
   const { status, result, durationMs } = stored;
   if (status === null || result === null) return null;
-  const base = { location: JSON.parse(stored.location) as Location, duration_ms: durationMs ?? 0 };
+  const base = { location: placeOf(stored.location), duration_ms: durationMs ?? 0 };
   return status === "ok"
     ? { ...base, status, data: JSON.parse(result) as unknown }
     : { ...base, status, error: JSON.parse(result) as CheckError };

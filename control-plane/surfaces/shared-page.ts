@@ -9,7 +9,7 @@ import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { PAGE_POLICY, renderMessage, renderPage } from "#control-plane/measurements/page.ts";
 import { showPublic } from "#control-plane/measurements/public.ts";
-import { isFinal } from "#control-plane/measurements/view.ts";
+import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 
 /** decisions 2: shared results, per client address and minute. */
 const PER_MINUTE = 60;

@@ -1,4 +1,5 @@
 import type { Sql } from "#control-plane/database/connect.ts";
+import type { RunLease } from "#control-plane/jobs/durable-run/work.ts";
 import { MEASUREMENT_CHANNEL, type StoredLocation } from "#control-plane/measurements/store.ts";
 
 /** One thing that happened at a location. A `result` event carries the row; its `data` is what the row does not say. */
@@ -6,6 +7,8 @@ export interface NewEvent {
   readonly event: string;
   readonly ordinal: number;
   readonly data: string;
+  /** How many probes had begun at the location, this one included; absent: it does not matter. */
+  readonly attempt?: number;
   readonly result: Omit<StoredLocation, "ordinal"> | null;
 }
 
@@ -16,7 +19,7 @@ export interface NewEvent {
  */
 export async function recordEvents(
   sql: Sql,
-  { id, run }: { readonly id: string; readonly run: number },
+  { id, run }: RunLease,
   events: readonly NewEvent[],
   after: number,
   dropped: number,
@@ -32,11 +35,12 @@ export async function recordEvents(
         ${events.map(({ event }) => event)}::text[],
         ${events.map(({ ordinal }) => ordinal)}::integer[],
         ${events.map(({ data }) => data)}::text[],
+        ${events.map(({ attempt }) => attempt ?? null)}::integer[],
         ${events.map(({ result }) => result?.status ?? null)}::text[],
         ${events.map(({ result }) => result?.location ?? null)}::text[],
         ${events.map(({ result }) => result?.result ?? null)}::text[],
         ${events.map(({ result }) => result?.durationMs ?? null)}::integer[]
-      ) as given (place, event, ordinal, data, status, location, result, duration_ms)
+      ) as given (place, event, ordinal, data, attempt, status, location, result, duration_ms)
     ), stored as (
       update measurement_locations as kept
       set status = given.status, location = given.location, result = given.result, duration_ms = given.duration_ms
@@ -45,8 +49,8 @@ export async function recordEvents(
         and given.status is not null
       returning kept.ordinal
     ), told as (
-      insert into measurement_events (measurement_id, number, event, ordinal, data)
-      select ${id}, before + place, event, ordinal, data from given, mine
+      insert into measurement_events (measurement_id, number, event, ordinal, data, attempt)
+      select ${id}, before + place, event, ordinal, data, attempt from given, mine
       where status is null or ordinal in (select ordinal from stored)
     )
     select pg_notify(${MEASUREMENT_CHANNEL}, ${id}) from mine`;

@@ -1,11 +1,9 @@
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { MeasurementStatus, StoredLocation } from "#control-plane/measurements/store.ts";
+import type { RunState } from "#control-plane/jobs/durable-run/watch.ts";
+import type { StoredLocation } from "#control-plane/measurements/store.ts";
 
-/** Where a measurement stands. */
-export interface MeasurementState {
-  readonly id: string;
-  readonly status: MeasurementStatus;
-  readonly run: number;
+/** What streams and attempts need to know of a measurement. */
+export interface MeasurementState extends RunState {
   /** Number of the newest event. */
   readonly events: number;
 }
@@ -18,7 +16,7 @@ export interface StoredEvent extends Omit<StoredLocation, "ordinal"> {
   readonly data: string;
 }
 
-/** Where measurements stand, in no order; those that are gone are missing. */
+/** The states of these measurements, in no order; those that are gone are missing. */
 export async function readStates(sql: Sql, ids: readonly string[]): Promise<readonly MeasurementState[]> {
   return sql<MeasurementState[]>`select id, status, run, events from measurements where id = any(${[...ids]}::text[])`;
 }

@@ -7,6 +7,7 @@ import {
   claimMeasurement,
   finishMeasurement,
   insertMeasurement,
+  readAttempts,
   readLocations,
 } from "#control-plane/measurements/store.ts";
 import { readEvents } from "#control-plane/measurements/stream/store.ts";
@@ -111,6 +112,23 @@ describe("what a run writes", () => {
     expect(await recordEvents(sql, run, [result(text)], 0, 0)).toBe(true);
     expect(await readLocations(sql, "nul")).toMatchObject([{ result: text }]);
   });
+});
+
+it("earlier attempts are counted by location, whatever the words of a probe's place", async () => {
+  await insert("attempts", 7, 3);
+  const run = await claimMeasurement(sql, "attempts", NOW);
+  if (run === null) throw new Error("not claimed");
+  const begun = (ordinal: number, attempt: number, city: string): NewEvent => {
+    const data = JSON.stringify({ location: { city }, attempt });
+    return { event: attempt === 1 ? "probe" : "restart", ordinal, attempt, data, result: null };
+  };
+  await recordEvents(sql, run, [begun(0, 1, "a\u0000b"), begun(0, 2, "half \ud83d of a pair"), begun(1, 1, "")], 0, 0);
+  expect(await readAttempts(sql, "attempts")).toEqual(
+    new Map([
+      [0, 2],
+      [1, 1],
+    ]),
+  );
 });
 
 it("housekeeping deletes what is past its time and ends what lost its job", async () => {

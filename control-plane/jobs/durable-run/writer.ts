@@ -1,29 +1,26 @@
 import { isDatabaseAway } from "#control-plane/database/away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
+import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
 
-/** Writes what a run in the background brings, piece after piece, through outages of the database. */
+/** Stores what an attempt produces, piece by piece, and waits while the database is away. */
 export interface RunWriter {
   /** There is something to write. */
   wake(): void;
-  /** Resolves when all is written; false where the work is no longer this run's. */
+  /** Resolves when everything is written; false: the run is no longer this claim's. */
   settle(): Promise<boolean>;
 }
 
-/** What it stands on. */
-export interface RunWriterOptions {
+/** What a writer needs. */
+export interface RunWriterOptions extends Writing {
   /** Whether something waits to be written. */
   readonly hasMore: () => boolean;
-  /** Writes some of it, which then no longer waits; false: not this run's any more. May reject while the database is away. */
+  /** Writes some of it, which then no longer waits; false: the store refused it. May reject while the database is away. */
   readonly write: () => Promise<boolean>;
-  /** Gives up waiting for the database. */
-  readonly signal: AbortSignal;
-  /** The work was cancelled, erased, or taken over. */
-  readonly onLost: () => void;
 }
 
 const RETRY_MS = 500;
 
-/** A writer for one run, which never writes two pieces at once. */
+/** A writer for one attempt. It never runs two writes at once. */
 export function createRunWriter({ hasMore, write, signal, onLost }: RunWriterOptions): RunWriter {
   let lost = false;
   let idle: (() => void)[] = [];
@@ -32,7 +29,7 @@ export function createRunWriter({ hasMore, write, signal, onLost }: RunWriterOpt
       try {
         lost = !(await write());
       } catch (error) {
-        // What cannot be written will not be by trying again; the run ends and is taken up anew.
+        // A statement that is wrong stays wrong: the attempt ends, and the next one starts from what is stored.
         lost = !isDatabaseAway(error) || signal.aborted;
         if (!lost) await delay(RETRY_MS);
       }

@@ -1,0 +1,37 @@
+import { createRunWriter } from "#control-plane/jobs/durable-run/writer.ts";
+import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
+
+/** Stores the results of an attempt as they come, several in one statement. */
+export interface Recorder<R> {
+  add(result: R): void;
+  /** Resolves when everything is stored; false: the run is no longer this claim's. */
+  settle(): Promise<boolean>;
+}
+
+/** What a recorder needs. */
+export interface RecorderOptions<R> extends Writing {
+  /** Stores results, each once; false: the store refused them. May reject while the database is away. */
+  readonly write: (results: readonly R[]) => Promise<boolean>;
+}
+
+/** An empty recorder for one attempt. */
+export function createRecorder<R>({ write, ...writing }: RecorderOptions<R>): Recorder<R> {
+  const waiting: R[] = [];
+  const writer = createRunWriter({
+    ...writing,
+    hasMore: () => waiting.length > 0,
+    async write() {
+      const batch = [...waiting];
+      const isStored = await write(batch);
+      waiting.splice(0, batch.length);
+      return isStored;
+    },
+  });
+  return {
+    add(result) {
+      waiting.push(result);
+      writer.wake();
+    },
+    settle: () => writer.settle(),
+  };
+}

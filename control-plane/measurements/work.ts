@@ -1,0 +1,105 @@
+import { parseLocations } from "#shared/locations.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { askProbes, type UnitCall } from "#control-plane/jobs/durable-run/ask-probes.ts";
+import type { DurableWork, Unanswered } from "#control-plane/jobs/durable-run/work.ts";
+import { createEventLog, type EventLog, type PlacedLocation } from "#control-plane/measurements/event-log.ts";
+import { createJournal } from "#control-plane/measurements/journal.ts";
+import { recordEvents } from "#control-plane/measurements/journal/store.ts";
+import type { MeasurementMetrics } from "#control-plane/measurements/metrics.ts";
+import {
+  claimMeasurement,
+  finishMeasurement,
+  MEASUREMENT_RUNS,
+  readAttempts,
+  readLocations,
+  type StoredMeasurement,
+} from "#control-plane/measurements/store.ts";
+import { placeOf } from "#control-plane/measurements/view.ts";
+
+/** What the work of measurements needs. */
+export interface MeasurementWorkDeps {
+  readonly sql: Sql;
+  readonly checks: CheckContext;
+  readonly contracts: ReadonlyMap<string, Contract>;
+  readonly metrics: MeasurementMetrics;
+}
+
+/** Measurements as durable work: a unit is a location, one call checks them all, results are events of the journal. */
+export function createMeasurementWork(deps: MeasurementWorkDeps): DurableWork<StoredMeasurement, PlacedLocation> {
+  const { sql, metrics } = deps;
+  return {
+    async claim(id, now) {
+      const measurement = await claimMeasurement(sql, id, now);
+      if (measurement?.run === 1) {
+        metrics.lag.observe(Math.max(0, now.getTime() - measurement.createdAt.getTime()) / 1_000);
+      }
+      return measurement;
+    },
+    async begin(measurement, writing) {
+      const open = (await readLocations(sql, measurement.id)).filter(({ status }) => status === null);
+      const journal = createJournal({
+        ...writing,
+        write: (events, after, dropped) => recordEvents(sql, measurement, events, after, dropped),
+        after: measurement.events,
+      });
+      const locations = open.map(({ ordinal, location }) => ({ ordinal, place: placeOf(location) }));
+      const earlier = measurement.run === 1 ? new Map<number, number>() : await readAttempts(sql, measurement.id);
+      const log = createEventLog(journal, locations, earlier);
+      return {
+        groups: locations.length === 0 ? [] : [locations],
+        perform: (group, signal) =>
+          checkLocations(deps, { measurement, log, onProgressDropped: () => journal.drop() }, group, signal),
+        giveUp: ({ unit, error }) => log.addFailure(unit, error),
+        settle: () => journal.settle(),
+      };
+    },
+    postpone: (lease, now) => MEASUREMENT_RUNS.postpone(sql, lease, now),
+    async finish(lease, now) {
+      const status = await finishMeasurement(sql, lease, now);
+      if (status !== null) metrics.ended.inc({ status });
+    },
+  };
+}
+
+interface OpenMeasurement {
+  readonly measurement: StoredMeasurement;
+  readonly log: EventLog;
+  readonly onProgressDropped: () => void;
+}
+
+/** Checks locations with one call. Their results reach the log as events, while the call is under way. */
+async function checkLocations(
+  { checks, contracts }: MeasurementWorkDeps,
+  { measurement, log, onProgressDropped }: OpenMeasurement,
+  locations: readonly PlacedLocation[],
+  signal: AbortSignal,
+): Promise<readonly Unanswered<PlacedLocation>[]> {
+  const contract = contracts.get(measurement.tool);
+  // Another release's tool: a replica that has it makes the call.
+  const call: UnitCall =
+    contract === undefined
+      ? null
+      : {
+          contract,
+          params: JSON.parse(measurement.params) as Record<string, unknown>,
+          accountId: measurement.accountId,
+          locations: itemsOf(measurement.expression),
+          places: locations.map(({ place }) => place),
+          maxLocations: locations.length,
+          signal,
+          onEvent: (event, planned) => log.addEvent(event, planned),
+          onProgressDropped,
+        };
+  const answers = await askProbes(checks, call, locations.length);
+  return locations.flatMap((unit, index) => {
+    const answer = answers[index];
+    return answer?.isAnswered === false ? [{ unit, error: answer.error }] : [];
+  });
+}
+
+function itemsOf(expression: string | null) {
+  const parsed = expression === null ? null : parseLocations(JSON.parse(expression) as string[]);
+  return parsed?.ok === true ? parsed.items : [];
+}
