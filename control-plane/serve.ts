@@ -22,21 +22,21 @@ import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { createProbeListing } from "#control-plane/probes/listing.ts";
 import { openPresence } from "#control-plane/probes/presence/open.ts";
-import { registerAdminQueue } from "#control-plane/surfaces/admin-queue.ts";
-import { registerSharedPage } from "#control-plane/surfaces/shared-page.ts";
-import { registerAdminProbes } from "#control-plane/surfaces/admin-probes.ts";
+import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
+import { registerSharedPage } from "#control-plane/surfaces/share-page/routes.ts";
+import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts";
 import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
 import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
-import { registerOpenTier } from "#control-plane/surfaces/open/routes.ts";
-import { registerBlackbox } from "#control-plane/surfaces/blackbox-route.ts";
-import { addComponents } from "#control-plane/surfaces/components.ts";
-import { collectRoutes, registerDocs } from "#control-plane/surfaces/openapi.ts";
-import { registerRegions } from "#control-plane/surfaces/probes-route.ts";
-import { registerServiceDiscovery } from "#control-plane/surfaces/service-discovery.ts";
-import { registerTools } from "#control-plane/surfaces/rest.ts";
-import { registerCatalogue } from "#control-plane/surfaces/tools-route.ts";
+import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
+import { registerBlackbox } from "#control-plane/surfaces/blackbox/routes.ts";
+import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
+import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
+import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
+import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
+import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
 
 /** A replica that listens. */
 export interface Service {

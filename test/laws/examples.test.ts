@@ -4,10 +4,10 @@ import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
 import { parseParams } from "#shared/schema.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { exampleOf } from "#control-plane/surfaces/examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
-const FOLDER = join(ROOT, "control-plane/surfaces/examples");
+const FOLDER = join(ROOT, "control-plane/surfaces/api-document/examples");
 
 describe("examples of documents (else: node test/examples/update.ts, as root)", () => {
   it.each(CONTRACTS.map((contract) => [contract.name, contract] as const))(

@@ -2,7 +2,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { Source, Stage } from "#shared/outcome.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Reached } from "#control-plane/checks/target.ts";
-import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
 /** What a scrape asks for besides target and module. */
 export interface ModuleQuery {

@@ -3,9 +3,9 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
-import { mcpName } from "#control-plane/surfaces/mcp/names.ts";
-import { argumentsSchema, publishResult } from "#control-plane/surfaces/mcp/schemas.ts";
-import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/tool.ts";
+import { mcpName } from "#control-plane/surfaces/mcp/tool-names.ts";
+import { argumentsSchema, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
+import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { readLocations } from "#control-plane/tool-requests/read-request.ts";
 

@@ -5,8 +5,8 @@ import type { Batches } from "#control-plane/batches/batches.ts";
 import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
 import { showProgress } from "#control-plane/batches/view.ts";
 import { pageOf } from "#control-plane/http/params.ts";
-import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/schemas.ts";
-import type { McpTool } from "#control-plane/surfaces/mcp/tool.ts";
+import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
+import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** The caller's own batch, as the API shows it but for `poll_url`: an MCP client calls this tool again instead. */
 export function getBatchTool(batches: Batches): McpTool {

@@ -11,9 +11,9 @@ import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import { INSTRUCTIONS } from "#control-plane/surfaces/mcp/instructions.ts";
-import { callTool } from "#control-plane/surfaces/mcp/result.ts";
-import { createSameAnswers } from "#control-plane/surfaces/mcp/same-answers.ts";
-import type { McpTool } from "#control-plane/surfaces/mcp/tool.ts";
+import { callTool } from "#control-plane/surfaces/mcp/call-tool.ts";
+import { createSameAnswers } from "#control-plane/surfaces/mcp/list-cache.ts";
+import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** One JSON-RPC message as it came by HTTP. */
 export interface McpMessage {

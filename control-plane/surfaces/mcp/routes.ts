@@ -9,7 +9,7 @@ import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
 import { plainOperation, SECURITY } from "#control-plane/http/operation.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
-import { readToolsets } from "#control-plane/surfaces/mcp/toolsets.ts";
+import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
 
 /** What the endpoint stands on. */
 export interface McpDeps {

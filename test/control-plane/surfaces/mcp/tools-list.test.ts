@@ -5,9 +5,9 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
 import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
-import { COMMON_FIELDS, type JsonSchema } from "#control-plane/surfaces/mcp/schemas.ts";
-import { readToolsets } from "#control-plane/surfaces/mcp/toolsets.ts";
-import { exampleOf } from "#control-plane/surfaces/examples.ts";
+import { COMMON_FIELDS, type JsonSchema } from "#control-plane/surfaces/mcp/publish-schemas.ts";
+import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
 
 /** 64 KB for every tool there will be, less what six more tools about the caller's own records may take. */
 const MOST_BYTES = 65_536 - 6 * 1_000;

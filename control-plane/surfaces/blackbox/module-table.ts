@@ -1,6 +1,6 @@
-import { icmp, tcpConnect, tlsConnect } from "#control-plane/surfaces/blackbox/connect.ts";
-import { dnsModule } from "#control-plane/surfaces/blackbox/dns.ts";
-import { httpModule } from "#control-plane/surfaces/blackbox/http.ts";
+import { icmp, tcpConnect, tlsConnect } from "#control-plane/surfaces/blackbox/connection-modules.ts";
+import { dnsModule } from "#control-plane/surfaces/blackbox/dns-modules.ts";
+import { httpModule } from "#control-plane/surfaces/blackbox/http-modules.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
 
 /** Every module of GET /api/v4/probe, named as in the exporter's example configuration (decisions 6). */

@@ -2,8 +2,8 @@ import { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { completeUrl } from "#shared/target-url.ts";
 import { bodyBreakOf } from "#shared/tools/http/body.ts";
-import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate.ts";
-import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate-metrics.ts";
+import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
 type Check = ResultOf<typeof check>;

@@ -10,7 +10,7 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/http/event-stream.ts";
 import { refuseUnanswered, type AnsweredCheck } from "#control-plane/tool-requests/refuse-unanswered.ts";
-import { shareAnswer } from "#control-plane/surfaces/share-answer.ts";
+import { shareAnswer } from "#control-plane/surfaces/rest/share-answer.ts";
 import { readToolRequest } from "#control-plane/tool-requests/read-request.ts";
 
 /** The handler of a tool's route, in every version that has the tool. */

@@ -1,6 +1,6 @@
-import { FORMATS } from "#control-plane/surfaces/open/format.ts";
-import { CACHE_SECONDS } from "#control-plane/surfaces/open/answers.ts";
-import type { OpenTool } from "#control-plane/surfaces/open/tools.ts";
+import { FORMATS } from "#control-plane/surfaces/open-tier/formats.ts";
+import { CACHE_SECONDS } from "#control-plane/surfaces/open-tier/kept-answers.ts";
+import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
 
 /** The keyless tools for a person at a terminal: what each tells, and a line to try it with. */

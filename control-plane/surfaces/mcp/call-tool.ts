@@ -1,7 +1,7 @@
 import { outOfScope } from "#control-plane/http/gate.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
-import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/tool.ts";
+import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** The result of tools/call. */
 export interface CallResult {

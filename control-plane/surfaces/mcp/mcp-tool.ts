@@ -1,7 +1,7 @@
 import type { Scope, Toolset } from "#shared/tools/define.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import type { RefusalDetails, ErrorCode } from "#control-plane/http/errors.ts";
-import type { JsonSchema } from "#control-plane/surfaces/mcp/schemas.ts";
+import type { JsonSchema } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 
 /** What a tool answers with. Failures are results too: the one who asks is to read them and try otherwise. */
 export type ToolAnswer =

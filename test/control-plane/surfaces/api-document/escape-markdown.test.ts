@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { escapeDescriptions, escapeMarkdown } from "#control-plane/surfaces/markdown.ts";
+import { escapeDescriptions, escapeMarkdown } from "#control-plane/surfaces/api-document/escape-markdown.ts";
 
 describe("text as Markdown", () => {
   it.each([

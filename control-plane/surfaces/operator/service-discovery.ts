@@ -4,7 +4,7 @@ import type { Hook } from "#control-plane/http/gate.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import type { ProbeListing, ProbeRow } from "#control-plane/probes/listing.ts";
-import { STATUS_FIELD } from "#control-plane/surfaces/admin-probes.ts";
+import { STATUS_FIELD } from "#control-plane/surfaces/operator/probes.ts";
 
 /** Prometheus, Configuration, http_sd_config: a list of target groups, every value a string. */
 const GROUPS = Type.Array(

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { parseParams } from "#shared/schema.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
-import { FORMATS, formatOf, type Format } from "#control-plane/surfaces/open/format.ts";
-import type { OpenTool } from "#control-plane/surfaces/open/tools.ts";
+import { FORMATS, formatOf, type Format } from "#control-plane/surfaces/open-tier/formats.ts";
+import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 
 /** A call of the open tier. */
 export interface OpenRequest {

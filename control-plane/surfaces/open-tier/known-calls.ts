@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Counter } from "prom-client";
-import type { Answers, KeptAnswer } from "#control-plane/surfaces/open/answers.ts";
-import type { Format } from "#control-plane/surfaces/open/format.ts";
+import type { Answers, KeptAnswer } from "#control-plane/surfaces/open-tier/kept-answers.ts";
+import type { Format } from "#control-plane/surfaces/open-tier/formats.ts";
 
 /** A call word for word, with the answer it gets. */
 export interface KnownCall {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { statusOf, type StatusFacts } from "#control-plane/probes/status.ts";
-import { regionsOf } from "#control-plane/surfaces/probes-route.ts";
-import { targetGroup } from "#control-plane/surfaces/service-discovery.ts";
+import { regionsOf } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { targetGroup } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { agentOf } from "#test/control-plane/probes/presence/replica.ts";
 
 const dublin = { region: "eu-west", city: "Dublin", country: "IE", asn: 64_500, tags: ["aws", "edge"] };

@@ -1,6 +1,6 @@
 import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
-import { escapeDescriptions } from "#control-plane/surfaces/markdown.ts";
+import { escapeDescriptions } from "#control-plane/surfaces/api-document/escape-markdown.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createDocument, prepareDocument, sendDocument, type Document } from "#control-plane/http/document.ts";
 

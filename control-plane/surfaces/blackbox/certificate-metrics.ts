@@ -1,4 +1,4 @@
-import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
 /** What the certificate families are made of; times are ISO 8601. */
 export interface CertificateFacts {

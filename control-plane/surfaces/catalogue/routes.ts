@@ -8,7 +8,7 @@ import type { Gate } from "#control-plane/http/gate.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import { callerOf, factsOf } from "#control-plane/http/request.ts";
 import { warningsMeta } from "#control-plane/http/warnings.ts";
-import { createCatalogue } from "#control-plane/surfaces/catalogue.ts";
+import { createCatalogue } from "#control-plane/surfaces/catalogue/document.ts";
 import { operation } from "#control-plane/http/operation.ts";
 
 const TEXT = { description: "As in the tool's contract" };

@@ -5,11 +5,11 @@ import { runCheck } from "#control-plane/checks/run-check.ts";
 import { refuseField, type Refusal } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operation.ts";
-import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
-import { DEFAULT_MODULE, MODULES } from "#control-plane/surfaces/blackbox/modules.ts";
-import { readScrape } from "#control-plane/surfaces/blackbox/scrape.ts";
-import { causeSamples, probed, type Probed } from "#control-plane/surfaces/blackbox/verdict.ts";
+import { DEFAULT_MODULE, MODULES } from "#control-plane/surfaces/blackbox/module-table.ts";
+import { readScrape } from "#control-plane/surfaces/blackbox/read-scrape.ts";
+import { causeSamples, probed, type Probed } from "#control-plane/surfaces/blackbox/scrape-result.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

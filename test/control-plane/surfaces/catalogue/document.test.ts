@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { catalogueRow, createCatalogue } from "#control-plane/surfaces/catalogue.ts";
+import { catalogueRow, createCatalogue } from "#control-plane/surfaces/catalogue/document.ts";
 
 describe("the catalogue as text", () => {
   it("is the rows, with what the scopes allow", () => {

@@ -5,7 +5,7 @@ import { Nullable } from "#shared/tools/fields.ts";
 import { ERROR_ANSWER, META } from "#control-plane/http/operation.ts";
 import { componentName } from "#control-plane/tool-requests/component-name.ts";
 import { measurementSchema } from "#control-plane/measurements/body-schema.ts";
-import { exampleOf } from "#control-plane/surfaces/examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
 
 /** A reference to a tool's result, which every version and method answers with. */
 export function resultRef(contract: Contract): string {

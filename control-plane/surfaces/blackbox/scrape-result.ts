@@ -2,9 +2,9 @@ import type { Outcome } from "#shared/outcome.ts";
 import type { CheckAnswer, CheckError, Location } from "#control-plane/checks/answer.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
-import { queryFieldOf } from "#control-plane/surfaces/blackbox/scrape.ts";
+import { queryFieldOf } from "#control-plane/surfaces/blackbox/read-scrape.ts";
 import { targetFailure, type Cause } from "#control-plane/surfaces/blackbox/module.ts";
-import type { Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
 /** What a scrape found out: a result, or that the target failed and how. */
 export type Probed =

@@ -15,9 +15,9 @@ import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
 import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/limits/anonymous.ts";
 import type { Verdict } from "#control-plane/access/verdict.ts";
 import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
-import { CACHE_SECONDS, createAnswers, type KeptAnswer } from "#control-plane/surfaces/open/answers.ts";
-import { createCalls } from "#control-plane/surfaces/open/calls.ts";
-import { describeCatalogue } from "#control-plane/surfaces/open/catalogue.ts";
+import { CACHE_SECONDS, createAnswers, type KeptAnswer } from "#control-plane/surfaces/open-tier/kept-answers.ts";
+import { createCalls } from "#control-plane/surfaces/open-tier/known-calls.ts";
+import { describeCatalogue } from "#control-plane/surfaces/open-tier/tool-list.ts";
 import {
   describeAnswer,
   FORMATS,
@@ -25,9 +25,9 @@ import {
   renderAs,
   TYPES,
   type Format,
-} from "#control-plane/surfaces/open/format.ts";
-import { readOpenRequest } from "#control-plane/surfaces/open/request.ts";
-import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open/tools.ts";
+} from "#control-plane/surfaces/open-tier/formats.ts";
+import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.ts";
+import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 
 /** What the open tier stands on. */

@@ -3,10 +3,10 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
-import { TOOL_METHODS } from "#control-plane/surfaces/catalogue.ts";
-import { toolOperation } from "#control-plane/surfaces/tool-operation.ts";
+import { TOOL_METHODS } from "#control-plane/surfaces/catalogue/document.ts";
+import { toolOperation } from "#control-plane/surfaces/rest/operation.ts";
 import { callNames } from "#control-plane/tool-requests/call-params.ts";
-import { toolHandler } from "#control-plane/surfaces/tool-routes.ts";
+import { toolHandler } from "#control-plane/surfaces/rest/call-handler.ts";
 
 /** The tools that exist in v3, v2 and v1 (service.md, v3 endpoints; decisions 4). */
 const FROZEN_TOOLS = new Set(["check", "dns", "ssl", "ip", "ping", "health"]);

@@ -4,7 +4,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { ErrorCode } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operation.ts";
 import type { Version } from "#control-plane/http/versions.ts";
-import { callData, resultRef } from "#control-plane/surfaces/components.ts";
+import { callData, resultRef } from "#control-plane/surfaces/api-document/components.ts";
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 /** Errors of a tool's call beyond those of every keyed route. */

@@ -5,7 +5,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
 import { completeUrl } from "#shared/target-url.ts";
 import type { Reached } from "#control-plane/checks/target.ts";
-import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/families.ts";
+import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
 type Dns = ResultOf<typeof dns>;
