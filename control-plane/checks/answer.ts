@@ -71,7 +71,7 @@ const TARGET_NOT_ALLOWED: CheckError = {
 
 const UNAVAILABLE: Readonly<Record<string, string>> = {
   no_probe: "No probe is online for this location.",
-  probe_elsewhere: "This replica has no stream of a probe of this location, another one has: repeat the call.",
+  probe_elsewhere: "The probe of this location is connected to another replica of the service. Repeat the call.",
   declined: "No probe of this location could run the check.",
   probe_lost: "The probe was lost while it ran the check, and no other one is online for this location.",
   busy: "Every probe of this location is busy.",

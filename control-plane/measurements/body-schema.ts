@@ -16,7 +16,7 @@ export function measurementSchema(contract: Contract) {
     $id: componentName(contract, SUFFIX),
     ...Type.Object(
       {
-        tool: Type.Enum([contract.name], { description: "Name of the tool, as GET /api/v4/tools lists it" }),
+        tool: Type.Enum([contract.name], { description: "Name of the tool, as the catalogue lists it" }),
         params: isRequired ? params : Type.Optional(params),
         ...Object.fromEntries(ofEveryCall.map(([name, schema]) => [name, Type.Optional(schema)])),
       },

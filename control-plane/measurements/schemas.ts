@@ -12,7 +12,7 @@ const IdField = Type.String({
 
 /** The body of POST /api/v4/measurements. */
 export const CREATE = Type.Object({
-  tool: Type.String({ minLength: 1, maxLength: 50, description: "Name of the tool, as GET /api/v4/tools lists it" }),
+  tool: Type.String({ minLength: 1, maxLength: 50, description: "Name of the tool, as the catalogue lists it" }),
   params: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       type: "object",

@@ -159,10 +159,14 @@ export const ping = defineTool({
 
 function refine({ action, ports, protocol, port }: Params<typeof PARAMS>): FieldProblem | null {
   if (action === "ports" && ports === undefined) {
-    return { field: "ports", reason: "required", message: "is required with action=ports: comma-separated TCP ports" };
+    return {
+      field: "ports",
+      reason: "required",
+      message: "is required where action is ports: comma-separated TCP ports",
+    };
   }
   if (action === "ping" && protocol === "udp") {
-    return { field: "protocol", reason: "enum", message: "must be icmp or tcp with action=ping" };
+    return { field: "protocol", reason: "enum", message: "must be icmp or tcp where action is ping" };
   }
   if (action === "ports") return null;
   if (action === "traceroute") return traceProblem(protocol, port);

@@ -13,7 +13,24 @@ import { exampleOf } from "#control-plane/surfaces/api-document/recorded-example
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 /** Values that provoke every reason of a field that is refused for its value. */
-const TEXTS = ["", " ", "x", "-1", "1e9", "99999999999", "0", "5", "a b", "a,b", ",", "1,2,x", "70000", "é\n"];
+const TEXTS = [
+  "",
+  " ",
+  "x",
+  "-1",
+  "1e9",
+  "99999999999",
+  "0",
+  "5",
+  "a b",
+  "a,b",
+  ",",
+  "1,2,x",
+  "70000",
+  "é\n",
+  "ports",
+  "udp",
+];
 const TARGETS = ["http://x y", "ftp://a.example/", "http://u:p@a.example/", "user@a.example", "x".repeat(9_000)];
 const LISTS = [[], ["a"], [1], ["a", "b"], Array.from({ length: 2_000 }, () => "a")];
 const MANY = Array.from({ length: 30 }, (_, index) => index + 1).join();
@@ -22,6 +39,9 @@ const BAD = [undefined, null, true, 0, -1, 1.5, 5, 1e9, {}, { a: 1 }, MANY, ...T
 /** Words of JSON Schema and of our own code, which mean nothing to somebody who calls the API. */
 const JARGON =
   /\b(?:enum|anyOf|oneOf|allOf|const|constant|pattern|schema|instancePath|additionalProperties|multipleOf|min(?:imum|Length|Items)|max(?:imum|Length|Items)|undefined|null\b(?<!or null)|NaN|Infinity)\b|\[object|"\^|x-kind/;
+
+/** Paths and query syntax of the API: an MCP client gets the same messages and can call neither. */
+const API_SYNTAX = /\/api\/|\b(?:GET|POST) \/|[a-z_]=[a-z0-9]/;
 
 /** The raw value of every field replaced by each bad one, the others good. */
 function problemsOf(params: TObject, good: Readonly<Record<string, unknown>>, contract?: Contract): FieldProblem[] {
@@ -54,7 +74,8 @@ function faultsOf(problem: FieldProblem): readonly string[] {
   const isDoubled = rest.toLowerCase().startsWith(problem.field.toLowerCase()) || /: (?:the )?(\S+): \1\b/.test(text);
   const isRepeating = /\b(an? \w+) or \1\b/.test(rest);
   const isJargon = JARGON.test(rest.replaceAll(/"[^"]*"/g, ""));
-  return isDoubled || isRepeating || isJargon ? [text.slice(0, 300)] : [];
+  const isForRest = API_SYNTAX.test(rest.replaceAll(/"[^"]*"/g, ""));
+  return isDoubled || isRepeating || isJargon || isForRest ? [text.slice(0, 300)] : [];
 }
 
 describe("the message of a refused field names it once and speaks no schema", () => {
