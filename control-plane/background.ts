@@ -14,13 +14,14 @@ import { createMeasurementMetrics } from "#control-plane/measurements/metrics.ts
 import { createMeasurements, type Measurements } from "#control-plane/measurements/measurements.ts";
 import { countUnfinished } from "#control-plane/measurements/upkeep/store.ts";
 import { createWatch } from "#control-plane/measurements/watch.ts";
+import { openTogether, type Teardown } from "#control-plane/teardown.ts";
 
 /** What runs in the background of one replica. */
 export interface Background {
   readonly jobs: Jobs;
   readonly measurements: Measurements;
   readonly batches: Batches;
-  /** Lets what runs finish for so long, then puts it back for the other replicas. */
+  /** Lets running jobs finish for this long, then puts them back for the other replicas. A second call does nothing. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -37,17 +38,34 @@ export interface BackgroundDeps {
 }
 
 /** Opens the queues, the batches and the measurements; adds the exports of the two to those of the accounts. */
-export async function openBackground(
-  { config, sql, notifications, accounts, log, clock, random, registry }: BackgroundDeps,
+export function openBackground(
+  deps: BackgroundDeps,
   checks: CheckContext,
   contracts: readonly Contract[],
 ): Promise<Background> {
+  return openTogether(deps.log, (teardown) => openQueues(deps, checks, contracts, teardown));
+}
+
+async function openQueues(
+  { config, sql, notifications, accounts, log, clock, random, registry }: BackgroundDeps,
+  checks: CheckContext,
+  contracts: readonly Contract[],
+  teardown: Teardown,
+): Promise<Background> {
   const jobs = createJobs({ databaseUrl: config.databaseUrl, sql, notifications, log });
+  let graceMs = 0;
+  let stopping: Promise<void> | null = null;
+  const stopJobs = () => (stopping ??= jobs.stop(graceMs));
+  const watch = createWatch(sql, notifications);
+  teardown.push(() => watch.close());
+  teardown.push(stopJobs);
   await jobs.start();
   registerQueueMetrics(registry, { count: () => jobs.count(), now: () => clock.now() });
-  const watch = createWatch(sql, notifications);
   const byName = new Map(contracts.map((contract) => [contract.name, contract]));
   const batches = createBatches({ sql, jobs, checks, contracts: byName, notifications, random, log });
+  teardown.push(() => batches.close());
+  // Batches close when none of their jobs runs any more.
+  teardown.push(stopJobs);
   accounts.addExporter("batches", (tx, accountId) => batches.export(tx, accountId));
   const measurements = createMeasurements({
     sql,
@@ -60,16 +78,15 @@ export async function openBackground(
     metrics: createMeasurementMetrics(registry, { unfinished: () => countUnfinished(sql) }),
     retentionMs: config.retention.measurements,
   });
+  teardown.push(() => measurements.close());
   accounts.addExporter("measurements", (tx, accountId) => measurements.export(tx, accountId));
   return {
     jobs,
     measurements,
     batches,
-    async stop(graceMs) {
-      measurements.close();
-      await jobs.stop(graceMs);
-      batches.close();
-      watch.close();
+    stop(jobsGraceMs) {
+      graceMs = jobsGraceMs;
+      return teardown.run();
     },
   };
 }

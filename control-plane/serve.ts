@@ -37,6 +37,7 @@ import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes
 import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
 import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
+import { openTogether, type Teardown } from "#control-plane/teardown.ts";
 
 /** A replica that listens. */
 export interface Service {
@@ -60,50 +61,70 @@ export interface ServeOptions {
   readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
 }
 
-/** Builds the hub and every surface over an open app and listens; rejects where an address cannot be bound. */
-export async function serve(app: App, { version, optOut, connections }: ServeOptions): Promise<Service> {
+/** Builds the hub and every surface over an open app and listens; rejects where a part cannot be opened, and closes the rest. */
+export function serve(app: App, options: ServeOptions): Promise<Service> {
+  return openTogether(app.log, (teardown) => openService(app, options, teardown));
+}
+
+async function openService(
+  app: App,
+  { version, optOut, connections }: ServeOptions,
+  teardown: Teardown,
+): Promise<Service> {
   const { config, clock, random, log } = app;
   const { registry } = app.metrics;
   const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...connections };
   const presence = openPresence({ ...app, registry });
+  teardown.push(() => presence.stop());
   const hub = createHub({ clock, random, log, registry, presence });
+  teardown.push(() => hub.stop());
   const probes = await openProbes({ ...app, registry });
-  probes.security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
-  const tls =
-    config.tls === null
-      ? undefined
-      : { cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) };
-  const server = createServer(app, tls);
-  await collectRoutes(server, { baseUrl: config.baseUrl, version });
-  addComponents(server, CONTRACTS);
-  const agents = () => Array.from(hub.roster.sessions()).length;
-  const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
-  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
+  teardown.push(() => probes.close());
+  const { security } = probes;
+  security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
   const jobInputs = openJobInputs(app);
-  const opened = openChecks({
+  teardown.push(() => jobInputs.close());
+  const openedChecks = openChecks({
     ...app,
     registry,
     hub,
     inputs: jobInputs.inputs,
     ...(optOut === undefined ? {} : { optOut }),
   });
-  const { checks } = opened;
-  const background = await openBackground({ ...app, registry }, checks, CONTRACTS);
-  const { measurements, jobs } = background;
-  registerTools(server, checks, gate, CONTRACTS, measurements);
+  teardown.push(() => openedChecks.close());
+  const { checks } = openedChecks;
+  const open = openAnonymousLimits(app);
+  teardown.push(() => open.close());
   const answers = createAnswers(app);
+  teardown.push(() => answers.close());
+  const background = await openBackground({ ...app, registry }, checks, CONTRACTS);
+  teardown.push(() => background.stop(0));
+  const { measurements, batches, jobs } = background;
+
+  const tls =
+    config.tls === null
+      ? undefined
+      : { cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) };
+  const server = createServer(app, tls);
+  teardown.push(() => server.close());
+  await collectRoutes(server, { baseUrl: config.baseUrl, version });
+  addComponents(server, CONTRACTS);
+  const agents = () => Array.from(hub.roster.sessions()).length;
+  const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
+  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
+  registerTools(server, checks, gate, CONTRACTS, measurements);
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
   registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
-  registerBatches(server, { gate, writes, batches: background.batches });
+  registerBatches(server, { gate, writes, batches });
   registerSharedPage(server, { clock, measurements });
   registerAdminQueue(server, admin, jobs);
-  const open = openAnonymousLimits(app);
   registerOpenTier(server, CONTRACTS, { checks, ...open, registry, baseUrl: config.baseUrl });
   const mcp = createProtocol(
-    [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(background.batches)],
+    [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(batches)],
     version,
     (error) => log.debug({ err: error }, "mcp: a message was refused"),
   );
+  teardown.push(() => mcp.close());
   registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
   registerBlackbox(server, checks, gate);
   registerCatalogue(server, gate, CONTRACTS);
@@ -116,33 +137,22 @@ export async function serve(app: App, { version, optOut, connections }: ServeOpt
 
   await presence.start(hub.replicaId);
   boundConnections(server.server, plan.http, { clock, registry });
-  const { security } = probes;
   const grpc = await listenGrpc({ hub, address: config.grpc, limits: plan, security, clock, log, registry });
-  try {
-    await server.listen({ host: config.http.host, port: config.http.port });
-  } catch (error) {
-    await background.stop(0);
-    answers.close();
-    hub.stop();
-    probes.close();
-    await grpc.stop();
-    await Promise.all([presence.stop(), opened.close(), open.close()]);
-    jobInputs.close();
-    throw error;
-  }
+  teardown.push(() => grpc.stop());
+  // The listener waits for the agents' streams to end; the hub ends them.
+  teardown.push(() => hub.stop());
+  await server.listen({ host: config.http.host, port: config.http.port });
+  // Requests and jobs under way need the agents: both finish before anything else closes.
+  teardown.push(async () => {
+    const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
+    const closing = Promise.all([background.stop(JOBS_GRACE_MS), server.close(), mcp.close()]);
+    await closing.finally(() => clearTimeout(force));
+  });
   return {
     ports: { http: portOf(server.server.address()) ?? config.http.port, grpc: grpc.port },
-    async stop() {
+    stop() {
       app.drain();
-      const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
-      await Promise.all([background.stop(JOBS_GRACE_MS), server.close(), mcp.close()]);
-      answers.close();
-      clearTimeout(force);
-      hub.stop();
-      probes.close();
-      await grpc.stop();
-      await Promise.all([presence.stop(), opened.close(), open.close()]);
-      jobInputs.close();
+      return teardown.run();
     },
   };
 }

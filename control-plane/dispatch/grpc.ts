@@ -121,6 +121,10 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     clock,
     serve: { agent: agents.serve, stranger: strangers.serve },
     onEnd: countConnectionEnds(registry, closings),
+  }).catch((error: unknown) => {
+    rejections.close();
+    closings.close();
+    throw error;
   });
   registerConnectionGauge(registry, connections);
   return {
