@@ -3,7 +3,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
 import type { Session } from "#control-plane/dispatch/session.ts";
-import { deadBefore } from "#control-plane/probes/presence/presence.ts";
+import { deadBefore } from "#control-plane/probes/presence/dead-replicas.ts";
 import { listProbes, type ProbeRecord } from "#control-plane/probes/presence/store.ts";
 import { readStoredHello } from "#control-plane/probes/presence/stored-hello.ts";
 import { statusOf, type ProbeStatus } from "#control-plane/probes/status.ts";
