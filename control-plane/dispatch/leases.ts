@@ -53,14 +53,26 @@ export function moveWaiting(hub: HubState, session: Session): void {
   }
 }
 
-/** Streams are looked over for silence this often, milliseconds: it is noticed within 5 s. */
-export const SWEEP_MS = 500;
+/** Milliseconds between two sweeps for silent streams. */
+const SWEEP_MS = 500;
+
+/** Closes streams that are silent for too long; a silence is noticed within 5 s. */
+export function startSilenceSweep(hub: HubState): { stop(): void } {
+  let sweptAt = hub.clock.monotonic();
+  const timer = setInterval(() => {
+    const now = hub.clock.monotonic();
+    closeSilent(hub, Math.max(0, now - sweptAt - SWEEP_MS));
+    sweptAt = now;
+  }, SWEEP_MS);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}
 
 /**
- * Gives up on streams without a word for too long. `heldUpMs` is by how much the sweep comes late: so long this process
- * listened to nobody, and what was said meanwhile is unread yet, so it is nobody's silence.
+ * Closes streams without a message for SILENT_MS. `heldUpMs` is how late the sweep is: for that long this process read
+ * nothing, and messages may be waiting in its sockets, so that time does not count as silence.
  */
-export function sweepSilent(hub: HubState, heldUpMs: number): void {
+function closeSilent(hub: HubState, heldUpMs: number): void {
   const now = hub.clock.monotonic();
   for (const session of hub.roster.sessions()) {
     session.heardAt = Math.min(now, session.heardAt + heldUpMs);

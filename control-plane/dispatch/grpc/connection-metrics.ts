@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { AgentConnections, ConnectionEnd } from "#control-plane/dispatch/grpc/connections.ts";
+import type { ConnectionEnd } from "#control-plane/dispatch/grpc/connection-table.ts";
+import type { AgentConnections } from "#control-plane/dispatch/grpc/connections.ts";
 import type { SparingLog } from "#control-plane/dispatch/sparing-log.ts";
 
 /** Ends without a log line of their own: the refused call is logged, or the counter is enough. */

@@ -1,0 +1,35 @@
+import { DEADLINE_GRACE_MS } from "#shared/wire.ts";
+import { assign } from "#control-plane/dispatch/assign.ts";
+import { cancel, expire, finish } from "#control-plane/dispatch/ending.ts";
+import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
+import type { RunningJob } from "#control-plane/dispatch/session.ts";
+import type { HubState } from "#control-plane/dispatch/state.ts";
+
+/** Starts a job; `settle` gets its one answer by the deadline + DEADLINE_GRACE_MS. */
+export function startJob(hub: HubState, request: JobRequest, settle: (answer: JobAnswer) => void): void {
+  const startedAt = hub.clock.monotonic();
+  hub.jobsStarted += 1;
+  const job: RunningJob = {
+    id: `${hub.replicaId}-${hub.jobsStarted}`,
+    request,
+    accountId: request.accountId,
+    startedAt,
+    deadlineAt: startedAt + request.deadlineMs,
+    excluded: new Set(),
+    busy: new Set(),
+    givenTo: new Set(),
+    accepted: 0,
+    progress: { events: 0, characters: 0 },
+    attempt: 1,
+    losses: [],
+    session: null,
+    timer: null,
+    settle,
+    onAbort: () => cancel(hub, job),
+  };
+  hub.jobs.set(job.id, job);
+  if (request.signal?.aborted === true) return finish(hub, job, { kind: "cancelled" });
+  request.signal?.addEventListener("abort", job.onAbort, { once: true });
+  job.timer = setTimeout(() => expire(hub, job), request.deadlineMs + DEADLINE_GRACE_MS);
+  assign(hub, job);
+}
