@@ -17,6 +17,8 @@ export interface SourceFile {
   readonly imports: readonly string[];
   /** Those of them that are loaded at run time: not by `import type` and `export type`, nor by `{ type A }` alone. */
   readonly loads: readonly string[];
+  /** The names that it loads of each of those, as exported there; `*` where it takes the whole module. */
+  readonly loadedNames: ReadonlyMap<string, readonly string[]>;
 }
 
 const OURS = ["control-plane", "probe-agent", "shared", "deploy", "test"];
@@ -31,7 +33,11 @@ export function readSourceFiles(rooms: readonly string[] = OURS): readonly Sourc
 }
 
 function readSourceFile(path: string): SourceFile {
-  const text = readFileSync(join(ROOT, path), "utf8");
+  return parseSourceFile(path, readFileSync(join(ROOT, path), "utf8"));
+}
+
+/** Reads the text of a source file at this path, relative to the root. Pure. */
+export function parseSourceFile(path: string, text: string): SourceFile {
   const withoutComments = text.replaceAll(/^\s*\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$|\s\/\/ .*$/gm, "");
   const clauses = Array.from(
     withoutComments.matchAll(
@@ -40,9 +46,13 @@ function readSourceFile(path: string): SourceFile {
     ([, names = "", from, dynamic, bare]) => ({ names, module: resolve(path, from ?? dynamic ?? bare ?? "") }),
   );
   const imports = clauses.map(({ module }) => module);
-  const loads = clauses.filter(({ names }) => !isTypeOnly(names)).map(({ module }) => module);
+  const loaded = clauses.filter(({ names }) => !isTypeOnly(names));
+  const loads = loaded.map(({ module }) => module);
+  const loadedNames = new Map<string, readonly string[]>();
+  for (const { names, module } of loaded)
+    loadedNames.set(module, [...(loadedNames.get(module) ?? []), ...namesOf(names)]);
   const code = withoutComments.replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""');
-  return { path, text, code, lines: text.split("\n").length - 1, imports, loads };
+  return { path, text, code, lines: text.split("\n").length - 1, imports, loads, loadedNames };
 }
 
 /** Whether what stands between `import` and `from` names types alone. */
@@ -50,6 +60,14 @@ function isTypeOnly(names: string): boolean {
   if (/^type\s/.test(names)) return true;
   const list = /^\{([^}]*)\}\s*$/.exec(names)?.[1]?.split(",") ?? [];
   return list.length > 0 && list.every((name) => /^\s*(?:type\s|$)/.test(name));
+}
+
+/** The exported names that a clause loads: `*` for the whole module. */
+function namesOf(clause: string): readonly string[] {
+  const list = /^\{([^}]*)\}\s*$/.exec(clause)?.[1];
+  if (list === undefined) return ["*"];
+  const names = list.split(",").map((name) => name.trim());
+  return names.filter((name) => name !== "" && !name.startsWith("type ")).map((name) => name.split(" ")[0] ?? name);
 }
 
 function resolve(from: string, specifier: string): string {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tokenFor, type AgentDoor } from "#test/support/agent-door.ts";
+import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 
 const ENTRY = fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url));
 
@@ -46,6 +47,7 @@ export function spawnAgent(settings: Readonly<Record<string, string>>): AgentPro
   const child = spawn(process.execPath, [ENTRY], {
     env: {
       PATH: process.env["PATH"],
+      ...COMPILED_CODE,
       VANTAGE_STATE_DIR: stateDir,
       VANTAGE_AGENT_METRICS_ADDR: "off",
       VANTAGE_ALLOW_TARGETS: "127.0.0.0/8,::1/128",

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control-plane.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
@@ -37,6 +38,7 @@ export async function startControlPlaneProcess(
   const child = spawn(process.execPath, [...flags, ENTRY], {
     env: {
       PATH: process.env["PATH"],
+      ...COMPILED_CODE,
       DATABASE_URL: databaseUrl,
       VANTAGE_HTTP_ADDR: `127.0.0.1:${http}`,
       VANTAGE_GRPC_ADDR: `127.0.0.1:${grpc}`,
