@@ -1,8 +1,16 @@
 /** How far a request to a target got before it failed (decisions 3, code request_failed). */
 export type Stage = "dns" | "connect" | "tls" | "request" | "response";
 
-/** Whose fault a failure is: the target's, the resolver's on the way to it, or the probe's own network. */
-export type Source = "target" | "resolver" | "probe";
+/**
+ * Whose fault a failure is.
+ * - target: what the caller named.
+ * - resolver: the DNS resolver that was asked for the target's records.
+ * - service: an outside source of data that the tool depends on, e.g. a registry, Team Cymru, the Internet Archive.
+ * - probe: the probe itself or its network.
+ */
+export const SOURCES = ["target", "resolver", "service", "probe"] as const;
+/** One of SOURCES. */
+export type Source = (typeof SOURCES)[number];
 
 /** The answer was obtained. */
 export interface Ok<T> {
@@ -10,7 +18,7 @@ export interface Ok<T> {
   readonly data: T;
 }
 
-/** The target, a resolver or the probe failed; `reason` is a stable snake_case word, `message` is for people. */
+/** The target, or something on the way to an answer about it, failed; `reason` is a stable snake_case word, `message` is for people. */
 export interface Failed {
   readonly status: "failed";
   readonly stage: Stage;

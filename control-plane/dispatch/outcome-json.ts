@@ -1,9 +1,9 @@
-import { failed, type Outcome } from "#shared/outcome.ts";
+import { failed, SOURCES, type Outcome } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { parseShallowJson } from "#control-plane/dispatch/shallow-json.ts";
 
 const STAGES = new Set(["dns", "connect", "tls", "request", "response"]);
-const SOURCES = new Set(["target", "resolver", "probe"]);
+const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCES);
 const WORD = /^[a-z0-9_]{1,64}$/;
 
 /** An agent's outcome as text, read as data from a stranger: too large or misshapen is the probe's failure. */
@@ -27,7 +27,7 @@ function isOutcome(value: unknown): value is Outcome<unknown> {
     case "failed":
       return (
         STAGES.has(String(outcome["stage"])) &&
-        SOURCES.has(String(outcome["source"])) &&
+        SOURCE_WORDS.has(String(outcome["source"])) &&
         WORD.test(String(outcome["reason"])) &&
         isText(outcome["message"])
       );

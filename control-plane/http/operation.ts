@@ -1,4 +1,5 @@
 import { Type, type TObject, type TSchema } from "typebox";
+import { SOURCES } from "#shared/outcome.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { documentedBody } from "#control-plane/http/operation-body.ts";
 import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
@@ -74,7 +75,7 @@ export const ERROR_ANSWER = Type.Object(
       stage: Type.Optional(
         Type.String({ description: "How far the request got: dns, connect, tls, request, response" }),
       ),
-      source: Type.Optional(Type.String({ description: "Whose failure: target, resolver, probe" })),
+      source: Type.Optional(Type.String({ description: `Whose failure: ${SOURCES.join(", ")}` })),
       retry_after_seconds: Type.Optional(Type.Integer({ description: "Worth another try after so many seconds" })),
     }),
     meta: Type.Ref("Meta#"),

@@ -1,10 +1,18 @@
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
+import { serviceSource, type ServiceSource } from "#probe-agent/sources/service-source.ts";
 
 /** A JSON document, or in a few words why there is none. */
 export type JsonAnswer =
   | { readonly ok: true; readonly value: unknown; readonly finalUrl: string }
-  | { readonly ok: false; readonly reason: string; readonly status: number | null; readonly body: string | null };
+  | {
+      readonly ok: false;
+      /** Who failed: the service, the resolver that was asked for its address, or the probe; never the check's target. */
+      readonly source: ServiceSource;
+      readonly reason: string;
+      readonly status: number | null;
+      readonly body: string | null;
+    };
 
 /** A document as it came, or in a few words why there is none. */
 export type TextAnswer =
@@ -34,7 +42,7 @@ export async function fetchJson(net: Net, request: JsonRequest & { readonly trus
   try {
     return { ok: true, value: JSON.parse(answer.text) as unknown, finalUrl: answer.finalUrl };
   } catch {
-    return no("not JSON", OK);
+    return no("not JSON", { status: OK });
   }
 }
 
@@ -49,18 +57,20 @@ export async function fetchText(net: Net, request: JsonRequest): Promise<TextAns
     trusted: request.trusted,
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
   });
-  if (fetched.status === "failed") return no(fetched.reason);
+  if (fetched.status === "failed") return no(fetched.reason, { source: serviceSource(fetched) });
   if (fetched.status !== "ok") return no("target not allowed");
   return readText(fetched.data);
 }
 
 function readText({ final, finalUrl, body }: PageSnapshot): TextAnswer {
   const text = new TextDecoder().decode(body.bytes);
-  if (final.code !== OK) return { ok: false, reason: `status ${final.code}`, status: final.code, body: text };
-  if (body.truncated || body.error !== null) return no("incomplete answer", final.code);
+  if (final.code !== OK) return no(`status ${final.code}`, { status: final.code, body: text });
+  if (body.truncated || body.error !== null) return no("incomplete answer", { status: final.code });
   return { ok: true, text, finalUrl };
 }
 
-function no(reason: string, status: number | null = null): Extract<JsonAnswer, { ok: false }> {
-  return { ok: false, reason, status, body: null };
+type NoAnswer = Extract<JsonAnswer, { ok: false }>;
+
+function no(reason: string, known: Partial<NoAnswer> = {}): NoAnswer {
+  return { ok: false, source: "service", status: null, body: null, ...known, reason };
 }

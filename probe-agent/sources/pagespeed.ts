@@ -2,12 +2,13 @@ import { readInsights, readPageError, type Insights } from "#probe-agent/analysi
 import type { Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson } from "#probe-agent/sources/json.ts";
+import type { ServiceSource } from "#probe-agent/sources/service-source.ts";
 
 /** What PageSpeed Insights said: of the page, that it cannot load the page, or in a few words why nothing. */
 export type InsightsOutcome =
   | { readonly kind: "insights"; readonly insights: Insights }
   | { readonly kind: "page_failed"; readonly code: string; readonly message: string }
-  | { readonly kind: "unavailable"; readonly reason: string };
+  | { readonly kind: "unavailable"; readonly source: ServiceSource; readonly reason: string };
 
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
 /** Results have 200 KB to 5 MB, pictures of the page included. */
@@ -29,12 +30,12 @@ export async function askInsights(
   const answer = await fetchJson(net, { url: url.href, trusted: true, maxBytes: MAX_BYTES, timeoutMs });
   if (answer.ok) {
     const read = readInsights(answer.value);
-    return read.kind === "unreadable" ? unavailable("an answer of another form") : read;
+    return read.kind === "unreadable" ? unavailable("an answer of another form", "service") : read;
   }
-  const { reason, status, body } = answer;
+  const { source, reason, status, body } = answer;
   const failure = status === null || status === 429 ? null : readPageError(body ?? "");
   if (failure !== null) return { kind: "page_failed", ...failure };
-  return unavailable(status === 429 ? quota(psiKey) : reason);
+  return unavailable(status === 429 ? quota(psiKey) : reason, source);
 }
 
 function quota(key: string | null): string {
@@ -43,6 +44,6 @@ function quota(key: string | null): string {
     : "the key's quota is used up (status 429)";
 }
 
-function unavailable(reason: string): InsightsOutcome {
-  return { kind: "unavailable", reason };
+function unavailable(reason: string, source: ServiceSource): InsightsOutcome {
+  return { kind: "unavailable", source, reason };
 }

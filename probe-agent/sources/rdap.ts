@@ -12,6 +12,7 @@ import type { RdapFindings, RdapSubject } from "#probe-agent/analysis/registry/r
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";
+import { serviceSource, type ServiceSource } from "#probe-agent/sources/service-source.ts";
 
 /** A registration with the URL it was read at, or why there is none: one sentence for the result's limitations. */
 export type RdapAnswer =
@@ -37,6 +38,7 @@ export type RdapReply<Kind extends keyof RdapFindings = keyof RdapFindings> =
       readonly status: "failed";
       readonly about: "bootstrap" | "registry";
       readonly limited?: boolean;
+      readonly source: ServiceSource;
       readonly reason: string;
     };
 
@@ -45,7 +47,9 @@ const BOOTSTRAP_AGE_MS = 24 * 3_600_000;
 const MAX_BOOTSTRAPS = 8;
 const RDAP_TYPES = "application/rdap+json, application/json";
 
-type ReadServices<T> = (net: Net, url: string) => Promise<T | null>;
+/** A list of registries, or who failed to give it. */
+type Services<T> = { readonly ok: true; readonly services: T } | { readonly ok: false; readonly source: ServiceSource };
+type ReadServices<T> = (net: Net, url: string) => Promise<Services<T>>;
 
 const addressServices = cached(readBootstrap);
 const domainServices = cached(readDomainBootstrap);
@@ -74,7 +78,10 @@ export async function askRegistry<Kind extends keyof RdapFindings>(
 ): Promise<RdapReply<Kind>> {
   const base = net.services.rdapBootstrapUrl.replace(/\/$/, "");
   const found = await findService(net, base, subject);
-  if (found === null) return { status: "failed", about: "bootstrap", reason: "the list of registries cannot be read" };
+  if (!found.ok) {
+    const { source } = found;
+    return { status: "failed", about: "bootstrap", source, reason: "the list of registries cannot be read" };
+  }
   if (found.service === null) return { status: "nobody" };
   return await fetchRegistration(net, subject, `${found.service}${found.path}`, timeoutMs);
 }
@@ -90,8 +97,11 @@ export async function fetchRegistration<Kind extends keyof RdapFindings>(
   const answer = await fetchText(net, { url, trusted: false, accept: RDAP_TYPES, ...limit });
   if (answer.ok) {
     const read = await analyse(net, "rdap", { text: answer.text, subject });
-    if (read.status !== "ok") return { status: "failed", about: "registry", reason: wordOf(read) };
-    if (!read.data.isJson) return { status: "failed", about: "registry", reason: "not JSON" };
+    if (read.status !== "ok") {
+      const source = read.status === "failed" ? serviceSource(read) : "service";
+      return { status: "failed", about: "registry", source, reason: wordOf(read) };
+    }
+    if (!read.data.isJson) return { status: "failed", about: "registry", source: "service", reason: "not JSON" };
     // The reader of a subject's kind gives findings of that kind.
     const finding = read.data.finding as RdapFindings[Kind];
     return { status: "found", finding, raw: read.data.raw, url: answer.finalUrl };
@@ -100,31 +110,37 @@ export async function fetchRegistration<Kind extends keyof RdapFindings>(
   // RFC 7480 section 5.5.
   const limited = answer.status === 429;
   const reason = limited ? "it limits how often it may be asked, status 429" : answer.reason;
-  return { status: "failed", about: "registry", limited, reason };
+  return { status: "failed", about: "registry", limited, source: answer.source, reason };
 }
 
 function wordOf(outcome: Exclude<Outcome<unknown>, { status: "ok" }>): string {
   return outcome.status === "failed" ? outcome.message : "not allowed";
 }
 
-/** Null where the list cannot be had; `service` null where it names nobody. */
+/** The registry responsible for a subject, as the list says; `service` null where it names nobody. */
 async function findService(
   net: Net,
   base: string,
   subject: RdapSubject,
-): Promise<{ readonly service: string | null; readonly path: string } | null> {
+): Promise<
+  | { readonly ok: true; readonly service: string | null; readonly path: string }
+  | Extract<Services<unknown>, { readonly ok: false }>
+> {
   switch (subject.kind) {
     case "domain": {
-      const services = await domainServices(net, `${base}/dns.json`);
-      return services && { service: domainServiceFor(services, subject.name), path: `domain/${subject.name}` };
+      const list = await domainServices(net, `${base}/dns.json`);
+      if (!list.ok) return list;
+      return { ok: true, service: domainServiceFor(list.services, subject.name), path: `domain/${subject.name}` };
     }
     case "ip": {
-      const services = await addressServices(net, `${base}/${subject.ip.includes(":") ? "ipv6" : "ipv4"}.json`);
-      return services && { service: serviceFor(services, subject.ip), path: `ip/${subject.ip}` };
+      const list = await addressServices(net, `${base}/${subject.ip.includes(":") ? "ipv6" : "ipv4"}.json`);
+      if (!list.ok) return list;
+      return { ok: true, service: serviceFor(list.services, subject.ip), path: `ip/${subject.ip}` };
     }
     default: {
-      const services = await autnumServices(net, `${base}/asn.json`);
-      return services && { service: autnumServiceFor(services, subject.asn), path: `autnum/${subject.asn}` };
+      const list = await autnumServices(net, `${base}/asn.json`);
+      if (!list.ok) return list;
+      return { ok: true, service: autnumServiceFor(list.services, subject.asn), path: `autnum/${subject.asn}` };
     }
   }
 }
@@ -137,15 +153,18 @@ function cached<T extends { readonly length: number } | { readonly size: number 
   return async (net, url) => {
     const known = lists.get(url);
     const now = net.now().getTime();
-    if (known !== undefined && now - known.readAt < BOOTSTRAP_AGE_MS) return known.services;
+    if (known !== undefined && now - known.readAt < BOOTSTRAP_AGE_MS) return { ok: true, services: known.services };
     const answer = await fetchJson(net, { url, trusted: true, accept: RDAP_TYPES });
     const services = answer.ok ? read(answer.value) : null;
-    if (services === null || sizeOf(services) === 0) return known?.services ?? null;
+    if (services === null || sizeOf(services) === 0) {
+      if (known !== undefined) return { ok: true, services: known.services };
+      return { ok: false, source: answer.ok ? "service" : answer.source };
+    }
     lists.delete(url);
     lists.set(url, { services, readAt: now });
     const oldest = lists.size > MAX_BOOTSTRAPS ? lists.keys().next().value : undefined;
     if (oldest !== undefined) lists.delete(oldest);
-    return services;
+    return { ok: true, services };
   };
 }
 

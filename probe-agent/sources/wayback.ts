@@ -1,9 +1,12 @@
 import { readAvailability, readCaptures, type Capture } from "#probe-agent/analysis/web/wayback.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson, type JsonAnswer } from "#probe-agent/sources/json.ts";
+import type { ServiceSource } from "#probe-agent/sources/service-source.ts";
 
 /** What one of the archive's services said, or in a few words why it said nothing. */
-export type Told<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+export type Told<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly source: ServiceSource; readonly reason: string };
 
 /** The index, as far as it was read. */
 export interface CaptureIndex {
@@ -24,13 +27,14 @@ const INDEX_MS = 50_000;
 /** A second try needs this much time, and so much is left for the answer. */
 const AGAIN_MS = 15_000;
 const RESERVE_MS = 1500;
+const OTHER_FORM = { ok: false, source: "service", reason: "an answer of another form" } as const;
 
 /** Asks the availability service for the snapshot closest to now. */
 export async function askAvailability(net: Net, url: string): Promise<Told<Capture | null>> {
   const answer = await ask(net, net.services.waybackUrl, { url }, AVAILABILITY_MS);
   if (!answer.ok) return answer;
   const closest = readAvailability(answer.value);
-  return closest === undefined ? { ok: false, reason: "an answer of another form" } : { ok: true, value: closest };
+  return closest === undefined ? OTHER_FORM : { ok: true, value: closest };
 }
 
 /** Asks the index for every capture of a page. */
@@ -50,7 +54,7 @@ async function askCaptures(net: Net, url: string, limit: number): Promise<Told<r
   const answer = await ask(net, net.services.waybackCdxUrl, query, INDEX_MS);
   if (!answer.ok) return answer;
   const captures = readCaptures(answer.value);
-  return captures === null ? { ok: false, reason: "an answer of another form" } : { ok: true, value: captures };
+  return captures === null ? OTHER_FORM : { ok: true, value: captures };
 }
 
 /** One question, put again where the service was only out of breath; a limit (429) is respected. */
@@ -69,7 +73,7 @@ async function ask(
   let answer = await once();
   const overloaded = !answer.ok && answer.status !== null && answer.status >= 502 && answer.status <= 504;
   if (overloaded && net.remainingMs() > AGAIN_MS) answer = await once();
-  return answer.ok ? { ok: true, value: answer.value } : { ok: false, reason: reasonOf(answer) };
+  return answer.ok ? { ok: true, value: answer.value } : { ok: false, source: answer.source, reason: reasonOf(answer) };
 }
 
 function reasonOf({ reason, status, body }: Extract<JsonAnswer, { readonly ok: false }>): string {

@@ -10,6 +10,7 @@ import { readResource } from "#probe-agent/analysis/network/number-resource.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askCymru, askCymruAs } from "#probe-agent/sources/cymru.ts";
 import { askRegistry } from "#probe-agent/sources/rdap.ts";
+import type { ServiceSource } from "#probe-agent/sources/service-source.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;
@@ -26,8 +27,8 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
   const resource = readResource(query);
   if (resource === null)
     return { status: "invalid", field: "query", message: "must be an AS number, an IP address or a host name" };
-  let evidence: AsnEvidence;
-  if (resource.kind === "autnum") evidence = await aboutNumber(net, resource.asn);
+  let gathered: Gathered;
+  if (resource.kind === "autnum") gathered = await aboutNumber(net, resource.asn);
   else {
     const resolved = await net.dns.resolve(resource.kind === "ip" ? resource.ip : resource.name);
     if (resolved.status !== "ok") return resolved;
@@ -35,7 +36,7 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
     if (address === undefined) throw new Error("resolved to no allowed address");
     const several = resolved.data.allowed.length > 1;
     const found = await aboutAddress(net, address.ip);
-    evidence = {
+    gathered = {
       ...found,
       host: resource.kind === "ip" ? null : resolved.data.host,
       limitations: [
@@ -44,9 +45,10 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
       ],
     };
   }
+  const { failed: source, ...evidence } = gathered;
   if (knowsNothing(evidence)) {
     const message = `no source told who the network is: ${evidence.limitations.join(" ")}`.slice(0, 1000);
-    return failed("response", "target", "source_unavailable", message);
+    return failed("response", source ?? "service", "source_unavailable", message);
   }
   return ok({
     query,
@@ -56,9 +58,12 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
   });
 });
 
-async function aboutNumber(net: Net, number: number): Promise<AsnEvidence> {
+/** The evidence, and who failed where the registry gave no answer. */
+type Gathered = AsnEvidence & { readonly failed: ServiceSource | null };
+
+async function aboutNumber(net: Net, number: number): Promise<Gathered> {
   // Nobody outside has to hear of a number that is nobody's.
-  if (asNumberUse(number).use !== "public") return { ...NOTHING_KNOWN, asn: number };
+  if (asNumberUse(number).use !== "public") return { ...NOTHING_KNOWN, failed: null, asn: number };
   const patience = net.remainingMs() - RESERVE_MS;
   const [system, registered] = await Promise.all([
     waitAtMost(Math.min(ROUTING_MS, patience), askCymruAs(net, number), null),
@@ -66,6 +71,7 @@ async function aboutNumber(net: Net, number: number): Promise<AsnEvidence> {
   ]);
   return {
     ...NOTHING_KNOWN,
+    failed: registered.failed,
     asn: number,
     system,
     autnum: registered.autnum,
@@ -77,11 +83,11 @@ async function aboutNumber(net: Net, number: number): Promise<AsnEvidence> {
   };
 }
 
-async function aboutAddress(net: Net, ip: string): Promise<AsnEvidence> {
+async function aboutAddress(net: Net, ip: string): Promise<Gathered> {
   const type = addressType(ip);
   if (type !== "public" && type !== "anycast") {
     const what = `A ${type.replace("_", "-")} address: no network announces it to the internet.`;
-    return { ...NOTHING_KNOWN, ip, limitations: [what] };
+    return { ...NOTHING_KNOWN, failed: null, ip, limitations: [what] };
   }
   const known = net.data.asn(ip);
   const patience = net.remainingMs() - RESERVE_MS;
@@ -102,6 +108,7 @@ async function aboutAddress(net: Net, ip: string): Promise<AsnEvidence> {
   const differs = first !== null && origin !== null && !origin.asns.includes(first);
   return {
     ...NOTHING_KNOWN,
+    failed: registered.failed,
     ip,
     asn: number,
     origin,
@@ -124,6 +131,8 @@ async function aboutAddress(net: Net, ip: string): Promise<AsnEvidence> {
 
 interface Registered {
   readonly autnum: AsnEvidence["autnum"];
+  /** Who failed; null where the registry answered or was not asked. */
+  readonly failed: ServiceSource | null;
   /** The registry says that the number was given to nobody. */
   readonly isNobodys: boolean;
   readonly limitations: readonly string[];
@@ -131,14 +140,16 @@ interface Registered {
 
 const LATE: Registered = {
   autnum: null,
+  failed: "service",
   isNobodys: false,
   limitations: ["RDAP: the registry did not answer in time."],
 };
-const NOT_ASKED: Registered = { autnum: null, isNobodys: false, limitations: [] };
+const NOT_ASKED: Registered = { autnum: null, failed: null, isNobodys: false, limitations: [] };
 
 async function askAutnum(net: Net, number: number): Promise<Registered> {
-  const no = (limitation: string, isNobodys = false): Registered => ({
+  const no = (limitation: string, isNobodys = false, by: ServiceSource | null = null): Registered => ({
     autnum: null,
+    failed: by,
     isNobodys,
     limitations: [limitation],
   });
@@ -149,12 +160,12 @@ async function askAutnum(net: Net, number: number): Promise<Registered> {
     case "absent":
       return no("RDAP: the registry has given the number to nobody.", true);
     case "failed":
-      return no(`RDAP: the registry gave no registration (${reply.reason}).`);
+      return no(`RDAP: the registry gave no registration (${reply.reason}).`, false, reply.source);
     default: {
       const autnum = reply.finding;
       return autnum === null
         ? no("RDAP: the registry's answer is no registration of this number.")
-        : { autnum: { ...autnum, url: reply.url }, isNobodys: false, limitations: [] };
+        : { autnum: { ...autnum, url: reply.url }, failed: null, isNobodys: false, limitations: [] };
     }
   }
 }

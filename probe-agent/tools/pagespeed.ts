@@ -29,6 +29,8 @@ export const pagespeed = implement(contract, async (net, { url: given, strategy 
     ? await askInsights(net, { url, strategy }, Math.min(INSIGHTS_MS, Math.max(1, net.remainingMs() - RESERVE_MS)))
     : ({
         kind: "unavailable",
+        // Only a browser of the probe's own could have measured it.
+        source: "probe",
         reason: "the page is not on the public internet, where it could be loaded from",
       } as const);
   switch (insights.kind) {
@@ -37,7 +39,7 @@ export const pagespeed = implement(contract, async (net, { url: given, strategy 
     case "page_failed":
       return pageFailure(insights);
     default:
-      return await measureHere(net, url, given, strategy, observedAt, insights.reason);
+      return await measureHere(net, url, given, strategy, observedAt, insights);
   }
 });
 
@@ -83,12 +85,12 @@ async function measureHere(
   given: string,
   strategy: Strategy,
   observedAt: string,
-  reason: string,
+  { source, reason }: Extract<InsightsOutcome, { readonly kind: "unavailable" }>,
 ): Promise<Outcome<Result>> {
   if (net.browser === null) {
     const advice = "set VANTAGE_PSI_KEY or VANTAGE_PSI_URL, or give the agent a Chromium (VANTAGE_CHROMIUM)";
     const message = `PageSpeed Insights did not answer: ${reason}; the probe has no browser of its own: ${advice}`;
-    return failed("response", "probe", "source_unavailable", message);
+    return failed("response", source, "source_unavailable", message);
   }
   const conditions = conditionsOf(strategy);
   const timeoutMs = Math.min(LOCAL_MS, net.remainingMs() - RESERVE_MS);

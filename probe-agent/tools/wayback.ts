@@ -18,7 +18,7 @@ export const wayback = implement(contract, async (net, { url: given }) => {
   if (!index.ok && closest === null) {
     const why = available.ok ? "knows of no snapshot, which proves nothing" : available.reason;
     const message = `the archive could not be asked: its index: ${index.reason}; its availability service: ${why}`;
-    return failed("response", "target", "source_unavailable", message);
+    return failed("response", index.source, "source_unavailable", message);
   }
   const captures = index.ok ? index.value.captures : [];
   // New snapshots are shown before the index lists them.

@@ -2,6 +2,7 @@ import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { whois as contract } from "#shared/tools/whois.ts";
 import type { RdapReply } from "#probe-agent/sources/rdap.ts";
+import { serviceSource } from "#probe-agent/sources/service-source.ts";
 import { cutText } from "#probe-agent/tools/whois/raw.ts";
 import type { DomainFacts } from "#probe-agent/tools/whois/facts.ts";
 
@@ -38,22 +39,27 @@ export function isLimited(reply: RdapReply): boolean {
   return reply.status === "failed" && reply.limited === true;
 }
 
+/** Why a look-up came to nothing. */
+export interface Unanswered {
+  /** What was tried, one sentence each. */
+  readonly why: readonly string[];
+  /** Failure of the last WHOIS server; null where it answered. */
+  readonly failure: Exclude<Outcome<unknown>, { status: "ok" }> | null;
+  /** A registry that knows turned the question away because it was asked too often. */
+  readonly limited: boolean;
+  /** Every list of registries was read, and none has a registry for the name. */
+  readonly unlisted: boolean;
+}
+
 /**
- * No registry said anything: the check has failed (decisions 1). `why` are the sentences of what was tried, `failure`
- * that of the last server. `limited`: one that knows would have told later, which is worth more than that another one
- * could not be reached.
+ * The failure of a check to which no registry gave an answer. A rate limit goes before a server that could not be
+ * reached, because asking later helps. Only a name that no registry is responsible for is the target's own fault.
  */
-export function nothing(
-  why: readonly string[],
-  failure: Exclude<Outcome<unknown>, { status: "ok" }> | null,
-  limited: boolean,
-): Failed {
-  const message = `no registry told: ${why.join(" ")}`.slice(0, 1_000).toWellFormed();
-  if (limited) return failed("response", "target", "rate_limited", message);
-  if (failure?.status !== "failed") return failed("response", "target", "no_registration_data", message);
-  // The name that could not be looked up is the server's: "nxdomain" of the target would read as a domain nobody has.
-  const source = failure.stage === "dns" ? "resolver" : failure.source;
-  return failed(failure.stage, source, failure.reason, message);
+export function noRegistration({ why, failure, limited, unlisted }: Unanswered): Failed {
+  const message = `no registry gave a registration: ${why.join(" ")}`.slice(0, 1_000).toWellFormed();
+  if (limited) return failed("response", "service", "rate_limited", message);
+  if (failure?.status === "failed") return failed(failure.stage, serviceSource(failure), failure.reason, message);
+  return failed("response", unlisted ? "target" : "service", "no_registration_data", message);
 }
 
 /** Base of an RDAP resource: "https://rdap.example/v1/domain/x" is served by "https://rdap.example/v1/". */

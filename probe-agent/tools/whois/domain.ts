@@ -9,7 +9,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
-import { isLimited, nothing, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
+import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { mergeFacts, NO_FACTS, rdapFacts, whoisFacts } from "#probe-agent/tools/whois/facts.ts";
 
 /** Of the 30 s, so that WHOIS has its time when RDAP is slow. */
@@ -18,7 +18,7 @@ const REGISTRAR_MS = 5_000;
 
 type DomainReply = RdapReply<"domain">;
 
-const LATE: DomainReply = { status: "failed", about: "registry", reason: "no answer in time" };
+const LATE: DomainReply = { status: "failed", about: "registry", source: "service", reason: "no answer in time" };
 
 /** The registration of a domain: RDAP first, WHOIS where that gives nothing. */
 export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lookup> {
@@ -115,7 +115,8 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
   if (registry === undefined) {
     const limited = isLimited(reply) || answers.some(({ record }) => record.verdict === "limited");
     const none = limitations.length === 0 ? ["WHOIS: no server knows of a registry for this name."] : [];
-    return { ok: false, failure: nothing([why, ...limitations, ...none], failure, limited) };
+    const unlisted = reply.status === "nobody" && none.length > 0;
+    return { ok: false, failure: noRegistration({ why: [why, ...limitations, ...none], failure, limited, unlisted }) };
   }
   const registrar = others.find(({ state }) => state === "registered");
   const facts = whoisFacts(registry.record);

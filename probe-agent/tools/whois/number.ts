@@ -8,7 +8,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
-import { isLimited, nothing, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
+import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 
 type Subject = Exclude<WhoisSubject, { kind: "domain" }>;
 
@@ -16,7 +16,7 @@ const RDAP_MS = 10_000;
 type NumberReply = RdapReply<"ip"> | RdapReply<"autnum">;
 type Registration = Pick<Found, "network" | "autnum">;
 
-const LATE = { status: "failed", about: "registry", reason: "no answer in time" } as const;
+const LATE = { status: "failed", about: "registry", source: "service", reason: "no answer in time" } as const;
 
 /** The registration of an address or AS number: RDAP first, WHOIS where that gives nothing. */
 export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> {
@@ -77,11 +77,12 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why
   if (last === undefined)
     return {
       ok: false,
-      failure: nothing(
-        [why, ...limitations],
+      failure: noRegistration({
+        why: [why, ...limitations],
         failure,
-        isLimited(reply) || answers.some(({ outcome }) => outcome === "limited"),
-      ),
+        limited: isLimited(reply) || answers.some(({ outcome }) => outcome === "limited"),
+        unlisted: false,
+      }),
     };
   const { registration, server } = last;
   return {

@@ -1,3 +1,4 @@
+import { SOURCES } from "#shared/outcome.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { count, record, text, word } from "#shared/tools/shapes.ts";
 
@@ -7,7 +8,7 @@ export const Unanswered = Nullable(
     {
       url: text("URL that was requested"),
       stage: word(["dns", "connect", "tls", "request", "response"], "How far the request got"),
-      source: word(["target", "resolver", "probe"], "Whose fault it is"),
+      source: word(SOURCES, "Whose fault it is"),
       reason: text("Stable word, e.g. nxdomain, refused, timeout"),
       message: text("What happened, for people"),
       ms: count("How long it was tried, ms"),

@@ -205,7 +205,7 @@ describe("an address or host", () => {
   });
 
   it("of which nobody tells is a failed check", async () => {
-    expect(await run("8.1.1.1")).toMatchObject({ status: "failed", reason: "source_unavailable" });
+    expect(await run("8.1.1.1")).toMatchObject({ status: "failed", source: "service", reason: "source_unavailable" });
     expect(await run("absent.example.net")).toMatchObject({ status: "failed", stage: "dns", reason: "nxdomain" });
   });
 

@@ -91,7 +91,7 @@ describe("PageSpeed Insights", () => {
       403,
     );
     const broken = await runTool(pagespeed, { url: PAGE }, setting({ psiKey }));
-    expect(failureOf(broken.outcome)).toBe("response/probe/source_unavailable");
+    expect(failureOf(broken.outcome)).toBe("response/service/source_unavailable");
     expect(JSON.stringify(broken.outcome)).not.toContain(psiKey);
     const unreachable = await runTool(pagespeed, { url: PAGE }, setting({ psiKey, psiUrl: "http://127.0.0.1:9/x" }));
     expect(JSON.stringify(unreachable.outcome)).not.toContain(psiKey);
@@ -132,7 +132,7 @@ describe("PageSpeed Insights", () => {
     async (_what, given, words) => {
       answer = given;
       const { outcome } = await runTool(pagespeed, { url: PAGE }, setting());
-      expect(failureOf(outcome)).toBe("response/probe/source_unavailable");
+      expect(failureOf(outcome)).toBe("response/service/source_unavailable");
       expect(outcome).toMatchObject({ message: expect.stringContaining("VANTAGE_CHROMIUM") as string });
       expect(outcome).toMatchObject({ message: expect.stringContaining(words) as string });
     },
@@ -142,7 +142,7 @@ describe("PageSpeed Insights", () => {
     answer = () => undefined;
     const startedAt = performance.now();
     const { outcome } = await runTool(pagespeed, { url: PAGE }, setting({ timeoutMs: 4000 }));
-    expect(failureOf(outcome)).toBe("response/probe/source_unavailable");
+    expect(failureOf(outcome)).toBe("response/service/source_unavailable");
     expect(performance.now() - startedAt).toBeLessThan(4000);
   });
 

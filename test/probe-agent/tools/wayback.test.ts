@@ -212,23 +212,23 @@ describe("a page the archive does not have", () => {
   it("cannot be told where the index fails: an empty availability answer proves nothing", async () => {
     available = send(NOTHING);
     index = send("", 500);
-    expect(failureOf(await fail())).toBe("response/target/source_unavailable");
+    expect(failureOf(await fail())).toBe("response/service/source_unavailable");
   });
 
   it("cannot be told where nothing answers", async () => {
     available = send("", 429);
     index = send("", 429);
     const outcome = await fail();
-    expect(failureOf(outcome)).toBe("response/target/source_unavailable");
+    expect(failureOf(outcome)).toBe("response/service/source_unavailable");
     expect(outcome.status === "failed" && outcome.message).toMatch(/429/);
-    expect(failureOf((await runTool(wayback, { url: PAGE })).outcome)).toBe("response/target/source_unavailable");
+    expect(failureOf((await runTool(wayback, { url: PAGE })).outcome)).toBe("response/service/source_unavailable");
   });
 
   it("ends in time where everything keeps silent", async () => {
     available = silent;
     index = silent;
     const started = performance.now();
-    expect(failureOf(await fail(4000))).toBe("response/target/source_unavailable");
+    expect(failureOf(await fail(4000))).toBe("response/service/source_unavailable");
     expect(performance.now() - started).toBeLessThan(4000);
   });
 });

@@ -108,7 +108,7 @@ describe("nothing to tell", () => {
     ["nothing at all", { nothing: "closed" }, "empty"],
   ])("is a failed check: %s", async (_, behaviour, reason) => {
     bench.says.first = () => behaviour;
-    expect((await bench.run("example.test")).outcome).toMatchObject({ status: "failed", source: "target", reason });
+    expect((await bench.run("example.test")).outcome).toMatchObject({ status: "failed", source: "service", reason });
   });
 
   it("says who limits, in the server's own words, without the probe's address", async () => {
