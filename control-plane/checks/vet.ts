@@ -1,5 +1,5 @@
-import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { normaliseTarget } from "#control-plane/checks/cache.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
@@ -24,10 +24,8 @@ export function vetTarget(
 ): VettedTarget | null {
   if (contract.target === null) return null;
   const { param } = contract.target;
-  const parsed = parseParams(contract.params, { [param]: target }, { from: "json", unknown: "refuse" });
-  const problem = parsed.ok ? (contract.refine?.(parsed.value) ?? null) : parsed.problem;
-  if (problem !== null) return { ok: false, code: "missing_parameter", message: problem.message };
-  if (!parsed.ok) throw new Error("unreachable: a problem was returned");
+  const parsed = parseToolParams(contract, { [param]: target }, { from: "json", unknown: "refuse" });
+  if (!parsed.ok) return { ok: false, code: "missing_parameter", message: parsed.problem.message };
   const { rules } = hub.roster.candidates(accountId);
   const decided = decideTarget(contract, parsed.value, rules, optOut);
   if (decided.ok) {

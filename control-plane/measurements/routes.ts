@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
@@ -168,10 +169,8 @@ function readParams(contract: Contract, raw: unknown, request: FastifyRequest): 
     throw refuseField({ field: "params", reason: "type", message: "must be an object" });
   }
   request.ignored = warningsFor(Object.keys(raw), Object.keys(contract.params.properties), "params");
-  const parsed = parseParams(contract.params, raw as Record<string, unknown>, { from: "json", unknown: "ignore" });
-  const problem = parsed.ok ? (contract.refine?.(parsed.value) ?? null) : parsed.problem;
-  if (problem !== null) throw refuseField({ ...problem, field: `params.${problem.field}` });
-  if (!parsed.ok) throw new Error("unreachable: a problem was thrown");
+  const parsed = parseToolParams(contract, raw as Record<string, unknown>, { from: "json", unknown: "ignore" });
+  if (!parsed.ok) throw refuseField({ ...parsed.problem, field: `params.${parsed.problem.field}` });
   return parsed.value;
 }
 

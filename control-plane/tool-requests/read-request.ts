@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { parseLocations, type LocationItem } from "#shared/locations.ts";
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { rawParams } from "#control-plane/http/body.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
 import { warningsFor } from "#control-plane/http/warnings.ts";
@@ -24,11 +25,9 @@ export function readToolRequest(request: FastifyRequest, contract: Contract): To
   const { values, from } = rawParams(request);
   const inBody = Object.keys(values).filter((name) => !Object.hasOwn(request.query as object, name));
   request.ignored = warningsFor(inBody, callNames(contract));
-  const parsed = parseParams(contract.params, values, { from, unknown: "ignore" });
+  const parsed = parseToolParams(contract, values, { from, unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
-  const refined = contract.refine?.(parsed.value) ?? null;
-  if (refined !== null) throw refuseField(refined);
-  const params = parsed.value as Readonly<Record<string, unknown>>;
+  const params = parsed.value;
   // v3 and before are frozen: they know none of these (decisions 4).
   if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false, share: false };
   const switches = parseParams(SWITCHES, values, { from, unknown: "ignore" });

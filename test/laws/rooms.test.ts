@@ -60,6 +60,11 @@ describe("rooms", () => {
     const checks = product.filter(({ path }) => path.startsWith("control-plane/checks/"));
     const byName = /switch \([^)]*contract\.name\)|contract\.name\s*[!=]==|[!=]==\s*(?:\w+\.)*contract\.name/;
     expect(checks.filter(({ code }) => byName.test(code)).map(({ path }) => path)).toEqual([]);
-    expect(forbidden(checks, (name) => /^shared\/tools\/(?!define\.ts$)/.test(name))).toEqual([]);
+    expect(forbidden(checks, (name) => /^shared\/tools\/(?!(?:define|parse-params)\.ts$)/.test(name))).toEqual([]);
+  });
+
+  it("read a tool's parameters with one function", () => {
+    const callers = product.filter(({ path }) => path.startsWith("control-plane/"));
+    expect(callers.filter(({ code }) => /\.refine\b/.test(code)).map(({ path }) => path)).toEqual([]);
   });
 });

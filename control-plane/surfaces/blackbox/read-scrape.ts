@@ -1,5 +1,5 @@
 import { parseLocations, type LocationItem } from "#shared/locations.ts";
-import { parseParams } from "#shared/schema.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ModuleQuery, Module, ModuleCall } from "#control-plane/surfaces/blackbox/module.ts";
 
@@ -31,10 +31,8 @@ export function readScrape(
   const asked: ModuleQuery = { queryName, queryType };
   const call = module.call(target, asked);
   if ("reason" in call) return { ok: false, problem: call };
-  const parsed = parseParams(module.contract.params, call.params, { from: "text", unknown: "ignore" });
+  const parsed = parseToolParams(module.contract, call.params, { from: "text", unknown: "ignore" });
   if (!parsed.ok) return { ok: false, problem: { ...parsed.problem, field: queryFieldOf(parsed.problem.field) } };
-  const refined = module.contract.refine?.(parsed.value) ?? null;
-  if (refined !== null) return { ok: false, problem: { ...refined, field: queryFieldOf(refined.field) } };
   const locations = region === null ? null : parseLocations(region);
   if (locations !== null && !locations.ok) {
     return { ok: false, problem: { field: "region", reason: "unknown_location", message: locations.message } };

@@ -1,5 +1,5 @@
-import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
@@ -25,10 +25,8 @@ export function checkTool(checks: CheckContext, contract: Contract): McpTool {
     async call({ accountId, plan }, args, signal) {
       try {
         const { locations, ...given } = args;
-        const parsed = parseParams(contract.params, given, { from: "strict", unknown: "refuse" });
+        const parsed = parseToolParams(contract, given, { from: "strict", unknown: "refuse" });
         if (!parsed.ok) throw refuseField(withAllowed(parsed.problem, allowed));
-        const refined = contract.refine?.(parsed.value) ?? null;
-        if (refined !== null) throw refuseField(refined);
         const answered = refuseUnanswered(
           await runCheck(checks, {
             contract,

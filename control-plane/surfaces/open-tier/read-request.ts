@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { parseParams } from "#shared/schema.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
 import { FORMATS, formatOf, type Format } from "#control-plane/surfaces/open-tier/formats.ts";
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
@@ -21,11 +21,8 @@ export function readOpenRequest(request: FastifyRequest, { contract, q, extra }:
     ...(query["q"] === undefined ? [] : [[q, query["q"]] as const]),
     ...extra.filter((field) => query[field] !== undefined).map((field) => [field, query[field]] as const),
   ]);
-  const parsed = parseParams(contract.params, given, { from: "text", unknown: "ignore" });
-  const problem = parsed.ok ? (contract.refine?.(parsed.value) ?? null) : parsed.problem;
-  if (parsed.ok && problem === null) return { params: parsed.value, format };
-  const { field, ...why } = problem ?? UNREADABLE;
+  const parsed = parseToolParams(contract, given, { from: "text", unknown: "ignore" });
+  if (parsed.ok) return { params: parsed.value, format };
+  const { field, ...why } = parsed.problem;
   throw refuseField({ ...why, field: field === q ? "q" : field });
 }
-
-const UNREADABLE = { field: "q", reason: "type", message: "cannot be read" } as const;
