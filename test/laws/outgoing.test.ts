@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { readSourceFiles, type SourceFile } from "#test/laws/source-files.ts";
+
+const product = readSourceFiles(["control-plane", "probe-agent", "shared", "deploy"]);
+const controlPlane = product.filter(({ path }) => path.startsWith("control-plane/"));
+
+/** Node's modules that can open a connection or send a datagram. */
+const NETWORK = "http|https|http2|net|tls|dgram|dns|dns/promises|child_process|quic";
+/** What they offer besides: listeners, classes of sockets that others opened, and pure functions. */
+const HARMLESS = new Set(["createServer", "createTlsServer", "isIP", "isIPv4", "isIPv6", "BlockList", "TLSSocket"]);
+
+/** The files that may send something, each to one kind of peer. */
+const SENDERS: readonly RegExp[] = [
+  // Looks up the address that this process listens on.
+  /^control-plane\/dispatch\/grpc\/listen-tcp\.ts$/,
+  /^control-plane\/webhooks\/send\.ts$/,
+  /^control-plane\/mail\//,
+];
+
+/** Packages that open connections, and the files of the control plane that may import them. */
+const CLIENTS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^postgres$/, /^control-plane\/(database\/[a-z-]+|app|migrations\/migrate)\.ts$/],
+  [/^pg-boss$/, /^control-plane\/jobs\.ts$/],
+  [/^@grpc\/grpc-js/, /^control-plane\/dispatch\/grpc(\/[a-z-]+)?\.ts$/],
+  [/^undici$/, /^control-plane\/webhooks\/send\.ts$/],
+  [/^nodemailer/, /^control-plane\/mail\//],
+  [/^(axios|got|ky|needle|node-fetch|request|superagent|ws|socks|smtp-client)(\/|$)/, /^$/],
+];
+
+/** What of Node's network modules a text imports to open connections with, e.g. "connect of node:net". */
+function opensByImport(text: string): readonly string[] {
+  const clauses = text.matchAll(new RegExp(`^import\\s+(?!type\\b)([^"';]*?)\\s*from\\s+"node:(${NETWORK})"`, "gm"));
+  const dynamic = text.matchAll(new RegExp(`(?:import|require|getBuiltinModule)\\("(?:node:)?(${NETWORK})"`, "g"));
+  return [
+    ...Array.from(clauses, ([, names = "", module = ""]) =>
+      namesOf(names).map((name) => `${name} of ${module}`),
+    ).flat(),
+    ...Array.from(dynamic, ([, module = ""]) => `all of ${module}`),
+  ];
+}
+
+function namesOf(clause: string): readonly string[] {
+  const list = /^\{([^}]*)\}$/.exec(clause)?.[1];
+  if (list === undefined) return [clause];
+  const names = list.split(",").map((name) => name.trim());
+  return names
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => name.split(" as ")[0] ?? name)
+    .filter((name) => !HARMLESS.has(name));
+}
+
+/** What of the globals opens a connection. A method's name before its parameters is no call: `fetch(most: number)`. */
+function opensByGlobal(code: string): readonly string[] {
+  const calls =
+    /(?:\b(?:await|return|void|yield)\s+|globalThis\.|[=(,:?&|>!]\s*)fetch\(|\bnew (?:WebSocket|EventSource)\(/g;
+  return Array.from(code.matchAll(calls), ([call]) => call.trim());
+}
+
+function sendersAmong(files: readonly SourceFile[]): readonly string[] {
+  return files
+    .filter(({ path }) => !SENDERS.some((allowed) => allowed.test(path)))
+    .flatMap(({ path, text, code }) =>
+      [...opensByImport(text), ...opensByGlobal(code)].map((what) => `${path}: ${what}`),
+    );
+}
+
+describe("outgoing connections of the control plane", () => {
+  it("are opened by the files listed here alone", () => {
+    expect(sendersAmong(controlPlane)).toEqual([]);
+  });
+
+  it("use a client library only where it is wrapped", () => {
+    const wrong = CLIENTS.flatMap(([library, allowed]) =>
+      controlPlane
+        .filter(({ path, loads }) => !allowed.test(path) && loads.some((name) => library.test(name)))
+        .map(({ path }) => `${path}: ${library.source}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['import { connect } from "node:net";', "connect of net"],
+    ['import { createServer, connect as dial } from "node:tls";', "connect of tls"],
+    ['import { isIP, Socket } from "node:net";', "Socket of net"],
+    ['import {\n  request,\n  type Server,\n} from "node:https";', "request of https"],
+    ['import * as dns from "node:dns/promises";', "* as dns of dns/promises"],
+    ['const { connect } = await import("node:net");', "all of net"],
+    ["const answer = await fetch(url);", "await fetch("],
+    ["void fetch(url);", "void fetch("],
+    ["run(() => fetch(url));", "> fetch("],
+    ["const socket = new WebSocket(url);", "new WebSocket("],
+  ])("are seen in %s", (text, what) => {
+    expect([...opensByImport(text), ...opensByGlobal(text)]).toEqual([what]);
+  });
+
+  it.each([
+    'import type { Socket } from "node:net";',
+    'import { isIP, type Socket } from "node:net";',
+    'import { createServer as createTlsServer, type TLSSocket } from "node:tls";',
+    "  fetch(most: number): Promise<readonly Job[]>;",
+    "const jobs = await queue.fetch(free);",
+  ])("are not seen in %s", (text) => {
+    expect([...opensByImport(text), ...opensByGlobal(text)]).toEqual([]);
+  });
+});
+
+describe("the agent's HTTP engine", () => {
+  it("is imported by the agent alone", () => {
+    const others = product.filter(({ path }) => !path.startsWith("probe-agent/"));
+    const importing = others.filter(({ imports }) => imports.some((name) => name.startsWith("probe-agent/net/")));
+    expect(importing.map(({ path }) => path)).toEqual([]);
+  });
+});
