@@ -1,26 +1,17 @@
 import { stringify } from "csv-stringify/sync";
+import { listLeaves } from "#shared/leaves.ts";
 
 /** One value of a result under its path, e.g. `redirects.0.url`. */
 export type Line = readonly [path: string, value: string];
 
-/** Lines of one result; what is beyond is cut, and said so. */
+/** Lines of one result; a longer one is cut, and a last line says so. */
 const MOST_LINES = 50_000;
 
 /** A result as lines, in its own order: objects and arrays become paths, empty ones {} and []. */
 export function flatten(data: unknown): Line[] {
-  const lines: Line[] = [];
-  const waiting: (readonly [path: string, value: unknown])[] = [["", data]];
-  while (waiting.length > 0 && lines.length < MOST_LINES) {
-    const [path, value] = waiting.pop() as readonly [string, unknown];
-    const children = childrenOf(value);
-    if (children === null) lines.push([path, textOf(value)]);
-    else if (children.length === 0) lines.push([path, Array.isArray(value) ? "[]" : "{}"]);
-    else {
-      for (const [name, child] of children.toReversed()) waiting.push([path === "" ? name : `${path}.${name}`, child]);
-    }
-  }
-  if (waiting.length > 0) lines.push(["truncated", "true"]);
-  return lines;
+  const { leaves, isCut } = listLeaves(data, MOST_LINES);
+  const lines = leaves.map(([path, value]): Line => [path, textOf(value)]);
+  return isCut ? [...lines, ["truncated", "true"]] : lines;
 }
 
 /** `key: value` lines and a last comment line that names the source. */
@@ -36,11 +27,6 @@ export function renderText(data: unknown, source: string): string {
 export function renderCsv(data: unknown): string {
   const rows = flatten(data).map(([path, value]) => [printable(path), inert(printable(value))]);
   return stringify([["key", "value"], ...rows], { record_delimiter: "\r\n" });
-}
-
-function childrenOf(value: unknown): [string, unknown][] | null {
-  if (typeof value !== "object" || value === null) return null;
-  return Array.isArray(value) ? value.map((item, index) => [String(index), item]) : Object.entries(value);
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,6 @@
+import { hasErrorCode } from "#shared/error-code.ts";
 import type { Clock } from "#shared/clock.ts";
-import { hasCode, UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
+import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import {
@@ -72,7 +73,7 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
         for (const listener of afterListeners) listener(id);
         return changed;
       } catch (error) {
-        if (hasCode(error, UNIQUE_VIOLATION)) return "taken";
+        if (hasErrorCode(error, UNIQUE_VIOLATION)) return "taken";
         throw error;
       }
     },

@@ -1,3 +1,4 @@
+import { isRecord } from "#shared/is-record.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /**
@@ -5,7 +6,7 @@ import type { Contract } from "#shared/tools/define.ts";
  * result serves every spelling of a URL. Anything but a result of a URL's check comes back as it is.
  */
 export function asSubmitted({ target }: Contract, params: Readonly<Record<string, unknown>>, data: unknown): unknown {
-  if (target?.kind !== "url" || typeof data !== "object" || data === null) return data;
+  if (target?.kind !== "url" || !isRecord(data)) return data;
   const field = target.echo ?? target.param;
   return Object.hasOwn(data, field) ? { ...data, [field]: params[target.param] } : data;
 }

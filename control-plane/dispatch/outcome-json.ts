@@ -1,3 +1,4 @@
+import { isRecord } from "#shared/is-record.ts";
 import { failed, SOURCES, type Outcome } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { parseShallowJson } from "#control-plane/dispatch/shallow-json.ts";
@@ -19,22 +20,21 @@ function broken(reason: string, message: string): Outcome<unknown> {
 }
 
 function isOutcome(value: unknown): value is Outcome<unknown> {
-  if (typeof value !== "object" || value === null) return false;
-  const outcome = value as Record<string, unknown>;
-  switch (outcome["status"]) {
+  if (!isRecord(value)) return false;
+  switch (value["status"]) {
     case "ok":
-      return typeof outcome["data"] === "object" && outcome["data"] !== null;
+      return typeof value["data"] === "object" && value["data"] !== null;
     case "failed":
       return (
-        STAGES.has(String(outcome["stage"])) &&
-        SOURCE_WORDS.has(String(outcome["source"])) &&
-        WORD.test(String(outcome["reason"])) &&
-        isText(outcome["message"])
+        STAGES.has(String(value["stage"])) &&
+        SOURCE_WORDS.has(String(value["source"])) &&
+        WORD.test(String(value["reason"])) &&
+        isText(value["message"])
       );
     case "refused":
       return true;
     case "invalid":
-      return WORD.test(String(outcome["field"])) && isText(outcome["message"]);
+      return WORD.test(String(value["field"])) && isText(value["message"]);
     default:
       return false;
   }

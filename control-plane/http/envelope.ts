@@ -1,3 +1,4 @@
+import { isRecord } from "#shared/is-record.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 
@@ -78,7 +79,7 @@ function frozenExtras(extras: Extras | undefined) {
 
 /** v1 is flat: the fields of an object stand beside `success`; a list, which has none, stands under `data`. */
 function flatBody(data: unknown, { requestId }: Facts, extras: Extras | undefined): object {
-  const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+  const isObject = isRecord(data);
   return { success: true, ...(isObject ? data : { data }), ...frozenExtras(extras), request_id: requestId };
 }
 

@@ -1,3 +1,5 @@
+import { isRecord } from "#shared/is-record.ts";
+
 /** A JSON object, or why the text is none; `field` names the key at fault where there is one. */
 export type JsonObject =
   | { readonly ok: true; readonly value: Record<string, unknown> }
@@ -31,10 +33,8 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   } catch {
     return broken("The body is not valid JSON.");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return broken("The body must be a JSON object.");
-  }
-  return { ok: true, value: value as Record<string, unknown> };
+  if (!isRecord(value)) return broken("The body must be a JSON object.");
+  return { ok: true, value };
 }
 
 /**

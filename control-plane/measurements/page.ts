@@ -1,7 +1,10 @@
+import { listLeaves } from "#shared/leaves.ts";
 import type { PublicMeasurement } from "#control-plane/measurements/public.ts";
 
 /** Lines of one location's table; the whole answer is in the JSON. */
 const MOST_ROWS = 400;
+/** Leaves of one location's answer that are counted at all. */
+const MOST_LEAVES = 50_000;
 const MOST_TEXT = 500;
 
 /** The only style and script policy these pages live under: the style below and nothing else. */
@@ -37,7 +40,7 @@ export function renderPage(shown: PublicMeasurement): string {
     ["Asked", shown.created_at],
     ...(shown.finished_at === null ? [] : [["Finished", shown.finished_at] as const]),
   ] as const;
-  const summary = shown.data.locations.length > 1 ? `<h2>Summary</h2>${table(flatten(shown.data.summary))}` : "";
+  const summary = shown.data.locations.length > 1 ? `<h2>Summary</h2>${table(rowsOf(shown.data.summary))}` : "";
   const link = `<p><a href="/s/${escapeHtml(encodeURIComponent(shown.share_id ?? ""))}?format=json">The same as JSON</a></p>`;
   return document(
     heading,
@@ -58,8 +61,8 @@ function section(row: Row): string {
   const where = [region, city, country, asn === null ? null : `AS${asn}`].filter((part) => part !== null).join(", ");
   const content =
     row.status === "ok"
-      ? table(flatten(row.data))
-      : `<p>Failed: ${escapeHtml(clip(row.error.message))}</p>${table(flatten({ ...row.error, message: undefined }))}`;
+      ? table(rowsOf(row.data))
+      : `<p>Failed: ${escapeHtml(clip(row.error.message))}</p>${table(rowsOf({ ...row.error, message: undefined }))}`;
   return `<h2>From ${escapeHtml(clip(where))}</h2><p>Took ${row.duration_ms} ms.</p>${content}`;
 }
 
@@ -73,12 +76,14 @@ function table(rows: readonly (readonly [string, string])[]): string {
   return `<table><tbody>${lines.join("")}</tbody></table>${more}`;
 }
 
-/** Every leaf of a value with its path, as in `redirects.0.url`. */
-export function flatten(value: unknown, path = ""): readonly (readonly [string, string])[] {
-  if (typeof value !== "object" || value === null) return value === undefined ? [] : [[path, textOf(value)]];
-  const entries = Object.entries(value);
-  if (entries.length === 0) return [[path, Array.isArray(value) ? "none" : "-"]];
-  return entries.flatMap(([name, inner]) => flatten(inner, path === "" ? name : `${path}.${name}`));
+/** The leaves of a value as rows of a table; fields without a value are left out. */
+function rowsOf(value: unknown): readonly (readonly [string, string])[] {
+  const { leaves } = listLeaves(value, MOST_LEAVES);
+  return leaves.flatMap(([path, leaf]) => {
+    if (leaf === undefined) return [];
+    if (typeof leaf !== "object" || leaf === null) return [[path, textOf(leaf)] as const];
+    return [[path, Array.isArray(leaf) ? "none" : "-"] as const];
+  });
 }
 
 function textOf(value: unknown): string {

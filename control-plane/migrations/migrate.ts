@@ -1,4 +1,5 @@
-import { hasCode, UNDEFINED_TABLE, UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
+import { hasErrorCode } from "#shared/error-code.ts";
+import { UNDEFINED_TABLE, UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { pendingMigrations, readMigrations } from "#control-plane/migrations/files.ts";
 import { applyMigration, listApplied, readLedger } from "#control-plane/migrations/store.ts";
@@ -24,7 +25,7 @@ export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promis
         await applyMigration(sql, file);
         applied.push(file.name);
       } catch (error) {
-        if (!hasCode(error, UNIQUE_VIOLATION)) throw new Error(`migration ${file.name} failed`, { cause: error });
+        if (!hasErrorCode(error, UNIQUE_VIOLATION)) throw new Error(`migration ${file.name} failed`, { cause: error });
         // Applied by another process meanwhile, or the file itself violates a constraint: the ledger knows.
         if (pendingMigrations(files, await readLedger(sql)).includes(file)) {
           throw new Error(`migration ${file.name} failed`, { cause: error });
@@ -46,7 +47,7 @@ export function createMigrationCheck(folder: URL = FOLDER): (sql: Sql) => Promis
     try {
       return pendingMigrations(await files, await listApplied(sql)).length === 0;
     } catch (error) {
-      if (hasCode(error, UNDEFINED_TABLE)) return false;
+      if (hasErrorCode(error, UNDEFINED_TABLE)) return false;
       throw error;
     }
   };

@@ -1,3 +1,4 @@
+import { isRecord } from "#shared/is-record.ts";
 import { SCOPES, type Scope } from "#shared/tools/define.ts";
 import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/plans/plans.ts";
 
@@ -69,10 +70,6 @@ function readScopes(value: unknown): readonly Scope[] | null {
   if (!Array.isArray(value)) return null;
   const scopes = SCOPES.filter((scope) => value.includes(scope));
   return scopes.length === new Set(value).size ? scopes : null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wrong(message: string): PlansResult {

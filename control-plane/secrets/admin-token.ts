@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { hasErrorCode } from "#shared/error-code.ts";
 import type { Random } from "#shared/clock.ts";
 import { makeDirectory } from "#shared/process/directory.ts";
 
@@ -11,7 +12,7 @@ export function readAdminToken(configured: string | null, dataDir: string, rando
     const kept = readFileSync(file, "utf8").trim();
     if (kept.length >= 32) return kept;
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (!hasErrorCode(error, "ENOENT")) throw error;
   }
   makeDirectory(resolve(dataDir));
   const token = Buffer.from(random.bytes(32)).toString("base64url");

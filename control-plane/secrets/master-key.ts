@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { hasErrorCode } from "#shared/error-code.ts";
 import type { Random } from "#shared/clock.ts";
 import { makeDirectory } from "#shared/process/directory.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
@@ -30,7 +31,7 @@ export function readMasterKey(configured: Uint8Array | null, dataDir: string, ra
     fsyncSync(descriptor);
     linkSync(draft, file);
   } catch (error) {
-    if (!hasErrno(error, "EEXIST")) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   } finally {
     closeSync(descriptor);
     rmSync(draft);
@@ -45,16 +46,12 @@ function readKept(file: string): Uint8Array | null {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if (hasErrno(error, "ENOENT")) return null;
+    if (hasErrorCode(error, "ENOENT")) return null;
     throw error;
   }
   const key = base64Key.parse(text.trim());
   if (key === undefined) throw new WrongMasterKey(`VANTAGE_MASTER_KEY: ${file} must hold ${base64Key.allowed}`);
   return key;
-}
-
-function hasErrno(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
 
 /** Throws WrongMasterKey where the database was set up under another key; the first key that asks becomes its key. */

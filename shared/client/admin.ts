@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { callService, field, type Call } from "#shared/client/call.ts";
+import { callService, explainNoAnswer, field, type Call } from "#shared/client/call.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
 import { readSettings, SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
 import type { Setting } from "#shared/settings/row.ts";
@@ -46,8 +46,7 @@ export async function askAdmin(
     if (answer.status < 300) return { ok: true, data: field(answer.body, "data") };
     return { ok: false, line: explain(base, answer.status, answer.body) };
   } catch (error) {
-    const reason = error instanceof Error ? ("code" in error ? String(error.code) : error.message) : String(error);
-    return { ok: false, line: `no control plane answers at ${base} (${reason}): start it, or set VANTAGE_BASE_URL` };
+    return { ok: false, line: explainNoAnswer(base, error) };
   }
 }
 

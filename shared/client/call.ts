@@ -1,3 +1,5 @@
+import { describeError } from "#shared/error-code.ts";
+import { isRecord } from "#shared/is-record.ts";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
@@ -64,5 +66,10 @@ function parse(bytes: Buffer): unknown {
 
 /** `body[name]` of a JSON object, undefined of anything else. */
 export function field(body: unknown, name: string): unknown {
-  return typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+  return isRecord(body) ? body[name] : undefined;
+}
+
+/** The line for a call that got no answer. */
+export function explainNoAnswer(base: string, error: unknown): string {
+  return `no control plane answers at ${base} (${describeError(error)}): start it, or set VANTAGE_BASE_URL`;
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import { hasErrorCode } from "#shared/error-code.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 
 /** Where the metrics are served. */
@@ -62,8 +63,7 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
   try {
     await listen(server, options.port, options.host);
   } catch (error) {
-    const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    if (!inUse || options.orFree !== true) throw error;
+    if (!hasErrorCode(error, "EADDRINUSE") || options.orFree !== true) throw error;
     await listen(server, 0, options.host);
   }
   return {

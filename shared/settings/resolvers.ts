@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isRecord } from "#shared/is-record.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 
 /** A public resolver of the propagation tool (decisions 1, VANTAGE_RESOLVERS). */
@@ -25,8 +26,8 @@ export function parseResolvers(json: string): readonly ResolverEntry[] | undefin
 }
 
 function isEntry(value: unknown): value is ResolverEntry {
-  if (typeof value !== "object" || value === null) return false;
-  const { id, name, location, address, transport } = value as Record<string, unknown>;
+  if (!isRecord(value)) return false;
+  const { id, name, location, address, transport } = value;
   const named = [id, name, location].every((field) => typeof field === "string" && field !== "" && field.length <= 100);
   return named && TRANSPORTS.has(String(transport)) && isServer(String(address), String(transport));
 }

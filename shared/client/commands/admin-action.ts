@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { ADMIN_ROWS, askAdmin } from "#shared/client/admin.ts";
-import type { Call } from "#shared/client/call.ts";
+import { field, type Call } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 
@@ -34,7 +34,6 @@ export function adminAction(command: Command, context: CommandContext, action: A
 /** The rows of a list answer, whether the data is the list or holds it. */
 export function rowsOf(data: unknown, name: string): readonly unknown[] {
   if (Array.isArray(data)) return data;
-  const inner =
-    typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>)[name] : undefined;
+  const inner = field(data, name);
   return Array.isArray(inner) ? inner : [];
 }

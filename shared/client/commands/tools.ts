@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { ADMIN_ROWS } from "#shared/client/admin.ts";
-import { callService, field } from "#shared/client/call.ts";
+import { callService, explainNoAnswer, field } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 import { flatten } from "#shared/render.ts";
@@ -76,8 +76,7 @@ async function ask(context: CommandContext, contract: Contract, flags: Flags, js
     const words = ["code", "message"].map((one) => field(error, one)).filter((one) => typeof one === "string");
     return { ok: false, line: words.length > 0 ? words.join(": ") : `${base} answered ${status}` };
   } catch (error) {
-    const reason = error instanceof Error ? ("code" in error ? String(error.code) : error.message) : String(error);
-    return { ok: false, line: `no control plane answers at ${base} (${reason}): start it, or set VANTAGE_BASE_URL` };
+    return { ok: false, line: explainNoAnswer(base, error) };
   }
 }
 

@@ -4,7 +4,7 @@ import { fail, ok, warn, type Finding, type Patient } from "#shared/client/docto
 import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
 import { isRunningHere } from "#shared/client/doctor/network.ts";
 import { openSession, type Session } from "#shared/client/up/postgres/store.ts";
-import { reasonOf } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 import type { Settings } from "#shared/settings.ts";
 
 const OLDEST = 150_000;
@@ -38,7 +38,7 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
       ),
     ];
   } catch (error) {
-    const said = error instanceof Error && error.name === "PostgresError" ? error.message : reasonOf(error);
+    const said = error instanceof Error && error.name === "PostgresError" ? error.message : describeError(error);
     return [
       fail("database", `DATABASE_URL cannot be used (${said})`, "check the address, the user and that PostgreSQL runs"),
     ];

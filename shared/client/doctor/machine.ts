@@ -3,7 +3,7 @@ import { Resolver } from "node:dns/promises";
 import { promisify } from "node:util";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { findRawSocketProblem, readRawSocketFacts } from "#shared/client/raw-sockets.ts";
-import { reasonOf } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 import { findChromium } from "#shared/process/chromium.ts";
 import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { formatAddress } from "#shared/settings/address.ts";
@@ -41,7 +41,7 @@ export async function checkDns({ settings }: Patient): Promise<Finding> {
   } catch (error) {
     return warn(
       "dns",
-      `example.com cannot be looked up through ${servers || "any server"} (${reasonOf(error)})`,
+      `example.com cannot be looked up through ${servers || "any server"} (${describeError(error)})`,
       "check the network and VANTAGE_DNS_SERVERS",
     );
   }

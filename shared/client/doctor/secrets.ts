@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
-import { reasonOf } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 import { IDENTITY_ENTRY, stateDirOf } from "#shared/agent-state.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
@@ -30,7 +30,7 @@ export function checkIdentity({ settings, directory, dataDirectory, now }: Patie
     }
     return ok(subject, `of region ${region}, certificate good for ${days} days`);
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = describeError(error);
     if (reason === "ENOENT" && !exists(folder)) return ok(subject, `no agent of region ${region} has enrolled here`);
     if (reason === "EACCES") return ok(subject, `${state} is another user's: not looked at`);
     return fail(subject, `the identity in ${folder} is damaged (${reason})`, `remove ${state}, then ${again}`);
@@ -50,7 +50,7 @@ export function checkMasterKeyFile({ settings, dataDirectory }: Patient): Findin
     if (isOpen(file)) return fail(subject, `others on this machine can read ${file}`, `chmod 600 ${file}`);
     return ok(subject, `in ${file}; keep a copy: the database's secrets are lost without it`);
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = describeError(error);
     if (reason === "ENOENT") return ok(subject, `made on the first start, in ${file}`);
     return fail(subject, `${file} cannot be read (${reason})`, "correct its rights, or set VANTAGE_MASTER_KEY");
   }

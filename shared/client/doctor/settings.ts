@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
-import { reasonOf } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 import type { Settings } from "#shared/settings.ts";
 
 /** A token shorter than this can be guessed by whoever reaches the API. */
@@ -53,7 +53,9 @@ export function checkFiles({ settings, directory }: Patient): Finding[] {
       accessSync(resolve(directory, file), constants.R_OK);
       return [];
     } catch (error) {
-      return [fail("files", `${name} ${file} cannot be read (${reasonOf(error)})`, "correct the path or its rights")];
+      return [
+        fail("files", `${name} ${file} cannot be read (${describeError(error)})`, "correct the path or its rights"),
+      ];
     }
   });
 }
@@ -65,10 +67,10 @@ export function checkDataDirectory({ dataDirectory }: Patient): Finding {
       accessSync(path, constants.W_OK | constants.X_OK);
       return ok("data directory", path === dataDirectory ? `${path} can be written` : `${dataDirectory} can be made`);
     } catch (error) {
-      if (reasonOf(error) === "ENOENT" && path !== "/") continue;
+      if (describeError(error) === "ENOENT" && path !== "/") continue;
       return fail(
         "data directory",
-        `${path} cannot be written (${reasonOf(error)})`,
+        `${path} cannot be written (${describeError(error)})`,
         "make it writable or set VANTAGE_DATA_DIR",
       );
     }

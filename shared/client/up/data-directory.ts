@@ -12,7 +12,8 @@ import {
 import { join } from "node:path";
 import { makeDirectory } from "#shared/process/directory.ts";
 import { canEnter, databaseAccount } from "#shared/client/up/postgres/account.ts";
-import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
+import { problem, type Problem } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 
 /** Where root keeps a database that the database's user could not reach in the data directory. */
 const ELSEWHERE = "/var/lib/vantage";
@@ -26,7 +27,9 @@ export function openDataDirectory(path: string): { ok: true } | Problem {
     if (process.getuid?.() === 0) chmodSync(path, statSync(path).mode | 0o111);
     return { ok: true };
   } catch (error) {
-    return problem(`VANTAGE_DATA_DIR ${path} cannot be written (${reasonOf(error)}): make it writable or set another`);
+    return problem(
+      `VANTAGE_DATA_DIR ${path} cannot be written (${describeError(error)}): make it writable or set another`,
+    );
   }
 }
 
@@ -54,7 +57,7 @@ export function clusterDirectory(dataDirectory: string): { ok: true; path: strin
     return { ok: true, path, elsewhere: true };
   } catch (error) {
     return problem(
-      `${ELSEWHERE} cannot be written (${reasonOf(error)}): set VANTAGE_DATA_DIR to a place user nobody may enter`,
+      `${ELSEWHERE} cannot be written (${describeError(error)}): set VANTAGE_DATA_DIR to a place user nobody may enter`,
     );
   }
 }

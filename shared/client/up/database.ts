@@ -3,7 +3,8 @@ import { whenAborted } from "#shared/client/up/aborted.ts";
 import { clusterDirectory } from "#shared/client/up/data-directory.ts";
 import { startCluster, type Cluster } from "#shared/client/up/postgres/cluster.ts";
 import { openSession } from "#shared/client/up/postgres/store.ts";
-import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
+import { problem, type Problem } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 
 /** The database of the control plane. */
 export interface Database {
@@ -28,7 +29,7 @@ export async function externalDatabase(url: string): Promise<{ ok: true; databas
     return { ok: true, database: { url, notes: [], stop: () => Promise.resolve() } };
   } catch (error) {
     // What the server itself says ("password authentication failed") helps more than its code.
-    const said = error instanceof Error && error.name === "PostgresError" ? error.message : reasonOf(error);
+    const said = error instanceof Error && error.name === "PostgresError" ? error.message : describeError(error);
     return problem(`DATABASE_URL cannot be used (${said}): check the address, the user and that PostgreSQL runs`);
   } finally {
     await session.close().catch(() => {});

@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { formatAddress, type Address } from "#shared/settings/address.ts";
-import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
+import { problem, type Problem } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 
 /** Whether a listener can have this address; one line naming the setting where it cannot. */
 export async function checkListener(setting: string, address: Address): Promise<{ ok: true } | Problem> {
@@ -11,7 +12,7 @@ export async function checkListener(setting: string, address: Address): Promise<
     });
     return { ok: true };
   } catch (error) {
-    return problem(`${setting} ${formatAddress(address)} ${explain(reasonOf(error))}`);
+    return problem(`${setting} ${formatAddress(address)} ${explain(describeError(error))}`);
   } finally {
     await new Promise((resolve) => {
       server.close(resolve);

@@ -9,7 +9,8 @@ import { reachablePrograms } from "#shared/client/up/postgres/programs.ts";
 import type { Server } from "#shared/client/up/postgres/server.ts";
 import { adoptedServer, freePort, startServer, stopServer } from "#shared/client/up/postgres/server.ts";
 import type { Session } from "#shared/client/up/postgres/store.ts";
-import { problem, reasonOf, type Problem } from "#shared/client/up/problem.ts";
+import { problem, type Problem } from "#shared/client/up/problem.ts";
+import { describeError } from "#shared/error-code.ts";
 import { openSession } from "#shared/client/up/postgres/store.ts";
 
 /** A running embedded PostgreSQL that this process looks after. */
@@ -85,7 +86,7 @@ async function takeOver(root: string, server: Server, adopted: boolean): Promise
   } catch (error) {
     await session.close().catch(() => {});
     if (!adopted) await stopServer(server);
-    return problem(`the embedded PostgreSQL in ${root} lets nobody in (${reasonOf(error)})`);
+    return problem(`the embedded PostgreSQL in ${root} lets nobody in (${describeError(error)})`);
   }
 }
 
@@ -115,6 +116,6 @@ export async function startCluster(options: ClusterOptions): Promise<ClusterStar
     const started = await startServer({ root, native, account, settings, port });
     return started.ok ? await takeOver(root, started.server, false) : started;
   } catch (error) {
-    return problem(`the embedded PostgreSQL in ${root} cannot be used (${reasonOf(error)})`);
+    return problem(`the embedded PostgreSQL in ${root} cannot be used (${describeError(error)})`);
   }
 }

@@ -1,0 +1,24 @@
+/** A value without entries of its own, under its path, e.g. `redirects.0.url`: a primitive, {} or []. */
+export type Leaf = readonly [path: string, value: unknown];
+
+/** The leaves of a JSON value in its own order, at most `limit`. No recursion: data may be nested to any depth. */
+export function listLeaves(
+  data: unknown,
+  limit: number,
+): { readonly leaves: readonly Leaf[]; readonly isCut: boolean } {
+  const leaves: Leaf[] = [];
+  const waiting: Leaf[] = [["", data]];
+  while (leaves.length < limit) {
+    const next = waiting.pop();
+    if (next === undefined) break;
+    const [path, value] = next;
+    const children = entriesOf(value);
+    if (children.length === 0) leaves.push(next);
+    for (const [name, child] of children.toReversed()) waiting.push([path === "" ? name : `${path}.${name}`, child]);
+  }
+  return { leaves, isCut: waiting.length > 0 };
+}
+
+function entriesOf(value: unknown): readonly [string, unknown][] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
