@@ -24,7 +24,7 @@ import { printable, printableOrNull } from "#probe-agent/analysis/text/printable
 
 type Result = ResultOf<typeof emailHeader>;
 /** What headers alone say; the tool adds where from and when. */
-export type HeaderAnalysis = Omit<Result, "source" | "observed_at">;
+export type HeaderAnalysis = Omit<Result, "source" | "observed_at" | "elapsed_ms">;
 
 /** Headers, and what the operator's databases know of their addresses. */
 export interface PlacedHeaders {

@@ -126,7 +126,7 @@ const UNSEEN: PageReading<Landing> = {
 export interface Destination {
   readonly url: string;
   /** Null where nobody answers. */
-  readonly status: number | null;
+  readonly code: number | null;
   /** Redirects on the way. */
   readonly count: number;
 }
@@ -135,8 +135,8 @@ export interface Destination {
 export function destinationOf({ steps, last, stopped, deadEnd }: FollowedChain): Destination {
   const { finalUrl, final } = last.snapshot;
   return stopped === "dead_end" && deadEnd !== null
-    ? { url: deadEnd.url, status: null, count: steps.length }
-    : { url: finalUrl, status: final.code, count: steps.length - 1 };
+    ? { url: deadEnd.url, code: null, count: steps.length }
+    : { url: finalUrl, code: final.code, count: steps.length - 1 };
 }
 
 /** The request nobody answered, as results have it. */

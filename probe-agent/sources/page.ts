@@ -14,7 +14,7 @@ export interface SeenPage {
   readonly contentType: string | null;
   readonly isHtml: boolean;
   /** What every result that looked at a page begins with. */
-  readonly head: { readonly url: string; readonly final_url: string; readonly status: number };
+  readonly head: { readonly url: string; readonly final_url: string; readonly code: number };
   /** When the fetch began, ISO 8601 UTC. */
   readonly observedAt: string;
 }
@@ -68,7 +68,7 @@ export function describeSnapshot(snapshot: PageSnapshot, observedAt: string): Se
     snapshot,
     contentType,
     isHtml: isHtml(contentType, body.bytes),
-    head: { url, final_url: finalUrl, status: final.code },
+    head: { url, final_url: finalUrl, code: final.code },
     observedAt,
   };
 }

@@ -51,7 +51,7 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
     score,
     grade,
     checks: [...checks],
-    robots: { status: robotsStatus, ...bots },
+    robots: { code: robotsStatus, ...bots },
     content_signals: signals,
     content_usage: usage,
     llms_txt: llms,
@@ -88,10 +88,10 @@ function states(
   return [search, input, train, usage, reserved].some((word) => word !== null);
 }
 
-function fileOf(file: SiteFile): { exists: boolean; status: number | null; bytes: number | null } {
-  if (!file.known) return { exists: false, status: null, bytes: null };
+function fileOf(file: SiteFile): { exists: boolean; code: number | null; bytes: number | null } {
+  if (!file.known) return { exists: false, code: null, bytes: null };
   const exists = file.text !== null;
-  return { exists, status: file.status, bytes: exists ? file.bytes : null };
+  return { exists, code: file.status, bytes: exists ? file.bytes : null };
 }
 
 function llmsOf(file: SiteFile, read: LlmsTxt | null): AiCheckResult["llms_txt"] {

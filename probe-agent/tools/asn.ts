@@ -11,9 +11,9 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askCymru, askCymruAs } from "#probe-agent/sources/cymru.ts";
 import { askRegistry } from "#probe-agent/sources/rdap.ts";
 import type { ServiceSource } from "#probe-agent/sources/service-source.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 /** Left for the answer's way back once the sources have had their time. */
 const RESERVE_MS = 500;
@@ -23,7 +23,6 @@ const ROUTING_MS = 5_000;
 /** ASN: the operator's database, then Team Cymru's view of routing, then the registry of the number. */
 export const asn = implement(contract, async (net, { query }): Promise<Outcome<Result>> => {
   const observedAt = net.now().toISOString();
-  const startedAt = net.monotonic();
   const resource = readResource(query);
   if (resource === null)
     return { status: "invalid", field: "query", message: "must be an AS number, an IP address or a host name" };
@@ -53,7 +52,6 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
   return ok({
     query,
     ...asnReport(evidence),
-    elapsed_ms: Math.round(net.monotonic() - startedAt),
     observed_at: observedAt,
   });
 });

@@ -25,7 +25,7 @@ export const cors = implement(contract, async (net, { url, origin: given }) => {
   return ok({
     url,
     final_url: finalUrl,
-    status: final.code,
+    code: final.code,
     origin,
     risk: report.risk,
     findings: plain(report.findings),

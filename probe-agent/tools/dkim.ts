@@ -11,10 +11,10 @@ import {
   type Discovery,
   type SelectorFacts,
 } from "#probe-agent/tools/dkim/selectors.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { silences } from "#probe-agent/tools/mx/announcements.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 /** A DKIM key by selector; without one the selectors in wide use are tried. */
 export const dkim = implement(contract, async (net, { domain, selector }) => {
@@ -43,7 +43,15 @@ const MAX_DANGLING = 10;
 
 type KeyFields = Omit<
   Result,
-  "domain" | "discovered_selectors" | "selectors" | "wildcard" | "issues" | "source" | "observed_at" | "limitations"
+  | "domain"
+  | "discovered_selectors"
+  | "selectors"
+  | "wildcard"
+  | "issues"
+  | "source"
+  | "observed_at"
+  | "elapsed_ms"
+  | "limitations"
 >;
 
 function keyFields(facts: SelectorFacts | null): KeyFields {

@@ -19,9 +19,9 @@ import { findCircle } from "#probe-agent/tools/dns/circle.ts";
 import type { Resolver } from "#probe-agent/tools/dns/lookups.ts";
 import { chooseServer } from "#probe-agent/tools/dns/server.ts";
 import { validateOurselves } from "#probe-agent/tools/dns/validate.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 // Together within the deadline of 10 s: all types at once, then what DNSSEC asks in addition.
 const LOOKUP_MS = 5_000;
@@ -35,7 +35,6 @@ const MAX_EVENT_BYTES = 15_000;
 /** DNS lookup: one question per type at once. A resolver that fails or is silent is the result, never a failure. */
 export const dns = implement(contract, async (net, { domain, types, dnssec }, input = {}) => {
   const observedAt = net.now().toISOString();
-  const startedAt = net.monotonic();
   const chosen = await chooseServer(net, input);
   if (chosen.status !== "ok") return chosen;
   const where = chosen.data?.question ?? {};
@@ -62,7 +61,6 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
     records: Object.fromEntries(groups) as Result["records"],
     dnssec: verdict,
     server: chosen.data === null ? null : { ip: chosen.data.ip, resolve_ms: toMicroseconds(chosen.data.resolveMs) },
-    elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
     observed_at: observedAt,
     limitations: circle === null ? limitations : [...limitations, describeCircle(failing, circle)],
   });

@@ -12,12 +12,12 @@ import { discoverSelectors, discoveryLimits, selectorRow } from "#probe-agent/to
 import { lookAtDmarc } from "#probe-agent/tools/email-check/dmarc.ts";
 import { lookAtMtaSts } from "#probe-agent/tools/email-check/mta-sts.ts";
 import { lookAtBimi, summariseDane } from "#probe-agent/tools/email-check/summary.ts";
-import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
+import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
 import { lookAtTlsRpt, silences } from "#probe-agent/tools/mx/announcements.ts";
 import { areExchangersSecure } from "#probe-agent/tools/mx/dane.ts";
 import { lookAtRouting } from "#probe-agent/tools/mx/routing.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 const RESERVE_MS = 500;
 

@@ -16,10 +16,29 @@ export interface Implementation<P extends TProperties = TProperties, R extends T
 /** The implementation that a contract asks for. */
 export type ImplementationOf<C> = C extends Contract<infer P, infer R> ? Implementation<P, R> : never;
 
-/** Ties an implementation to its contract; the compiler checks parameters and result. */
+/** A result that may leave its duration out: `implement` measures it. */
+export type Untimed<Result> = Omit<Result, "elapsed_ms"> & { readonly elapsed_ms?: number };
+
+/**
+ * Ties an implementation to its contract; the compiler checks parameters and result. `elapsed_ms` is the duration of the
+ * run in whole milliseconds, unless the implementation gives it: where it is the sum of phases.
+ */
 export function implement<P extends TProperties, R extends TProperties>(
   contract: Contract<P, R>,
-  run: Implementation<P, R>["run"],
+  run: (
+    net: Net,
+    params: ParamsOf<Contract<P, R>>,
+    input?: JobInput,
+  ) => Promise<Outcome<Untimed<ResultOf<Contract<P, R>>>>>,
 ): Implementation<P, R> {
-  return { contract, run };
+  return {
+    contract,
+    async run(net, params, input) {
+      const startedAt = net.monotonic();
+      const outcome = await run(net, params, input);
+      if (outcome.status !== "ok") return outcome;
+      const elapsed_ms = outcome.data.elapsed_ms ?? Math.round(net.monotonic() - startedAt);
+      return { ...outcome, data: { ...outcome.data, elapsed_ms } as ResultOf<Contract<P, R>> };
+    },
+  };
 }

@@ -15,7 +15,6 @@ const RESERVE_MS = 500;
 /** IP geolocation: the address of a host, then every source about it at once. Only the host itself can fail. */
 export const ip = implement(contract, async (net, { host }) => {
   const observedAt = net.now().toISOString();
-  const startedAt = net.monotonic();
   const resolved = await net.dns.resolve(host);
   if (resolved.status !== "ok") return resolved;
   const { allowed, blocked } = resolved.data;
@@ -31,7 +30,6 @@ export const ip = implement(contract, async (net, { host }) => {
     outside ? waitAtMost(patience, askCymru(net, address.ip), null) : null,
     outside ? waitAtMost(patience, askRdap(net, address.ip), null) : null,
   ]);
-  const elapsedMs = toMicroseconds(net.monotonic() - startedAt);
   const databases = {
     geo: outside ? net.data.geo(address.ip) : null,
     network: outside ? net.data.asn(address.ip) : null,
@@ -50,7 +48,6 @@ export const ip = implement(contract, async (net, { host }) => {
       rdap,
       ...databases,
     }),
-    elapsed_ms: elapsedMs,
     observed_at: observedAt,
   });
 });

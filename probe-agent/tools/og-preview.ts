@@ -25,7 +25,7 @@ export const ogPreview = implement(contract, async (net, { url }) => {
   const { tags, reading, card, fallback } = read.data.report;
   const image = reading.graph.image.find((one) => one.url !== null)?.url ?? null;
   const { check, late } = await look(net, image);
-  const checked = check === null ? null : { ...check, reachable: check.status === 200 };
+  const checked = check === null ? null : { ...check, reachable: check.code === 200 };
   const og = excerpt(reading.graph, GRAPH_BUDGET);
   return ok({
     ...head,
@@ -35,14 +35,14 @@ export const ogPreview = implement(contract, async (net, { url }) => {
     preview: previews({ pageUrl: head.final_url, graph: reading.graph, card, fallback, checked }),
     image_check: check,
     missing_required: missingRequired(reading),
-    warnings: socialWarnings(tags, reading, card, head.final_url, check?.status === 200 ? check : null),
+    warnings: socialWarnings(tags, reading, card, head.final_url, check?.code === 200 ? check : null),
     source: ["page", ...(check === null ? [] : ["image"])],
     observed_at: observedAt,
     limitations: [
       ...read.data.limitations,
       ...(og.cut ? ["Long texts and lists of the Open Graph object are shortened."] : []),
       ...(late ? ["The image did not come in time."] : []),
-      ...(check !== null && check.status === 200 && check.bytes === null
+      ...(check !== null && check.code === 200 && check.bytes === null
         ? ["The image's size in bytes is not known."]
         : []),
       "Facebook, LinkedIn and (for titles) Slack do not document where they cut text.",

@@ -7,10 +7,10 @@ import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { mayBeTold } from "#probe-agent/sources/outsiders.ts";
 import { askInsights, type InsightsOutcome } from "#probe-agent/sources/pagespeed.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { localResult } from "#probe-agent/tools/pagespeed/local.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 /** PageSpeed Insights takes 10 to 40 s; what is left must do for our own browser where there is one. */
 const INSIGHTS_MS = 60_000;

@@ -54,11 +54,11 @@ export const performance = implement(contract, async (net, { url }) => {
     checks,
     timing: middle.timing,
     timing_us: middle.timing_us,
-    elapsed_ms: middle.elapsed_ms,
-    samples: samples.map(({ ttfb_ms, navigation_ttfb_ms, elapsed_ms }) => ({
+    total_ms: middle.total_ms,
+    samples: samples.map(({ ttfb_ms, navigation_ttfb_ms, total_ms }) => ({
       ttfb_ms,
       navigation_ttfb_ms,
-      elapsed_ms,
+      total_ms,
     })),
     navigation_ttfb_ms: middle.navigation_ttfb_ms,
     ttfb_rating: rate(middle.navigation_ttfb_ms),

@@ -3,7 +3,7 @@ import { ping as contract, type PingResult } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
-import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
+import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
 import { blockedNote, hasRaw, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";
 import { checkPorts } from "#probe-agent/tools/ping/ports.ts";
 import { pingByIcmp } from "#probe-agent/tools/ping/icmp.ts";
@@ -19,21 +19,19 @@ export const ping: Implementation<typeof contract.params.properties, typeof cont
       return { status: "invalid", field: "ports", message: "is required with action=ports" };
     }
     const observedAt = net.now().toISOString();
-    const startedAt = net.monotonic();
     const resolved = await net.dns.resolve(params.host, onlyVersion(params.ip_version));
     if (resolved.status !== "ok") return resolved;
     const address = preferredAddress(net, resolved.data, needsRaw(params));
     const part = await ACTIONS[params.action](net, address, params);
     if (part.status !== "ok") return part;
     const { fields, limitations } = part.data;
-    const result: PingResult = {
+    const result: Untimed<PingResult> = {
       action: params.action,
       host: resolved.data.host,
       ip: address.ip,
       ip_version: address.version,
       ...fields,
       resolve_ms: toMicroseconds(resolved.data.elapsedMs),
-      elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
       observed_at: observedAt,
       limitations: [...limitations, ...blockedNote(resolved.data)],
     };

@@ -27,7 +27,6 @@ export function propagationOn(
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
   return implement(contract, async (net, { domain, type }, input = {}) => {
     const observedAt = net.now().toISOString();
-    const startedAt = net.monotonic();
     const patience = net.remainingMs() - NETWORKS_MS - RESERVE_MS;
     const [rows, own] = await Promise.all([
       askResolvers(net, domain, type),
@@ -47,7 +46,6 @@ export function propagationOn(
       resolvers: judged,
       authoritative,
       ...summarisePropagation(judged, authoritative),
-      elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
       source: ["dns"],
       observed_at: observedAt,
       limitations: [

@@ -12,9 +12,9 @@ import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/
 import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
 import { askTls } from "#probe-agent/tools/protocol/tls.ts";
 import { readVersions, untoldVersions } from "#probe-agent/tools/protocol/versions.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 type Name = Attempt["name"];
 
 /** Aliases may lead on; each question has a limit of its own. */

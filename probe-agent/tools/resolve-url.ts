@@ -12,9 +12,9 @@ import {
   mediaType,
   type FollowedChain,
 } from "#probe-agent/sources/chain.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 /** URL resolver: the chain, then what its last page calls itself. */
 export const resolveUrl = implement(contract, async (net, { url }) => {
@@ -24,7 +24,7 @@ export const resolveUrl = implement(contract, async (net, { url }) => {
 
 function report(input: string, chain: FollowedChain): Result {
   const { last, landing, stopped } = chain;
-  const { url: finalUrl, status, count } = destinationOf(chain);
+  const { url: finalUrl, code, count } = destinationOf(chain);
   const { canonical } = landing.report;
   const end = new URL(finalUrl);
   return {
@@ -38,9 +38,9 @@ function report(input: string, chain: FollowedChain): Result {
     clean_url: cleanUrl(new URL(canonical.url ?? finalUrl)),
     tracking_params: trackingParams(end).map((param) => ({ ...param })),
     chain_length: count,
-    status,
+    code,
     failure: failureRow(chain.deadEnd),
-    content_type: status === null ? null : mediaType(last),
+    content_type: code === null ? null : mediaType(last),
     loop: stopped === "loop",
     truncated: stopped === "too_many_redirects",
     source: ["page"],

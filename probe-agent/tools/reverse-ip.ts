@@ -13,11 +13,11 @@ import {
   type SourceName,
 } from "#probe-agent/analysis/registry/seen-names.ts";
 import { askPassiveDns } from "#probe-agent/sources/passive-dns.ts";
-import { implement, type JobInput } from "#probe-agent/tools/implement.ts";
+import { implement, type JobInput, type Untimed } from "#probe-agent/tools/implement.ts";
 import { defaultCertificate, type DefaultCertificate } from "#probe-agent/tools/reverse-ip/certificate.ts";
 import { verifyNames, type VerifiedName } from "#probe-agent/tools/reverse-ip/verify.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 /** For the sources together, then for looking the names up again. */
 const SOURCES_MS = 8_000;
@@ -35,7 +35,6 @@ const LATE: DefaultCertificate = { shown: null, names: [], limitation: "Port 443
 /** Reverse IP: every honest source at once, then the names found are looked up again. Says always that it is not all. */
 export const reverseIp = implement(contract, async (net, { ip: given }, input = {}): Promise<Outcome<Result>> => {
   const observedAt = net.now().toISOString();
-  const startedAt = net.monotonic();
   const address = readIp(given);
   if (address === null) return { status: "invalid", field: "ip", message: "must be an IPv4 or IPv6 address" };
   const ip = ipText(address);
@@ -80,7 +79,6 @@ export const reverseIp = implement(contract, async (net, { ip: given }, input = 
     shared_hosting_hint: cdn !== null || customers >= SHARED_FROM ? true : rows.length === 0 ? null : false,
     cdn,
     certificate: certificate.shown,
-    elapsed_ms: Math.round(net.monotonic() - startedAt),
     source: ["dns", ...(certificate.shown === null ? [] : ["tls"]), ...(passive === null ? [] : ["passive_dns"])],
     observed_at: observedAt,
     limitations: [

@@ -25,7 +25,7 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
   return ok({
     domain,
     fetched_url: answer.url,
-    status,
+    code: status,
     availability: report.availability,
     content_type: contentType,
     size_bytes: bytes.byteLength,

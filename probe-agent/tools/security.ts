@@ -68,7 +68,7 @@ export function securityOn(
     return ok({
       url,
       final_url: finalUrl,
-      status: final.code,
+      code: final.code,
       ...(graded?.report ?? NOT_GRADED),
       algorithm_version: ALGORITHM_VERSION,
       headers: { present: inventory.present, missing: inventory.missing, raw: inventory.raw },

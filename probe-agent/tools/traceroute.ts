@@ -8,7 +8,6 @@ import { traceRoute } from "#probe-agent/tools/ping/traceroute.ts";
 /** One name look-up, then the route to one vetted address. */
 export const traceroute = implement(contract, async (net, params) => {
   const observedAt = net.now().toISOString();
-  const startedAt = net.monotonic();
   const resolved = await net.dns.resolve(params.host, onlyVersion(params.ip_version));
   if (resolved.status !== "ok") return resolved;
   const address = preferredAddress(net, resolved.data, true);
@@ -21,7 +20,6 @@ export const traceroute = implement(contract, async (net, params) => {
     ip_version: address.version,
     ...fields,
     resolve_ms: toMicroseconds(resolved.data.elapsedMs),
-    elapsed_ms: toMicroseconds(net.monotonic() - startedAt),
     observed_at: observedAt,
     limitations: [...limitations, ...blockedNote(resolved.data)],
   });

@@ -16,9 +16,9 @@ import {
   mediaType,
   type FollowedChain,
 } from "#probe-agent/sources/chain.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
-type Result = ResultOf<typeof contract>;
+type Result = Untimed<ResultOf<typeof contract>>;
 
 const MAX_TITLE = 500;
 /** Characters of a hop's URL shown. */
@@ -34,13 +34,13 @@ export const urlExpand = implement(contract, async (net, { url }) => {
 
 function report(url: string, chain: FollowedChain): Result {
   const { steps, last, landing, stopped } = chain;
-  const { url: finalUrl, status, count } = destinationOf(chain);
+  const { url: finalUrl, code, count } = destinationOf(chain);
   const end = new URL(finalUrl);
-  const urls = [...steps.map(({ hop }) => new URL(hop.url)), ...(status === null ? [end] : [])];
+  const urls = [...steps.map(({ hop }) => new URL(hop.url)), ...(code === null ? [end] : [])];
   const [first = end] = urls;
   const service = shortenerOf(first.hostname);
   const { downgrade, cross_domain } = siteChanges(urls);
-  const isSecure = [...steps.map(({ hop }) => hop.tls?.authorized === true), ...(status === null ? [false] : [])];
+  const isSecure = [...steps.map(({ hop }) => hop.tls?.authorized === true), ...(code === null ? [false] : [])];
   return {
     short_url: url,
     expanded_url: finalUrl,
@@ -56,9 +56,9 @@ function report(url: string, chain: FollowedChain): Result {
       service: shortenerOf(new URL(step.hop.url).hostname),
     })),
     count,
-    status,
+    code,
     failure: failureRow(chain.deadEnd),
-    content_type: status === null ? null : mediaType(last),
+    content_type: code === null ? null : mediaType(last),
     title: landing.report.title?.slice(0, MAX_TITLE).toWellFormed() ?? null,
     clean_url: cleanUrl(end),
     tracking_params: trackingParams(end).map((param) => ({ ...param })),

@@ -2,16 +2,15 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import { whois as contract } from "#shared/tools/whois.ts";
 import { readResource } from "#probe-agent/analysis/network/number-resource.ts";
 import { domainSubject, type DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { rawOf, type Found, type Result } from "#probe-agent/tools/whois/answer.ts";
 import { lookUpDomain } from "#probe-agent/tools/whois/domain.ts";
 import { daysLeft, NO_FACTS, privacyOf } from "#probe-agent/tools/whois/facts.ts";
 import { lookUpNumber } from "#probe-agent/tools/whois/number.ts";
 
 /** WHOIS and RDAP: fails where no registry says anything, for without one there is nothing to tell. */
-export const whois = implement(contract, async (net, { host }): Promise<Outcome<Result>> => {
+export const whois = implement(contract, async (net, { host }): Promise<Outcome<Untimed<Result>>> => {
   const observedAt = net.now();
-  const startedAt = net.monotonic();
   const resource = readResource(host);
   if (resource === null) {
     return {
@@ -28,7 +27,6 @@ export const whois = implement(contract, async (net, { host }): Promise<Outcome<
     kind: resource.kind,
     ...describe(lookup.found, subject.kind === "domain" ? subject : null, observedAt),
     observed_at: observedAt.toISOString(),
-    elapsed_ms: Math.round(net.monotonic() - startedAt),
   });
 });
 

@@ -23,7 +23,7 @@ const { ai_bots, content_signals, content_usage } = robots.result.properties;
 
 const FILE = {
   exists: truth("It is there, as text: a page in its place does not count"),
-  status: Nullable(integer("HTTP status; null where it could not be asked for")),
+  code: Nullable(integer("HTTP status; null where it could not be asked for")),
   bytes: Nullable(count("Size read, bytes; null where there is none")),
 };
 
@@ -60,7 +60,7 @@ const Result = Type.Object({
   ),
   robots: record(
     {
-      status: Nullable(integer("HTTP status of robots.txt; null where it could not be asked for")),
+      code: Nullable(integer("HTTP status of robots.txt; null where it could not be asked for")),
       bots: ai_bots.properties.bots,
       allowed: ai_bots.properties.allowed,
       disallowed: ai_bots.properties.disallowed,

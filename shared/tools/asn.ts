@@ -44,7 +44,6 @@ const Result = Type.Object({
       "The operator's database of networks; null where none is used",
     ),
   ),
-  elapsed_ms: count("Duration of the whole look-up, milliseconds"),
   ...OBSERVED_FIELDS,
 });
 

@@ -5,6 +5,7 @@ import { BODY_BREAKS } from "#shared/tools/http/body.ts";
 import { Families } from "#shared/tools/http/families.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import { urlSeenAt } from "#shared/tools/observations.ts";
+import { elapsed } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -155,7 +156,7 @@ export const check = defineTool({
     body: Body,
     timing: Timing,
     timing_us: TimingUs,
-    elapsed_ms: count("The whole chain, ms"),
+    elapsed_ms: elapsed("The whole chain, ms; the sum of timing"),
     observed_at: text("When the check began, ISO 8601 UTC"),
     limitations: Limitations(),
   }),

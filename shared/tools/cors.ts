@@ -13,7 +13,7 @@ const Probe = record(
     origin: text("Origin the request carried"),
     method: word(["GET", "OPTIONS"], "Method of the request"),
     preflight: truth("It asked leave for a POST of JSON"),
-    status: Nullable(integer("HTTP status; null where nobody answered")),
+    code: Nullable(integer("HTTP status; null where nobody answered")),
     acao: Nullable(text("Access-Control-Allow-Origin; null where absent")),
     acac: Nullable(text("Access-Control-Allow-Credentials; null where absent")),
     verdict: word(

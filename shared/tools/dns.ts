@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { DnsFlags, DnsRow, SoaRow } from "#shared/dns-rows.ts";
 import { Domain, Flag, Limitations, Nullable, WordList } from "#shared/tools/fields.ts";
+import { elapsed } from "#shared/tools/shapes.ts";
 
 const TYPES = ["A", "AAAA", "MX", "NS", "TXT", "CNAME", "SOA"] as const;
 
@@ -160,7 +161,7 @@ const Result = Type.Object({
       { description: "The server asked in place of the probe's own resolvers; null where those were asked" },
     ),
   ),
-  elapsed_ms: Type.Number({ description: "Duration of the whole look-up, milliseconds" }),
+  elapsed_ms: elapsed(),
   observed_at: text("When the look-up began, ISO 8601 UTC"),
   limitations: Limitations(),
 });

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Limitations, Nullable, Url } from "#shared/tools/fields.ts";
+import { elapsed } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -82,6 +83,7 @@ export const health = defineTool({
     ttfb_samples_ms: Type.Array(Type.Integer({ minimum: 0 }), { description: "The one to three samples, ms" }),
     total_ms: Type.Integer({ minimum: 0, description: "Redirects and page until its last byte, ms" }),
     observed_at: text("When the check began, ISO 8601 UTC"),
+    elapsed_ms: elapsed(),
     limitations: Limitations(),
   }),
   across: {

@@ -2,7 +2,18 @@ import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { CachePolicy } from "#shared/tools/http/cache-policy.ts";
-import { count, integer, list, OBSERVED_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import {
+  count,
+  integer,
+  list,
+  OBSERVED_FIELDS,
+  elapsed,
+  record,
+  text,
+  texts,
+  truth,
+  word,
+} from "#shared/tools/shapes.ts";
 import { Timing, TimingUs } from "#shared/tools/timing.ts";
 
 const Robots = record(
@@ -48,7 +59,6 @@ export const httpStatus = defineTool({
     port: integer("TCP port connected to"),
     timing: Timing,
     timing_us: TimingUs,
-    elapsed_ms: count("The whole request, ms; the sum of timing"),
     informational: list(Type.Integer(), "1xx codes sent before the answer, in order, e.g. 103"),
     redirected: truth("The answer redirects: a 301, 302, 303, 307 or 308 with a Location"),
     location: Nullable(text("Where it leads, as an absolute URL; null without a usable Location")),
@@ -70,6 +80,7 @@ export const httpStatus = defineTool({
     ),
     faults: texts("Breaches of HTTP's syntax in the head that were read over, e.g. bare_line_feed"),
     ...OBSERVED_FIELDS,
+    elapsed_ms: elapsed("The whole request, ms; the sum of timing"),
   }),
   across: {
     agreeOn: ({ code }) => code,

@@ -3,6 +3,7 @@ import { NetworkRegistration } from "#shared/tools/registrations.ts";
 import { defineTool } from "#shared/tools/define.ts";
 import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
 import { hostSeenAt } from "#shared/tools/observations.ts";
+import { elapsed } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -93,7 +94,7 @@ const Result = Type.Object({
       description: "Sources that contributed",
     },
   ),
-  elapsed_ms: Type.Number({ description: "Duration of the whole look-up, milliseconds" }),
+  elapsed_ms: elapsed(),
   observed_at: text("When the look-up began, ISO 8601 UTC"),
   limitations: Limitations(),
 });

@@ -107,7 +107,7 @@ function preview(where: string) {
 const ImageCheck = Type.Object(
   {
     url: text("Address of the first og:image"),
-    status: Nullable(Type.Integer({ description: "HTTP status; null where nothing answered" })),
+    code: Nullable(Type.Integer({ description: "HTTP status; null where nothing answered" })),
     content_type: nullableText("Content-Type as sent"),
     format: Nullable(
       word(

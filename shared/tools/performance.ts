@@ -33,7 +33,7 @@ const Check = Type.Object({
 const Sample = Type.Object({
   ttfb_ms: count("Request sent to first byte, ms"),
   navigation_ttfb_ms: count("From the start, redirects and connection included, to the first byte, ms"),
-  elapsed_ms: count("All of it, ms"),
+  total_ms: count("The whole request, ms"),
 });
 
 function kinds<S extends ReturnType<typeof count>>(field: S, description: string) {
@@ -112,7 +112,7 @@ export const performance = defineTool({
     checks: list(Check, "Every part of the score in fixed order"),
     timing: Timing,
     timing_us: TimingUs,
-    elapsed_ms: count("The whole request of the sample shown, ms; the sum of timing"),
+    total_ms: count("The whole request of the sample shown, ms; the sum of timing"),
     samples: list(Sample, "The one to three requests made; timing is that of the middle one by navigation_ttfb_ms"),
     navigation_ttfb_ms: count("From the start to the first byte, redirects and connection included, median, ms"),
     ttfb_rating: word(

@@ -4,6 +4,7 @@ import { Host, IntegerList, Limitations, Nullable } from "#shared/tools/fields.t
 import { TRACE_FIELDS, traceRtt } from "#shared/tools/trace-result.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { hostSeenAt } from "#shared/tools/observations.ts";
+import { elapsed } from "#shared/tools/shapes.ts";
 
 function words<const W extends string>(values: readonly W[], description: string) {
   return Type.Unsafe<W>({ type: "string", enum: values, description });
@@ -116,7 +117,7 @@ const RESULT = {
   unreachable: Type.Optional(TRACE_FIELDS.unreachable),
   path_mtu: Type.Optional(TRACE_FIELDS.path_mtu),
   resolve_ms: Type.Number({ description: "Name look-up, milliseconds; 0 for an address" }),
-  elapsed_ms: Type.Number({ description: "Duration of the whole check, milliseconds" }),
+  elapsed_ms: elapsed(),
   observed_at: Type.String({ description: "When the check began, ISO 8601 UTC" }),
   limitations: Limitations(),
 };

@@ -159,7 +159,6 @@ const Result = Type.Object({
   ),
   failures: list(Failure, "Why resolvers fail, by cause, the most common first; empty where none does"),
   expected_in_s: Nullable(integer("Seconds until the last older answer leaves the caches seen here; null for none")),
-  elapsed_ms: number("Duration of the whole check, milliseconds"),
   ...OBSERVED_FIELDS,
 });
 /** Values of the tool's result. */

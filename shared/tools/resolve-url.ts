@@ -31,7 +31,7 @@ export const resolveUrl = defineTool({
       "Parameters of final_url that say where the click came from and change nothing of the page",
     ),
     chain_length: count("Redirects followed, those by Refresh header and meta element included"),
-    status: Nullable(integer("HTTP status of final_url; null where nobody answers there")),
+    code: Nullable(integer("HTTP status of final_url; null where nobody answers there")),
     failure: Unanswered,
     content_type: Nullable(text("Media type of the last response, lower case, without parameters")),
     loop: truth("The URL leads in a circle"),

@@ -66,7 +66,6 @@ export const reverseIp = defineTool({
         "Certificate of the address's default site; null where none was shown",
       ),
     ),
-    elapsed_ms: count("Duration of the whole look-up, milliseconds"),
     ...OBSERVED_FIELDS,
   }),
   deadlineMs: () => 30_000,

@@ -57,7 +57,7 @@ const Signals = record(
 const Result = Type.Object({
   domain: text("Site as asked for"),
   fetched_url: text("URL of the file, after redirects"),
-  status: integer("HTTP status of the file"),
+  code: integer("HTTP status of the file"),
   availability: word(
     ["parsed", "allow_all", "disallow_all"],
     "parsed: rules apply; allow_all: there is none (4xx); disallow_all: it cannot be had (5xx), which crawlers take as a ban (RFC 9309 section 2.3.1)",
@@ -120,7 +120,7 @@ export const robots = defineTool({
   deadlineMs: () => 30_000,
   open: { q: "domain", extra: ["test_url"] },
   across: {
-    agreeOn: ({ status, groups }: Static<typeof Result>) => [status, groups],
+    agreeOn: ({ code, groups }: Static<typeof Result>) => [code, groups],
     measure: () => ({}),
   },
 });

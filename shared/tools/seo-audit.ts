@@ -113,7 +113,7 @@ export const seoAudit = defineTool({
         urls: texts("Sitemaps robots.txt names, at most 20"),
         checked: Nullable(
           Type.Object(
-            { url: text("Address fetched"), status: integer("Its HTTP status") },
+            { url: text("Address fetched"), code: integer("Its HTTP status") },
             { description: "The sitemap that was fetched; null where nothing answered" },
           ),
         ),

@@ -86,12 +86,18 @@ export function findings(description = "What is wrong or worth knowing, worst fi
 export const PAGE_FIELDS = {
   url: text("URL as requested"),
   final_url: text("URL of the page looked at, after redirects"),
-  status: Type.Integer({ description: "HTTP status of that page" }),
+  code: Type.Integer({ description: "HTTP status of that page" }),
 };
+
+/** Duration of the whole check; every result has it (probe-agent/tools/implement.ts fills it in). */
+export function elapsed(description = "Duration of the whole check, ms, rounded") {
+  return Type.Integer({ minimum: 0, description });
+}
 
 /** What every result ends with. */
 export const OBSERVED_FIELDS = {
   source: texts("Where the answer comes from, e.g. page, dns, or the name of an outside service"),
   observed_at: text("When the check began, ISO 8601 UTC"),
+  elapsed_ms: elapsed(),
   limitations: Limitations(),
 };

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
-import { integer, list, number, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import { integer, list, number, text, texts, truth, word, elapsed } from "#shared/tools/shapes.ts";
 import { Certificate, ChainRow, OtherCertificate } from "#shared/tools/ssl/certificate.ts";
 import { CONFIGURATION } from "#shared/tools/ssl/configuration.ts";
 import { NAMES } from "#shared/tools/ssl/names.ts";
@@ -109,6 +109,7 @@ export const ssl = defineTool({
     connect_ms: number("TCP connection, milliseconds; a SYN that was lost and sent again after 1 s is part of it"),
     handshake_ms: Nullable(number("TLS handshake, milliseconds; null where it did not complete")),
     observed_at: text("When the check began, ISO 8601 UTC"),
+    elapsed_ms: elapsed(),
     limitations: Limitations(),
   }),
   across: {

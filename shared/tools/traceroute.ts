@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Host, Limitations } from "#shared/tools/fields.ts";
 import { ping, traceProblem } from "#shared/tools/ping.ts";
-import { number, text, word } from "#shared/tools/shapes.ts";
+import { number, text, word, elapsed } from "#shared/tools/shapes.ts";
 import { TRACE_FIELDS, traceRtt } from "#shared/tools/trace-result.ts";
 
 const { max_hops, queries, ip_version, port } = ping.params.properties;
@@ -13,7 +13,7 @@ const Result = Type.Object({
   ip_version: ping.result.properties.ip_version,
   ...TRACE_FIELDS,
   resolve_ms: number("Name look-up, milliseconds; 0 for an address"),
-  elapsed_ms: number("Duration of the whole check, milliseconds"),
+  elapsed_ms: elapsed(),
   observed_at: text("When the check began, ISO 8601 UTC"),
   limitations: Limitations(),
 });

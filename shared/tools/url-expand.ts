@@ -34,7 +34,7 @@ export const urlExpand = defineTool({
       "Every response in order, the final one included",
     ),
     count: count("Redirects on the way to expanded_url"),
-    status: Nullable(integer("HTTP status of expanded_url; null where nobody answers there")),
+    code: Nullable(integer("HTTP status of expanded_url; null where nobody answers there")),
     failure: Unanswered,
     content_type: Nullable(text("Media type of the last response, lower case")),
     title: Nullable(text("Title of the page it leads to, at most 500 characters")),

@@ -9,7 +9,7 @@ function snapshot(description: string) {
       {
         timestamp: text("When it was taken, ISO 8601 UTC"),
         url: text("Address at which the archive shows it"),
-        status: Nullable(
+        code: Nullable(
           integer("HTTP status the page had; null where the archive refers to an earlier copy or says none"),
         ),
       },

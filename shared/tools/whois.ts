@@ -2,7 +2,7 @@ import { AutnumRegistration, NetworkRegistration } from "#shared/tools/registrat
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Limitations, Nullable, Resource } from "#shared/tools/fields.ts";
-import { count, integer, list, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import { count, integer, list, record, text, texts, truth, word, elapsed } from "#shared/tools/shapes.ts";
 
 const instant = (what: string) => Nullable(text(`${what}, ISO 8601 UTC; null where not stated`));
 
@@ -108,7 +108,7 @@ export const whois = defineTool({
     servers: list(Server, "Every server asked, in order"),
     source: word(["rdap", "whois"], "Protocol of the answer used"),
     observed_at: text("When the look-up began, ISO 8601 UTC"),
-    elapsed_ms: count("Duration of the whole look-up, milliseconds"),
+    elapsed_ms: elapsed(),
     limitations: Limitations(),
   }),
   deadlineMs: () => 30_000,

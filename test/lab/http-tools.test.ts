@@ -218,7 +218,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
       final_url: `${HTTPS}/site/secure?utm_source=lab&id=7`,
       clean_url: `${HTTPS}/site/secure?id=7`,
       chain_length: 1,
-      status: 404,
+      code: 404,
     });
   });
 

@@ -31,7 +31,7 @@ export const tcpConnect: Module = {
     const { ip, ports = [], resolve_ms: resolve, elapsed_ms: elapsed } = data as Ping;
     return {
       failure: portFailure(ports[0]),
-      seconds: elapsed / 1000,
+      seconds: Math.max(elapsed, resolve + (ports[0]?.rtt_ms ?? 0)) / 1000,
       samples: [...addressSamples(ip, resolve / 1000), REGEX],
     };
   },
@@ -87,7 +87,7 @@ export const icmp: Module = {
     const success = reply !== undefined && rttMs !== null;
     return {
       failure: success ? null : targetFailure("response", replies[0]?.status ?? "timeout"),
-      seconds: elapsed / 1000,
+      seconds: Math.max(elapsed, resolve + (rttMs ?? 0)) / 1000,
       samples: [
         ...addressSamples(ip, resolve / 1000),
         ...phaseSamples(ICMP_PHASES, ICMP_PHASES_HELP, {

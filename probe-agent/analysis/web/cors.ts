@@ -13,8 +13,8 @@ export interface CorsProbe {
   readonly origin: string;
   readonly method: "GET" | "OPTIONS";
   readonly preflight: boolean;
-  /** Null where nobody answered. */
-  readonly status: number | null;
+  /** HTTP status; null where nobody answered. */
+  readonly code: number | null;
   readonly acao: string | null;
   readonly acac: string | null;
   readonly verdict: CorsVerdict;
@@ -75,7 +75,7 @@ function probeOf({ kind, origin, preflight, answer }: CorsExchange, found: Judge
     origin,
     method: preflight ? "OPTIONS" : "GET",
     preflight,
-    status: answer.answered ? answer.status : null,
+    code: answer.answered ? answer.status : null,
     acao: shown(found?.headers.allowOrigin),
     acac: shown(found?.headers.allowCredentials),
     verdict: verdictOf(answer.answered, preflight, found),

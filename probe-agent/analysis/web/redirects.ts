@@ -7,7 +7,10 @@ import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/ana
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { siteOf } from "#probe-agent/analysis/http/same-site.ts";
 
-type Report = Omit<ResultOf<typeof redirects>, "url" | "failure" | "source" | "observed_at" | "limitations">;
+type Report = Omit<
+  ResultOf<typeof redirects>,
+  "url" | "failure" | "source" | "observed_at" | "elapsed_ms" | "limitations"
+>;
 type HopRow = Report["hops"][number];
 
 /** Octets of JSON all headers of a chain together may have; a result is at most 256 KB (decisions 7). */

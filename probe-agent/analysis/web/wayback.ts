@@ -3,14 +3,14 @@ export interface Capture {
   /** Fourteen digits: YYYYMMDDhhmmss, UTC. */
   readonly timestamp: string;
   /** Null for a record that refers to an earlier copy. */
-  readonly status: number | null;
+  readonly code: number | null;
 }
 
 /** A snapshot as a result shows it. */
 export interface Snapshot {
   readonly timestamp: string;
   readonly url: string;
-  readonly status: number | null;
+  readonly code: number | null;
 }
 
 /**
@@ -29,7 +29,7 @@ export function readCaptures(value: unknown): Capture[] | null {
     const cells = Array.isArray(row) ? (row as unknown[]) : [];
     const timestamp = cells[time];
     return typeof timestamp === "string" && isoTime(timestamp) !== null
-      ? [{ timestamp, status: statusOf(cells[code]) }]
+      ? [{ timestamp, code: statusOf(cells[code]) }]
       : [];
   });
 }
@@ -44,12 +44,12 @@ export function readAvailability(value: unknown): Capture | null | undefined {
   const closest = field(snapshots, "closest");
   const timestamp = field(closest, "timestamp");
   if (field(closest, "available") !== true || typeof timestamp !== "string" || isoTime(timestamp) === null) return null;
-  return { timestamp, status: statusOf(field(closest, "status")) };
+  return { timestamp, code: statusOf(field(closest, "status")) };
 }
 
 /** A capture with its address; `archive` is where the archive shows pages, with a slash at its end. */
-export function toSnapshot({ timestamp, status }: Capture, archive: string, url: string): Snapshot {
-  return { timestamp: isoTime(timestamp) ?? timestamp, url: `${archive}${timestamp}/${url}`, status };
+export function toSnapshot({ timestamp, code }: Capture, archive: string, url: string): Snapshot {
+  return { timestamp: isoTime(timestamp) ?? timestamp, url: `${archive}${timestamp}/${url}`, code };
 }
 
 /** How many captures each year has. */

@@ -7,7 +7,7 @@ import type { PageSnapshot } from "#probe-agent/port/http.ts";
 /** Octets read of an image: its size stands near the beginning, before which only metadata can come. */
 const IMAGE_BYTES = 512 * 1024;
 const NOTHING = {
-  status: null,
+  code: null,
   content_type: null,
   format: null,
   type_matches: null,
@@ -25,7 +25,7 @@ export async function checkImage(net: Net, url: string) {
   if (fetched.status !== "ok") return { url, ...NOTHING, error: "leads to an address that may not be contacted" };
   const { final, body } = fetched.data;
   const contentType = joinedHeader(final.headers, "content-type");
-  const seen = { url, ...NOTHING, status: final.code, content_type: contentType, bytes: bytesOf(fetched.data) };
+  const seen = { url, ...NOTHING, code: final.code, content_type: contentType, bytes: bytesOf(fetched.data) };
   if (final.code !== 200) return { ...seen, error: `answers with status ${final.code}` };
   const header = readImageHeader(body.bytes);
   const size = header?.size ?? null;

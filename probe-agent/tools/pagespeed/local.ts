@@ -12,7 +12,7 @@ export function localResult(
   load: PageLoad,
   strategy: Strategy,
   conditions: BrowserConditions,
-): Omit<ResultOf<typeof pagespeed>, "url" | "observed_at"> {
+): Omit<ResultOf<typeof pagespeed>, "url" | "observed_at" | "elapsed_ms"> {
   const metrics = { fcp_ms: load.fcpMs, lcp_ms: load.lcpMs, tbt_ms: load.tbtMs, cls: load.cls };
   const performance = load.quiet && !load.cut ? performanceOf(metrics, strategy) : null;
   const kinds = Object.keys(load.loaded) as LoadedKind[];

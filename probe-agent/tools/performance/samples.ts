@@ -3,7 +3,9 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** One load of the page. */
-export interface TimedLoad extends TimingReport {
+export interface TimedLoad extends Omit<TimingReport, "elapsed_ms"> {
+  /** The whole request. */
+  readonly total_ms: number;
   readonly ttfb_ms: number;
   readonly navigation_ttfb_ms: number;
 }
@@ -35,7 +37,7 @@ export function middleSample(samples: readonly TimedLoad[]): TimedLoad {
 }
 
 function timed(page: PageSnapshot): TimedLoad {
-  const report = timingReport(page);
+  const { elapsed_ms: total_ms, ...report } = timingReport(page);
   const { ttfb_ms, transfer_ms } = report.timing;
-  return { ...report, ttfb_ms, navigation_ttfb_ms: report.elapsed_ms - transfer_ms };
+  return { ...report, total_ms, ttfb_ms, navigation_ttfb_ms: total_ms - transfer_ms };
 }

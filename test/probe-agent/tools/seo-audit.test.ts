@@ -184,7 +184,7 @@ describe("what cannot be known", () => {
 
   it("an error page is audited as what it is", async () => {
     const result = await audit({ "/": { status: 503, body: "<title>Down</title>" } });
-    expect(result.status).toBe(503);
+    expect(result.code).toBe(503);
     expect(result.indexable.value).toBe(false);
     expect(checkOf(result, "http-status-code")).toMatchObject({ status: "fail", value: "503" });
   });

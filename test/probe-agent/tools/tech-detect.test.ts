@@ -132,7 +132,7 @@ describe("a page", () => {
 
   it("of an error is looked at and said to be one", async () => {
     const result = await look("/down");
-    expect(result.status).toBe(503);
+    expect(result.code).toBe(503);
     expect(result.technologies.map(({ name }) => name)).toContain("Apache HTTP Server");
     expect(result.limitations.join(" ")).toMatch(/status 503/);
   });

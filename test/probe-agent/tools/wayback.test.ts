@@ -121,7 +121,7 @@ describe("an archived page", () => {
     index = answer;
     const result = await look();
     expect(result).toMatchObject({ archived: true, snapshots_total: null, first: null, last: null, years: {} });
-    expect(result.closest?.status).toBe(200);
+    expect(result.closest?.code).toBe(200);
     expect(result.limitations).toEqual([expect.stringMatching(why)]);
     expect(result.source).toEqual(["archive.org availability"]);
   });

@@ -17,7 +17,7 @@ export interface Examined {
   readonly addressFaults: ReadonlySet<AddressFault>;
   /** Encoded words in any field that cannot be decoded. */
   readonly malformedWords: number;
-  readonly result: Omit<Result, "anomalies" | "source" | "observed_at" | "limitations">;
+  readonly result: Omit<Result, "anomalies" | "source" | "observed_at" | "elapsed_ms" | "limitations">;
   readonly arrival: Arrival;
   readonly now: Date;
 }

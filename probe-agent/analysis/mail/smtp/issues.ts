@@ -16,6 +16,7 @@ export type Examined = Omit<
   | "port"
   | "source"
   | "observed_at"
+  | "elapsed_ms"
   | "limitations"
   | "issues"
 >;

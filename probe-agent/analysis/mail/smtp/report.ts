@@ -21,7 +21,16 @@ type Result = ResultOf<typeof smtpTest>;
 /** The part of the result that follows from the conversation and the names around it. */
 export type SmtpReport = Omit<
   Result,
-  "target" | "mx_used" | "mx_records" | "attempts" | "ip" | "ip_version" | "port" | "source" | "observed_at"
+  | "target"
+  | "mx_used"
+  | "mx_records"
+  | "attempts"
+  | "ip"
+  | "ip_version"
+  | "port"
+  | "source"
+  | "observed_at"
+  | "elapsed_ms"
 >;
 
 /** What the report is made from. */

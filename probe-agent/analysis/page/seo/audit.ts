@@ -118,7 +118,7 @@ function sitemapFacts({ sitemap: { named, tried } }: SeoBeside) {
     found: tried.known ? tried.status === 200 && tried.looksLikeOne : null,
     source: named.length > 0 ? ("robots_txt" as const) : ("default" as const),
     urls: named.slice(0, 20).map((url) => storable(url, 500)),
-    checked: tried.known ? { url: storable(tried.url, 500), status: tried.status } : null,
+    checked: tried.known ? { url: storable(tried.url, 500), code: tried.status } : null,
   };
 }
 
