@@ -59,7 +59,7 @@ describe("readiness for AI", () => {
     expect(result).toMatchObject({
       score: 100,
       grade: "A+",
-      status: 200,
+      code: 200,
       content_signals: { search: true, ai_input: true, ai_train: false },
       llms_txt: {
         exists: true,
@@ -68,7 +68,7 @@ describe("readiness for AI", () => {
         summary: "All about it",
         sections: [{ name: "Docs", links: 1 }],
       },
-      llms_full_txt: { exists: false, status: 404, bytes: null },
+      llms_full_txt: { exists: false, code: 404, bytes: null },
       ai_txt: { exists: true },
       tdmrep: { exists: true, reserved: true },
       mcp: { found: true, url: `${site.url}/.well-known/mcp.json` },
@@ -107,7 +107,7 @@ describe("readiness for AI", () => {
     const page: File = { type: "text/html", body: shell };
     files = { "/": page, "/llms.txt": page, "/robots.txt": page, "/sitemap.xml": page };
     const result = await ask();
-    expect(result.llms_txt).toMatchObject({ exists: false, status: 200, errors: ["A page came in its place"] });
+    expect(result.llms_txt).toMatchObject({ exists: false, code: 200, errors: ["A page came in its place"] });
     expect(result).toMatchObject({
       grade: "F",
       ssr_words: 0,

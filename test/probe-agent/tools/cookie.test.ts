@@ -87,7 +87,7 @@ describe("cookies of a chain of redirects", () => {
   it("are all listed, with the response that set them", async () => {
     const result = await see(`https://ads.test:${site.port}/click`);
     const home = `https://www.shop.test:${site.port}/home`;
-    expect(result).toMatchObject({ final_url: home, status: 200, source: ["page"] });
+    expect(result).toMatchObject({ final_url: home, code: 200, source: ["page"] });
     expect(
       result.cookies.map((one) => [one.name, one.hop_url.replace(/:\d+/, ""), one.first_party, one.rejected_reason]),
     ).toEqual([

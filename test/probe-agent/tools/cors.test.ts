@@ -68,7 +68,7 @@ describe("a target with a policy", () => {
     expect(result).toMatchObject({
       url: `https://api.site.test:${server.port}/`,
       final_url: `https://api.site.test:${server.port}/`,
-      status: 200,
+      code: 200,
       origin: GIVEN,
       risk: "none",
       findings: [],
@@ -91,7 +91,7 @@ describe("a target with a policy", () => {
       origin: GIVEN,
       method: "GET",
       preflight: false,
-      status: 200,
+      code: 200,
       acao: GIVEN,
       acac: "true",
       verdict: "allowed_with_credentials",
@@ -196,7 +196,7 @@ describe("a difficult target", () => {
     };
     const url = `https://api.site.test:${server.port}/`;
     const result = await resultOf(cors, { url }, { ...setting(), timeoutMs: 4000 });
-    expect(result).toMatchObject({ status: 200, simple_request_allowed: true, allow_origin: "*" });
+    expect(result).toMatchObject({ code: 200, simple_request_allowed: true, allow_origin: "*" });
     expect(result.probes.map(({ verdict }) => verdict)).not.toContain("failed");
   });
 
@@ -210,7 +210,7 @@ describe("a difficult target", () => {
   it("that streams without end costs no more than its head", async () => {
     answer = () => false;
     const result = await see("/endless-body");
-    expect(result).toMatchObject({ status: 200, risk: "none", simple_request_allowed: false });
+    expect(result).toMatchObject({ code: 200, risk: "none", simple_request_allowed: false });
   }, 20_000);
 });
 

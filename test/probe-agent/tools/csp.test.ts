@@ -59,7 +59,7 @@ describe("a page's policies", () => {
     expect(result).toMatchObject({
       url: `${server.url}/strict`,
       final_url: `${server.url}/strict`,
-      status: 200,
+      code: 200,
       grade: "A",
       score: 90,
       enforced: true,
@@ -116,7 +116,7 @@ describe("a page's policies", () => {
 
   it("are read on what is no HTML too", async () => {
     const result = await see("/bytes/10");
-    expect(result).toMatchObject({ status: 200, grade: "F" });
+    expect(result).toMatchObject({ code: 200, grade: "F" });
     expect(result.limitations).toEqual(["The answer is no HTML (text/plain)."]);
   });
 });

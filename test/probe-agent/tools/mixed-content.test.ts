@@ -64,7 +64,7 @@ async function see(path: string, server = secure) {
 describe("a secure page", () => {
   it("is looked through in every place, with lines", async () => {
     const result = await see("/page");
-    expect(result).toMatchObject({ https: true, verdict: "active", status: 200, source: ["page"] });
+    expect(result).toMatchObject({ https: true, verdict: "active", code: 200, source: ["page"] });
     expect(result.active[0]).toEqual({
       tag: "script",
       attr: "src",

@@ -115,7 +115,7 @@ describe("a page with everything", () => {
     const { image_check: image, source } = await previewOf("/full");
     expect(image).toEqual({
       url: `${site.url}/img/rock.png`,
-      status: 200,
+      code: 200,
       content_type: "image/png",
       format: "png",
       type_matches: true,
@@ -194,24 +194,24 @@ describe("images that are no good", () => {
   });
   it("a page, nothing, an inline or an inner address: said, and nothing is invented", async () => {
     expect((await previewOf("/page-as-image")).image_check).toMatchObject({
-      status: 200,
+      code: 200,
       format: null,
       width: null,
       type_matches: false,
       error: "no image of a known format",
     });
     expect((await previewOf("/lost-image")).image_check).toMatchObject({
-      status: 404,
+      code: 404,
       width: null,
       error: "answers with status 404",
     });
     expect((await previewOf("/lost-image")).preview.facebook.layout).toBe("no_image");
     expect((await previewOf("/data-image")).image_check).toMatchObject({
-      status: null,
+      code: null,
       error: "not an http or https address",
     });
     expect((await previewOf("/blocked-image")).image_check).toMatchObject({
-      status: null,
+      code: null,
       error: "leads to an address that may not be contacted",
     });
   });

@@ -50,12 +50,12 @@ describe("a page", () => {
     expect(result.samples).toHaveLength(3);
     const { timing } = result;
     const { redirect_count: _count, ...phases } = timing;
-    expect(Object.values(phases).reduce((sum, ms) => sum + ms, 0)).toBe(result.elapsed_ms);
-    expect(result.navigation_ttfb_ms).toBe(result.elapsed_ms - timing.transfer_ms);
+    expect(Object.values(phases).reduce((sum, ms) => sum + ms, 0)).toBe(result.total_ms);
+    expect(result.navigation_ttfb_ms).toBe(result.total_ms - timing.transfer_ms);
     const sorted = result.samples.map(({ navigation_ttfb_ms: ms }) => ms).toSorted((one, other) => one - other);
     expect(result.navigation_ttfb_ms).toBe(sorted[1]);
     expect(result).toMatchObject({
-      status: 200,
+      code: 200,
       html: {
         transfer_bytes: paths["/"].body.length,
         decoded_bytes: HTML.length,
@@ -182,7 +182,7 @@ describe("a page that is none", () => {
     expect(limited.samples).toHaveLength(1);
     expect(limited.limitations.join()).toContain("1 of three samples");
     const refused = await resultOf(tool, { url: server.url });
-    expect(refused).toMatchObject({ status: 429, score: null, grade: null });
+    expect(refused).toMatchObject({ code: 429, score: null, grade: null });
   });
 
   it("fails with its target", async () => {

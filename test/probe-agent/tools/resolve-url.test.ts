@@ -41,7 +41,7 @@ describe("resolve-url", () => {
       clean_url: `${server.url}/p`,
       tracking_params: [{ name: "gclid", vendor: "Google Ads" }],
       chain_length: 1,
-      status: 200,
+      code: 200,
       content_type: "text/html",
       loop: false,
       truncated: false,
@@ -88,9 +88,9 @@ describe("resolve-url", () => {
   });
 
   it("of what is no page has a final address all the same", async () => {
-    expect(await run("/bytes/10")).toMatchObject({ content_type: "text/plain", canonical_url: null, status: 200 });
-    expect(await run("/status/404")).toMatchObject({ status: 404, chain_length: 0 });
-    expect(await run("/loop")).toMatchObject({ loop: true, status: 302 });
+    expect(await run("/bytes/10")).toMatchObject({ content_type: "text/plain", canonical_url: null, code: 200 });
+    expect(await run("/status/404")).toMatchObject({ code: 404, chain_length: 0 });
+    expect(await run("/loop")).toMatchObject({ loop: true, code: 302 });
     expect(await run("/redirect/11")).toMatchObject({ truncated: true, chain_length: 10 });
   });
 
@@ -125,7 +125,7 @@ describe("resolve-url", () => {
       clean_url: end.replace("?gclid=1", ""),
       canonical_url: null,
       chain_length: 1,
-      status: null,
+      code: null,
       content_type: null,
       failure: { url: end, stage: "connect", source: "target", reason: "refused" },
     });

@@ -46,7 +46,7 @@ describe("a site's rules for crawlers", () => {
     const result = await ask("/private/secret");
     expect(result).toMatchObject({
       availability: "parsed",
-      status: 200,
+      code: 200,
       fetched_url: `${site.url}/robots.txt`,
       size_bytes: FILE.length,
       groups: [
@@ -106,7 +106,7 @@ describe("a site's rules for crawlers", () => {
   ])("with status %i mean %s", async (status, availability, allowed) => {
     answer = { status, body: "User-agent: *\nDisallow: /only-if-read" };
     const result = await ask();
-    expect(result).toMatchObject({ status, availability, groups: allowed ? [] : [{ user_agents: ["*"] }] });
+    expect(result).toMatchObject({ code: status, availability, groups: allowed ? [] : [{ user_agents: ["*"] }] });
     expect(verdictOf(result, "*")?.allowed).toBe(allowed);
   });
 
@@ -125,7 +125,7 @@ describe("a site's rules for crawlers", () => {
     answer = { status: 200, body: "404 page not found\n" };
     expect((await ask()).issues.join()).toContain("No line of it is a rule");
     answer = { status: 302, body: "", headers: { location: "/bytes/10" } };
-    expect(await ask()).toMatchObject({ status: 200, fetched_url: `${site.url}/bytes/10` });
+    expect(await ask()).toMatchObject({ code: 200, fetched_url: `${site.url}/bytes/10` });
     answer = { status: 200, body: Buffer.from("\u00EF\u00BB\u00BFUser-agent: *\rDisallow: /\u00E9", "latin1") };
     expect((await ask()).groups).toMatchObject([{ rules: [{ pattern: "/%E9" }] }]);
   });

@@ -95,7 +95,7 @@ describe("a shop", () => {
     expect(result.types).toEqual(["Product", "AggregateRating", "Offer", "Organization", "BreadcrumbList", "ListItem"]);
     expect(result.formats.opengraph).toEqual([{ property: "og:title", content: "Anvil" }]);
     expect(result.formats.json_ld).toHaveLength(1);
-    expect(result).toMatchObject({ status: 200, errors: [], items_total: 3, source: ["page"], limitations: [] });
+    expect(result).toMatchObject({ code: 200, errors: [], items_total: 3, source: ["page"], limitations: [] });
   });
 
   it("is told what its rich results lack, nested things and references included", async () => {

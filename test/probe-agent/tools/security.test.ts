@@ -100,7 +100,7 @@ describe("a careful site", () => {
       "cross-origin-opener-policy": "coop-implemented-with-same-origin 10",
     });
     expect(result).toMatchObject({
-      status: 200,
+      code: 200,
       score: 100,
       raw_score: 155,
       grade: "A+",
@@ -282,7 +282,7 @@ describe("the status", () => {
       return true;
     });
     const result = await see(`https://site.test:${site.port}/`);
-    expect(result).toMatchObject({ status, score: null, raw_score: null, grade: null, mdn: null, tests: [] });
+    expect(result).toMatchObject({ code: status, score: null, raw_score: null, grade: null, mdn: null, tests: [] });
     expect(result.limitations[0]).toBe(`Only answers of status 2xx, 3xx, 401 and 403 are graded, not ${status}.`);
     expect(result.headers.present.length).toBeGreaterThan(5);
   });

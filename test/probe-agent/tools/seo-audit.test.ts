@@ -75,7 +75,7 @@ describe("a careful site over HTTPS", () => {
     );
     expect(result.checks.filter(({ status }) => status === "fail")).toEqual([]);
     expect(result).toMatchObject({
-      status: 200,
+      code: 200,
       score: 100,
       grade: "A+",
       title: { text: "A guide to pages that can be found", length: 34 },
@@ -122,7 +122,7 @@ describe("a careless site", () => {
       favicon: { url: null, declared: false },
     });
     expect(result.canonical).toMatchObject({ source: "http_header", issues: ["It is relative."] });
-    expect(result.sitemap).toMatchObject({ found: false, source: "default", checked: { status: 404 } });
+    expect(result.sitemap).toMatchObject({ found: false, source: "default", checked: { code: 404 } });
   });
 
   it("that bars crawlers in robots.txt is told the line, and a sitemap at the usual place is found", async () => {

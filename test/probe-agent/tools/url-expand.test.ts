@@ -60,7 +60,7 @@ describe("url-expand", () => {
       is_shortener: true,
       service: "Bitly",
       count: 2,
-      status: 200,
+      code: 200,
       content_type: "text/html",
       title: "An article",
       clean_url: tls("news.test", "/article?id=7#top"),
@@ -145,7 +145,7 @@ describe("url-expand", () => {
       expanded_url: end,
       expanded: true,
       count: 1,
-      status: null,
+      code: null,
       content_type: null,
       title: null,
       clean_url: "https://www.gone.test/page?id=1",
@@ -158,7 +158,7 @@ describe("url-expand", () => {
 
   it("names the application a link leads to", async () => {
     const result = await run(plain("bit.ly", to("itms-apps://apps.example/app/id1")));
-    expect(result).toMatchObject({ expanded: false, status: 301 });
+    expect(result).toMatchObject({ expanded: false, code: 301 });
     expect(result.limitations.join(" ")).toContain(
       "It leads on to itms-apps://apps.example/app/id1, which is no address",
     );

@@ -69,15 +69,15 @@ const fail = async (timeoutMs?: number) => (await runTool(wayback, { url: PAGE }
 
 describe("an archived page", () => {
   it("is told with first, last and closest snapshot and its years", async () => {
-    const { observed_at: at, ...result } = await look();
+    const { observed_at: at, elapsed_ms: _elapsed, ...result } = await look();
     const shown = (stamp: string) => `${archive.url}/web/${stamp}/${PAGE}`;
     expect(result).toEqual({
       url: PAGE,
       archived: true,
       snapshots_total: 4,
-      first: { timestamp: "2019-12-31T23:59:59Z", url: shown("20191231235959"), status: 301 },
-      last: { timestamp: "2024-01-02T03:04:05Z", url: shown("20240102030405"), status: 200 },
-      closest: { timestamp: "2024-01-02T03:04:05Z", url: shown("20240102030405"), status: 200 },
+      first: { timestamp: "2019-12-31T23:59:59Z", url: shown("20191231235959"), code: 301 },
+      last: { timestamp: "2024-01-02T03:04:05Z", url: shown("20240102030405"), code: 200 },
+      closest: { timestamp: "2024-01-02T03:04:05Z", url: shown("20240102030405"), code: 200 },
       years: { 2019: 1, 2020: 2, 2024: 1 },
       calendar_url: shown("*"),
       source: ["archive.org availability", "archive.org cdx"],
@@ -190,7 +190,7 @@ describe("an archived page", () => {
       ["200", "2020"],
     ]);
     const result = await look();
-    expect(result).toMatchObject({ snapshots_total: 1, first: { timestamp: "2020-01-02T03:04:05Z", status: null } });
+    expect(result).toMatchObject({ snapshots_total: 1, first: { timestamp: "2020-01-02T03:04:05Z", code: null } });
   });
 });
 

@@ -250,7 +250,7 @@ describe("findings", () => {
   it("tell a preflight that redirects or fails", () => {
     expect(findings((_, preflight) => (preflight ? 302 : []))).toEqual(["preflight_redirect info"]);
     const probes = judge((_, preflight) => (preflight ? 302 : [])).probes;
-    expect(probes[1]).toMatchObject({ method: "OPTIONS", status: 302, verdict: "redirected" });
+    expect(probes[1]).toMatchObject({ method: "OPTIONS", code: 302, verdict: "redirected" });
     expect(findings((_, preflight) => (preflight ? 404 : []))).toEqual([]);
   });
 });
