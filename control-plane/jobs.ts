@@ -20,7 +20,7 @@ export type QueueName = keyof JobPayloads;
 interface QueueRules {
   /** Most jobs at once in one replica. */
   readonly concurrency: number;
-  /** A worker that has not been heard of for so long is dead and its job is given to another; pg-boss allows no less than 10. */
+  /** A worker that is silent for this long is dead, and its job goes to another; pg-boss allows no less than 10. */
   readonly lostAfterSeconds: number;
   /** Longest time one attempt may take. */
   readonly expireSeconds: number;
@@ -47,7 +47,7 @@ const QUEUES: Readonly<Record<QueueName, QueueRules>> = {
 
 /** How often silent workers and jobs past their time are looked for. */
 const SUPERVISE_SECONDS = 5;
-/** Rows of jobs that have ended are kept so long. */
+/** How long rows of jobs that have ended are kept. */
 const KEEP_ENDED_SECONDS = 3_600;
 const CONNECTIONS = 4;
 
@@ -68,7 +68,7 @@ export interface Jobs {
   stop(graceMs: number): Promise<void>;
 }
 
-/** What jobs stand on. */
+/** What jobs need. */
 export interface JobsDeps {
   readonly databaseUrl: string;
   readonly sql: Sql;

@@ -42,7 +42,7 @@ export interface FoundBatch {
   readonly targets: readonly StoredTarget[];
 }
 
-/** Many targets checked by one tool in the background. */
+/** Checks of many targets with one tool, in the background. */
 export interface Batches {
   /** Stores a batch and has it run. null: none of its targets can be checked; `invalid` says why each cannot. */
   submit(
@@ -53,7 +53,7 @@ export interface Batches {
   ): Promise<{ readonly batch: SubmittedBatch | null; readonly invalid: readonly InvalidTarget[] }>;
   /** One with a page of its results; null where the account has none of that id. */
   find(accountId: number, id: string, page: ResultsPage): Promise<FoundBatch | null>;
-  /** Cancels one that has not ended, whose checks under way are called back; as `find` once it is cancelled. */
+  /** Cancels one that has not ended and calls its checks back from the agents; resolves as `find` does then. */
   cancel(tx: Transaction, accountId: number, id: string): Promise<FoundBatch | null>;
   /** The tool of that name that takes one target. */
   contract(tool: string): Contract | undefined;

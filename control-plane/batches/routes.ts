@@ -12,14 +12,14 @@ import type { Write, Writes } from "#control-plane/http/writes.ts";
 
 const TAG = "Batch";
 
-/** What the routes stand on. */
+/** What the routes need. */
 export interface BatchRoutesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly batches: Batches;
 }
 
-/** POST, GET and DELETE /api/v4/batch (service.md, Batch; decisions 11). */
+/** Registers POST, GET and DELETE /api/v4/batch. */
 export function registerBatches(server: FastifyInstance, { gate, writes, batches }: BatchRoutesDeps): void {
   const keyed = gate.keyed({ scope: "check" });
   server.route({
@@ -84,7 +84,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
   });
 }
 
-/** What is submitted, read and held to the plan, as the write it comes to. */
+/** Reads a submission and checks it against the plan; returns the write that stores it. */
 function readSubmission(batches: Batches, request: FastifyRequest): Write {
   const caller = callerOf(request);
   const { urls, type = "check" } = readWrite(SUBMIT, request);

@@ -73,7 +73,7 @@ export async function readOpenTargets(sql: Sql, id: string): Promise<readonly Pi
     where batch_id = ${id} and original = ordinal and status is null order by ordinal`;
 }
 
-/** Writes results, each once; false: the batch is no longer this claim's. */
+/** Stores results, each once; false: the batch is no longer this claim's. */
 export async function writeResults(sql: Sql, { id, run }: RunLease, results: readonly NewResult[]): Promise<boolean> {
   const [row] = await sql<{ ours: boolean }[]>`
     with batch as (

@@ -4,14 +4,14 @@ import type { CountedBatch, StoredBatch, StoredTarget } from "#control-plane/bat
 /** Path of the batch endpoint. */
 export const BATCH_URL = "/api/v4/batch";
 
-/** A target that was submitted and refused. */
+/** A submitted target that was not accepted. */
 export interface InvalidTarget {
   readonly url: string;
   readonly code: "missing_parameter" | "target_not_allowed";
   readonly message: string;
 }
 
-/** A batch as the submission answers with it (service.md, Batch job). */
+/** The answer to a submission. */
 export function showBatch(batch: Pick<StoredBatch, "id" | "status" | "tool" | "invalid">, total: number) {
   const invalid = JSON.parse(batch.invalid) as readonly InvalidTarget[];
   return {
@@ -25,7 +25,7 @@ export function showBatch(batch: Pick<StoredBatch, "id" | "status" | "tool" | "i
   };
 }
 
-/** A batch with its figures and a page of its results: those that have one. */
+/** A batch with its counts, and the results that a page of its targets has so far. */
 export function showProgress(batch: CountedBatch, targets: readonly StoredTarget[]) {
   return {
     ...showBatch(batch, batch.total),

@@ -10,7 +10,7 @@ export interface WriteRequest {
   readonly body: Uint8Array;
 }
 
-/** What tells a repeated write from another one (decisions 11). Both are SHA-256, 32 octets. */
+/** What tells a repeated write from another one. Both are SHA-256, 32 octets. */
 export interface WriteIdentity {
   /** Which answer may be replayed: key, method, path with its query in any order, X-Idempotency-Key. */
   readonly scope: Buffer;

@@ -37,13 +37,13 @@ export interface PullerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Jobs that nobody announced, or that came while nobody listened, are found so soon. */
+/** Milliseconds after which jobs without a notification are found. */
 const SWEEP_MS = 1_000;
 /** Sweeps left out after a job was put back, so that another replica comes first. */
 const REST_SWEEPS = 2;
-/** Less than half of the shortest time after which a silent worker is taken for dead (jobs.ts). */
+/** Less than half of the shortest `lostAfterSeconds` of a queue (jobs.ts). */
 const TOUCH_MS = 4_000;
-/** Aborted workers get so long to return. */
+/** Milliseconds that aborted workers get to return. */
 const ABORT_MS = 2_000;
 
 /**
