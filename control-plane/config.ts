@@ -20,24 +20,14 @@ export interface Config {
   readonly adminToken: string | null;
   /** 32 bytes; null: generated into the data directory. */
   readonly masterKey: Uint8Array | null;
-  readonly signup: "open" | "invite" | "closed";
-  readonly mail: { readonly smtpUrl: string; readonly from: string | null } | null;
   readonly plansFile: string | null;
   readonly openPerMinute: number;
   readonly openPerDay: number;
   /** On-demand calls a minute at one target. */
   readonly targetBudget: number;
   readonly v1V2Sunset: Date;
-  readonly legacySignatureUntil: Date;
-  /** Waits before each attempt, and the time one may take, milliseconds. */
-  readonly webhooks: { readonly retryScheduleMs: readonly number[]; readonly timeoutMs: number };
   /** Milliseconds. */
-  readonly retention: { readonly checks: number; readonly deliveries: number; readonly measurements: number };
-  /** null: the system's. */
-  readonly dnsServers: readonly Address[] | null;
-  /** What webhooks may reach besides the public internet (decisions 12). */
-  readonly allow: { readonly targets: readonly string[]; readonly names: readonly string[] };
-  readonly contactUrl: string | null;
+  readonly retention: { readonly measurements: number };
   readonly optOutFile: string | null;
   readonly logLevel: Settings["logLevel"];
 }
@@ -51,7 +41,14 @@ export interface MetricsListener {
 }
 
 /** The configuration, or the one line to print before ending with status 1. */
-export type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
+export type ReadConfig =
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      /** Lines about settings that are set but not yet in use. */
+      readonly notYetUsed: readonly string[];
+    }
+  | { readonly ok: false; readonly line: string };
 
 /** Reads and checks the environment; the first fault decides. Pure: no file is opened, no name looked up. */
 export function readConfig(environment: Environment): ReadConfig {
@@ -63,11 +60,11 @@ export function readConfig(environment: Environment): ReadConfig {
     return { ok: false, line: "DATABASE_URL must be set (npm start brings its own PostgreSQL)" };
   }
   const defaulted = !read.given.has("VANTAGE_METRICS_ADDR");
-  return { ok: true, config: view(settings, databaseUrl, defaulted) };
+  return { ok: true, config: view(settings, databaseUrl, defaulted), notYetUsed: read.notYetUsed };
 }
 
 function view(settings: Settings, databaseUrl: string, metricsDefaulted: boolean): Config {
-  const { tlsCert, tlsKey, smtpUrl, metricsAddr } = settings;
+  const { tlsCert, tlsKey, metricsAddr } = settings;
   const tls = tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null;
   return {
     databaseUrl,
@@ -81,23 +78,14 @@ function view(settings: Settings, databaseUrl: string, metricsDefaulted: boolean
     dataDir: settings.dataDir,
     adminToken: settings.adminToken,
     masterKey: settings.masterKey,
-    signup: settings.signup,
-    mail: smtpUrl === null ? null : { smtpUrl, from: settings.mailFrom },
     plansFile: settings.plansFile,
     openPerMinute: settings.openPerMinute,
     openPerDay: settings.openPerDay,
     targetBudget: settings.targetBudget,
     v1V2Sunset: settings.v1V2Sunset,
-    legacySignatureUntil: settings.legacySignatureUntil,
-    webhooks: { retryScheduleMs: settings.webhookRetrySchedule, timeoutMs: settings.webhookTimeout },
     retention: {
-      checks: settings.retentionChecks,
-      deliveries: settings.retentionDeliveries,
       measurements: settings.retentionMeasurements,
     },
-    dnsServers: settings.dnsServers,
-    allow: { targets: settings.allowTargets ?? [], names: settings.allowNames ?? [] },
-    contactUrl: settings.contactUrl,
     optOutFile: settings.optOutFile,
     logLevel: settings.logLevel,
   };

@@ -34,7 +34,7 @@ function reasonOf(error: unknown): string {
   return `${error.message || String("code" in error ? error.code : error.name)}${cause}`.replaceAll(/\s+/g, " ");
 }
 
-async function main(config: Config): Promise<void> {
+async function main(config: Config, notYetUsed: readonly string[]): Promise<void> {
   const applied = await migrate(config.databaseUrl).catch((error: unknown) =>
     fail(`the database cannot be used (DATABASE_URL): ${reasonOf(error)}`),
   );
@@ -47,6 +47,7 @@ async function main(config: Config): Promise<void> {
   const plans = config.plansFile === null ? null : overridePlans(readJson("VANTAGE_PLANS", config.plansFile));
   if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
   const log = createLog({ level: config.logLevel });
+  for (const line of [...notYetUsed, ...(plans?.notYetUsed ?? [])]) log.warn(line);
   const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
   if (!optOut.ok) fail(optOut.line);
   const app = await createApp({
@@ -117,5 +118,5 @@ function lineOf(heading: string, error: unknown): string {
 }
 
 const read = readConfig(process.env);
-if (read.ok) await main(read.config);
+if (read.ok) await main(read.config, read.notYetUsed);
 else fail(read.line);

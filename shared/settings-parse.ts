@@ -12,6 +12,8 @@ export type ReadSettings =
       readonly settings: Settings;
       /** Names of the variables that were set; a default port in use may give way, one asked for may not. */
       readonly given: ReadonlySet<string>;
+      /** Lines about variables that were set although no code reads them yet; empty where there are none. */
+      readonly notYetUsed: readonly string[];
     }
   | { readonly ok: false; readonly line: string };
 
@@ -43,7 +45,9 @@ export function readSettings(environment: Environment, process: "control-plane" 
   }
   const settings = values as Settings;
   const conflict = conflictIn(settings, process);
-  return conflict === null ? { ok: true, settings, given } : { ok: false, line: conflict };
+  if (conflict !== null) return { ok: false, line: conflict };
+  const notYetUsed = SETTING_ROWS.filter((row) => row.notYetUsed === true && given.has(row.name));
+  return { ok: true, settings, given, notYetUsed: notYetUsed.map(({ name }) => `${name} is set but not yet in use`) };
 }
 
 /** What does not go together although each value is good by itself. */

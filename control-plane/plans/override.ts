@@ -4,14 +4,20 @@ import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#
 
 /** The plans in force, or one line saying what is wrong with the operator's file. */
 export type PlansResult =
-  | { readonly ok: true; readonly plans: Plans }
+  | {
+      readonly ok: true;
+      readonly plans: Plans;
+      /** Lines about columns that the file sets although no code reads them yet. */
+      readonly notYetUsed: readonly string[];
+    }
   | { readonly ok: false; readonly message: string };
 
-/** Where a JSON name goes, and how its value is read: null where it is not allowed. */
+/** How the value of a JSON name is read; null where it is not allowed. */
 interface Column {
-  readonly field: keyof Plan;
+  /** Where the value goes; null: it is checked, but no code of this version reads it. */
+  readonly field: keyof Plan | null;
   readonly allowed: string;
-  read(value: unknown): Plan[keyof Plan] | null;
+  read(value: unknown): Plan[keyof Plan] | boolean | null;
 }
 
 // PostgreSQL counts in 32 bits; no plan needs more than a billion.
@@ -21,15 +27,15 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   requests_per_minute: count("requestsPerMinute", 1, MOST),
   requests_per_day: count("requestsPerDay", 1, MOST),
   scopes: { field: "scopes", allowed: `a list of ${SCOPES.join(", ")}`, read: readScopes },
-  webhooks: count("webhooks", 0, MOST),
-  // service.md, Limits: absolute maximum 100.
+  webhooks: count(null, 0, MOST),
+  // No plan may allow more than 100.
   batch_urls: count("batchUrls", 0, 100),
-  monitors: count("monitors", 0, MOST),
-  shortest_interval_minutes: count("shortestIntervalMinutes", 1, 1_440),
+  monitors: count(null, 0, MOST),
+  shortest_interval_minutes: count(null, 1, 1_440),
   locations: count("locations", 1, 1_000),
   keys: count("keys", 0, MOST),
   audit_export: {
-    field: "auditExport",
+    field: null,
     allowed: "true or false",
     read: (value) => (typeof value === "boolean" ? value : null),
   },
@@ -42,6 +48,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
 export function overridePlans(override: unknown): PlansResult {
   if (!isRecord(override)) return wrong("must be a JSON object of plans");
   const plans: Record<string, Plan> = { ...BUILT_IN_PLANS };
+  const notYetUsed: string[] = [];
   for (const [name, row] of Object.entries(override)) {
     if (!isPlanName(name)) return wrong(`"${name}" is no plan; allowed: ${PLAN_NAMES.join(", ")}`);
     if (!isRecord(row)) return wrong(`"${name}" must be an object of columns`);
@@ -51,13 +58,14 @@ export function overridePlans(override: unknown): PlansResult {
         return wrong(`"${name}.${key}" is no column; allowed: ${Object.keys(COLUMNS).join(", ")}`);
       const read = column.read(value);
       if (read === null) return wrong(`"${name}.${key}" must be ${column.allowed}`);
-      plans[name] = { ...(plans[name] ?? BUILT_IN_PLANS[name]), [column.field]: read };
+      if (column.field === null) notYetUsed.push(`VANTAGE_PLANS "${name}.${key}" is set but not yet in use`);
+      else plans[name] = { ...(plans[name] ?? BUILT_IN_PLANS[name]), [column.field]: read };
     }
   }
-  return { ok: true, plans: plans as Plans };
+  return { ok: true, plans: plans as Plans, notYetUsed };
 }
 
-function count(field: keyof Plan, minimum: number, maximum: number): Column {
+function count(field: keyof Plan | null, minimum: number, maximum: number): Column {
   return {
     field,
     allowed: `an integer between ${minimum} and ${maximum}`,

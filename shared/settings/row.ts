@@ -1,6 +1,6 @@
 import type { Kind } from "#shared/settings/kind.ts";
 
-/** One row of the settings table (decisions 1). */
+/** One row of the settings table. */
 export interface Setting<T> {
   /** The environment variable. */
   readonly name: string;
@@ -14,6 +14,8 @@ export interface Setting<T> {
   readonly meaning: string;
   /** True: its value is never printed or logged. */
   readonly secret?: true;
+  /** True: its value is checked, but no code of this version reads it. */
+  readonly notYetUsed?: true;
 }
 
 type Rest<T> = Omit<Setting<T>, "name" | "process" | "kind">;

@@ -22,7 +22,6 @@ test("defaults make a complete configuration on loopback", () => {
     baseUrl: "http://127.0.0.1:8080",
     tls: null,
     trustedProxies: [],
-    allow: { targets: [], names: [] },
   });
 });
 

@@ -1,5 +1,8 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pino } from "pino";
 import postgres from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -8,6 +11,7 @@ import { readConfig, type Config } from "#control-plane/config.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { serve } from "#control-plane/serve.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { startControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -133,5 +137,27 @@ describe("a control plane that stops", () => {
   it("leaves nothing open", async () => {
     expect(await serveOnce()).toBeNull();
     await expectNothingOpen([http, grpc]);
+  });
+});
+
+function messageOf(line: string): unknown {
+  return (JSON.parse(line) as { readonly msg: unknown }).msg;
+}
+
+describe("the log of a start", () => {
+  it("names the settings and the columns of plans that are set but not yet in use", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "vantage-plans-"));
+    const plans = join(directory, "plans.json");
+    writeFileSync(plans, JSON.stringify({ pro: { monitors: 7, keys: 6 } }));
+    const settings = { VANTAGE_SMTP_URL: "smtp://user:hunter2@mail.example", VANTAGE_PLANS: plans };
+    const started = await startControlPlaneProcess(database.url, { settings });
+    expect(await started.end("SIGTERM")).toBe(0);
+    rmSync(directory, { recursive: true });
+    const lines = started.log().split("\n");
+    expect(lines.filter((line) => line.includes("not yet in use")).map(messageOf)).toEqual([
+      "VANTAGE_SMTP_URL is set but not yet in use",
+      'VANTAGE_PLANS "pro.monitors" is set but not yet in use',
+    ]);
+    expect(started.log()).not.toContain("hunter2");
   });
 });

@@ -32,6 +32,17 @@ test("names are unique and each row says what is allowed and what happens withou
   }
 });
 
+test("a setting that no code reads yet is checked, accepted and named, also when it has a default", () => {
+  const environment = { VANTAGE_SIGNUP: "open", VANTAGE_WEBHOOK_TIMEOUT: "10s", VANTAGE_REGION: "eu" };
+  const read = readSettings(environment, "control-plane");
+  if (!read.ok) throw new Error(read.line);
+  expect(read.notYetUsed).toEqual([
+    "VANTAGE_SIGNUP is set but not yet in use",
+    "VANTAGE_WEBHOOK_TIMEOUT is set but not yet in use",
+  ]);
+  expect(line({ VANTAGE_SIGNUP: "perhaps" })).toMatch(/^VANTAGE_SIGNUP must be/);
+});
+
 test("the log level is one of pino's, for both processes", () => {
   expect(value("logLevel", {})).toBe("info");
   expect(value("logLevel", { VANTAGE_LOG_LEVEL: "trace" })).toBe("trace");

@@ -49,9 +49,16 @@ export async function examine(options: {
   const agent = readSettings(environment, "agent");
   for (const result of read.ok ? [agent] : [read]) if (!result.ok) add(fail("settings", result.line, "correct it"));
   if (!read.ok) return findings;
-  const { settings } = read;
+  const { settings, notYetUsed } = read;
   const searchPath = searchPathOf(environment["PATH"]);
-  const patient = { settings, directory, now, searchPath, dataDirectory: resolve(directory, settings.dataDir) };
+  const patient = {
+    settings,
+    notYetUsed,
+    directory,
+    now,
+    searchPath,
+    dataDirectory: resolve(directory, settings.dataDir),
+  };
   for (const check of CHECKS) for (const finding of [await check(patient)].flat()) add(finding);
   return findings;
 }

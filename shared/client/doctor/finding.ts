@@ -12,6 +12,8 @@ export interface Finding {
 /** What the checks look at. */
 export interface Patient {
   readonly settings: Settings;
+  /** Lines about settings that are set but not yet in use. */
+  readonly notYetUsed: readonly string[];
   /** The data directory, absolute. */
   readonly dataDirectory: string;
   /** What relative paths are relative to. */

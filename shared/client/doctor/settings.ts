@@ -7,9 +7,9 @@ import type { Settings } from "#shared/settings.ts";
 /** A token shorter than this can be guessed by whoever reaches the API. */
 const SHORT_TOKEN = 16;
 
-/** Values that are allowed but unwise. */
-export function checkValues({ settings }: Patient): Finding[] {
-  const findings: Finding[] = [];
+/** Values that are allowed but unwise, and those without effect. */
+export function checkValues({ settings, notYetUsed }: Patient): Finding[] {
+  const findings = notYetUsed.map((line) => warn("settings", line, "unset it, or keep it for a later version"));
   const { adminToken, allowTargets, allowNames } = settings;
   if (adminToken !== null && adminToken.length < SHORT_TOKEN)
     findings.push(warn("settings", "VANTAGE_ADMIN_TOKEN is short", "use one of at least 16 characters"));

@@ -85,6 +85,7 @@ test("the command prints a line per finding and ends with 1 on a failure", async
 test("every setting is listed on request, secrets without a value", async () => {
   const ran = await runVantage(["doctor", "--settings"], { VANTAGE_ADMIN_TOKEN: "hunter2" });
   expect(ran.said).toContain("VANTAGE_WEBHOOK_RETRY_SCHEDULE (control-plane): waits before each delivery attempt");
+  expect(ran.said).toMatch(/^VANTAGE_WEBHOOK_TIMEOUT .*; not yet in use$/m);
   expect(ran.said).not.toContain("hunter2");
 });
 
@@ -172,6 +173,10 @@ test("an API open to others without TLS, and a proxy nobody named, warn", async 
 test("unwise values warn, unreadable files and a clock never set fail", async () => {
   expect(await findOn("settings", { VANTAGE_ALLOW_TARGETS: "10.0.0.0/8" })).toMatchObject({ level: "warn" });
   expect(await findOn("settings", { VANTAGE_ADMIN_TOKEN: "x" })).toMatchObject({ level: "warn" });
+  expect(await findOn("settings", { VANTAGE_SIGNUP: "open" })).toMatchObject({
+    level: "warn",
+    message: "VANTAGE_SIGNUP is set but not yet in use",
+  });
   expect(await findOn("files", { VANTAGE_GEO_DB: "no.mmdb" })).toMatchObject({
     level: "fail",
     message: expect.stringContaining("ENOENT"),

@@ -1,0 +1,116 @@
+import { listenAddress, dialTarget, optionalListenAddress } from "#shared/settings/address.ts";
+import { base64Key, choice, duration, instant, integer, list, path, text } from "#shared/settings/kinds.ts";
+import { baseUrl, cidr, databaseUrl, mailbox, url } from "#shared/settings/network.ts";
+import { row } from "#shared/settings/row.ts";
+
+const hub = row("control-plane");
+
+const DAY = 86_400_000;
+const VISIBLE = /^[\x21-\x7e]{1,512}$/;
+const upToTenYears = duration(1, 3_650 * DAY, "at most 3650d");
+
+/** The settings that the control plane acts on. */
+export const CONTROL_PLANE_SETTINGS = {
+  databaseUrl: hub("DATABASE_URL", databaseUrl, {
+    absent: "embedded",
+    meaning: "PostgreSQL >= 15; npm start brings its own without it",
+    secret: true,
+  }),
+  httpAddr: hub("VANTAGE_HTTP_ADDR", listenAddress, {
+    default: "127.0.0.1:8080",
+    meaning: "listener of API and pages",
+  }),
+  grpcAddr: hub("VANTAGE_GRPC_ADDR", listenAddress, { default: "127.0.0.1:50051", meaning: "listener for agents" }),
+  metricsAddr: hub("VANTAGE_METRICS_ADDR", optionalListenAddress, {
+    default: "127.0.0.1:9464",
+    meaning: "metrics of the control plane",
+  }),
+  grpcAdvertise: hub("VANTAGE_GRPC_ADVERTISE", dialTarget, {
+    absent: "none",
+    meaning: "where agents dial this replica",
+  }),
+  baseUrl: hub("VANTAGE_BASE_URL", baseUrl, {
+    absent: "http://VANTAGE_HTTP_ADDR",
+    meaning: "address in links; the Origin that may call the agent endpoint",
+  }),
+  tlsCert: hub("VANTAGE_TLS_CERT", path("a PEM certificate chain"), {
+    absent: "none: behind a proxy",
+    meaning: "TLS on the API",
+  }),
+  tlsKey: hub("VANTAGE_TLS_KEY", path("a PEM private key"), { absent: "none", meaning: "key of VANTAGE_TLS_CERT" }),
+  trustedProxies: hub("VANTAGE_TRUSTED_PROXIES", list(cidr, "address ranges such as 10.0.0.0/8"), {
+    absent: "none: X-Forwarded-For is ignored",
+    meaning: "proxies whose X-Forwarded-For is believed",
+  }),
+  adminToken: hub("VANTAGE_ADMIN_TOKEN", text("1 to 512 visible ASCII characters", VISIBLE), {
+    absent: "generated into the data directory",
+    meaning: "the operator's bearer token",
+    secret: true,
+  }),
+  masterKey: hub("VANTAGE_MASTER_KEY", base64Key, {
+    absent: "generated into the data directory",
+    meaning: "encrypts secrets in the database; another key than before refuses to start",
+    secret: true,
+  }),
+  signup: hub("VANTAGE_SIGNUP", choice("open", "invite", "closed"), {
+    default: "closed",
+    meaning: "who may make an account",
+    notYetUsed: true,
+  }),
+  smtpUrl: hub("VANTAGE_SMTP_URL", url("an smtp:// or smtps:// URL", ["smtp:", "smtps:"]), {
+    absent: "none: no mail",
+    meaning: "mail server, with user and password where it wants them",
+    secret: true,
+    notYetUsed: true,
+  }),
+  mailFrom: hub("VANTAGE_MAIL_FROM", mailbox, { absent: "none", meaning: "sender of mail", notYetUsed: true }),
+  plansFile: hub("VANTAGE_PLANS", path("a JSON file"), {
+    absent: "built-in table",
+    meaning: "JSON file overriding rows of the plan table",
+  }),
+  openPerMinute: hub("VANTAGE_OPEN_PER_MINUTE", integer(0, 1_000_000), {
+    default: "20",
+    meaning: "open tier: requests a minute per client address (IPv6: /64)",
+  }),
+  openPerDay: hub("VANTAGE_OPEN_PER_DAY", integer(0, 1_000_000_000), {
+    default: "200",
+    meaning: "open tier: requests a day per client address",
+  }),
+  targetBudget: hub("VANTAGE_TARGET_BUDGET", integer(1, 1_000_000), {
+    default: "300",
+    meaning: "on-demand calls a minute at one target, all accounts together",
+  }),
+  v1V2Sunset: hub("VANTAGE_V1_V2_SUNSET", instant, {
+    default: "2026-10-01T00:00:00Z",
+    meaning: "from then on API versions 1 and 2 answer 410",
+  }),
+  legacySignatureUntil: hub("VANTAGE_LEGACY_SIGNATURE_UNTIL", instant, {
+    default: "2026-07-01T00:00:00Z",
+    meaning: "until then webhooks carry the legacy signature too",
+    notYetUsed: true,
+  }),
+  webhookRetrySchedule: hub(
+    "VANTAGE_WEBHOOK_RETRY_SCHEDULE",
+    list(duration(0, 30 * DAY, "at most 30d"), "durations such as 0s,5s,5m"),
+    { default: "0s,5s,5m,30m,2h,5h,10h,10h", meaning: "waits before each delivery attempt", notYetUsed: true },
+  ),
+  webhookTimeout: hub("VANTAGE_WEBHOOK_TIMEOUT", duration(100, 300_000, "100ms to 5m"), {
+    default: "15s",
+    meaning: "time for one delivery attempt",
+    notYetUsed: true,
+  }),
+  retentionChecks: hub("VANTAGE_RETENTION_CHECKS", upToTenYears, {
+    default: "90d",
+    meaning: "how long checks are kept",
+    notYetUsed: true,
+  }),
+  retentionDeliveries: hub("VANTAGE_RETENTION_DELIVERIES", upToTenYears, {
+    default: "30d",
+    meaning: "how long webhook deliveries are kept",
+    notYetUsed: true,
+  }),
+  retentionMeasurements: hub("VANTAGE_RETENTION_MEASUREMENTS", upToTenYears, {
+    default: "7d",
+    meaning: "how long measurements are kept",
+  }),
+};

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { SETTINGS } from "#shared/settings.ts";
+import type { Setting } from "#shared/settings/row.ts";
+import { readSourceFiles } from "#test/laws/source-files.ts";
+
+const TABLE = /^shared\/settings(\.ts|\/|-parse\.ts)/;
+const code = readSourceFiles(["control-plane", "probe-agent", "shared"])
+  .filter(({ path }) => !TABLE.test(path))
+  .map((file) => file.code)
+  .join("\n");
+
+/** The keys that code reads: `settings.key`, `agentSettings.key`, or `const { key } = settings`. */
+const read = new Set([
+  ...Array.from(code.matchAll(/\b\w*[sS]ettings\.(\w+)/g), ([, key]) => key),
+  ...Array.from(code.matchAll(/\{([^{}]*)\} = (?:\w+\.)?\w*[sS]ettings\b/g), ([, keys = ""]) =>
+    keys.split(",").map((key) => key.trim().split(":")[0]),
+  ).flat(),
+]);
+
+it("a setting is marked as not yet in use if and only if no code reads it", () => {
+  const marked = Object.entries<Setting<unknown>>(SETTINGS).filter(([, row]) => row.notYetUsed === true);
+  const unread = Object.keys(SETTINGS).filter((key) => !read.has(key));
+  expect(marked.map(([key]) => key)).toEqual(unread);
+});
