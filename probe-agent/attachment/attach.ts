@@ -23,20 +23,20 @@ import {
 import type { JobSource } from "#probe-agent/attachment/job-pool.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
 
-/** One stream to one control-plane replica, from dialling to its end; never dialled twice. */
+/** One stream to one control-plane replica, from dialling to its end; it never dials again. */
 export interface Attachment extends JobSource {
   readonly address: string;
   /** null: not welcomed yet. */
   replicaId(): string | null;
-  /** The replica it leads to, by the replica's first word; null: not known yet. */
+  /** The replica that the address leads to, as the replica itself has said; null: not known yet. */
   leadsTo(): string | null;
-  /** Ends it now; `onLost` is called with this reason. */
-  close(reason: string): void;
-  /** Says goodbye after everything already sent; resolves when the hub has heard it, in 1 s at most. */
+  /** Ends it now; `onLost` is called with this reason and detail. */
+  close(reason: string, detail: string): void;
+  /** Ends it after everything already sent; resolves when the hub has confirmed it, after 1 s at most. */
   stop(): Promise<void>;
 }
 
-/** What a stream tells of itself; nothing is called after `onLost`. */
+/** What a stream reports; nothing is called after `onLost`. */
 export interface AttachmentEvents {
   onWelcome(stream: Attachment, welcome: Welcome): void;
   onReplicas(stream: Attachment, replicas: readonly Replica[]): void;
@@ -44,9 +44,10 @@ export interface AttachmentEvents {
   onBeat(stream: Attachment, waiting: number): void;
   onJob(stream: Attachment, job: Job): void;
   onCancel(jobId: string, attempt: number): void;
-  /** The operator wants this agent to finish and go. */
+  /** The operator wants this agent to finish its jobs and end. */
   onDrain(): void;
   onRejected(stream: Attachment, rejected: Rejected): void;
+  /** `reason` is a metric's label; of a `duplicate` the detail is the replica's id, else a message for the log. */
   onLost(stream: Attachment, reason: string, detail?: string): void;
 }
 
@@ -55,8 +56,8 @@ export interface AttachOptions {
   /** host:port or dns:///name:port. */
   readonly address: string;
   readonly credential: Credential;
-  /** `spoken`: the replica has named itself, so it speaks 1.1 or later. */
-  readonly hello: (spoken: boolean) => Hello;
+  /** `named`: the replica has named itself, so it speaks protocol 1.1 or later. */
+  readonly hello: (named: boolean) => Hello;
   readonly beat: (stream: Attachment) => Beat;
   /** Streams dialled before this one, so that it could be a second one to its replica. */
   readonly older: () => readonly Attachment[];
@@ -64,10 +65,11 @@ export interface AttachOptions {
   readonly events: AttachmentEvents;
 }
 
-/** A hub that answers ends the stream within a round trip; one that does not is not worth waiting for. */
+/** A hub that is alive ends the stream within a round trip. */
 const GOODBYE_MS = 1_000;
-/** So long a stream that could be a second one waits to hear whose it is; a 1.0 replica never says. */
+/** How long a stream that could be a second one waits for the replica's name; a 1.0 replica never sends one. */
 const NAME_MS = 1_000;
+/** Time between two decisions while the names of older streams are unknown. */
 const UNSURE_MS = 20;
 
 type Stream = ClientDuplexStream<AgentMessage, HubMessage>;
@@ -81,7 +83,7 @@ export function attach(options: AttachOptions): Attachment {
   let leadsTo: string | null = null;
   const dialledAt = clock.monotonic();
   let heardAt = dialledAt;
-  // The hub's word on when a silent stream's jobs are another agent's; ours until the first job has come.
+  // The hub gives a silent stream's jobs to other agents after this time; it sends the figure with each job.
   let leaseMs = SILENT_MS;
   let greeted = false;
   let over = false;
@@ -93,12 +95,10 @@ export function attach(options: AttachOptions): Attachment {
     say(message) {
       if (!over && !stream.destroyed) stream.write(message);
     },
-    close: (reason) => lost(reason),
+    close: (reason, detail) => lose(reason, detail),
     async stop() {
       if (over) return;
-      over = true;
-      clearInterval(beat);
-      clearTimeout(nameless);
+      end();
       const ended = new Promise((resolve) => stream.once("end", resolve).once("error", resolve));
       stream.end();
       await Promise.race([ended, sleep(GOODBYE_MS, undefined, { ref: false })]);
@@ -106,14 +106,12 @@ export function attach(options: AttachOptions): Attachment {
     },
   };
 
-  /** The hub takes a second stream for a new one in place of the first: hello is said only where it is none. */
   function greet(named: string | null): void {
     if (over || greeted) return;
-    const older = options.older();
-    if (named !== null && older.some((other) => other.leadsTo() === named)) return lost("duplicate", named);
-    // One dialled just before may be on its way to the same replica.
-    const unsure = named !== null && older.some((other) => other.leadsTo() === null);
-    if (unsure && clock.monotonic() - dialledAt < NAME_MS) {
+    const older = options.older().map((other) => other.leadsTo());
+    const decision = decideGreeting(named, older, clock.monotonic() - dialledAt);
+    if (decision === "turn_back") return lose("duplicate", named ?? undefined);
+    if (decision === "wait") {
       setTimeout(greet, UNSURE_MS, named);
       return;
     }
@@ -122,11 +120,15 @@ export function attach(options: AttachOptions): Attachment {
     attachment.say({ body: { $case: "hello", value: options.hello(named !== null) } });
   }
 
-  function lost(reason: string, detail?: string): void {
-    if (over) return;
+  function end(): void {
     over = true;
     clearInterval(beat);
     clearTimeout(nameless);
+  }
+
+  function lose(reason: string, detail?: string): void {
+    if (over) return;
+    end();
     stream.cancel();
     client.close();
     events.onLost(attachment, reason, detail);
@@ -134,7 +136,8 @@ export function attach(options: AttachOptions): Attachment {
 
   const nameless = setTimeout(() => greet(null), NAME_MS);
   const beat = setInterval(() => {
-    if (clock.monotonic() - heardAt > leaseMs) return lost("silent");
+    const silentMs = clock.monotonic() - heardAt;
+    if (silentMs > leaseMs) return lose("silent", `no message for ${(silentMs / 1000).toFixed(1)} s`);
     if (replicaId !== null) attachment.say({ body: { $case: "beat", value: options.beat(attachment) } });
   }, BEAT_MS);
 
@@ -145,36 +148,55 @@ export function attach(options: AttachOptions): Attachment {
     leadsTo = named;
     greet(named);
   });
-  stream.on("data", (message: HubMessage) => {
+  stream.on("data", ({ body }: HubMessage) => {
     if (over) return;
     heardAt = clock.monotonic();
-    const { body } = message;
-    switch (body?.$case) {
-      case "welcome":
-        replicaId = body.value.replicaId;
-        leadsTo = replicaId;
-        return events.onWelcome(attachment, body.value);
-      case "job":
-        leaseMs = Math.max(BEAT_MS, body.value.leaseMs);
-        return events.onJob(attachment, body.value);
-      case "cancel":
-        return events.onCancel(body.value.jobId, body.value.attempt);
-      case "replicas":
-        return events.onReplicas(attachment, body.value.replicas);
-      case "beat":
-        return events.onBeat(attachment, body.value.waiting);
-      case "rejected":
-        events.onRejected(attachment, body.value);
-        return lost("rejected", body.value.message);
-      case "drain":
-        return events.onDrain();
-      case undefined:
-    }
+    if (body?.$case === "welcome") leadsTo = replicaId = body.value.replicaId;
+    if (body?.$case === "job") leaseMs = Math.max(BEAT_MS, body.value.leaseMs);
+    report(attachment, body, events);
+    if (body?.$case === "rejected") lose("rejected", body.value.message);
   });
-  stream.on("error", (error: Error) => lost("error", error.message));
-  stream.on("end", () => lost("closed"));
+  stream.on("error", (error: Error) => lose("error", error.message));
+  stream.on("end", () => lose("closed", "the control plane closed the stream"));
   if (options.older().length === 0) greet(null);
   return attachment;
+}
+
+/**
+ * Whether to say hello on a stream that was dialled `sinceDialMs` milliseconds ago. A hub takes a second stream of an
+ * agent for a new one in place of the first, so that a stream to a replica that has one already must turn back.
+ * `named` is the replica's own name, null without one; `older` are the replicas that older streams lead to, null where
+ * that is not known yet: a stream dialled just before may be on its way to the same replica.
+ */
+export function decideGreeting(
+  named: string | null,
+  older: readonly (string | null)[],
+  sinceDialMs: number,
+): "greet" | "wait" | "turn_back" {
+  if (named === null) return "greet";
+  if (older.includes(named)) return "turn_back";
+  return older.includes(null) && sinceDialMs < NAME_MS ? "wait" : "greet";
+}
+
+/** Hands a message of the hub to the event that is for it. */
+function report(stream: Attachment, body: HubMessage["body"], events: AttachmentEvents): void {
+  switch (body?.$case) {
+    case "welcome":
+      return events.onWelcome(stream, body.value);
+    case "job":
+      return events.onJob(stream, body.value);
+    case "cancel":
+      return events.onCancel(body.value.jobId, body.value.attempt);
+    case "replicas":
+      return events.onReplicas(stream, body.value.replicas);
+    case "beat":
+      return events.onBeat(stream, body.value.waiting);
+    case "rejected":
+      return events.onRejected(stream, body.value);
+    case "drain":
+      return events.onDrain();
+    case undefined:
+  }
 }
 
 function dial({ address, credential }: AttachOptions): ProbeClient {
@@ -183,12 +205,12 @@ function dial({ address, credential }: AttachOptions): ProbeClient {
   return new ProbeClient(address, secure, {
     "grpc.max_receive_message_length": MAX_JOB_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
-    // Whatever is dialled, the certificate must be the control plane's own.
+    // Whatever address is dialled, the certificate must carry the control plane's name.
     "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
     "grpc.default_authority": CONTROL_PLANE_NAME,
-    // A connection of its own, else a second dial of a balancer's address would share the first one's replica.
+    // A connection of its own: a second dial of a balancer's address would else share the first one's connection.
     "grpc.use_local_subchannel_pool": 1,
-    // Of several addresses behind a name any may be the one that was not tried yet.
+    // Of several addresses behind a name any may lead to a replica that has no stream yet.
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ pick_first: { shuffleAddressList: true } }] }),
   });
 }

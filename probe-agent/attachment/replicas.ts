@@ -54,6 +54,17 @@ export function linksToClose<L extends Link>({ links, listed }: Situation<L>): L
   return links.filter(({ replicaId, running }) => replicaId !== null && running === 0 && !alive.has(replicaId));
 }
 
+/** How many of the live replicas have a stream, and how many lack one. */
+export function countReplicas({ links, listed }: Situation<Link>): {
+  readonly reached: number;
+  readonly missing: number;
+} {
+  const reached = new Set(links.flatMap(({ replicaId }) => replicaId ?? []));
+  if (listed === null) return { reached: reached.size, missing: 0 };
+  const missing = listed.filter(({ id }) => !reached.has(id)).length;
+  return { reached: listed.length - missing, missing };
+}
+
 /** As much of a list as an agent believes: bounded, each with an id, addresses that can be dialled. */
 export function readReplicas(replicas: readonly Replica[]): Replica[] {
   return replicas

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressesToDial, linksToClose, readReplicas } from "#probe-agent/attachment/replicas.ts";
+import { addressesToDial, countReplicas, linksToClose, readReplicas } from "#probe-agent/attachment/replicas.ts";
 
 const a = { id: "a", address: "a:1" };
 const b = { id: "b", address: "b:1" };
@@ -90,4 +90,17 @@ it("believes a list as far as it can be dialled", () => {
   ];
   expect(readReplicas(listed)).toEqual([a, { id: "d", address: "" }, { id: "e", address: "[::1]:5" }]);
   expect(readReplicas(Array.from({ length: 1_000 }, (_, n) => ({ id: `r${n}`, address: "" })))).toHaveLength(100);
+});
+
+describe("the count of replicas", () => {
+  const count = (links: ReturnType<typeof to>[], listed: (typeof a)[] | null) =>
+    countReplicas({ configured: [], links, listed, ledTo: new Map() });
+
+  it("has those that are listed, by whether a stream leads there", () => {
+    expect(count([to("a:1", "a"), to("b:1", null)], [a, b])).toEqual({ reached: 1, missing: 1 });
+  });
+
+  it("has those that are attached where no replica lists any, and none is missing", () => {
+    expect(count([to("a:1", "a"), to("b:1", null)], null)).toEqual({ reached: 1, missing: 0 });
+  });
 });

@@ -1,0 +1,49 @@
+import type { Random } from "#shared/clock.ts";
+import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
+
+/** How a stream ended. */
+export interface StreamEnd {
+  /** A replica had welcomed it. */
+  readonly wasAttached: boolean;
+  /** It led to a replica that has a stream already. */
+  readonly duplicate: boolean;
+}
+
+/** The waits before addresses are dialled again. */
+export interface Redials {
+  /** True while the address must not be dialled. */
+  isWaiting(address: string): boolean;
+  /** A dial of the address led to a welcome: its failures are forgotten. */
+  succeeded(address: string): void;
+  /** Starts the wait after a stream has ended; returns its length in milliseconds. */
+  failed(address: string, end: StreamEnd): number;
+  stop(): void;
+}
+
+/**
+ * Waits with back-off between two dials of an address, per address. The loss of an attached stream counts as the first
+ * failure. `onDue` is called after each wait.
+ */
+export function createRedials(random: Random, onDue: (end: StreamEnd) => void): Redials {
+  const failures = new Map<string, number>();
+  const waits = new Map<string, NodeJS.Timeout>();
+  return {
+    isWaiting: (address) => waits.has(address),
+    succeeded: (address) => void failures.delete(address),
+    failed(address, end) {
+      const count = end.wasAttached ? 1 : (failures.get(address) ?? 0) + 1;
+      failures.set(address, count);
+      const delayMs = end.duplicate ? huntDelayMs(count, random) : reconnectDelayMs(count, random);
+      const due = () => {
+        waits.delete(address);
+        onDue(end);
+      };
+      clearTimeout(waits.get(address));
+      waits.set(address, setTimeout(due, delayMs));
+      return delayMs;
+    },
+    stop() {
+      for (const wait of waits.values()) clearTimeout(wait);
+    },
+  };
+}
