@@ -25,7 +25,7 @@ export function canRun(tool: string): boolean {
 }
 
 /**
- * Says whose fault a failure is once the agent's own network has been looked at; `remainingMs` is all the time it has.
+ * Corrects the source of a failure by the state of the agent's own network, within `remainingMs` milliseconds.
  */
 export type JudgeFailure = (failure: Failed, job: Job, remainingMs: number) => Promise<Failed>;
 
@@ -37,7 +37,7 @@ export interface JobTools {
   readonly log: Logger;
 }
 
-/** A job's end: what goes over the wire, and in a word what it was. */
+/** A job's end: what is sent, and its kind for the metrics. */
 export interface JobEnd {
   /** JSON of at most 256 KB. */
   readonly outcome: string;
@@ -46,7 +46,7 @@ export interface JobEnd {
 
 /**
  * Job to contract to implementation to outcome. Ends at the deadline whatever the implementation does: the limits'
- * signal aborts it, and its word is no longer waited for.
+ * signal aborts it, and its outcome is no longer awaited.
  */
 export async function runJob(
   job: Job,
@@ -61,17 +61,17 @@ export async function runJob(
   const outcome = first.status === "failed" ? await judge(first, job, remainingMs) : first;
   const text = JSON.stringify(outcome);
   if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return { outcome: text, result: outcome.status };
-  const tooLarge = failed("response", "target", "result_too_large", "what the target sent does not fit a result");
+  const tooLarge = failed("response", "target", "result_too_large", "the result is larger than 256 KB");
   return { outcome: JSON.stringify(tooLarge), result: "too_large" };
 }
 
 async function execute(job: Job, net: Net, log: Logger): Promise<Outcome<unknown>> {
   const implementation = implementations.get(job.tool);
-  if (implementation === undefined) return failed("request", "probe", "incapable", "this probe does not know the tool");
+  if (implementation === undefined) return failed("request", "probe", "incapable", "this probe does not have the tool");
   try {
     return await implementation.run(net, JSON.parse(job.params) as never, readInput(job));
   } catch (error) {
-    if (!net.signal.aborted) log.error({ err: error, tool: job.tool }, "tool broke");
+    if (!net.signal.aborted) log.error({ err: error, tool: job.tool }, "tool failed with an unexpected error");
     return failed("request", "probe", "internal", "the probe failed to run the check");
   }
 }

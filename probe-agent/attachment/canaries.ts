@@ -4,22 +4,22 @@ import { isLoopback } from "#shared/settings/address.ts";
 import type { DnsAnswer, DnsPort } from "#probe-agent/port/dns.ts";
 import type { Canaries } from "#probe-agent/attachment/self-test.ts";
 
-/** What the canaries look at. */
+/** What the canaries ask. */
 export interface CanaryOptions {
   /** A DNS port of a job as long as one look. */
   readonly dns: () => Pick<DnsPort, "query">;
-  /** Addresses of replicas a stream stands to. */
+  /** Addresses of the replicas that this agent is attached to. */
   readonly standing: () => readonly string[];
 }
 
 const QUERY_MS = 1_800;
-/** Root servers: what stands for the internet in a look at the routing table. Nothing is sent to them. */
+/** Root servers: a route to them is a route to the internet. Nothing is sent to them. */
 const FAR = { udp4: "198.41.0.4", udp6: "2001:503:ba3e::2:30" } as const;
 
 /** The canaries of an agent's own network. */
 export function createCanaries({ dns, standing }: CanaryOptions): Canaries {
   return {
-    // The root's own name servers: what every resolver knows, and no zone's owner can take away.
+    // The name servers of the root: every resolver knows them, and no zone owner can remove them.
     resolver: async () => speaksForNetwork(await dns().query({ name: ".", type: "NS", timeoutMs: QUERY_MS })),
     route: async () => (await Promise.all([hasRoute("udp4"), hasRoute("udp6")])).includes(true),
     control_plane: () => Promise.resolve(standing().some((address) => !isHere(address)) ? true : null),
@@ -27,15 +27,15 @@ export function createCanaries({ dns, standing }: CanaryOptions): Canaries {
 }
 
 /**
- * Whether an answer shows that the network behind the resolver is there. A forwarder on this very machine answers
- * SERVFAIL or REFUSED all alone.
+ * Whether an answer shows that the network behind the resolver works. A forwarder on this host answers SERVFAIL or
+ * REFUSED without any network.
  */
 function speaksForNetwork({ status, server }: DnsAnswer): boolean {
   if (status === "TIMEOUT" || status === "MALFORMED") return false;
   return !["SERVFAIL", "REFUSED"].includes(status) || !isLoopback(server.replace(/#\d+$/, ""));
 }
 
-/** Whether a stream says nothing of the network, since it never leaves the machine. */
+/** Whether an address is on this host, so that a stream to it proves nothing about the network. */
 function isHere(address: string): boolean {
   const host = address
     .replace(/^dns:\/\/\//, "")
@@ -44,7 +44,7 @@ function isHere(address: string): boolean {
   return isLoopback(host);
 }
 
-/** Asks the routing table: connecting a UDP socket sends nothing, and fails where there is no route. */
+/** Asks the routing table: connecting a UDP socket sends nothing, and fails without a route. */
 function hasRoute(family: keyof typeof FAR): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket(family);

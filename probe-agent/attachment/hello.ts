@@ -1,9 +1,10 @@
+import type { NetworkInterfaceInfo } from "node:os";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { PROTOCOL } from "#shared/wire.ts";
 import type { Config, PlaceConfig } from "#probe-agent/config.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 
-/** What an agent says of itself, its id and credits for one stream left to whoever dials. */
+/** What an agent reports of itself; the caller adds its id, and replaces the credits by one stream's own. */
 export function buildHello(config: Config, version: string, can: Capabilities): Omit<Hello, "agentId"> {
   const { raw, ipv6, browser } = can;
   return {
@@ -32,6 +33,13 @@ export interface Capabilities {
   readonly ipv6: boolean;
   /** A Chromium that may be run. */
   readonly browser: boolean;
+}
+
+/** Whether a host with these interfaces has an address of the IPv6 internet (2000::/3, RFC 4291 section 2.4). */
+export function hasGlobalIpv6(
+  interfaces: readonly (Pick<NetworkInterfaceInfo, "family" | "internal" | "address"> | undefined)[],
+): boolean {
+  return interfaces.some((entry) => entry?.family === "IPv6" && !entry.internal && /^[23]/.test(entry.address));
 }
 
 function locationOf({ region, city, country, latitude, longitude, asn, tags }: PlaceConfig): Hello["location"] {

@@ -5,17 +5,17 @@ import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { canRun, runJob, type JudgeFailure, type NetFactory } from "#probe-agent/run-job.ts";
 
-/** Where a job came from and its answer goes; streams are told apart by identity. */
+/** The stream a job came by; its answer goes back by it. */
 export interface JobSource {
   say(message: AgentMessage): void;
 }
 
 /** The jobs of one agent, over all its streams. */
 export interface JobPool {
-  /** Runs a job and says its result to where it came from; declines what it cannot or will not run, and why. */
+  /** Runs a job and sends its result to its source, or declines it: the reason then, else null. */
   accept(job: WireJob, source: JobSource): "busy" | "draining" | "incapable" | null;
   cancel(jobId: string, attempt: number): void;
-  /** Stops every job of a stream that is gone: the hub has given them to others. */
+  /** Stops every job of a lost stream: the hub gives them to other agents. */
   abandon(source: JobSource): void;
   /** Jobs of one stream, or of all. */
   running(source?: JobSource): number;
@@ -28,20 +28,20 @@ export interface JobPoolOptions {
   readonly maxJobs: number;
   readonly clock: Clock;
   readonly createNet: NetFactory;
-  /** Asked about every failure before it is told. */
+  /** Corrects the source of every failure before it is sent. */
   readonly judge: JudgeFailure;
-  /** A job nears its deadline: it may be about to fail. */
+  /** A job is near its deadline and may fail soon. */
   readonly onLate: () => void;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
-  /** A job began or ended: credits may have to move. */
+  /** A job began or ended: credits may have to move to another stream. */
   readonly onChange: () => void;
 }
 
 /** A job with less time left than this is late: as long as a look at the agent's own network takes (self-test.ts). */
 const LATE_MS = 2_500;
 
-/** Why a job's signal is aborted. Nobody reads it; the default, a DOMException with a stack, costs 3 % of a busy agent. */
+/** The abort reason of a job's signal. It is never read; the default, a DOMException with a stack, costs a busy agent 3 %. */
 const ENDED = "the job has ended";
 
 interface Running {
@@ -64,7 +64,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     onChange();
   }
 
-  /** False when the job is no longer ours to answer. */
+  /** Forgets a job and aborts what it left open; null when it was cancelled or abandoned before. */
   function end(key: string): Running | null {
     const job = jobs.get(key);
     if (job === undefined) return null;
@@ -72,7 +72,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const left = (bySource.get(job.source) ?? 1) - 1;
     if (left === 0) bySource.delete(job.source);
     else bySource.set(job.source, left);
-    job.abort.abort(ENDED); // whatever a tool left open closes now
+    job.abort.abort(ENDED); // closes what the tool left open
     onChange();
     if (jobs.size === 0) idle();
     return job;
@@ -91,7 +91,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
       deadline: startedAt + job.deadlineMs,
       now: () => new Date(job.timeMs + (clock.monotonic() - startedAt)),
     };
-    const emit = job.quiet ? unheard : (event: { kind: string; data: unknown }) => progress(job, event, source);
+    const emit = job.quiet ? dropProgress : (event: { kind: string; data: unknown }) => progress(job, event, source);
     const { outcome, result } = await runJob(job, limits, { createNet, judge, log, clock }, emit);
     clearTimeout(timer);
     clearTimeout(late);
@@ -144,5 +144,5 @@ export function createJobPool(options: JobPoolOptions): JobPool {
   };
 }
 
-/** Progress of a job that nobody follows. */
-function unheard(): void {}
+/** Drops the progress of a job that no client follows. */
+function dropProgress(): void {}

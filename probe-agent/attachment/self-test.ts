@@ -2,13 +2,13 @@ import type { Clock } from "#shared/clock.ts";
 import type { Failed } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 
-/** Things of the agent's own network that answer when it is well. */
+/** What the self-test asks to learn whether the agent's own network works. */
 export type CanaryName = "resolver" | "route" | "control_plane";
 
-/** One look: true and false as found, null where it cannot tell. */
+/** The result of one look: null where a canary cannot tell. */
 export type CanaryResults = Readonly<Record<CanaryName, boolean | null>>;
 
-/** Asks each canary; may take as long as it likes, its answer counts for LOOK_MS. */
+/** One function for each canary; an answer after LOOK_MS counts as false. */
 export type Canaries = Readonly<Record<CanaryName, () => Promise<boolean | null>>>;
 
 /** What the agent knows of its own network. */
@@ -18,8 +18,8 @@ export interface SelfTest {
   /** A job may fail soon: looks, unless the last look is fresh. */
   prepare(): void;
   /**
-   * A failure with its source put right: where the agent's own network is gone it is the probe's, whatever it looked
-   * like. `remainingMs`: a stale look is repeated first, for as long as that.
+   * The failure with its true source: `probe` where the agent's own network is down. A look older than 30 s is repeated
+   * first, for at most `remainingMs`.
    */
   judge(failure: Failed, remainingMs: number): Promise<Failed>;
   /** Seconds since the last look, null before the first. */
@@ -31,26 +31,26 @@ export interface SelfTest {
 export interface SelfTestOptions {
   readonly canaries: Canaries;
   readonly clock: Pick<Clock, "monotonic">;
-  /** Told of every look. */
+  /** Called after every look. */
   readonly onLook: (results: CanaryResults) => void;
 }
 
-/** Looks at least so often (decisions 7). */
+/** The longest time between two looks. */
 const EVERY_MS = 600_000;
 /** A look older than this does not decide on a failure while there is time for another. */
 const FRESH_MS = 30_000;
-/** A canary that has not answered by then does not answer. */
+/** The longest wait for a canary. */
 const LOOK_MS = 2_000;
 
 /**
- * Whether the agent's own network is gone: its resolvers are silent and nobody else of the outside is heard. A route
- * alone is no answer: it outlives the network behind it.
+ * Whether the agent's own network is down: its resolvers do not answer, and no control plane outside this host is
+ * attached. A route alone proves nothing: it outlives the network behind it.
  */
 export function isNetworkGone({ resolver, control_plane }: CanaryResults): boolean {
   return resolver === false && control_plane !== true;
 }
 
-/** Looks every ten minutes; the first look is the caller's to ask for. */
+/** Looks every ten minutes; the caller asks for the first look. */
 export function startSelfTest({ canaries, clock, onLook }: SelfTestOptions): SelfTest {
   let last: { readonly atMs: number; readonly results: CanaryResults } | null = null;
   let looking: Promise<CanaryResults> | null = null;
@@ -94,7 +94,7 @@ export function startSelfTest({ canaries, clock, onLook }: SelfTestOptions): Sel
 }
 
 function ofProbe(failure: Failed, { route }: CanaryResults): Failed {
-  const why = route === false ? "it has no route, and its resolvers do not answer" : "its resolvers do not answer";
-  const message = `The probe's own network is down (${why}), so this says nothing of the target: ${failure.message}`;
+  const why = route === false ? "no route, and its resolvers do not answer" : "its resolvers do not answer";
+  const message = `The probe's own network is down (${why}), so this result does not describe the target: ${failure.message}`;
   return { ...failure, source: "probe", message };
 }

@@ -11,11 +11,11 @@ const ALGORITHM = { name: "ECDSA", namedCurve: "P-256" } as const;
 export interface CertificateRequest {
   /** PKCS #8, PEM; it never leaves this host. */
   readonly key: string;
-  /** PKCS #10 (RFC 2986), DER; its subject says nothing: who the agent is, the control plane decides. */
+  /** PKCS #10 (RFC 2986), DER. The control plane ignores its subject and assigns the agent id. */
   readonly request: Uint8Array;
 }
 
-/** Makes a P-256 key (decisions 7) and signs a request with it. */
+/** Makes a P-256 key and signs a request with it. */
 export async function makeCertificateRequest(): Promise<CertificateRequest> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const request = await x509.Pkcs10CertificateRequestGenerator.create({

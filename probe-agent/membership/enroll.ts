@@ -15,8 +15,8 @@ export type Enrolment =
 const CALL_MS = 10_000;
 
 /**
- * Exchanges a join token for an identity. The secret is shown only to the control plane the token was made for; the same
- * request may be sent again where the answer did not come.
+ * Exchanges a join token for an identity. The secret is sent only to the control plane that the token was made for; the
+ * same request may be sent again when no answer came.
  */
 export async function enroll(
   address: string,
@@ -35,7 +35,7 @@ export async function enroll(
   return identityFrom(answer.response, key, { fingerprint: token.fingerprint, tokenDigest: token.digest });
 }
 
-/** A fresh key and certificate for the agent that `identity` is. */
+/** Gets a new key and certificate for the same agent. */
 export async function renew(address: string, identity: Identity): Promise<Enrolment> {
   const { key, request } = await makeCertificateRequest();
   const client = open(address, identity.ca, identity);
@@ -45,7 +45,7 @@ export async function renew(address: string, identity: Identity): Promise<Enrolm
   const fingerprint = fingerprintOfAuthority(identity);
   const renewed = identityFrom(answer.response, key, { fingerprint, tokenDigest: identity.tokenDigest });
   if (!renewed.ok || renewed.identity.agentId === identity.agentId) return renewed;
-  return { ok: false, retry: true, detail: "the certificate is another agent's" };
+  return { ok: false, retry: true, detail: "the control plane returned another agent's certificate" };
 }
 
 function open(address: string, ca: string, own?: Identity): ProbeClient {
@@ -57,7 +57,7 @@ function open(address: string, ca: string, own?: Identity): ProbeClient {
   return new ProbeClient(address, secure, {
     "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
     "grpc.default_authority": CONTROL_PLANE_NAME,
-    // Never over a connection that was opened with another certificate.
+    // A connection that was opened with another certificate must not be used.
     "grpc.use_local_subchannel_pool": 1,
   });
 }
@@ -66,7 +66,7 @@ type Answer =
   | { readonly ok: true; readonly response: EnrollResponse }
   | { readonly ok: false; readonly retry: boolean; readonly detail: string };
 
-/** Answers that no second try changes: the token, the certificate or the request itself is refused. */
+/** Answers that a retry does not change: the control plane refuses the token, the certificate or the request. */
 const FINAL: ReadonlySet<status> = new Set([
   status.UNAUTHENTICATED,
   status.PERMISSION_DENIED,
@@ -76,7 +76,7 @@ const FINAL: ReadonlySet<status> = new Set([
   status.UNIMPLEMENTED,
 ]);
 
-/** A timer rather than a gRPC deadline, which is told by the host's own clock. */
+/** Uses a timer: a gRPC deadline depends on the host's wall clock. */
 async function call(ask: (done: (error: ServiceError | null, response: EnrollResponse) => void) => ClientUnaryCall) {
   const answer = Promise.withResolvers<Answer>();
   const asked = ask((error, response) => {
@@ -92,14 +92,19 @@ async function call(ask: (done: (error: ServiceError | null, response: EnrollRes
   return answered;
 }
 
-/** Believes an answer only where it fits the key, the token and itself. */
+/** Accepts an answer only where it matches the key and the token. */
 function identityFrom(
   response: EnrollResponse,
   key: string,
   expected: { readonly fingerprint: string; readonly tokenDigest: string },
 ): Enrolment {
-  const fault = (detail: string): Enrolment => ({ ok: false, retry: true, detail: `unusable certificate: ${detail}` });
-  if (fingerprintOf(response.caCertificate) !== expected.fingerprint) return fault("it comes with another authority");
+  const fault = (detail: string): Enrolment => ({
+    ok: false,
+    retry: true,
+    detail: `the control plane returned an unusable certificate: ${detail}`,
+  });
+  if (fingerprintOf(response.caCertificate) !== expected.fingerprint)
+    return fault("it comes with another authority's certificate");
   try {
     const identity: Identity = {
       agentId: response.agentId,
@@ -112,6 +117,6 @@ function identityFrom(
     const wrong = faultOf(identity);
     return wrong === null ? { ok: true, identity } : fault(wrong);
   } catch {
-    return fault("it cannot be read");
+    return fault("it is not valid X.509");
   }
 }

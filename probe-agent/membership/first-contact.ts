@@ -4,35 +4,36 @@ import { parseHostPort } from "#shared/settings/address.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { fingerprintOf } from "#probe-agent/membership/identity.ts";
 
-/** The control plane's authority, or why there is none to be had at an address. */
+/** The control plane's authority, or why an address does not give it. */
 export type Contact =
   | { readonly ok: true; /** PEM. */ readonly ca: string }
-  /** `foreign`: something answers that the token was not made for. */
+  /** `foreign`: the server is not the control plane that the token was made for. */
   | { readonly ok: false; readonly kind: "unreachable" | "foreign"; readonly detail: string };
 
 const CONTACT_MS = 5_000;
-/** The longest chain looked at. */
+/** Certificates of a chain that are read at most. */
 const MAX_CHAIN = 10;
 
 /**
  * Asks an address for its certificates, unverified, and looks among them for the one authority whose fingerprint the
- * token carries. Nothing but a TLS handshake is said: the secret goes out only over a connection verified by it.
+ * token carries. Only a TLS handshake is sent: the secret goes out only over a connection that this authority verifies.
  */
 export async function fetchAuthority(address: string, fingerprint: string): Promise<Contact> {
   const given = parseHostPort(address.replace(/^dns:\/\/\//, ""));
-  if (given === undefined || given.port === null) return { ok: false, kind: "unreachable", detail: "no host:port" };
+  if (given === undefined || given.port === null)
+    return { ok: false, kind: "unreachable", detail: "the address is not host:port" };
   const { host, port } = given;
   const socket = connect({
     host,
     port,
     servername: CONTROL_PLANE_NAME,
     ALPNProtocols: ["h2"],
-    // Looked at below, by the fingerprint.
+    // findAuthority verifies it, by the fingerprint.
     rejectUnauthorized: false,
   });
   try {
     await handshake(socket);
-    return judge(chainOf(socket), fingerprint);
+    return findAuthority(chainOf(socket), fingerprint);
   } catch (error) {
     return { ok: false, kind: "unreachable", detail: error instanceof Error ? error.message : String(error) };
   } finally {
@@ -42,16 +43,16 @@ export async function fetchAuthority(address: string, fingerprint: string): Prom
 
 function handshake(socket: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error("no TLS handshake within 5 s")), CONTACT_MS);
+    const late = setTimeout(() => reject(new Error("TLS handshake timed out after 5 s")), CONTACT_MS);
     const settle = (error?: Error) => {
       clearTimeout(late);
       if (error === undefined) resolve();
       else reject(error);
     };
     socket.once("secureConnect", () => settle());
-    // Stays for the socket's life: a late error must find a listener.
+    // Never removed: an error without a listener would end the process.
     socket.on("error", settle);
-    socket.once("close", () => settle(new Error("the connection was closed during the TLS handshake")));
+    socket.once("close", () => settle(new Error("connection closed during the TLS handshake")));
   });
 }
 
@@ -67,17 +68,26 @@ function chainOf(socket: TLSSocket): X509Certificate[] {
   return chain;
 }
 
-function judge(chain: readonly X509Certificate[], fingerprint: string): Contact {
+/** The authority in a chain that has the fingerprint and issued the chain's first certificate to the control plane. */
+function findAuthority(chain: readonly X509Certificate[], fingerprint: string): Contact {
   const [leaf] = chain;
   const ca = chain.find(({ raw }) => fingerprintOf(raw) === fingerprint);
   if (leaf === undefined || ca === undefined) {
-    return { ok: false, kind: "foreign", detail: "it does not show the authority that the join token was made for" };
+    return {
+      ok: false,
+      kind: "foreign",
+      detail: "the server's certificate chain lacks the authority that the join token names",
+    };
   }
   if (leaf === ca || !leaf.checkIssued(ca) || !leaf.verify(ca.publicKey)) {
-    return { ok: false, kind: "foreign", detail: "its certificate is not of the authority that it shows" };
+    return {
+      ok: false,
+      kind: "foreign",
+      detail: "the server's certificate was not issued by the authority that the join token names",
+    };
   }
   if (leaf.checkHost(CONTROL_PLANE_NAME, { subject: "never" }) === undefined) {
-    return { ok: false, kind: "foreign", detail: `its certificate does not carry the name ${CONTROL_PLANE_NAME}` };
+    return { ok: false, kind: "foreign", detail: `the server's certificate lacks the name ${CONTROL_PLANE_NAME}` };
   }
   return { ok: true, ca: ca.toString() };
 }

@@ -48,7 +48,7 @@ export function readIdentity(stateDir: string): KeptIdentity {
   return fault === null ? { kind: "kept", identity } : { kind: "broken", fault };
 }
 
-/** Puts an identity in the place of the one before; after a crash at any moment one of the two is there, whole. */
+/** Replaces the kept identity; after a crash at any moment either the old or the new one is there, whole. */
 export function writeIdentity(stateDir: string, identity: Identity, random: Random): void {
   const name = `${LINK}.${Buffer.from(random.bytes(8)).toString("hex")}`;
   const folder = join(stateDir, name);
@@ -64,11 +64,11 @@ export function writeIdentity(stateDir: string, identity: Identity, random: Rand
   symlinkSync(name, link);
   renameSync(link, join(stateDir, LINK));
   syncFolder(stateDir);
-  sweep(stateDir, name);
+  removeOthers(stateDir, name);
 }
 
-/** What a crash or the identity before has left behind. */
-function sweep(stateDir: string, current: string): void {
+/** Removes the files of earlier identities and of interrupted writes. */
+function removeOthers(stateDir: string, current: string): void {
   for (const name of readdirSync(stateDir)) {
     const ours = FOLDER.test(name.replace(/\.link$/, ""));
     if (ours && name !== current) rmSync(join(stateDir, name), { recursive: true, force: true });

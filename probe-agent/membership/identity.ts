@@ -1,37 +1,37 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 
-/** What an agent shows a control plane, and how it knows one: PEM texts. */
+/** What an agent authenticates with, and what it verifies a control plane by: PEM texts. */
 export interface Credential {
   readonly key: string;
   readonly certificate: string;
-  /** The control plane's own authority, the only root that counts on this wire. */
+  /** The control plane's own authority, the only trusted root of these connections. */
   readonly ca: string;
 }
 
-/** Who the control plane has made this agent. */
+/** The identity that the control plane has given this agent. */
 export interface Identity extends Credential {
   readonly agentId: string;
-  /** When the certificate came, by the control plane's clock, Unix milliseconds. */
+  /** When the certificate was received, by the control plane's clock, Unix milliseconds. */
   readonly receivedAtMs: number;
-  /** Of the join token it came by (join-token.ts). */
+  /** SHA-256 of the join token that the agent enrolled with, lower-case hex. */
   readonly tokenDigest: string;
 }
 
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9-]{7,63}$/;
 
-/** What is wrong with an identity; null: its parts belong together. Dates are the control plane's business. */
+/** What is wrong with an identity; null: its parts match. Validity dates are not checked: the control plane does that. */
 export function faultOf(identity: Identity): string | null {
   const { agentId, key, certificate, ca, receivedAtMs } = identity;
-  if (!AGENT_ID.test(agentId)) return "the agent's id is none";
-  if (!Number.isSafeInteger(receivedAtMs)) return "it does not say when its certificate came";
+  if (!AGENT_ID.test(agentId)) return "the agent id is malformed";
+  if (!Number.isSafeInteger(receivedAtMs)) return "the time of receipt is missing";
   try {
     const own = new X509Certificate(certificate);
     const root = new X509Certificate(ca);
-    if (!own.checkPrivateKey(createPrivateKey(key))) return "key and certificate do not belong together";
-    if (!own.checkIssued(root) || !own.verify(root.publicKey)) return "the certificate is not of its authority";
+    if (!own.checkPrivateKey(createPrivateKey(key))) return "the certificate does not match the key";
+    if (!own.checkIssued(root) || !own.verify(root.publicKey)) return "the certificate was not issued by the authority";
     return null;
   } catch {
-    return "key or certificate cannot be read";
+    return "the key or a certificate is not valid PEM";
   }
 }
 
@@ -52,7 +52,7 @@ export function expiryOf({ certificate }: Credential): number {
 
 /**
  * When to ask for the next certificate, Unix milliseconds by the control plane's clock: at two thirds of what was left
- * of its life on receipt (decisions 7).
+ * of its life on receipt.
  */
 export function renewalDueAt(identity: Identity): number {
   return identity.receivedAtMs + ((expiryOf(identity) - identity.receivedAtMs) * 2) / 3;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { LAUNCHER } from "#shared/launcher.ts";
 
-/** What a join token says: a secret to spend once, and whom it may be shown to. */
+/** A join token: a secret that enrols one agent, and the authority of the control plane it may be sent to. */
 export interface JoinToken {
   /** As given, secret. */
   readonly text: string;
@@ -17,7 +17,7 @@ export type FoundToken =
   | { readonly ok: true; readonly token: JoinToken | null }
   | { readonly ok: false; readonly line: string };
 
-// Its own underscores make the secret's length matter.
+// The secret may contain underscores itself: its fixed length separates the parts.
 const FORM = /^vjt_[A-Za-z0-9_-]{43}_([0-9a-f]{64})$/;
 
 /** Reads the token of VANTAGE_JOIN_TOKEN, or of the file of VANTAGE_JOIN_TOKEN_FILE. */
@@ -38,7 +38,7 @@ export function findToken(text: string | null, file: string | null): FoundToken 
   return { ok: false, line: `${name} is no join token: ${LAUNCHER} probes token prints one (vjt_..., 112 characters)` };
 }
 
-/** A token by its form; null where it is none. */
+/** Parses a token; null where the text is not one. */
 export function readToken(text: string): JoinToken | null {
   const fingerprint = FORM.exec(text)?.[1];
   if (fingerprint === undefined) return null;

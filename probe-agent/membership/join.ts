@@ -23,11 +23,11 @@ export interface JoinOptions {
 }
 
 /**
- * Enrols by the token, asking for as long as nobody can be reached. Ends without an identity once every address has
- * given an answer that no second try changes.
+ * Enrols with the token; retries until a control plane can be reached. Ends without an identity once every address has
+ * given an answer that a retry does not change.
  */
 export async function joinControlPlane({ addresses, token, random, log }: JoinOptions): Promise<Joined> {
-  // One key for all tries: of an answer that got lost the next try gets the same agent's again.
+  // One key for all tries: after a lost answer the next try gets the same agent's certificate again.
   const request = await makeCertificateRequest();
   for (let failures = 1; ; failures += 1) {
     const refusals: string[] = [];

@@ -6,19 +6,19 @@ import { fingerprintOfAuthority, type Identity } from "#probe-agent/membership/i
 import { joinControlPlane } from "#probe-agent/membership/join.ts";
 import { findToken, type JoinToken } from "#probe-agent/membership/join-token.ts";
 
-/** What an agent is of a control plane, for as long as its process lives. */
+/** The agent's identity while its process runs. */
 export interface Membership {
   identity(): Identity;
   /** Keeps a renewed identity. */
   replace(identity: Identity): void;
   /**
-   * The control plane takes this identity no more. With a join token that was not used yet the agent enrols anew and
-   * goes on; null then, else the line to end with. What is kept stays as it is.
+   * The control plane no longer accepts this identity. With a join token that was not used yet the agent enrols anew:
+   * null then, else the line to end with, and the kept identity stays as it is.
    */
   rejected(message: string): Promise<string | null>;
   /**
-   * Whoever answers at the control plane's address is not of our authority: another installation, perhaps the one that
-   * an unused token is for. null: enrolled there, or nothing to be done.
+   * The server at the control plane's address is not of this identity's authority. Where an unused join token is for
+   * another authority, the agent enrols there.
    */
   estranged(): Promise<void>;
 }
@@ -39,14 +39,22 @@ export interface MembershipOptions {
   readonly log: Logger;
 }
 
-/** The identity that is kept; at the first start the one that the join token is exchanged for. */
+/** OpenSSL's messages, as grpc-js passes them on, where a chain does not lead to the authority. */
+const UNTRUSTED = /certificate|self.signed/i;
+
+/** Whether a dial failed because the server's certificate is not of the agent's authority; `detail` is grpc-js's message. */
+export function isUntrusted(detail: string): boolean {
+  return UNTRUSTED.test(detail);
+}
+
+/** Reads the kept identity; at the first start, exchanges the join token for one. */
 export async function openMembership(options: MembershipOptions): Promise<OpenedMembership> {
   const { stateDir, region, addresses, random, log } = options;
   const how = `${LAUNCHER} probes token --region ${region}`;
   const kept = readIdentity(stateDir);
   const found = findToken(options.joinToken, options.joinTokenFile);
   if (kept.kind === "kept") {
-    // An identity wins over a token, also over one that is none: it may have been spent and its file emptied.
+    // An identity wins over a token, even a malformed one: a spent token's file may have been emptied.
     return { ok: true, membership: hold(kept.identity, found.ok ? found.token : null) };
   }
   const broken = kept.kind === "broken" ? `the identity in ${stateDir} is broken (${kept.fault}) and ` : "";
@@ -55,7 +63,8 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
     const line = `${broken}VANTAGE_JOIN_TOKEN is not set: \`${how}\` at the control plane prints one for an agent that is not enrolled yet`;
     return { ok: false, line };
   }
-  if (broken !== "") log.warn({ fault: broken }, "enrolling anew");
+  if (broken !== "")
+    log.warn({ fault: kept.kind === "broken" ? kept.fault : null }, "the kept identity is broken: enrolling anew");
   const joined = await join(found.token);
   if (joined.ok) return { ok: true, membership: hold(joined.identity, found.token) };
   return { ok: false, line: `${joined.line} (\`${how}\` makes a new token)` };
@@ -96,7 +105,7 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
       async estranged() {
         const spare = unused();
         if (spare === null || spare.fingerprint === fingerprintOfAuthority(identity)) return;
-        joining ??= joinAnew(spare, "another control plane answers").finally(() => (joining = null));
+        joining ??= joinAnew(spare, "another control plane answers at the address").finally(() => (joining = null));
         await joining;
       },
     };

@@ -8,7 +8,7 @@ import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 /** What keeping a certificate fresh needs. */
 export interface RenewalOptions {
   readonly identity: () => Identity;
-  /** Keeps the new one; new streams show it, running ones go on. */
+  /** Keeps the new one; new streams use it, open ones go on with the old one. */
   readonly onRenewed: (identity: Identity) => void;
   readonly clock: Clock;
   readonly random: Random;
@@ -20,17 +20,17 @@ export interface RenewalOptions {
 
 /** Keeps the client certificate fresh. */
 export interface Renewal {
-  /** A control plane has told its time, Unix milliseconds; only it is believed, never this host's clock. */
+  /** A control plane has sent its time, Unix milliseconds. Due times follow it: this host's clock may be wrong. */
   heard(controlPlane: string, timeMs: number): void;
   stop(): void;
 }
 
-/** Looked at so often; a timer of ten days would overflow, and starts with a control plane to ask anyway. */
+/** How often the due time is checked. */
 const LOOK_MS = 60_000;
 /** Ten of the certificate's thirty days are left to succeed in. */
 const BACKOFF = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
-/** Asks for the next certificate once two thirds of the life are over, again with back-off where that fails. */
+/** Requests the next certificate once two thirds of the life are over, and again with back-off where that fails. */
 export function keepRenewed(options: RenewalOptions): Renewal {
   const { clock, random, metrics, log, ask = renew } = options;
   let told: { address: string; timeMs: number; atMs: number } | null = null;
@@ -56,7 +56,10 @@ export function keepRenewed(options: RenewalOptions): Renewal {
     failures += 1;
     const delayMs = backoffDelayMs(BACKOFF, failures, random);
     notBeforeMs = clock.monotonic() + delayMs;
-    log.warn({ controlPlane: address, detail: answer.detail, retryInMs: Math.round(delayMs) }, "not renewed");
+    log.warn(
+      { controlPlane: address, detail: answer.detail, retryInMs: Math.round(delayMs) },
+      "certificate not renewed",
+    );
   }
 
   const timer = setInterval(() => void look(), LOOK_MS);

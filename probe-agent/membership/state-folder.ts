@@ -3,19 +3,19 @@ import { join, resolve } from "node:path";
 import { makeDirectory } from "#shared/process/directory.ts";
 import { startTimeOf } from "#shared/process/start-time.ts";
 
-/** An agent's own folder, locked: where its identity is kept over restarts (identity-files.ts). */
+/** An agent's own folder, locked: it keeps the agent's identity over restarts. */
 export interface AgentState {
   readonly folder: string;
-  /** Gives the folder back. */
+  /** Removes the lock. */
   release(): void;
 }
 
-/** Opened, or one line for the operator. */
+/** The folder, or one line for the operator. */
 export type OpenedState =
   | { readonly ok: true; readonly state: AgentState }
   | { readonly ok: false; readonly line: string };
 
-/** Opens and locks a state folder, making it where it is missing. `pid` is this process's own. */
+/** Opens and locks a state folder, and creates it where it is missing. `pid` is this process's own. */
 export function openState(folder: string, pid: number): OpenedState {
   try {
     makeDirectory(resolve(folder));
@@ -31,7 +31,7 @@ export function openState(folder: string, pid: number): OpenedState {
   return { ok: true, state: { folder, release: () => rmSync(lock, { force: true }) } };
 }
 
-/** Takes the lock, also that of a process that has ended, or returns the pid of the running process that has it. */
+/** Takes the lock, also from a process that has ended; returns the pid of the running process that holds it, else null. */
 function lockedBy(lock: string, pid: number): number | null {
   const mine = `${pid} ${startTimeOf(pid) ?? ""}`;
   for (let attempt = 0; attempt < 3; attempt += 1) {

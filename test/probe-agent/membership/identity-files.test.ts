@@ -61,11 +61,11 @@ it("is the one before after a crash half-way through the next", () => {
 });
 
 it.each([
-  ["key.pem", () => second.key, "key and certificate do not belong together"],
-  ["certificate.pem", () => "", "key or certificate cannot be read"],
-  ["ca.pem", () => second.certificate, "the certificate is not of its authority"],
-  ["agent-id", () => "?", "the agent's id is none"],
-  ["received-at", () => "", "it does not say when its certificate came"],
+  ["key.pem", () => second.key, "the certificate does not match the key"],
+  ["certificate.pem", () => "", "the key or a certificate is not valid PEM"],
+  ["ca.pem", () => second.certificate, "the certificate was not issued by the authority"],
+  ["agent-id", () => "?", "the agent id is malformed"],
+  ["received-at", () => "", "the time of receipt is missing"],
 ])("is broken, and says how, with a %s that does not fit", (file, text, fault) => {
   writeIdentity(folder, first, systemRandom);
   writeFileSync(join(folder, "identity", file), text());

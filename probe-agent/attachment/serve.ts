@@ -1,0 +1,125 @@
+import type { Logger } from "pino";
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Hello } from "#shared/protocol/probe.ts";
+import { keepAttached } from "#probe-agent/attachment/attachments.ts";
+import { createCanaries, type CanaryOptions } from "#probe-agent/attachment/canaries.ts";
+import { createInside } from "#probe-agent/attachment/inside-target.ts";
+import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
+import { startSelfTest } from "#probe-agent/attachment/self-test.ts";
+import type { Config } from "#probe-agent/config.ts";
+import { expiryOf } from "#probe-agent/membership/identity.ts";
+import { isUntrusted, type Membership } from "#probe-agent/membership/membership.ts";
+import { keepRenewed } from "#probe-agent/membership/renewal.ts";
+import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
+import { startLoopLag } from "#probe-agent/metrics/loop-lag.ts";
+import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
+import type { NetFactory } from "#probe-agent/run-job.ts";
+
+/** What serving needs. */
+export interface ServeOptions {
+  readonly config: Pick<Config, "controlPlane" | "maxJobs" | "allow">;
+  readonly membership: Membership;
+  readonly hello: Omit<Hello, "agentId">;
+  readonly createNet: NetFactory;
+  /** DNS of the self-test, limited to one look. */
+  readonly selfTestDns: CanaryOptions["dns"];
+  /** What the ICMP process can do right now. */
+  readonly rawSockets: () => IcmpCapabilities;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: AgentMetrics;
+  readonly log: Logger;
+  /** The control plane refuses this agent for good; `line` tells the operator why. */
+  readonly onRefused: (line: string) => void;
+  /** The operator has asked the control plane to drain this agent. */
+  readonly onDrain: () => void;
+}
+
+/** An agent at work. */
+export interface Service {
+  /** Jobs that run here. */
+  running(): number;
+  /** Takes no new jobs; resolves when the last one is done. */
+  drain(): Promise<void>;
+  /** Ends every stream, the self-test and the renewal. */
+  stop(): Promise<void>;
+}
+
+/** Attaches to the control plane and runs its jobs until it is stopped. */
+export function serveControlPlane(options: ServeOptions): Service {
+  const { config, membership, hello, createNet, clock, random, metrics, log } = options;
+  const loopLagMs = startLoopLag();
+  const isInside = createInside(config.allow);
+  const selfTest = startSelfTest({
+    canaries: createCanaries({ dns: options.selfTestDns, standing: () => attachments.standing() }),
+    clock,
+    onLook: (results) => metrics.canaries(results),
+  });
+  const pool = createJobPool({
+    maxJobs: config.maxJobs,
+    clock,
+    createNet,
+    judge: (failure, job, remainingMs) =>
+      isInside(job) ? Promise.resolve(failure) : selfTest.judge(failure, remainingMs),
+    onLate: () => selfTest.prepare(),
+    metrics,
+    log,
+    onChange: () => attachments.jobsChanged(),
+  });
+  const renewal = keepRenewed({
+    identity: () => membership.identity(),
+    onRenewed: (identity) => membership.replace(identity),
+    clock,
+    random,
+    metrics,
+    log,
+  });
+  const attachments = keepAttached({
+    configured: config.controlPlane,
+    credential: () => membership.identity(),
+    hello: () => ({ ...hello, agentId: membership.identity().agentId }),
+    pool,
+    clock,
+    random,
+    metrics,
+    log,
+    loopLagMs,
+    onWelcome: ({ timeMs }, controlPlane) => renewal.heard(controlPlane, timeMs),
+    onRejected({ retry, message }) {
+      if (retry) return;
+      void membership.rejected(message).then((line) => (line === null ? undefined : options.onRefused(line)));
+    },
+    onUnreached(detail) {
+      if (!isUntrusted(detail)) return;
+      log.error(
+        { controlPlane: config.controlPlane, detail },
+        "the server is not of the authority this agent was enrolled with: check VANTAGE_CONTROL_PLANE",
+      );
+      void membership.estranged();
+    },
+    onDrain: () => options.onDrain(),
+  });
+  metrics.read({
+    jobsRunning: () => pool.running(),
+    loopLag: () => loopLagMs() / 1000,
+    streams: () => attachments.streams(),
+    replicas: () => attachments.replicas(),
+    credits: () => ({ granted: attachments.creditsGranted(), pool: config.maxJobs }),
+    certificateExpiry: () => expiryOf(membership.identity()) / 1000,
+    canaryAge: () => selfTest.ageSeconds(),
+    rawSockets: () => ({ icmp4: options.rawSockets().v4, icmp6: options.rawSockets().v6 }),
+  });
+  void selfTest.look();
+  return {
+    running: () => pool.running(),
+    drain() {
+      attachments.drain();
+      return pool.drain();
+    },
+    async stop() {
+      selfTest.stop();
+      renewal.stop();
+      await attachments.stop();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { Registry } from "prom-client";
+import { registerBuildInfo, type Build } from "#shared/process/build.ts";
+import { listenMetrics, type MetricsListener } from "#shared/process/metrics-listener.ts";
+import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
+import { formatAddress } from "#shared/settings/address.ts";
+import type { Config } from "#probe-agent/config.ts";
+import { createAgentMetrics, type AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
+
+/** The agent's metrics and where they are served, or one line for the operator. */
+export type OpenedMetrics =
+  | { readonly ok: true; readonly metrics: AgentMetrics; /** null: off. */ readonly listener: MetricsListener | null }
+  | { readonly ok: false; readonly line: string };
+
+/** Registers the process's and the agent's metrics and serves them where VANTAGE_AGENT_METRICS_ADDR says. */
+export async function openMetrics(
+  { address, defaulted }: Config["metrics"],
+  build: Build,
+  warn: (line: string) => void,
+): Promise<OpenedMetrics> {
+  const registry = new Registry();
+  collectProcessMetrics(registry);
+  registerBuildInfo(registry, build);
+  const metrics = createAgentMetrics(registry);
+  if (address === null) return { ok: true, metrics, listener: null };
+  try {
+    const listener = await listenMetrics({ registry, ...address, orFree: defaulted });
+    if (address.port !== 0 && listener.port !== address.port) {
+      warn(`port ${address.port} is in use: metrics are served on port ${listener.port}`);
+    }
+    return { ok: true, metrics, listener };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ok: false, line: `VANTAGE_AGENT_METRICS_ADDR ${formatAddress(address)}: ${why}` };
+  }
+}
