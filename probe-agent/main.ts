@@ -69,6 +69,9 @@ async function main(config: Config): Promise<void> {
   const entered = await opening;
   if (!entered.ok) fail(entered.line);
   const { membership } = entered;
+  if (chromium !== null && process.getuid?.() === 0) {
+    warn("Chromium runs without its sandbox because the agent runs as root: run the agent as another user");
+  }
 
   const ipv6 = hasGlobalIpv6(Object.values(networkInterfaces()).flat());
   const hello = buildHello(config, build.version, { raw, ipv6, browser: chromium !== null });
@@ -121,9 +124,6 @@ function openFiles(config: Config, warn: Warn): AgentFiles {
 function findBrowser(configured: string | null, warn: Warn): string | null {
   const chromium = findChromium(configured, searchPathOf(process.env["PATH"]));
   if (chromium === null && configured !== null) warn(`VANTAGE_CHROMIUM ${configured} is not an executable file`);
-  if (chromium !== null && process.getuid?.() === 0) {
-    warn("Chromium runs without its sandbox because the agent runs as root: run the agent as another user");
-  }
   return chromium;
 }
 
