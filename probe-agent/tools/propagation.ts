@@ -10,7 +10,6 @@ import {
   type Heard,
   type HeardRow,
 } from "#probe-agent/analysis/dns/propagation.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { askAuthoritative, type AuthoritativeAnswer } from "#probe-agent/tools/propagation/authoritative.ts";
 import { askResolvers, readVantages } from "#probe-agent/tools/propagation/resolvers.ts";
