@@ -38,6 +38,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|tool-requests|[a-z-]+\/routes)/],
+  [/^eta(\/|$)/, /^control-plane\/pages\/templates\.ts$/],
   [/^csv-stringify/, /^shared\/render\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],

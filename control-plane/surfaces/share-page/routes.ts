@@ -7,8 +7,9 @@ import { operation } from "#control-plane/http/operation.ts";
 import { answer, factsOf } from "#control-plane/http/request.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
-import { PAGE_POLICY, renderMessage, renderPage } from "#control-plane/measurements/page.ts";
 import { showPublic } from "#control-plane/measurements/public.ts";
+import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
+import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
 import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 
 /** decisions 2: shared results, per client address and minute. */
@@ -57,7 +58,7 @@ export function registerSharedPage(
       const shown = showPublic(measurements.contract(found.measurement.tool), found);
       describe(request, reply);
       if (isFinal(found.measurement.status)) reply.header("cache-control", `public, max-age=${CACHE_SECONDS}`);
-      return wantsJson(request) ? answer(request, shown) : renderPage(shown);
+      return wantsJson(request) ? answer(request, shown) : renderSharePage(shown);
     },
   });
 }

@@ -1,0 +1,39 @@
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+/** The only style and script policy that pages have: the style of the frame and nothing else. */
+export const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const STYLE =
+  "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}" +
+  "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;" +
+  "border-bottom:1px solid #ddd;overflow-wrap:anywhere}th{font-weight:normal;color:#555;width:40%}" +
+  "@media(prefers-color-scheme:dark){body{color:#eee;background:#151515}th{color:#aaa}th,td{border-color:#333}a{color:#8bf}}";
+
+/** What a page says of itself. */
+export interface PageHead {
+  readonly title: string;
+  /** Seconds after which a browser loads the page again; null: never. */
+  readonly refreshSeconds: number | null;
+}
+
+const renderHead: (head: PageHead) => string = compileTemplate(`
+<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %> - Vantage</title>
+<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
+<% if (it.refreshSeconds !== null) { %><meta http-equiv="refresh" content="<%= it.refreshSeconds %>"><% } %>
+<style>${STYLE}</style></head><body>
+`);
+
+/** A whole document; `body` is HTML, as a compiled template writes it. */
+export function renderDocument(head: PageHead, body: string): string {
+  return `${renderHead(head)}${body}</body></html>\n`;
+}
+
+const renderSentence: (page: { readonly heading: string; readonly message: string }) => string = compileTemplate(
+  "<h1><%= it.heading %></h1><p><%= it.message %></p>",
+);
+
+/** A page of one sentence, for errors. */
+export function renderMessage(heading: string, message: string): string {
+  return renderDocument({ title: heading, refreshSeconds: null }, renderSentence({ heading, message }));
+}

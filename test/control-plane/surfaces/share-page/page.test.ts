@@ -1,0 +1,99 @@
+import { Parser } from "htmlparser2";
+import { describe, expect, it } from "vitest";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import { renderMessage } from "#control-plane/pages/frame.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
+
+const HOSTILE = [
+  `"><script>alert(1)</script>`,
+  `'><img src=x onerror=alert(1)>`,
+  "</title></style></td></table><iframe src=//evil.example>",
+  "<%= it %><%~ it %><% output(1) %>",
+  "<!-- <![CDATA[ &lt;b&gt; javascript:alert(1)",
+];
+
+type Shown = Parameters<typeof renderSharePage>[0];
+
+/** A page about the recorded answer of a tool, every text and every name in it changed by `mark`. */
+function pageOf(tool: string, mark: (text: string) => string): string {
+  const { params = {}, data = {} } = exampleOf(tool) ?? {};
+  const place = { region: "eu", country: "DE", city: "Berlin", asn: 64_500, latitude: null, longitude: null };
+  const error = {
+    code: "request_failed",
+    message: "No such name.",
+    stage: "dns",
+    source: "target",
+    reason: "nxdomain",
+  };
+  const shown = {
+    share_id: "abc",
+    tool,
+    title: "A title",
+    target: "example.com",
+    params,
+    status: "completed",
+    total: 2,
+    completed: 2,
+    created_at: "2026-01-01T00:00:00.000Z",
+    finished_at: "2026-01-01T00:00:01.000Z",
+    data: {
+      locations: [
+        { location: place, status: "ok", duration_ms: 12, data: changeEvery(data, mark) },
+        { location: changeEvery(place, mark), status: "failed", duration_ms: 12, error: changeEvery(error, mark) },
+      ],
+      summary: changeEvery({ total: 2, ok: 1, consistent: null }, mark),
+    },
+  };
+  const texts = Object.fromEntries(
+    Object.entries(shown).map(([name, value]) => [
+      name,
+      typeof value === "string" && name !== "status" ? mark(value) : value,
+    ]),
+  );
+  return renderSharePage({ ...texts, params: changeEvery(params, mark) } as unknown as Shown);
+}
+
+function changeEvery(value: unknown, mark: (text: string) => string): unknown {
+  if (typeof value === "string") return mark(value);
+  if (Array.isArray(value)) return value.map((inner) => changeEvery(inner, mark));
+  if (typeof value !== "object" || value === null) return value;
+  const kept = new Set(["region", "city", "country", "asn", "latitude", "longitude", "message"]);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [kept.has(name) ? name : mark(name), changeEvery(inner, mark)]),
+  );
+}
+
+/** Tags with their attributes, in order, and the text between them. */
+function readPage(html: string) {
+  const tags: string[] = [];
+  let text = "";
+  const parser = new Parser({
+    onopentag: (name, attributes) => tags.push(`${name} ${Object.keys(attributes).join(" ")}`),
+    oncomment: () => tags.push("comment"),
+    onprocessinginstruction: (name) => tags.push(name),
+    ontext: (part) => (text += part),
+  });
+  parser.end(html);
+  return { tags, text };
+}
+
+describe("the page of a shared answer", () => {
+  it.each(CONTRACTS.map(({ name }) => name))("has for %s the same elements whatever its texts hold", (tool) => {
+    const plain = readPage(pageOf(tool, (text) => text));
+    for (const hostile of HOSTILE) {
+      const { tags, text } = readPage(pageOf(tool, (given) => `${given.slice(0, 50)}${hostile}`));
+      expect(tags).toEqual(plain.tags);
+      // It is there, as text.
+      expect(text).toContain(`example.com${hostile}`);
+    }
+  });
+
+  it("of an error is text as well", () => {
+    for (const hostile of HOSTILE) {
+      const { tags, text } = readPage(renderMessage(hostile, hostile));
+      expect(tags).toEqual(readPage(renderMessage("a", "b")).tags);
+      expect(text.split(hostile)).toHaveLength(4);
+    }
+  });
+});
