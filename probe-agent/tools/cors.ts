@@ -2,7 +2,9 @@ import { readOrigin } from "#shared/origin.ts";
 import { ok } from "#shared/outcome.ts";
 import { cors as contract } from "#shared/tools/cors.ts";
 import { analyseCors, type CorsReport } from "#probe-agent/analysis/web/cors.ts";
+import { describeCorsFindings } from "#probe-agent/analysis/web/cors/described-findings.ts";
 import type { CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
@@ -22,13 +24,14 @@ export const cors = implement(contract, async (net, { url, origin: given }) => {
   const { final, finalUrl } = fetched.data;
   const exchanges = await askOrigins(net, finalUrl, origin);
   const report = analyseCors(exchanges, final.headers);
+  const { findings } = fitFindings(describeCorsFindings(report.findings));
   return ok({
     url,
     final_url: finalUrl,
     code: final.code,
     origin,
     risk: report.risk,
-    findings: plain(report.findings),
+    findings,
     simple_request_allowed: report.simpleAllowed,
     credentialed_request_allowed: report.credentialedAllowed,
     preflight_allowed: report.preflightAllowed,

@@ -2,7 +2,18 @@ import { Type } from "typebox";
 import { MAX_ORIGIN, readOrigin } from "#shared/origin.ts";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
-import { integer, list, OBSERVED_FIELDS, PAGE_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import {
+  findings,
+  integer,
+  list,
+  OBSERVED_FIELDS,
+  PAGE_FIELDS,
+  record,
+  text,
+  texts,
+  truth,
+  word,
+} from "#shared/tools/shapes.ts";
 
 const Probe = record(
   {
@@ -22,16 +33,6 @@ const Probe = record(
     ),
   },
   "One request with an Origin",
-);
-
-const Finding = record(
-  {
-    id: text("Stable name, e.g. reflects_any_origin"),
-    severity: word(["info", "low", "high", "critical"], "info opens nothing; critical: any site acts as the visitor"),
-    origin: Nullable(text("Origin that showed it; null where none in particular")),
-    message: text("What it means"),
-  },
-  "Something to say about the answers",
 );
 
 /** Which other origins may read a resource, tried out. */
@@ -64,8 +65,11 @@ export const cors = defineTool({
   result: Type.Object({
     ...PAGE_FIELDS,
     origin: text("Origin asked with, in normal form"),
-    risk: word(["none", "low", "high", "critical"], "That of the gravest finding"),
-    findings: list(Finding, "What stands out"),
+    risk: word(
+      ["none", "low", "high", "critical"],
+      "How far strangers get: none; low: they read public answers; high: those with a suitable origin act as the visitor; critical: any site does",
+    ),
+    findings: findings(),
     simple_request_allowed: Nullable(
       truth("A page of that origin may read a plain GET; null where it was not answered"),
     ),

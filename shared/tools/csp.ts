@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import {
+  findings,
   integer,
   letterGrade,
   list,
@@ -56,23 +57,9 @@ const Effective = record(
   "What all enforced policies together allow (of report-only ones where nothing is enforced)",
 );
 
-const Finding = record(
+const ScoreStep = record(
   {
-    directive: text("Directive it is about; meta for the element that carries a policy"),
-    value: Nullable(text("Value it is about, maybe cut; null where the directive as a whole is meant")),
-    severity: word(
-      ["high", "syntax", "medium", "high_maybe", "strict_csp", "medium_maybe", "info", "none"],
-      "CSP Evaluator's words: maybe = depends on the host; strict_csp = one step towards a strict policy",
-    ),
-    type: text("Stable name, e.g. script_unsafe_inline"),
-    message: text("What it means"),
-  },
-  "One observation",
-);
-
-const Adjustment = record(
-  {
-    id: text("Stable name, e.g. script_unsafe_inline"),
+    id: text("Stable name, e.g. script-unsafe-inline"),
     points: integer("Points added to or taken from 100"),
     message: text("Why"),
   },
@@ -99,14 +86,14 @@ export const csp = defineTool({
   result: Type.Object({
     ...PAGE_FIELDS,
     grade: letterGrade("Grade of the score; F without a policy"),
-    score: points("100 plus the adjustments, within 0 to 100; at most 30 where policies only report"),
-    adjustments: list(Adjustment, "How the score came about"),
+    score: points("100 plus the points of score_steps, within 0 to 100; at most 30 where policies only report"),
+    score_steps: list(ScoreStep, "What changes the score from 100; empty without a policy"),
     enforced: truth("At least one policy is enforced"),
     strict_csp: truth("Nonces or hashes alone decide about scripts; plugins and base elements are locked"),
     trusted_types: truth("Trusted Types are required for scripts"),
     policies: list(Policy, "As delivered: headers, then meta elements of the head"),
     effective: Effective,
-    findings: list(Finding, "Worst first; named and graded as CSP Evaluator does"),
+    findings: findings(),
     bypass_hosts: texts("Allowed script sources known to serve what bypasses the policy"),
     reporting: record(
       {

@@ -237,7 +237,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
   it("cors: any origin let in with credentials is critical", async () => {
     const seen = await asker.see<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/cors` });
     expect(seen).toMatchObject({ risk: "critical", credentialed_request_allowed: true, vary_origin: true });
-    expect(seen.findings.map(({ id }) => id)).toContain("reflects_any_origin");
+    expect(seen.findings.map(({ id }) => id)).toContain("reflects-any-origin");
     const shut = await asker.see<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/secure` });
     expect(shut).toMatchObject({ risk: "none", simple_request_allowed: false });
   });

@@ -1,6 +1,11 @@
 import { corsGrant, preflightGrant, readCorsHeaders, type CorsHeaders } from "#probe-agent/analysis/web/cors/check.ts";
 import { PREFLIGHTED, type CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
-import { corsFindings, type CorsFinding, type JudgedExchange } from "#probe-agent/analysis/web/cors/findings.ts";
+import {
+  corsFindings,
+  type CorsFinding,
+  type CorsRisk,
+  type JudgedExchange,
+} from "#probe-agent/analysis/web/cors/findings.ts";
 import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
 import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
@@ -22,7 +27,7 @@ export interface CorsProbe {
 
 /** What a target lets other origins do. */
 export interface CorsReport {
-  readonly risk: "none" | "low" | "high" | "critical";
+  readonly risk: CorsRisk;
   readonly findings: readonly CorsFinding[];
   readonly probes: readonly CorsProbe[];
   /** Of the given origin; null where its request was not answered. */
@@ -91,8 +96,8 @@ function verdictOf(answered: boolean, preflight: boolean, found: JudgedExchange 
 }
 
 function riskOf(findings: readonly CorsFinding[]): CorsReport["risk"] {
-  const severities = new Set<string>(findings.map((finding) => finding.severity));
-  return RISKS.findLast((risk) => severities.has(risk)) ?? "none";
+  const risks = new Set(findings.map(({ risk }) => risk));
+  return RISKS.findLast((risk) => risks.has(risk)) ?? "none";
 }
 
 function shown(value: string | null | undefined): string | null {

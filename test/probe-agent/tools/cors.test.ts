@@ -117,9 +117,9 @@ describe("a target with a policy", () => {
     const result = await see("/", "null");
     expect(result.risk).toBe("critical");
     expect(result.findings.map((finding) => finding.id)).toEqual([
-      "reflects_any_origin",
-      "null_allowed",
-      "missing_vary",
+      "reflects-any-origin",
+      "null-allowed",
+      "missing-vary",
     ]);
     expect(result).toMatchObject({ origin: "null", credentialed_request_allowed: true, preflight_allowed: false });
   });

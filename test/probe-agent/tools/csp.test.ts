@@ -70,10 +70,10 @@ describe("a page's policies", () => {
       source: ["page"],
       limitations: [],
     });
-    expect(result.adjustments.map(({ id, points }) => [id, points])).toEqual([
-      ["style_unsafe_inline", -5],
-      ["form_action_missing", -5],
-      ["frame_ancestors_missing", -5],
+    expect(result.score_steps.map(({ id, points }) => [id, points])).toEqual([
+      ["style-unsafe-inline", -5],
+      ["form-action-missing", -5],
+      ["frame-ancestors-missing", -5],
       ["strict", 5],
     ]);
   });
@@ -85,30 +85,31 @@ describe("a page's policies", () => {
     expect(effective.img_src).toEqual([]);
     expect(effective.font_src).toEqual([]);
     expect(effective).toMatchObject({ style_src: null, frame_ancestors: null, sandbox: null });
-    const ignored = findings.filter((one) => one.type === "ignored_in_meta").map((one) => one.directive);
+    const ignored = findings.filter((one) => one.id === "ignored-in-meta").map((one) => one.where);
     expect(ignored).toEqual(["frame-ancestors", "sandbox", "report-uri"]);
   });
 
   it("are flagged in a meta element after a script", async () => {
     const { findings, enforced } = await see("/late");
     expect(enforced).toBe(true);
-    expect(findings).toContainEqual(expect.objectContaining({ type: "meta_after_script", severity: "medium" }));
+    expect(findings).toContainEqual(expect.objectContaining({ id: "meta-after-script", severity: "warning" }));
   });
 
   it("that only report are graded at most 30", async () => {
     const result = await see("/reporting");
     expect(result).toMatchObject({ grade: "F", score: 30, enforced: false });
     expect(result.findings).toContainEqual(
-      expect.objectContaining({ type: "undefined_reporting_group", value: "gone" }),
+      expect.objectContaining({ id: "undefined-reporting-group", where: "report-to gone" }),
     );
-    expect(result.limitations).toEqual(["Policies that only report stop nothing."]);
+    expect(result.findings).toContainEqual(expect.objectContaining({ id: "policy-not-enforced", severity: "warning" }));
+    expect(result.limitations).toEqual([]);
   });
 
-  it("may be absent: grade F and nothing else to say", async () => {
+  it("may be absent: grade F, and the header to send", async () => {
     expect(await see("/none")).toMatchObject({
       grade: "F",
       score: 0,
-      findings: [],
+      findings: [{ id: "policy-missing", how: expect.stringContaining("Content-Security-Policy: default-src 'self'") }],
       policies: [],
       effective: { script_src: null },
     });
@@ -140,7 +141,7 @@ describe("hostile answers", () => {
   it("with a megabyte of sources in a meta element fit a result that says it is cut", async () => {
     const result = await see("/huge-meta");
     expect(JSON.stringify(result).length).toBeLessThan(MAX_RESULT_BYTES);
-    expect(result.findings).toContainEqual(expect.objectContaining({ type: "truncated" }));
+    expect(result.findings).toContainEqual(expect.objectContaining({ id: "truncated" }));
     expect(result.limitations.join(" ")).toContain("lists of them are cut");
   }, 10_000);
 });

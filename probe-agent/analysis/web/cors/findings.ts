@@ -2,17 +2,23 @@ import { withoutTrailing } from "#shared/trailing.ts";
 import type { CorsGrant, CorsHeaders } from "#probe-agent/analysis/web/cors/check.ts";
 import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
 
-/** How bad; info is worth knowing and opens nothing. */
-export type CorsSeverity = "info" | "low" | "high" | "critical";
+/** How far a finding lets strangers in: none opens nothing, critical lets any site act as the visitor. */
+export type CorsRisk = "none" | "low" | "high" | "critical";
 
 /** Something to say about how a target answers origins. */
 export interface CorsFinding {
+  /** Kebab-case; a key of CORS_ADVICE. */
   readonly id: string;
-  readonly severity: CorsSeverity;
+  readonly risk: CorsRisk;
+  /** The answer allows credentials too. */
+  readonly credentials: boolean;
   /** The origin that showed it; null where none in particular. */
   readonly origin: string | null;
   readonly message: string;
 }
+
+/** Characters of a header value shown in a message. */
+const MAX_SHOWN = 200;
 
 /** One answered request as the findings see it. */
 export interface JudgedExchange {
@@ -29,53 +35,50 @@ export interface JudgedExchange {
 /** Origins that should not get in: with credentials whoever holds one acts as the visitor, else reads what anyone may. */
 const OPENINGS: Readonly<
   Partial<
-    Record<
-      OriginKind,
-      { readonly id: string; readonly risk: CorsSeverity; readonly open: CorsSeverity; readonly what: string }
-    >
+    Record<OriginKind, { readonly id: string; readonly risk: CorsRisk; readonly open: CorsRisk; readonly what: string }>
   >
 > = {
   foreign: {
-    id: "reflects_any_origin",
+    id: "reflects-any-origin",
     risk: "critical",
     open: "low",
-    what: "Whatever origin asks is sent back as allowed",
+    what: "The server allows every origin that asks",
   },
   null: {
-    id: "null_allowed",
+    id: "null-allowed",
     risk: "critical",
     open: "low",
-    what: "The origin null is allowed, which any site gets from a sandboxed frame",
+    what: "The server allows the origin null, which any site can send from a sandboxed frame",
   },
   prefix: {
-    id: "prefix_match",
+    id: "prefix-match",
     risk: "high",
     open: "low",
-    what: "An origin is allowed that only begins with the host's name",
+    what: "The server allows an origin that only begins with the host's name",
   },
   suffix: {
-    id: "suffix_match",
+    id: "suffix-match",
     risk: "high",
     open: "low",
-    what: "An origin is allowed that only ends in the host's name",
+    what: "The server allows an origin that only ends in the host's name",
   },
   unescaped_dot: {
-    id: "unescaped_dot",
+    id: "unescaped-dot",
     risk: "high",
     open: "low",
-    what: "An origin is allowed that has another character for a dot",
+    what: "The server allows an origin with another character in place of a dot of the host's name",
   },
   subdomain: {
-    id: "any_subdomain_allowed",
+    id: "any-subdomain-allowed",
     risk: "low",
-    open: "info",
-    what: "A subdomain that was made up is allowed: each one there is must be safe",
+    open: "none",
+    what: "The server allows a subdomain that does not exist, so it allows every subdomain",
   },
   http_downgrade: {
-    id: "http_origin_allowed",
+    id: "http-origin-allowed",
     risk: "high",
     open: "low",
-    what: "The host's http:// origin is allowed: whoever sits on the way speaks for it",
+    what: "The server allows the host's http:// origin, whose pages anyone on the network can change",
   },
 };
 
@@ -100,19 +103,22 @@ function openingFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] {
     const [first] = found;
     if (first === undefined) return [];
     const credentials = found.some(({ headers }) => headers.allowCredentials === "true");
-    const reach = credentials ? ", with the visitor's credentials" : ", without credentials";
-    return [{ id, severity: credentials ? risk : open, origin: first.origin, message: `${what}${reach}` }];
+    const reach = credentials ? "with the visitor's cookies" : "without cookies";
+    const message = `${what}: ${first.origin} can read the answer ${reach}.`;
+    return [{ id, risk: credentials ? risk : open, credentials, origin: first.origin, message }];
   });
 }
 
 function wildcardFinding({ headers }: JudgedExchange): CorsFinding[] {
   if (headers.allowOrigin !== "*") return [];
+  const base = { credentials: false, origin: null };
   if (headers.allowCredentials !== "true") {
-    const message = "Every site may read this without credentials: fine for what is public";
-    return [{ id: "wildcard", severity: "info", origin: null, message }];
+    const message = "Access-Control-Allow-Origin is *: every site can read the answer, without cookies.";
+    return [{ ...base, id: "wildcard", risk: "none", message }];
   }
-  const message = "* beside Access-Control-Allow-Credentials is void: browsers refuse requests with credentials";
-  return [{ id: "wildcard_with_credentials", severity: "low", origin: null, message }];
+  const message =
+    "The answer combines Access-Control-Allow-Origin: * with Access-Control-Allow-Credentials: true; browsers refuse it to requests with cookies.";
+  return [{ ...base, id: "wildcard-with-credentials", risk: "low", message }];
 }
 
 /** A shared cache would hand the answer made for one origin to another (Fetch section 3.3.6). */
@@ -122,34 +128,44 @@ function varyFinding(exchanges: readonly JudgedExchange[], base: CorsHeaders): C
   if (values.size < 2) return [];
   const missing = gets.find((one) => one.storable && !one.headers.variesByOrigin);
   if (missing === undefined) return [];
-  const message = "The answer depends on Origin but Vary does not say so: caches mix up answers";
-  return [{ id: "missing_vary", severity: "low", origin: missing.origin, message }];
+  const message =
+    "The answer depends on Origin, but Vary does not name it: a cache can serve the answer of one origin to another.";
+  return [{ id: "missing-vary", risk: "low", credentials: false, origin: missing.origin, message }];
 }
 
 function malformedFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] {
-  const first = (id: string, message: string, test: (one: JudgedExchange, value: string) => boolean): CorsFinding[] => {
+  const first = (
+    id: string,
+    describe: (allowOrigin: string, one: JudgedExchange) => string,
+    test: (one: JudgedExchange, value: string) => boolean,
+  ): CorsFinding[] => {
     const found = exchanges.find((one) => one.headers.allowOrigin !== null && test(one, one.headers.allowOrigin));
-    return found === undefined ? [] : [{ id, severity: "info", origin: found.origin, message }];
+    if (found === undefined) return [];
+    const message = describe((found.headers.allowOrigin ?? "").slice(0, MAX_SHOWN), found);
+    return [{ id, risk: "none", credentials: false, origin: found.origin, message }];
   };
   return [
     ...first(
-      "multiple_allow_origin",
-      "Several Access-Control-Allow-Origin lines: browsers refuse them",
+      "multiple-allow-origin",
+      (_, one) =>
+        `The answer has ${one.headers.allowOriginLines} Access-Control-Allow-Origin lines; browsers refuse it.`,
       (one) => one.headers.allowOriginLines > 1,
     ),
     ...first(
-      "allow_origin_list",
-      "Access-Control-Allow-Origin takes one origin, no list: browsers refuse it",
+      "allow-origin-list",
+      (value) => `Access-Control-Allow-Origin is a list (${value}); browsers accept one origin only and refuse it.`,
       (one, value) => one.headers.allowOriginLines === 1 && /[,\s]/.test(value.trim()),
     ),
     ...first(
-      "allow_origin_not_exact",
-      "The origin sent back differs in case, slash or port from the one that asked: browsers refuse it",
+      "allow-origin-not-exact",
+      (value, one) =>
+        `Access-Control-Allow-Origin is ${value} in answer to ${one.origin}; browsers compare case, slash and port, and refuse it.`,
       (one, value) => value !== one.origin && loose(value) === loose(one.origin),
     ),
     ...first(
-      "allow_credentials_invalid",
-      "Access-Control-Allow-Credentials counts only as true, in lower case",
+      "allow-credentials-invalid",
+      (_, one) =>
+        `Access-Control-Allow-Credentials is ${(one.headers.allowCredentials ?? "").slice(0, MAX_SHOWN)}; browsers accept only true, in lower case.`,
       (one) => one.headers.allowCredentials !== null && one.headers.allowCredentials !== "true",
     ),
   ];
@@ -164,11 +180,21 @@ function preflightFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] 
   const preflight = exchanges.find((one) => one.preflight && one.kind === "given");
   if (preflight === undefined) return [];
   const { status, origin, headers } = preflight;
-  const finding = (id: string, message: string): CorsFinding[] => [{ id, severity: "info", origin, message }];
-  if (status >= 300 && status < 400)
-    return finding("preflight_redirect", "Browsers do not follow redirects of a preflight");
+  const finding = (id: string, message: string): CorsFinding[] => [
+    { id, risk: "none", credentials: false, origin, message },
+  ];
+  if (status >= 300 && status < 400) {
+    return finding(
+      "preflight-redirect",
+      `The preflight is answered with a redirect (${status}); browsers do not follow it.`,
+    );
+  }
   const meant = headers.allowOrigin !== null;
-  if (status > 299 && meant)
-    return finding("preflight_status", `A preflight answered with ${status} is refused whatever it allows`);
+  if (status > 299 && meant) {
+    return finding(
+      "preflight-status",
+      `The preflight is answered with status ${status}; browsers refuse it although it allows the origin.`,
+    );
+  }
   return [];
 }

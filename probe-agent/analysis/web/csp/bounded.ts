@@ -1,13 +1,11 @@
 import type { CspAnalysis, CspPolicyReport } from "#probe-agent/analysis/csp.ts";
 import type { EffectivePolicy } from "#probe-agent/analysis/web/csp/effective.ts";
-import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import { fairShares, jsonBytes, leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 
 /** The parts of an analysis whose size the site decides, cut to fit a result. */
 export interface BoundedCsp {
   readonly policies: CspPolicyReport[];
   readonly effective: EffectivePolicy;
-  readonly findings: CspFinding[];
   readonly bypassHosts: string[];
   /** Something was left out. */
   readonly cut: boolean;
@@ -16,22 +14,19 @@ export interface BoundedCsp {
 /** Octets of JSON for each part; together well below a result's 256 KB. */
 const POLICIES_BYTES = 120_000;
 const EFFECTIVE_BYTES = 40_000;
-const FINDINGS_BYTES = 40_000;
 const HOSTS_BYTES = 5000;
 
-/** Cuts an analysis; `findings` are the analysis' own and any others, in order. */
-export function boundCsp(analysis: CspAnalysis, findings: readonly CspFinding[]): BoundedCsp {
+/** Cuts the parts of an analysis that the site decides. */
+export function boundCsp(analysis: CspAnalysis): BoundedCsp {
   const shares = fairShares(analysis.policies.map(jsonBytes), POLICIES_BYTES);
   const policies = analysis.policies.map((policy, index) => boundPolicy(policy, shares[index] ?? 0));
   const effective = boundEffective(analysis.effective);
-  const kept = leading(findings, FINDINGS_BYTES);
   const bypassHosts = leading(analysis.bypass_hosts, HOSTS_BYTES);
   const cut =
-    kept.length < findings.length ||
     bypassHosts.length < analysis.bypass_hosts.length ||
     jsonBytes(policies) < jsonBytes(analysis.policies) ||
     jsonBytes(effective) < jsonBytes(analysis.effective);
-  return { policies, effective, findings: kept, bypassHosts, cut };
+  return { policies, effective, bypassHosts, cut };
 }
 
 function boundPolicy(policy: CspPolicyReport, maxBytes: number): CspPolicyReport {

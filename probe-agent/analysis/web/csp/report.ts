@@ -1,14 +1,17 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { boundCsp } from "#probe-agent/analysis/web/csp/bounded.ts";
+import { describeCspFindings } from "#probe-agent/analysis/web/csp/described-findings.ts";
 import { deliveredPolicies } from "#probe-agent/analysis/web/csp/delivery.ts";
 import { orderFindings } from "#probe-agent/analysis/web/csp/finding.ts";
 import { reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/reporting.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 
 /** Octets of JSON for each list of addresses and groups. */
 const REPORTING_BYTES = 8000;
+const FINDINGS_BYTES = 40_000;
 
 /** The policies of a page's headers and meta elements, taken together and fitted into a result. */
 export function cspReport({ headers, page }: ReadPage) {
@@ -16,19 +19,24 @@ export function cspReport({ headers, page }: ReadPage) {
   const analysis = analyseCsp(delivery.texts);
   const endpoints = reportingEndpoints(headers);
   const { report_uri: reportUri, report_to: reportTo } = analysis.reporting;
-  const findings = orderFindings([...delivery.findings, ...undefinedGroups(reportTo, endpoints), ...analysis.findings]);
-  const bounded = boundCsp(analysis, findings);
+  const found = orderFindings([...delivery.findings, ...undefinedGroups(reportTo, endpoints), ...analysis.findings]);
+  const { findings, limitations } = fitFindings(describeCspFindings(found, analysis), FINDINGS_BYTES);
+  const bounded = boundCsp(analysis);
   return {
     fields: {
       grade: analysis.grade,
       score: analysis.score,
-      adjustments: [...analysis.adjustments],
+      score_steps: analysis.adjustments.map(({ id, points, message }) => ({
+        id: id.replaceAll("_", "-"),
+        points,
+        message: `${message}.`,
+      })),
       enforced: analysis.enforced,
       strict_csp: analysis.strict_csp,
       trusted_types: analysis.trusted_types,
       policies: plain(bounded.policies),
       effective: plain(bounded.effective),
-      findings: bounded.findings,
+      findings,
       bypass_hosts: bounded.bypassHosts,
       reporting: {
         report_uri: listed(reportUri),
@@ -38,7 +46,7 @@ export function cspReport({ headers, page }: ReadPage) {
     },
     limitations: [
       ...(bounded.cut ? ["The policies are larger than a result: lists of them are cut."] : []),
-      ...(analysis.enforced || analysis.policies.length === 0 ? [] : ["Policies that only report stop nothing."]),
+      ...limitations,
     ],
   };
 }

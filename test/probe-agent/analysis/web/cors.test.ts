@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { analyseCors } from "#probe-agent/analysis/web/cors.ts";
 import { corsGrant, preflightGrant, readCorsHeaders } from "#probe-agent/analysis/web/cors/check.ts";
+import { CORS_ADVICE, describeCorsFindings } from "#probe-agent/analysis/web/cors/described-findings.ts";
 import type { CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { probeOrigins } from "#probe-agent/analysis/web/cors/origins.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { expectWellFormed } from "#test/support/findings.ts";
 
 const TARGET = new URL("https://www.example.co.uk/api");
 const GIVEN = "https://app.example.net";
@@ -27,7 +30,7 @@ function judge(server: Server) {
 }
 
 function findings(server: Server): string[] {
-  return judge(server).findings.map(({ id, severity }) => `${id} ${severity}`);
+  return judge(server).findings.map(({ id, risk }) => `${id} ${risk}`);
 }
 
 function allowing(test: (origin: string) => boolean, ...more: readonly HeaderPair[]): Server {
@@ -152,39 +155,39 @@ describe("findings", () => {
     [
       "everybody",
       () => true,
-      ["reflects_any_origin critical", "null_allowed critical"],
-      ["reflects_any_origin low", "null_allowed low"],
+      ["reflects-any-origin critical", "null-allowed critical"],
+      ["reflects-any-origin low", "null-allowed low"],
     ],
-    ["null", (origin) => origin === "null", ["null_allowed critical"], ["null_allowed low"]],
+    ["null", (origin) => origin === "null", ["null-allowed critical"], ["null-allowed low"]],
     [
       "what begins alike",
       (origin) => origin.startsWith("https://www.example.co.uk"),
-      ["prefix_match high"],
-      ["prefix_match low"],
+      ["prefix-match high"],
+      ["prefix-match low"],
     ],
     [
       "what ends alike",
       (origin) => origin.startsWith("https:") && origin.endsWith("example.co.uk"),
-      ["suffix_match high", "unescaped_dot high", "any_subdomain_allowed low"],
-      ["suffix_match low", "unescaped_dot low", "any_subdomain_allowed info"],
+      ["suffix-match high", "unescaped-dot high", "any-subdomain-allowed low"],
+      ["suffix-match low", "unescaped-dot low", "any-subdomain-allowed none"],
     ],
     [
       "a careless pattern",
       (origin) => /^https:\/\/www.example\.co\.uk$/.test(origin),
-      ["unescaped_dot high"],
-      ["unescaped_dot low"],
+      ["unescaped-dot high"],
+      ["unescaped-dot low"],
     ],
     [
       "http too",
       (origin) => /^https?:\/\/www\.example\.co\.uk$/.test(origin),
-      ["http_origin_allowed high"],
-      ["http_origin_allowed low"],
+      ["http-origin-allowed high"],
+      ["http-origin-allowed low"],
     ],
     [
       "subdomains",
       (origin) => /^https:\/\/[^.]+\.example\.co\.uk$/.test(origin),
-      ["any_subdomain_allowed low"],
-      ["any_subdomain_allowed info"],
+      ["any-subdomain-allowed low"],
+      ["any-subdomain-allowed none"],
     ],
   ])("name servers that let in %s", (_, test, withCredentials, without) => {
     expect(findings(allowing(test, [ACAC, "true"]))).toEqual(withCredentials);
@@ -201,13 +204,13 @@ describe("findings", () => {
   });
 
   it("tell a wildcard, and one that credentials make void", () => {
-    expect(findings(() => [[ACAO, "*"]])).toEqual(["wildcard info"]);
+    expect(findings(() => [[ACAO, "*"]])).toEqual(["wildcard none"]);
     expect(
       findings(() => [
         [ACAO, "*"],
         [ACAC, "true"],
       ]),
-    ).toEqual(["wildcard_with_credentials low"]);
+    ).toEqual(["wildcard-with-credentials low"]);
   });
 
   it("tell a missing Vary where the answer depends on the origin and may be stored", () => {
@@ -215,28 +218,28 @@ describe("findings", () => {
       (...more: readonly HeaderPair[]): Server =>
       (origin) =>
         origin === GIVEN ? [[ACAO, origin], ...more] : more;
-    expect(findings(server())).toEqual(["missing_vary low"]);
+    expect(findings(server())).toEqual(["missing-vary low"]);
     expect(findings(server(["Vary", "Accept-Encoding"], ["Vary", "ORIGIN"]))).toEqual([]);
     expect(findings(server(["Vary", "*"]))).toEqual([]);
     expect(findings(server(["Cache-Control", "max-age=0, no-store"]))).toEqual([]);
-    expect(findings((origin) => (origin === null ? [] : [[ACAO, "*"]]))).toEqual(["wildcard info", "missing_vary low"]);
+    expect(findings((origin) => (origin === null ? [] : [[ACAO, "*"]]))).toEqual(["wildcard none", "missing-vary low"]);
   });
 
   it.each<[string, Server]>([
     [
-      "multiple_allow_origin",
+      "multiple-allow-origin",
       () => [
         [ACAO, GIVEN],
         [ACAO, "https://b.example"],
       ],
     ],
-    ["allow_origin_list", () => [[ACAO, `${GIVEN}, https://b.example`]]],
-    ["allow_origin_list", () => [[ACAO, `${GIVEN} https://b.example`]]],
-    ["allow_origin_not_exact", () => [[ACAO, `${GIVEN}/`]]],
-    ["allow_origin_not_exact", () => [[ACAO, "HTTPS://App.Example.net"]]],
-    ["allow_origin_not_exact", () => [[ACAO, `${GIVEN}:443`]]],
+    ["allow-origin-list", () => [[ACAO, `${GIVEN}, https://b.example`]]],
+    ["allow-origin-list", () => [[ACAO, `${GIVEN} https://b.example`]]],
+    ["allow-origin-not-exact", () => [[ACAO, `${GIVEN}/`]]],
+    ["allow-origin-not-exact", () => [[ACAO, "HTTPS://App.Example.net"]]],
+    ["allow-origin-not-exact", () => [[ACAO, `${GIVEN}:443`]]],
     [
-      "allow_credentials_invalid",
+      "allow-credentials-invalid",
       () => [
         [ACAO, "*"],
         [ACAC, "TRUE"],
@@ -244,11 +247,11 @@ describe("findings", () => {
     ],
   ])("tell %s, which browsers refuse", (id, server) => {
     const found = judge(server).findings.filter((finding) => finding.id !== "wildcard");
-    expect(found.map((finding) => [finding.id, finding.severity])).toEqual([[id, "info"]]);
+    expect(found.map((finding) => [finding.id, finding.risk])).toEqual([[id, "none"]]);
   });
 
   it("tell a preflight that redirects or fails", () => {
-    expect(findings((_, preflight) => (preflight ? 302 : []))).toEqual(["preflight_redirect info"]);
+    expect(findings((_, preflight) => (preflight ? 302 : []))).toEqual(["preflight-redirect none"]);
     const probes = judge((_, preflight) => (preflight ? 302 : [])).probes;
     expect(probes[1]).toMatchObject({ method: "OPTIONS", code: 302, verdict: "redirected" });
     expect(findings((_, preflight) => (preflight ? 404 : []))).toEqual([]);
@@ -277,3 +280,83 @@ it("is quick with hostile headers and cuts them", () => {
   expect(report.probes[0]?.acao?.length).toBe(512);
   expect(report.preflight?.allowHeaders?.length).toBe(200);
 }, 5000);
+
+describe("what the tool makes of them", () => {
+  const echo = (...more: readonly HeaderPair[]) => allowing(() => true, ...more);
+  const described = (server: Server) => describeCorsFindings(judge(server).findings);
+
+  it("an origin let in with cookies is critical, or a warning where it takes more than a site; else it is known", () => {
+    const openings = Object.entries(CORS_ADVICE).filter(([, advice]) => advice.withCredentials !== undefined);
+    expect(openings.map(([id, { severity, withCredentials }]) => `${id} ${severity} ${withCredentials}`)).toEqual([
+      "reflects-any-origin info critical",
+      "null-allowed info critical",
+      "prefix-match info critical",
+      "suffix-match info critical",
+      "unescaped-dot info critical",
+      "any-subdomain-allowed info warning",
+      "http-origin-allowed info warning",
+    ]);
+    expect(described(echo([ACAC, "true"]))[0]).toEqual({
+      id: "reflects-any-origin",
+      severity: "critical",
+      message:
+        "The server allows every origin that asks: https://evil.example can read the answer with the visitor's cookies.",
+      how: "Compare Origin for equality with a list of full origins; send no Access-Control-Allow-Origin to others.",
+      reference: "https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS",
+      where: "https://evil.example",
+    });
+    expect(described(echo()).map(({ severity }) => severity)).toEqual(["info", "info"]);
+  });
+
+  it.each<[id: string, severity: string, how: string | null, Server]>([
+    ["wildcard", "info", null, () => [[ACAO, "*"]]],
+    [
+      "wildcard-with-credentials",
+      "warning",
+      "in place of *",
+      () => [
+        [ACAO, "*"],
+        [ACAC, "true"],
+      ],
+    ],
+    ["missing-vary", "warning", "Vary: Origin", (origin) => (origin === GIVEN ? [[ACAO, origin]] : [])],
+    [
+      "multiple-allow-origin",
+      "warning",
+      "one Access-Control-Allow-Origin line",
+      () => [
+        [ACAO, GIVEN],
+        [ACAO, GIVEN],
+      ],
+    ],
+    ["allow-origin-list", "warning", "no list", () => [[ACAO, `${GIVEN}, https://b.example`]]],
+    ["allow-origin-not-exact", "warning", "exactly", () => [[ACAO, `${GIVEN}/`]]],
+    [
+      "allow-credentials-invalid",
+      "warning",
+      "Access-Control-Allow-Credentials: true",
+      () => [
+        [ACAO, "*"],
+        [ACAC, "TRUE"],
+      ],
+    ],
+    ["preflight-redirect", "info", "204", (_, preflight) => (preflight ? 302 : [])],
+  ])("%s is of severity %s", (id, severity, how, server) => {
+    const found = described(server);
+    expectWellFormed(fitFindings(found).findings);
+    const one = found.find((finding) => finding.id === id);
+    expect(one).toMatchObject({ severity });
+    if (how === null) expect(one?.how).toBeNull();
+    else expect(one?.how).toContain(how);
+  });
+
+  it("a preflight refused by its status although it allows the origin is a warning", () => {
+    const headers: readonly HeaderPair[] = [[ACAO, GIVEN]];
+    const exchanges: CorsExchange[] = [
+      { kind: "given", origin: GIVEN, preflight: true, answer: { answered: true, status: 401, headers } },
+    ];
+    expect(describeCorsFindings(analyseCors(exchanges, []).findings)).toEqual([
+      expect.objectContaining({ id: "preflight-status", severity: "warning", how: expect.stringContaining("204") }),
+    ]);
+  });
+});

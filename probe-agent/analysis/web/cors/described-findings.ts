@@ -1,0 +1,80 @@
+import type { Finding, Severity } from "#shared/findings.ts";
+import type { CorsFinding } from "#probe-agent/analysis/web/cors/findings.ts";
+
+/**
+ * Severity and advice of one kind. With credentials a stranger who is let in acts as the visitor; without them he reads
+ * what he can fetch himself.
+ */
+interface Advice {
+  readonly severity: Severity;
+  readonly withCredentials?: Severity;
+  readonly how: string | null;
+  readonly reference: string;
+}
+
+const FETCH = "https://fetch.spec.whatwg.org/#http-cors-protocol";
+const GUIDE = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS";
+const EXACT = "Compare Origin for equality with a list of full origins; send no Access-Control-Allow-Origin to others.";
+const ONE_ORIGIN =
+  "Send one Access-Control-Allow-Origin line with exactly the value of the request's Origin, or *, and no list.";
+
+/** By the id of the finding. */
+export const CORS_ADVICE: Readonly<Record<string, Advice>> = {
+  "reflects-any-origin": { severity: "info", withCredentials: "critical", how: EXACT, reference: GUIDE },
+  "null-allowed": {
+    severity: "info",
+    withCredentials: "critical",
+    how: "Remove null from the allowed origins.",
+    reference: GUIDE,
+  },
+  "prefix-match": { severity: "info", withCredentials: "critical", how: EXACT, reference: GUIDE },
+  "suffix-match": { severity: "info", withCredentials: "critical", how: EXACT, reference: GUIDE },
+  "unescaped-dot": { severity: "info", withCredentials: "critical", how: EXACT, reference: GUIDE },
+  "any-subdomain-allowed": {
+    severity: "info",
+    withCredentials: "warning",
+    how: "List the subdomains that need access, and compare Origin for equality.",
+    reference: GUIDE,
+  },
+  "http-origin-allowed": {
+    severity: "info",
+    withCredentials: "warning",
+    how: "Remove the http:// origin from the allowed origins.",
+    reference: GUIDE,
+  },
+  wildcard: { severity: "info", how: null, reference: GUIDE },
+  "wildcard-with-credentials": {
+    severity: "warning",
+    how: "Send the request's Origin in place of * to origins on a list, or remove Access-Control-Allow-Credentials.",
+    reference: FETCH,
+  },
+  "missing-vary": { severity: "warning", how: "Send the header Vary: Origin on every answer.", reference: FETCH },
+  "multiple-allow-origin": { severity: "warning", how: ONE_ORIGIN, reference: FETCH },
+  "allow-origin-list": { severity: "warning", how: ONE_ORIGIN, reference: FETCH },
+  "allow-origin-not-exact": { severity: "warning", how: ONE_ORIGIN, reference: FETCH },
+  "allow-credentials-invalid": {
+    severity: "warning",
+    how: "Send Access-Control-Allow-Credentials: true, or remove the header.",
+    reference: FETCH,
+  },
+  "preflight-redirect": {
+    severity: "info",
+    how: "Answer OPTIONS at this URL with 204 and the Access-Control-Allow headers, without a redirect.",
+    reference: FETCH,
+  },
+  "preflight-status": {
+    severity: "warning",
+    how: "Answer OPTIONS with 204, also without authentication: preflights carry no cookies.",
+    reference: FETCH,
+  },
+};
+
+/** The observations of an analysis as findings; where: the origin that showed it. */
+export function describeCorsFindings(found: readonly CorsFinding[]): Finding[] {
+  return found.flatMap(({ id, credentials, origin, message }) => {
+    const advice = CORS_ADVICE[id];
+    if (advice === undefined) return [];
+    const { severity, withCredentials = severity, how, reference } = advice;
+    return [{ id, severity: credentials ? withCredentials : severity, message, how, reference, where: origin }];
+  });
+}

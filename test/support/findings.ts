@@ -1,0 +1,20 @@
+import { expect } from "vitest";
+import { SEVERITIES, type Finding } from "#shared/findings.ts";
+
+/** Asserts the rules of form of findings: kebab-case ids, whole sentences, advice that says something, worst first. */
+export function expectWellFormed(findings: readonly Finding[]): void {
+  for (const finding of findings) {
+    expect(finding.id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+    expect(finding.message, finding.id).toMatch(/^[A-Z'"<_a-z0-9].*[.…]$/s);
+    expect(`${finding.message} ${finding.how ?? ""}`, finding.id).not.toMatch(/undefined|NaN|\[object/);
+    if (finding.how !== null) expect(finding.how.length, finding.id).toBeGreaterThan(10);
+    if (finding.reference !== null) expect(finding.reference, finding.id).toMatch(/^https:\/\//);
+  }
+  const ranks = findings.map(({ severity }) => SEVERITIES.indexOf(severity));
+  expect(ranks).toEqual(ranks.toSorted((one, other) => one - other));
+}
+
+/** `severity id` of each finding, once each, in the order of the list. */
+export function kinds(findings: readonly Finding[]): string[] {
+  return [...new Set(findings.map(({ severity, id }) => `${severity} ${id}`))];
+}
