@@ -76,7 +76,7 @@ export interface App<C extends AppConfig = Config> {
 const GATE_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const POOL = 10;
-// decisions 2: a missing or wrong key is limited per client address.
+// Requests with a missing or wrong key are limited per client address: guessing keys must not be free.
 const FAILURES_PER_MINUTE = 30;
 
 /** Opens the app; rejects where the database is away, since the clock is the database's, and with WrongMasterKey. */

@@ -20,7 +20,7 @@ export interface DatabaseClockSource {
 }
 
 /**
- * A clock on which all replicas of one database agree (decisions 1, Time). A measurement is known to half its round trip;
+ * A clock on which all replicas of one database agree. A measurement is known to half its round trip;
  * it moves the clock only where the present reading lies outside that, so time does not jitter with the network.
  */
 export function createDatabaseClock({ host, readTime, everyMs = 5_000 }: DatabaseClockSource): DatabaseClock {

@@ -17,7 +17,7 @@ export interface Config {
   readonly maxJobs: number;
   /** null: the system's. */
   readonly dnsServers: readonly Address[] | null;
-  /** What may be reached besides the public internet (decisions 12). */
+  /** What may be reached besides the public internet. */
   readonly allow: { readonly targets: readonly string[]; readonly names: readonly string[] };
   /** For the User-Agent. */
   readonly contactUrl: string | null;

@@ -1,6 +1,6 @@
 /** The time, handed in from main so that tests can own it. */
 export interface Clock {
-  /** Wall clock. In production the database's time (decisions 1, Time), never the host's own word for it. */
+  /** Wall clock. In production the database's time, never the host's: hosts disagree, and deadlines must not. */
   now(): Date;
   /** Milliseconds with a fraction, from an arbitrary start; never jumps. For durations and deadlines. */
   monotonic(): number;

@@ -32,7 +32,7 @@ export type HostCheck =
   | { readonly ok: true; readonly host: string; readonly literal: boolean }
   | { readonly ok: false; readonly code: "invalid_host" | "target_not_allowed" };
 
-/** What may be reached (decisions 12). Pure, never throws, whatever the input. */
+/** What may be reached. Pure, never throws, whatever the input. */
 export interface Egress {
   /** For each address looked up and each peer connected to; false for anything but a plain IP literal. */
   allowsAddress(ip: string): boolean;

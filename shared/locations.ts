@@ -22,7 +22,7 @@ export interface Place {
 /** One condition on a place. */
 export type Term = ItemTerm;
 
-/** One item of a location expression (decisions 6). */
+/** One item of a location expression. */
 export type LocationItem = Item;
 
 /** A parsed expression, or what is wrong with which item. */

@@ -1,4 +1,4 @@
-/** How far a request to a target got before it failed (decisions 3, code request_failed). */
+/** How far a request to a target got before it failed (error code request_failed). */
 export type Stage = "dns" | "connect" | "tls" | "request" | "response";
 
 /**
@@ -27,7 +27,7 @@ export interface Failed {
   readonly message: string;
 }
 
-/** The egress rules (decisions 12) forbid the target: a name, an address it resolves to, or a redirect hop. */
+/** The egress rules (shared/egress.ts) forbid the target: a name, an address it resolves to, or a redirect hop. */
 export interface Refused {
   readonly status: "refused";
 }

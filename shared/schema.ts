@@ -7,7 +7,7 @@ import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
 /** How to treat what the schema does not know. */
 export interface ParseOptions {
   readonly from: Origin;
-  /** A tool ignores unknown fields; a JSON write refuses them (decisions 3, Parsing). */
+  /** A tool ignores unknown fields; a JSON write refuses them. */
   readonly unknown: "ignore" | "refuse";
   /** Fields that answers show and writes may send back: dropped. */
   readonly readOnly?: readonly string[];

@@ -6,10 +6,10 @@ export const PROTOCOL: ProtocolVersion = { major: 1, minor: 1 };
 /** An agent says it is alive this often, milliseconds; the hub answers each beat. */
 export const BEAT_MS = 1_000;
 
-/** Without a word for so long the other side counts as gone: a silent stream re-dispatches within 5 s (decisions 7). */
+/** Without a word for so long the other side counts as gone: a silent stream re-dispatches within 5 s. */
 export const SILENT_MS = 4_000;
 
-/** The name every control-plane certificate carries, whatever address an agent dials (decisions 7). */
+/** The name every control-plane certificate carries, whatever address an agent dials. */
 export const CONTROL_PLANE_NAME = "control-plane.vantage.internal";
 
 /**
@@ -18,10 +18,10 @@ export const CONTROL_PLANE_NAME = "control-plane.vantage.internal";
  */
 export const REPLICA_HEADER = "vantage-replica";
 
-/** Largest outcome, octets of JSON (decisions 7). */
+/** Largest outcome, octets of JSON. */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
-/** Largest progress event, octets of JSON (decisions 7). */
+/** Largest progress event, octets of JSON. */
 export const MAX_PROGRESS_BYTES = 16 * 1024;
 
 /** Progress of one job that counts, over all its attempts; what comes beyond is dropped. */

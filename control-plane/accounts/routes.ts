@@ -52,7 +52,7 @@ export interface AccountRoutesDeps {
   readonly admin: Hook;
 }
 
-/** The operator's account routes: POST, GET, PUT and DELETE /api/admin/accounts (decisions 1, Admin API). */
+/** The operator's account routes: POST, GET, PUT and DELETE /api/admin/accounts. */
 export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, admin }: AccountRoutesDeps): void {
   const url = "/api/admin/accounts";
 

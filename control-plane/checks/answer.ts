@@ -29,7 +29,7 @@ export type LocationRow = {
   readonly duration_ms: number;
 } & ({ readonly status: "ok"; readonly data: unknown } | { readonly status: "failed"; readonly error: CheckError });
 
-/** What a check over several locations answers with (decisions 6). */
+/** The answer of a check over several locations: one row a location, and a summary. */
 export interface MultiData {
   readonly locations: readonly LocationRow[];
   readonly summary: Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export type CheckAnswer =
   | { readonly kind: "problem"; readonly problem: FieldProblem }
   | { readonly kind: "over_plan"; readonly limit: number; readonly asked: number };
 
-/** Live events of a running check, in the order they happened (decisions 6). */
+/** Live events of a running check, in the order they happened. */
 export type CheckEvent =
   | { readonly event: "probe"; readonly data: { location: Location; attempt: number } }
   | { readonly event: "progress"; readonly data: { location: Location; attempt: number; kind: string; data: unknown } }

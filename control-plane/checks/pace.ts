@@ -1,4 +1,4 @@
-/** Paced jobs (monitors, batches) at one target at once, in this process (decisions 12, Abuse). */
+/** Paced jobs (monitors, batches) that run against one target at the same time in this process: no target is flooded. */
 const MOST_AT_ONCE = 20;
 
 /** Lets so many jobs at a target run at once; the rest wait their turn, first come, first served. */

@@ -12,7 +12,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import { completeUrl } from "#shared/target-url.ts";
 import type { Contract, TargetKind } from "#shared/tools/define.ts";
 
-/** A target decided before dispatch (decisions 12): literals and special names here, looked-up addresses on the agent. */
+/** A target decided before dispatch: literals and special names here, looked-up addresses on the agent. */
 export type TargetDecision =
   | (Reach & {
       readonly ok: true;

@@ -10,7 +10,7 @@ export interface AgentInfo {
   readonly version: string;
   readonly place: Place;
   readonly capabilities: ReadonlySet<string>;
-  /** What this agent may reach: the public internet and its own allow lists (decisions 12); one for equal lists. */
+  /** What this agent may reach: the public internet and its own allow lists; one for equal lists. */
   readonly egress: Egress;
   readonly allow: AllowLists;
   /** Jobs it takes at once for this replica, at first. */

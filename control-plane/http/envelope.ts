@@ -2,7 +2,7 @@ import { isRecord } from "#shared/is-record.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 
-/** service.md, Response envelope: only on paginated endpoints. */
+/** Position in a paginated list; other answers have none. */
 export interface Pagination {
   readonly total: number;
   readonly page: number;
@@ -14,7 +14,7 @@ export interface Pagination {
 export interface Extras {
   readonly cached?: boolean;
   readonly pagination?: Pagination;
-  /** Additive fields, e.g. location or share_id: shown by v4 only (decisions 4). */
+  /** Additive fields, e.g. location or share_id: shown by v4 only, since older versions are frozen. */
   readonly [name: string]: unknown;
 }
 
@@ -25,7 +25,7 @@ export interface Facts {
   readonly durationMs: number;
 }
 
-/** The body of a success in a version's shape (service.md, Response envelope and Versioning 4; decisions 4). */
+/** The body of a success in the shape of an API version. */
 export function successBody(version: Version, data: unknown, facts: Facts, extras?: Extras): object {
   switch (version) {
     case "v4":
@@ -62,7 +62,7 @@ export function errorBody(
   }
 }
 
-/** v3 and before call an absent or unusable url `invalid_url` (decisions 3); the status is the same. */
+/** v3 and before call an absent or unusable url `invalid_url`; the status is the same. */
 export function codeInVersion(version: Version, code: ErrorCode, field: string | undefined): ErrorCode {
   return version !== "v4" && code === "missing_parameter" && field === "url" ? "invalid_url" : code;
 }

@@ -1,7 +1,7 @@
 import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Source, Stage } from "#shared/outcome.ts";
 
-/** The closed table: every code the API answers with, and its status (decisions 3). */
+/** Every error code the API answers with, and its HTTP status. Clients switch on the codes, so the table is closed. */
 export const STATUS_OF_CODE = {
   missing_parameter: 400,
   invalid_url: 400,
@@ -39,9 +39,9 @@ export interface RefusalDetails {
   readonly reason?: string;
   readonly stage?: Stage;
   readonly source?: Source;
-  /** In the body; for answers other than 429 that are worth repeating (decisions 3). */
+  /** In the body; for answers other than 429 that are worth repeating. */
   readonly retryAfterSeconds?: number;
-  /** In meta: the failure was kept under this id (decisions 6). */
+  /** In meta: the failure was kept under this id. */
   readonly shareId?: string;
   /** Header fields of this answer only. */
   readonly headers?: Readonly<Record<string, string>>;

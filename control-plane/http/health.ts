@@ -17,7 +17,7 @@ export interface HealthDeps {
 
 // How long an answer about the database stands: probes of many balancers cost one statement.
 const DATABASE_BELIEVED_MS = 1_000;
-/** Longest wait for the first agent after the start (decisions 1, Health). */
+/** Longest wait for the first agent after the start, milliseconds; then the process is ready without one. */
 const AGENT_GRACE_MS = 30_000;
 
 interface DatabaseReading {

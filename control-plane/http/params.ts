@@ -32,7 +32,7 @@ export const IdField = Type.Integer({ minimum: 1, maximum: MOST_ID, description:
 /** The query of routes that act on one resource. */
 export const IdQuery = Type.Object({ id: IdField });
 
-/** What a delete answers with (decisions 5). */
+/** The answer of every delete. */
 export const DELETED = Type.Object({ id: IdField, deleted: Type.Literal(true, { description: "Always true" }) });
 
 /** The required `id` of the query. Throws Refusal. */

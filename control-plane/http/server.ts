@@ -177,7 +177,7 @@ function pathOf(target: string): string {
   }
 }
 
-/** `/api/v4/check.php` is the older name of `/api/v4/check`: every versioned path has both (decisions 4). */
+/** `/api/v4/check.php` is the older name of `/api/v4/check`: every versioned path has both. */
 function withoutSuffix(target: string): string {
   return target.startsWith("/api/v") ? target.replace(/^(\/api\/v\d\/[a-z0-9-]+)\.php(?=[/?#]|$)/, "$1") : target;
 }

@@ -33,7 +33,7 @@ export interface WritesDeps {
   readonly metrics: Metrics;
 }
 
-/** decisions 11: refusals that the next attempt may not meet; every other 4xx of a handler is kept. */
+/** Refusals that the next attempt may not meet; every other 4xx of a handler is kept for the key. */
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
 
 /** The writes of one replica. */

@@ -10,7 +10,7 @@ const KEY_FORM = /^vtg_[0-9A-Za-z]{36}$/;
 /** Characters of a key that are kept to show: the prefix and the first four that differ. */
 const SHOWN_LENGTH = 8;
 
-/** A new API key: `vtg_`, 30 random base62 characters, 6 of checksum (decisions 3). Shown once, stored nowhere. */
+/** A new API key: `vtg_`, 30 random base62 characters, 6 of checksum. Shown once, stored nowhere. */
 export function makeKey(random: Random): string {
   const head = PREFIX + randomBase62(random, BODY_LENGTH);
   return head + checksum(head);

@@ -21,7 +21,7 @@ export interface KeyLookupDeps {
   readonly clock: Clock;
   /** Principals by digest (hex); rejects when the database is away. */
   readonly load: (digests: readonly string[]) => Promise<ReadonlyMap<string, Principal>>;
-  /** Milliseconds an answer is believed (decisions 3: at most 5 s). */
+  /** Milliseconds an answer is kept, at most 5,000: a revoked key stops working within that on every replica. */
   readonly believedMs?: number;
   /** Keys remembered at once. */
   readonly remembered?: number;

@@ -63,7 +63,7 @@ export interface KeyRoutesDeps {
   readonly admin: Hook;
 }
 
-/** The operator's key routes: POST, GET and DELETE /api/admin/keys (decisions 1, Admin API). */
+/** The operator's key routes: POST, GET and DELETE /api/admin/keys. */
 export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps): void {
   const { keys, plans, admin } = deps;
   const url = "/api/admin/keys";

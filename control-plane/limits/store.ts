@@ -5,7 +5,7 @@ import type { Windows } from "#control-plane/access/windows.ts";
 export interface Ask {
   readonly accountId: number;
   readonly requests: number;
-  /** false: counted against the minute only (decisions 2: methods of /mcp other than tools/call). */
+  /** false: counted against the minute only, e.g. methods of /mcp other than tools/call, which run no check. */
   readonly countsDay: boolean;
   readonly minuteLimit: number;
   readonly dayLimit: number;

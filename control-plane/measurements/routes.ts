@@ -36,7 +36,7 @@ export interface MeasurementRoutesDeps {
   readonly contracts: readonly Contract[];
 }
 
-/** POST, GET and DELETE /api/v4/measurements (decisions 6). */
+/** POST, GET and DELETE /api/v4/measurements. */
 export function registerMeasurements(
   server: FastifyInstance,
   { checks, gate, writes, measurements, contracts }: MeasurementRoutesDeps,

@@ -1,4 +1,4 @@
--- Facts that decisions read get columns of their own; until now they were found inside JSON text.
+-- Facts that the code decides on get columns of their own; until now they were found inside JSON text.
 
 -- true: failed because no probe was available, so nothing is known about the target.
 alter table batch_targets add column unanswered boolean not null default false;

@@ -55,7 +55,7 @@ export interface Authority {
 export const MAX_REQUEST_BYTES = 4_096;
 
 const DAY_MS = 86_400_000;
-// Hosts whose clock runs behind must not find a fresh certificate not yet valid (decisions 7).
+// Hosts whose clock runs behind must not find a fresh certificate not yet valid.
 const BACKDATED_MS = DAY_MS;
 const AUTHORITY_DAYS = 3_650;
 const SERVER_DAYS = 90;

@@ -52,7 +52,7 @@ const Shown = Type.Object({
 const Revoked = Type.Object({ id: ProbeId, revoked: Type.Literal(true, { description: "Always true" }) });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
-/** The operator's routes of enrolment: POST /api/admin/probe-tokens, PUT and DELETE /api/admin/probes (decisions 1). */
+/** The operator's routes of enrolment: POST /api/admin/probe-tokens, PUT and DELETE /api/admin/probes. */
 export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes: Probes): void {
   server.route({
     method: "POST",

@@ -1,7 +1,7 @@
 /** Every status of a probe, worst last. */
 export const PROBE_STATUSES = ["online", "draining", "offline", "disabled", "revoked"] as const;
 
-/** A probe as operators see it (decisions 1, Admin API). */
+/** A probe as operators see it. */
 export type ProbeStatus = (typeof PROBE_STATUSES)[number];
 
 /** What decides on it. */

@@ -28,7 +28,7 @@ export function readToolRequest(request: FastifyRequest, contract: Contract): To
   const parsed = parseToolParams(contract, values, { from, unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
   const params = parsed.value;
-  // v3 and before are frozen: they know none of these (decisions 4).
+  // v3 and before are frozen: they know none of these.
   if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false, share: false };
   const switches = parseParams(SWITCHES, values, { from, unknown: "ignore" });
   if (!switches.ok) throw refuseField(switches.problem);

@@ -12,7 +12,7 @@ export type AnsweredCheck = Extract<CheckAnswer, { kind: "single" | "multi" | "d
 
 /**
  * Throws the Refusal that a check's answer calls for, and returns the others. A check over several locations is an
- * answer even where every location failed, unless all of them refused the target (decisions 6). `shareId`: under which
+ * answer even where every location failed, unless all of them refused the target. `shareId`: under which
  * the answer was kept.
  */
 export function refuseUnanswered(answer: CheckAnswer, shareId: string | null = null): AnsweredCheck {

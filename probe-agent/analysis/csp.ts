@@ -34,7 +34,7 @@ export interface CspAnalysis {
 const REPORT_ONLY_MAXIMUM = 30;
 
 /**
- * Grades the Content-Security-Policy of a page (tools.md 4.3): header values and meta contents as they came, [] where
+ * Grades the Content-Security-Policy of a page: header values and meta contents as they came, [] where
  * there are none. Several policies are taken together, as browsers do.
  */
 export function analyseCsp(texts: readonly PolicyText[]): CspAnalysis {

@@ -47,7 +47,7 @@ export interface SecurityGrade {
 export const ALGORITHM_VERSION = 6;
 
 /**
- * Grades a snapshot (tools.md 4.2). `compat: "mdn"` reproduces MDN's published grade also where its parser reads
+ * Grades a snapshot. `compat: "mdn"` reproduces MDN's published grade also where its parser reads
  * policies otherwise than browsers do. `now` matters only for cookie dates, which the grade does not use; `page` is the
  * snapshot's HTML where it is parsed already.
  */

@@ -196,7 +196,7 @@ function firstUrl(request: HttpRequest, egress: Egress): Outcome<URL> {
   return check.code === "invalid_url" ? invalid : refused;
 }
 
-/** `trustedOrigin` is free of the rules. User information in a Location is refused (decisions 12). */
+/** `trustedOrigin` is free of the rules. User information in a Location is refused: it would send a stranger's credentials. */
 function mayFollow(next: URL, trustedOrigin: string | null, egress: Egress): "ok" | "refused" | "bad_location" {
   if (next.username !== "" || next.password !== "") return "refused";
   if (next.origin === trustedOrigin) return "ok";

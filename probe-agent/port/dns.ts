@@ -2,7 +2,7 @@ import type { Outcome } from "#shared/outcome.ts";
 import type { IpVersion, Resolved } from "#probe-agent/port/address.ts";
 
 /**
- * Status words of decisions 5 plus the other RCODEs by their IANA names (FORMERR, NOTIMP, ...), MALFORMED (the answer is
+ * NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT (no answer came), the other RCODEs by their IANA names (FORMERR, NOTIMP, ...), MALFORMED (the answer is
  * no readable message) and INVALID_NAME (the name asked for cannot be written; nothing was sent).
  */
 export type DnsStatus = "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "TIMEOUT" | (string & {});

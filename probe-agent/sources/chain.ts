@@ -26,7 +26,7 @@ export interface ChainRequest {
   readonly userAgent?: string;
 }
 
-/** Redirects that tools without a parameter for it follow (decisions 12). */
+/** Redirects that tools without a parameter for it follow. */
 export const MAX_REDIRECTS = 10;
 /** Enough for any page that only sends on, and for the head of any other. */
 const BODY_BYTES = 1024 * 1024;

@@ -14,7 +14,7 @@ export interface DatabaseInfo {
   readonly licence: string | null;
 }
 
-/** The operator's data files (settings, decisions 1) and the small tables that are built in. Nothing here does I/O when asked. */
+/** The operator's data files (settings) and the small tables that are built in. Nothing here does I/O when asked. */
 export interface DataPort {
   /** Where an address is thought to be; null: the operator has brought no database of places (VANTAGE_GEO_DB). */
   geo(ip: string): { readonly database: DatabaseInfo; readonly place: Place | null } | null;

@@ -52,7 +52,7 @@ export interface ProgressEvent {
   readonly data: unknown;
 }
 
-/** Outside sources (settings, decisions 1). URLs have no slash at their end; all are the operator's own: `trusted`. */
+/** Outside sources (settings). URLs have no slash at their end; all are the operator's own: `trusted`. */
 export interface Services {
   /** `/dns.json`, `/ipv4.json`, `/ipv6.json`, `/asn.json` are appended (RFC 9224). */
   readonly rdapBootstrapUrl: string;

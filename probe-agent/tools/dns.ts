@@ -29,7 +29,7 @@ const DNSSEC_MS = 3_000;
 // Left for the verdict itself, so that a slow resolver is a result and not a missed deadline.
 const MARGIN_MS = 200;
 
-// Room in a progress event of 16 KB (decisions 7); a longer entry is in the result alone.
+// Room in a progress event of 16 KB (shared/wire.ts); a longer entry is in the result alone.
 const MAX_EVENT_BYTES = 15_000;
 
 /** DNS lookup: one question per type at once. A resolver that fails or is silent is the result, never a failure. */

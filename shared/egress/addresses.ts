@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { listOf, parseRanges, translated } from "#shared/egress/ranges.ts";
 
-/** Not the public internet (decisions 12; IANA IPv4 Special-Purpose Address Registry, multicast, a cloud's own service). */
+/** Not the public internet (IANA IPv4 Special-Purpose Address Registry, multicast, a cloud's own service). */
 const REFUSED_IPV4 = parseRanges([
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private

@@ -17,7 +17,7 @@ export interface MetricsListenerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** true: where the port is in use, take a free one instead of failing (decisions 1: the default port). */
+  /** true: where the port is in use, take a free one instead of failing: several agents on one host share the default port. */
   readonly orFree?: boolean;
   /** When a client that does not read is cut off; by default after 30 s. */
   readonly stall?: StallOptions;

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 
-/** Why a parameter is refused: `error.reason` of a 400 (decisions 3). */
+/** Why a parameter is refused: `error.reason` of a 400. */
 export type ProblemReason =
   | "required"
   | "type"

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { isRecord } from "#shared/is-record.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 
-/** A public resolver of the propagation tool (decisions 1, VANTAGE_RESOLVERS). */
+/** A public resolver of the propagation tool (setting VANTAGE_RESOLVERS). */
 export interface ResolverEntry {
   readonly id: string;
   readonly name: string;

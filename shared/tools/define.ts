@@ -1,7 +1,7 @@
 import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "typebox";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
-/** The seven scopes a key can carry (service.md, Authentication). */
+/** The seven scopes a key can carry. */
 export const SCOPES = ["check", "dns", "ssl", "ip", "ping", "monitors", "webhook"] as const;
 /** One of the seven scopes. */
 export type Scope = (typeof SCOPES)[number];
@@ -11,7 +11,7 @@ export const TOOLSETS = ["web", "page", "mail", "dns", "tls", "network", "regist
 /** The name of one of those parts. */
 export type Toolset = (typeof TOOLSETS)[number];
 
-/** What an agent must be able to do to run a tool (decisions 7, hello). */
+/** What an agent must be able to do to run a tool, as its hello says. */
 export type Capability = "icmp4" | "icmp6" | "traceroute" | "ipv6" | "browser" | "http3";
 
 /** A schema with a default: optional on the wire, always present for an implementation. */
@@ -69,9 +69,9 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   refine?(params: Params<P>): FieldProblem | null;
   /** What the agent should be able to do; one that is not still gets the job where no other is there, and says so. */
   needs?(params: Params<P>): readonly Capability[];
-  /** What the control plane itself may add to a job (decisions 11: never a caller's); absent: nothing. */
+  /** What the control plane itself may add to a job, never the caller; absent: nothing. */
   readonly input?: TObject;
-  /** Milliseconds the whole check may take (decisions 5, Deadlines). */
+  /** Milliseconds the whole check may take. */
   deadlineMs(params: Params<P>): number;
   /** The keyless open tier's use of the tool, under `name` where that is another; absent where the open tier does not offer it. */
   readonly open?: {

@@ -57,7 +57,7 @@ export function points(description: string) {
   return Type.Integer({ minimum: 0, maximum: 100, description });
 }
 
-/** The scale of health, csp, cookie, seo-audit, ai-check and email-check (tools.md 4.1): there is no E. */
+/** The scale of health, csp, cookie, seo-audit, ai-check and email-check: there is no E. */
 export function letterGrade(description: string) {
   return word(["A+", "A", "B", "C", "D", "F"], description);
 }

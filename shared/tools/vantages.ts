@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { integer, list, number, optional, record, text } from "#shared/tools/shapes.ts";
 
-/** What the resolver of another agent said to the same question; the control plane asks it (decisions 11). */
+/** What the resolver of another agent said to the same question; the control plane asks it. */
 export const Vantage = record(
   {
     region: text("Region of the agent"),

@@ -19,7 +19,7 @@ import { LAB } from "#test/lab/topology.ts";
 const why = whyNoLab();
 if (why !== null) console.warn(why);
 
-/** A silent stream's jobs are another agent's within this (decisions 7), and an agent is back within that. */
+/** A silent stream's jobs are another agent's within this, and an agent is back within that. */
 const REDISPATCH_MS = 5_000;
 const BACK_MS = 20_000;
 const REVOKE_MS = 1_000;

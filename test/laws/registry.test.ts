@@ -86,7 +86,7 @@ const PUBLISHED: Readonly<
   traceroute: { scope: "ping", params: { host: ["string", true] } },
 };
 
-/** Parameters beyond the published ones that the product's decisions add. */
+/** Parameters beyond the published ones. */
 const ADDED = new Map([
   ["ping", ["size", "interval_ms", "ttl", "ip_version", "protocol", "port", "queries"]],
   ["traceroute", ["max_hops", "protocol", "port", "queries", "ip_version"]],

@@ -33,7 +33,7 @@ const onSite = (more: (origin: string) => Call = () => ({})): ToolCall => ({
   good: ({ https }) => ({ domain: https, ...more(https) }),
   dead: ({ url }) => ({ domain: url }),
 });
-/** A resolver that does not answer is a result of the tools that read the DNS alone (decisions 5). */
+/** A resolver that does not answer is a result of the tools that read the DNS alone. */
 const UNANSWERED = "what a resolver says, or that it says nothing, is the result";
 const NOWHERE = "nowhere.shop.test";
 

@@ -12,7 +12,7 @@ export function resultRef(contract: Contract): string {
   return `${componentName(contract, "Result")}#`;
 }
 
-/** What a call of v4 may answer with: the tool's own result, or with locations or dry_run another shape (decisions 6). */
+/** The data of a v4 call: the tool's own result, or another shape with `locations` or `dry_run`. */
 export function callData(contract: Contract) {
   return Type.Union([Type.Ref(resultRef(contract)), Type.Ref("LocationsAnswer#"), Type.Ref("DryRun#")]);
 }

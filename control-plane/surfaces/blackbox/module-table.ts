@@ -3,7 +3,7 @@ import { dnsModule } from "#control-plane/surfaces/blackbox/dns-modules.ts";
 import { httpModule } from "#control-plane/surfaces/blackbox/http-modules.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
 
-/** Every module of GET /api/v4/probe, named as in the exporter's example configuration (decisions 6). */
+/** Every module of GET /api/v4/probe, named as in the exporter's example configuration. */
 export const MODULES: ReadonlyMap<string, Module> = new Map(
   [
     httpModule("http_2xx", "GET"),

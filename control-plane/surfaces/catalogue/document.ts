@@ -7,7 +7,7 @@ import { hashOf } from "#control-plane/http/document.ts";
 /** Methods of every tool's REST route. */
 export const TOOL_METHODS = ["GET", "POST"] as const;
 
-/** One tool as GET /api/v4/tools lists it (decisions 11). */
+/** One tool as GET /api/v4/tools lists it. */
 export interface CatalogueRow {
   readonly name: string;
   readonly path: string;

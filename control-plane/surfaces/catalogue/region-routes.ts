@@ -35,7 +35,7 @@ export interface RegionMember {
   readonly accountId: number | null;
 }
 
-/** The regions of an account, as callers see them: no addresses, no ids, nobody else's probes (decisions 6). */
+/** The regions of an account, as callers see them: no addresses, no ids, nobody else's probes. */
 export function regionsOf(members: Iterable<RegionMember>, accountId: number): readonly Region[] {
   const visible = Array.from(members).filter((member) => member.accountId === null || member.accountId === accountId);
   return Array.from(

@@ -15,7 +15,7 @@ import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
 export interface McpDeps {
   readonly gate: Gate;
   readonly protocol: McpProtocol;
-  /** Its origin alone may call from a page (decisions 11). */
+  /** Only pages of this origin may call (DNS rebinding). */
   readonly baseUrl: string;
 }
 

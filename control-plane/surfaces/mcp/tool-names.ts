@@ -1,4 +1,4 @@
-/** Names that do not follow the rule (decisions 11). */
+/** Names that do not follow the rule, kept since clients know them. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ["check", "check_headers"],
   ["ai-check", "check_ai"],

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 
-/** service.md, Limits: open tier cache. */
+/** Milliseconds the open tier repeats an answer. */
 export const CACHE_SECONDS = 60;
 
 /** A finished answer with its bodies, rendered when first asked for; by format and target as it was written. */

@@ -2,7 +2,7 @@ import type { Contract } from "#shared/tools/define.ts";
 
 /** A tool as the open tier offers it. */
 export interface OpenTool {
-  /** Last segment of its path: the contract's name, or the one service.md gives it here. */
+  /** Last segment of its path: the contract's name, or the open tier's own name for it. */
   readonly name: string;
   readonly contract: Contract;
   /** The parameter that q stands for. */

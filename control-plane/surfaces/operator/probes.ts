@@ -11,7 +11,7 @@ import { PROBE_STATUSES, type ProbeStatus } from "#control-plane/probes/status.t
 const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
 const NULLABLE_TIME = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
-/** One probe as the operator sees it (decisions 1, Admin API). */
+/** One probe as the operator sees it. */
 const PROBE = Type.Object({
   id: Type.String({ description: "The agent's own id; usable as probe:<id>" }),
   region: Type.String({ description: "The region it was enrolled for" }),

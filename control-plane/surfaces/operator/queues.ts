@@ -12,7 +12,7 @@ const ROW = Type.Object({
   oldest_at: Type.String({ format: "date-time", description: "When the oldest of them was made" }),
 });
 
-/** GET /api/admin/queue: what waits, runs and has ended in every queue (decisions 1, Admin API). */
+/** GET /api/admin/queue: what waits, runs and has ended in every queue. */
 export function registerAdminQueue(server: FastifyInstance, admin: Hook, jobs: Jobs): void {
   server.route({
     method: "GET",

@@ -70,7 +70,7 @@ function slowReader(): Refusal {
 
 /**
  * The same call, told as it happens. What is refused before any agent is asked is an ordinary error answer; from the
- * first event on the status is 200, and `done` holds the envelope or the error (decisions 6).
+ * first event on the status is 200, and `done` holds the envelope or the error.
  */
 async function streamCheck(
   app: CheckContext,

@@ -8,7 +8,7 @@ import { toolOperation } from "#control-plane/surfaces/rest/operation.ts";
 import { callNames } from "#control-plane/tool-requests/call-params.ts";
 import { toolHandler } from "#control-plane/surfaces/rest/call-handler.ts";
 
-/** The tools that exist in v3, v2 and v1 (service.md, v3 endpoints; decisions 4). */
+/** The tools that exist in v3, v2 and v1. */
 const FROZEN_TOOLS = new Set(["check", "dns", "ssl", "ip", "ping", "health"]);
 
 /** Registers every tool's routes in every version that has it. */

@@ -12,7 +12,7 @@ import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
 import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 
-/** decisions 2: shared results, per client address and minute. */
+/** Shared results are public: requests per client address and minute. */
 const PER_MINUTE = 60;
 /** A finished answer does not change, but may be erased: no copy outlives that for longer. */
 const CACHE_SECONDS = 60;

@@ -16,7 +16,7 @@ export interface TypeAnswer {
   readonly answer: DnsAnswer;
 }
 
-// A result holds 256 KB (decisions 7). `records` repeats a third of the rows at most; aliases, errors and SOAs of
+// A result holds 256 KB (shared/wire.ts). `records` repeats a third of the rows at most; aliases, errors and SOAs of
 // seven types take up to 85 KB if somebody means harm.
 const MAX_ROWS_BYTES = 110_000;
 const MAX_CHAIN_BYTES = 4_000;

@@ -17,7 +17,7 @@ export interface TimingReport {
 
 /**
  * Milliseconds as differences of rounded cumulative boundaries, so that they add up to elapsed_ms exactly and none
- * is negative (decisions 5).
+ * is negative.
  */
 export function timingReport({ hops, final }: TimedChain): TimingReport {
   const { dns, connect, tls, ttfb, transfer, total } = final.timing;

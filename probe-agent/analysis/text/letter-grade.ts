@@ -1,4 +1,4 @@
-/** The scale of health, csp and cookie (tools.md 4.1): there is no E. */
+/** The scale of health, csp and cookie: there is no E. */
 export type LetterGrade = "A+" | "A" | "B" | "C" | "D" | "F";
 
 const FLOORS: readonly (readonly [number, LetterGrade])[] = [

@@ -13,7 +13,7 @@ type Report = Omit<
 >;
 type HopRow = Report["hops"][number];
 
-/** Octets of JSON all headers of a chain together may have; a result is at most 256 KB (decisions 7). */
+/** Octets of JSON all headers of a chain together may have; a result is at most 256 KB (shared/wire.ts). */
 const HEADERS_BYTES = 120_000;
 const MAX_TEXT = 300;
 /** A URL may have 8192 characters (net/http) and 31 hops have two each: beyond this total each is cut. */

@@ -86,7 +86,7 @@ export async function connectTo(
 
 function ignore(): void {}
 
-/** The peer must be an address the rules allow, whatever was asked for (decisions 12). */
+/** The peer must be an address the rules allow, whatever was asked for. */
 function vet(socket: Socket, address: Address, egress: Egress | null): Outcome<Socket> {
   const peer = socket.remoteAddress;
   if (peer === undefined) {

@@ -23,7 +23,7 @@ export function isRedirect(code: number): boolean {
 
 /**
  * Reads Location. Unusable: empty, longer than 8192, two different ones, with control characters or a backslash
- * (parsers disagree about those; decisions 12), or no URL. Not followed: any scheme but http and https.
+ * (parsers disagree about those), or no URL. Not followed: any scheme but http and https.
  */
 export function readLocation(head: ResponseHead, from: URL): LocationVerdict {
   const values = new Set(valuesOf(head.headers, "location"));

@@ -63,7 +63,7 @@ function refuse(field: string, message: string): { readonly ok: false; readonly 
   return { ok: false, invalid: { status: "invalid", field, message } };
 }
 
-/** What may go on to another origin (decisions 12). */
+/** Headers that may go on to another origin: credentials stay behind. */
 export function withoutCredentials(headers: readonly RawHeader[]): readonly RawHeader[] {
   return headers.filter(([name]) => !CREDENTIAL.test(name));
 }

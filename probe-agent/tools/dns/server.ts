@@ -16,7 +16,7 @@ export interface ChosenServer {
 
 /**
  * Reads and vets the server of a job's input; null where it names none. Its address is held against the egress rules
- * like any target's (decisions 12). Failures are those of `resolve`; stage dns, probe, for what cannot be read.
+ * like any target's. Failures are those of `resolve`; stage dns, probe, for what cannot be read.
  */
 export async function chooseServer(net: Net, input: JobInput): Promise<Outcome<ChosenServer | null>> {
   if (Object.keys(input).length === 0) return ok(null);

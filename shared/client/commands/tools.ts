@@ -80,7 +80,7 @@ async function ask(context: CommandContext, contract: Contract, flags: Flags, js
   }
 }
 
-/** The longest deadline of a tool (decisions 5). */
+/** The longest deadline of a tool. */
 const LONGEST_MS = 90_000;
 
 /** Lines as the open tier prints them, without their source. */

@@ -8,7 +8,7 @@ import { LAUNCHER } from "#shared/launcher.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
 
 const DAY_MS = 86_400_000;
-/** An agent renews at two thirds of a certificate's 30 days (decisions 7); this late, several attempts have failed. */
+/** An agent renews at two thirds of a certificate's 30 days ; this late, several attempts have failed. */
 const OVERDUE_DAYS = 8;
 
 /** The agent's identity, where one has enrolled with these settings: its end, and who can read its key. */

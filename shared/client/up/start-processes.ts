@@ -11,10 +11,10 @@ import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { waitFor } from "#shared/client/up/ready.ts";
 import { sayWelcome } from "#shared/client/up/welcome.ts";
 
-/** Drain takes an agent up to 30 s (decisions 7); the control plane finishes what it has begun. */
+/** Drain takes an agent up to 30 s; the control plane finishes what it has begun. */
 const GRACE_MS = 35_000;
 
-/** Readiness waits at most 30 s for an agent (decisions 1, Health); after that something is wrong. */
+/** Readiness waits at most 30 s for an agent; after that something is wrong. */
 const LATE_AFTER_MS = 40_000;
 
 /** Starts control plane and agent, and waits until the service is ready; says how to use it. */

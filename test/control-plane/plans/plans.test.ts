@@ -3,7 +3,7 @@ import { overridePlans } from "#control-plane/plans/override.ts";
 import { BUILT_IN_PLANS, PLAN_NAMES } from "#control-plane/plans/plans.ts";
 
 describe("the plans", () => {
-  it("allow what service.md says they allow", () => {
+  it("allow what each plan promises", () => {
     const of = (read: (name: (typeof PLAN_NAMES)[number]) => unknown) => PLAN_NAMES.map(read);
     expect(of((name) => BUILT_IN_PLANS[name].requestsPerMinute)).toEqual([10, 30, 60, 120, 240]);
     expect(of((name) => BUILT_IN_PLANS[name].requestsPerDay)).toEqual([100, 1_000, 5_000, 50_000, 200_000]);

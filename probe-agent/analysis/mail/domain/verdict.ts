@@ -35,7 +35,7 @@ export interface MailScore {
 const UNKNOWN = "Not known: the DNS gave no answer.";
 const ORDER: readonly Policy[] = ["none", "quarantine", "reject"];
 
-/** Points by tools.md 4.7: SPF 30, DMARC 40, DKIM 15, MX and TLS 15; what does not apply leaves the denominator. */
+/** Points: SPF 30, DMARC 40, DKIM 15, MX and TLS 15; what does not apply leaves the denominator. */
 export function scoreMail(facts: MailFacts): MailScore {
   const checks = [...spfChecks(facts), ...dmarcChecks(facts), ...dkimChecks(facts), ...transportChecks(facts)];
   const applicable = checks.filter(({ status }) => status !== "na");

@@ -21,7 +21,7 @@ export interface SeoCheck {
 /** Keys of robots.txt that search engines know beyond RFC 9309, or that are harmless and common. */
 const KNOWN_KEYS = /^(?:crawl-delay|host|clean-param|content-signal|content-usage|request-rate|visit-time|noindex)$/i;
 
-/** The audits of Lighthouse's SEO category with its weights (is-crawlable: 93/23; tools.md 4.5). */
+/** The audits of Lighthouse's SEO category with its weights (is-crawlable: 93/23). */
 const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
   {
     id: "is-crawlable",

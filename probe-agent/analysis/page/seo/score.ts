@@ -21,7 +21,7 @@ export interface SeoScore {
   readonly checks: JudgedCheck[];
 }
 
-/** Percent of the score by part (tools.md 4.5). */
+/** Percent of the score by part. */
 const PARTS = { lighthouse: 80, extra: 20 } as const;
 
 /** Scores what was read. Checks that do not apply leave the denominator of their part; an empty part leaves the score. */

@@ -2,7 +2,7 @@ import type { CheckDefinition } from "#probe-agent/analysis/site/health/definiti
 import { PAGE_CHECKS } from "#probe-agent/analysis/site/health/table-page.ts";
 import { TRANSPORT_CHECKS } from "#probe-agent/analysis/site/health/table-transport.ts";
 
-/** The scoring table (tools.md 4.1): every check in its order. */
+/** The scoring table: every check in its order. */
 export const CHECKS = { ...TRANSPORT_CHECKS, ...PAGE_CHECKS } as const satisfies Readonly<
   Record<string, CheckDefinition>
 >;

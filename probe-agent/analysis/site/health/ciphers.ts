@@ -12,7 +12,7 @@ export interface SuiteFacts {
   readonly cbc: string | null;
 }
 
-/** What the suites earn (tools.md 4.1): the worst one counts. */
+/** Points for the cipher suites: the worst one counts. */
 export function ciphersFinding(suites: SuiteFacts | Unknown): Finding {
   if (!suites.known) return notApplicable(suites.why);
   const { broken, fixed, cbc } = suites;

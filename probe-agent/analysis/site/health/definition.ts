@@ -1,4 +1,4 @@
-/** The four categories in their order, with their points (service.md, Health result). */
+/** The four categories in their order, with their points. */
 export const CATEGORIES = [
   { name: "Security Headers", max: 30 },
   { name: "SSL/TLS", max: 25 },

@@ -11,7 +11,7 @@ import { structuredToken } from "#probe-agent/analysis/web/security/structured-t
 
 /** A year, seconds: what the preload list asks for. */
 const HSTS_YEAR = 31_536_000;
-/** Half of it: below, the grade is capped (tools.md 4.1). */
+/** Half of it: below, the grade is capped. */
 export const HSTS_HALF_YEAR = 15_768_000;
 
 type HeaderCheck = Extract<CheckId, "csp" | "hsts" | "frame" | "nosniff" | "referrer" | "permissions" | "isolation">;

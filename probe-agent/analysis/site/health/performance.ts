@@ -8,7 +8,7 @@ type PerformanceCheck = Extract<
   "ttfb" | "total" | "compression" | "http_version" | "html_size" | "caching" | "redirects"
 >;
 
-/** [at most, points], best first (web.dev and Lighthouse thresholds, tools.md 4.1). */
+/** [at most, points], best first (web.dev and Lighthouse thresholds). */
 const TTFB_MS = [
   [200, 8],
   [600, 7],

@@ -54,7 +54,7 @@ export interface HealthScore {
   readonly recommendations: HealthRecommendation[];
 }
 
-/** Scores a snapshot (tools.md 4.1). */
+/** Scores a snapshot: points by check, grade by points, caps by what visitors cannot do without. */
 export function scoreHealth(snapshot: HealthSnapshot): HealthScore {
   return assemble(findingsOf(snapshot), gradeCaps(snapshot));
 }
@@ -69,7 +69,7 @@ export function findingsOf(snapshot: HealthSnapshot): Record<CheckId, Finding> {
   };
 }
 
-/** What keeps the grade down whatever the score (tools.md 4.1, Caps). */
+/** Limits on the grade that hold whatever the score: a site that visitors cannot trust is no good site. */
 export function gradeCaps(snapshot: HealthSnapshot): GradeCap[] {
   const caps: GradeCap[] = [];
   const { tls, status } = snapshot;

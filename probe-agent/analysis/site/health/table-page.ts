@@ -3,7 +3,7 @@ import type { CheckDefinition } from "#probe-agent/analysis/site/health/definiti
 const MDN = "https://developer.mozilla.org/en-US/docs/Web";
 const HEADERS = `${MDN}/HTTP/Reference/Headers`;
 
-/** Performance and Best Practices (tools.md 4.1). */
+/** Performance and Best Practices. */
 export const PAGE_CHECKS = {
   ttfb: {
     category: "Performance",

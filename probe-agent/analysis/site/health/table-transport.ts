@@ -3,7 +3,7 @@ import type { CheckDefinition } from "#probe-agent/analysis/site/health/definiti
 const MDN = "https://developer.mozilla.org/en-US/docs/Web";
 const HEADERS = `${MDN}/HTTP/Reference/Headers`;
 
-/** Security Headers and SSL/TLS (tools.md 4.1). */
+/** Security Headers and SSL/TLS. */
 export const TRANSPORT_CHECKS = {
   csp: {
     category: "Security Headers",

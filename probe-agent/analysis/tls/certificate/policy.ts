@@ -8,7 +8,7 @@ import { keepsPolicy } from "#probe-agent/analysis/tls/certificate/policies.ts";
 import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
 
 /**
- * Words for what is wrong with a chain, the gravest first. The words of decisions 5 name the everyday faults; the
+ * Words for what is wrong with a chain, the gravest first. The first words name the everyday faults; the
  * others say what those cannot: a certificate that is not DER, a signature that does not verify, an authority that may
  * not issue, a chain too long, names outside an authority's constraints, no right to act as a server, and a critical
  * extension that is not understood.

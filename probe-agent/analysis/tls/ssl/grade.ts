@@ -53,7 +53,7 @@ const FLOORS = [
 ] as const;
 
 /**
- * Grades by the SSL Labs method (tools.md 2.3). What is not known is taken once for good and once for bad: where both
+ * Grades by the SSL Labs method (Qualys SSL Server Rating Guide). What is not known is taken once for good and once for bad: where both
  * come to the same, that is the answer, else it is null.
  */
 export function gradeTls(facts: GradeFacts): SslGrading {

@@ -18,7 +18,7 @@ export interface CookieGrade {
 
 const PREFIX_REASONS = new Set(["secure_prefix", "host_prefix", "nameless_prefix"]);
 
-/** What is weak about a cookie (weights: tools.md 4.4). `host` is that of the response, `now` the observation's time. */
+/** What is weak about a cookie. `host` is that of the response, `now` the observation's time. */
 export function cookieIssues(cookie: Cookie, host: string, now: Date): CookieIssue[] {
   const purpose = cookiePurpose(cookie.name);
   const session = purpose === "session";

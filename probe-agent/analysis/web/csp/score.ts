@@ -24,7 +24,7 @@ export function isStrict(effective: EffectivePolicy): boolean {
 }
 
 /**
- * The weights of tools.md 4.3 applied to what all policies together allow. Elements and event handlers have directives of
+ * Weights applied to what all policies together allow. Elements and event handlers have directives of
  * their own that take the place of script-src (CSP3 section 6.7.4), which is left to decide about eval() alone then.
  */
 export function cspAdjustments(effective: EffectivePolicy, findings: readonly CspFinding[]): CspAdjustment[] {

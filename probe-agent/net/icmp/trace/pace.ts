@@ -37,7 +37,7 @@ export interface TracePace {
 /** One lost trial of one or two would say little. */
 const LEAST_TRIALS = 3;
 
-/** How long real traces wait (decisions 5; RFC 1812 section 4.3.2.8 lets routers limit their errors). */
+/** How long real traces wait (RFC 1812 section 4.3.2.8 lets routers limit their errors). */
 const PATIENCE = {
   hopGapMs: 50,
   retryGapMs: 1_050,
