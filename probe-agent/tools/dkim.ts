@@ -1,18 +1,22 @@
 import { ok } from "#shared/outcome.ts";
 import { dkim as contract } from "#shared/tools/dkim.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
+import type { Finding } from "#shared/findings.ts";
+import { DKIM_GUIDE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/findings.ts";
+import { adviseOn, boundFindings, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { createLookUp } from "#probe-agent/sources/look-up.ts";
 import {
   bestSelector,
   discoveryLimits,
   discoverSelectors,
   lookAtSelector,
+  selectorFindings,
   selectorRow,
   type Discovery,
   type SelectorFacts,
 } from "#probe-agent/tools/dkim/selectors.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
-import { silences } from "#probe-agent/tools/mx/announcements.ts";
+import { below, silences } from "#probe-agent/tools/mx/announcements.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
@@ -26,20 +30,21 @@ export const dkim = implement(contract, async (net, { domain, selector }) => {
   const discovery = asked === null ? await discoverSelectors(lookUp, domain) : null;
   const facts = asked === null ? bestSelector(discovery?.found ?? []) : await lookAtSelector(lookUp, domain, asked);
   const found = discovery?.found ?? (facts?.key === null || facts === null ? [] : [facts]);
+  const { findings, limitations } = boundFindings(findingsOf(domain, facts, discovery), MAX_FINDINGS);
   return ok<Result>({
     domain,
     ...keyFields(facts),
     discovered_selectors: discovery === null ? [] : found.map((one) => one.selector),
     selectors: found.map(selectorRow),
     wildcard: discovery?.wildcard ?? null,
-    issues: issuesOf(facts, discovery),
+    findings,
     source: ["dns"],
     observed_at: observedAt,
-    limitations: [...silences(lookUp), ...(discovery === null ? [] : [discoveryLimits(discovery)])],
+    limitations: [...silences(lookUp), ...(discovery === null ? [] : [discoveryLimits(discovery)]), ...limitations],
   });
 });
 
-const MAX_DANGLING = 10;
+const MAX_FINDINGS = 60;
 
 type KeyFields = Omit<
   Result,
@@ -47,7 +52,7 @@ type KeyFields = Omit<
   | "discovered_selectors"
   | "selectors"
   | "wildcard"
-  | "issues"
+  | "findings"
   | "source"
   | "observed_at"
   | "elapsed_ms"
@@ -62,6 +67,7 @@ function keyFields(facts: SelectorFacts | null): KeyFields {
     records_found: facts?.recordsFound ?? null,
     // Asked for and not there is no valid key; not known which to ask for is no answer.
     valid: key?.valid ?? (facts?.state === "none" ? false : null),
+    invalid_reason: reasonOf(facts),
     v: key?.v ?? null,
     k: key?.k ?? null,
     h: key?.h === null || key === null ? null : [...key.h],
@@ -78,20 +84,35 @@ function keyFields(facts: SelectorFacts | null): KeyFields {
   };
 }
 
-function issuesOf(facts: SelectorFacts | null, discovery: Discovery | null): string[] {
-  const absent =
-    facts?.state === "none" && facts.recordsFound === 0
-      ? ["there is no TXT record under this selector", ...misplaced(facts.selector)]
+/** The same cause as the first finding on the selector names; null for a valid key and where nothing is known. */
+function reasonOf(facts: SelectorFacts | null): string | null {
+  if (facts === null || facts.key?.valid === true) return null;
+  return facts.issues[0]?.message ?? (facts.state === "none" ? absentRemark(facts.selector).message : null);
+}
+
+function findingsOf(domain: string, facts: SelectorFacts | null, discovery: Discovery | null): Finding[] {
+  const rows = discovery === null ? (facts === null ? [] : [facts]) : [...discovery.found, ...discovery.dangling];
+  const asked = discovery === null && facts?.state === "none" && facts.recordsFound === 0 ? facts.selector : null;
+  const context = { name: below(`${asked ?? "*"}._domainkey`, domain), key: null };
+  const absent = asked === null ? [] : [absentRemark(asked), ...misplaced(asked)];
+  const wild: Remark<DkimFindingId>[] =
+    discovery?.wildcard === true
+      ? [{ id: "wildcard-record", message: "A wildcard record answers for every selector." }]
       : [];
-  const wild = discovery?.wildcard === true ? ["a wildcard answers for every selector"] : [];
-  const dangling = (discovery?.dangling ?? [])
-    .slice(0, MAX_DANGLING)
-    .flatMap(({ selector, issues }) => issues.map((issue) => `${selector}: ${issue}`));
-  return [...absent, ...(facts?.issues ?? []), ...dangling, ...wild].slice(0, 30);
+  return [
+    ...adviseOn(DKIM_GUIDE, absent, context, asked),
+    ...rows.flatMap((row) => selectorFindings(row, domain)),
+    ...adviseOn(DKIM_GUIDE, wild, context),
+  ];
+}
+
+function absentRemark(selector: string): Remark<DkimFindingId> {
+  return { id: "record-missing", message: `There is no TXT record under the selector ${selector}.` };
 }
 
 /** DNS panels show the whole name, and people copy it. */
-function misplaced(selector: string): string[] {
+function misplaced(selector: string): Remark<DkimFindingId>[] {
   const labels = selector.toLowerCase().split(".");
-  return labels.includes("_domainkey") ? ["a selector is only what stands before ._domainkey"] : [];
+  const message = "The selector contains _domainkey; a selector is only the part before ._domainkey.";
+  return labels.includes("_domainkey") ? [{ id: "selector-holds-domainkey", message }] : [];
 }

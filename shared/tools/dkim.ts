@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Domain, Nullable } from "#shared/tools/fields.ts";
 import { DkimPublicKey, DkimSelector } from "#shared/tools/mail/dkim-key.ts";
-import { count, list, OBSERVED_FIELDS, text, texts, truth } from "#shared/tools/shapes.ts";
+import { count, findings, list, OBSERVED_FIELDS, text, texts, truth } from "#shared/tools/shapes.ts";
 
 // RFC 6376 section 3.1: labels of a host name with dots between; underscores occur.
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
@@ -14,6 +14,7 @@ const Result = Type.Object({
   record: Nullable(text("TXT record at <selector>._domainkey.<domain>, its strings joined; null where there is none")),
   records_found: Nullable(count("TXT records at that name; only one may be; null where it could not be looked up")),
   valid: Nullable(truth("Whether a verifier could use the key; null where no selector is known or nobody answered")),
+  invalid_reason: Nullable(text("Why no verifier can use the key; null where it is valid or nothing is known")),
   v: Nullable(text("Version; DKIM1 also where the tag is left out")),
   k: Nullable(text("Kind of key: rsa (default) or ed25519")),
   h: Nullable(texts("Hash algorithms allowed; null for all")),
@@ -32,7 +33,7 @@ const Result = Type.Object({
   wildcard: Nullable(
     truth("Whether every selector has the same record (a wildcard); null where that was not looked up"),
   ),
-  issues: texts("What is wrong or could be better, one sentence each"),
+  findings: findings(),
   ...OBSERVED_FIELDS,
 });
 

@@ -1,4 +1,5 @@
 import { readDkimPublicKey, type DkimPublicKey } from "#probe-agent/analysis/mail/dkim/public-key.ts";
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, shownText, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** A DKIM key record (RFC 6376 section 3.6.1), defaults filled in. */
@@ -24,8 +25,34 @@ export interface DkimKey {
   readonly strict_subdomain: boolean;
   /** An RSA key of less than 2048 bits; null without a key. */
   readonly weak: boolean | null;
-  readonly issues: readonly string[];
+  /** What is wrong or could be better; what makes the key unusable comes first. */
+  readonly issues: readonly KeyRemark[];
 }
+
+/** Kinds of remarks on a key record. */
+export type KeyRemarkId =
+  | "version-unknown"
+  | "version-not-first"
+  | "tag-repeated"
+  | "tag-malformed"
+  | "sha256-not-allowed"
+  | "not-for-mail"
+  | "key-missing"
+  | "key-revoked"
+  | "key-type-unknown"
+  | "key-type-mismatch"
+  | "key-not-base64"
+  | "key-cut-short"
+  | "key-unreadable"
+  | "key-too-short"
+  | "key-weak"
+  | "key-pkcs1"
+  | "sha1-allowed"
+  | "testing-mode"
+  | "tag-obsolete"
+  | "tag-unknown";
+/** One remark on a key record. */
+export type KeyRemark = Remark<KeyRemarkId>;
 
 const MAX_RECORD = 4_000;
 const MAX_KEY = 3_000;
@@ -46,8 +73,8 @@ export function isDkimRecord(text: string): boolean {
 /** Reads and judges a key record. `text` is its strings joined, one character per octet. */
 export function parseDkimKey(text: string): DkimKey {
   const list = parseTagList(text);
-  const issues: string[] = [];
-  const fatal: string[] = [];
+  const issues: KeyRemark[] = [];
+  const fatal: KeyRemark[] = [];
   checkShape(list, issues, fatal);
   const k = (tagValue(list, "k") ?? "rsa").toLowerCase();
   const h = words(tagValue(list, "h"));
@@ -55,14 +82,22 @@ export function parseDkimKey(text: string): DkimKey {
   const t = words(tagValue(list, "t")) ?? [];
   const p = tagValue(list, "p")?.replaceAll(/[ \t\r\n]+/g, "") ?? null;
   const key = readKey(k, p, fatal);
-  if (h !== null && !h.includes("sha256")) fatal.push("h leaves out sha256, the only hash verifiers still take");
-  if (h?.includes("sha1") === true) issues.push("h names sha1, which RFC 8301 forbids");
-  if (!s.includes("*") && !s.includes("email")) fatal.push("s does not name email: the key is not for mail");
-  if (t.includes("y")) issues.push("t=y: testing, verifiers treat mail that fails as unsigned");
-  if (key?.type === "rsa" && key.bits !== null && key.bits >= MIN_BITS && key.bits < GOOD_BITS) {
-    issues.push(`an RSA key of ${key.bits} bits is short; 2048 are recommended (RFC 8301)`);
+  if (h !== null && !h.includes("sha256")) {
+    add(fatal, "sha256-not-allowed", `h=${shownText(h.join(":"), 60)} leaves out sha256, the only hash that verifiers still accept.`);
   }
-  if (key?.encoding === "pkcs1") issues.push("the key is bare PKCS #1 as RFC 6376 has it; most verifiers expect SPKI");
+  if (h?.includes("sha1") === true) add(issues, "sha1-allowed", "h names sha1, which verifiers must not accept.");
+  if (!s.includes("*") && !s.includes("email")) {
+    add(fatal, "not-for-mail", `s=${shownText(s.join(":"), 60)} does not name email: the key is not for mail.`);
+  }
+  if (t.includes("y")) {
+    add(issues, "testing-mode", "t=y says that the domain is testing: verifiers treat mail that fails as unsigned.");
+  }
+  if (key?.type === "rsa" && key.bits !== null && key.bits >= MIN_BITS && key.bits < GOOD_BITS) {
+    add(issues, "key-weak", `The RSA key of ${key.bits} bits is short; ${GOOD_BITS} bits are recommended.`);
+  }
+  if (key?.encoding === "pkcs1") {
+    add(issues, "key-pkcs1", "The key is encoded as bare PKCS #1; most verifiers expect SubjectPublicKeyInfo.");
+  }
   return {
     record: shownText(text, MAX_RECORD),
     valid: fatal.length === 0 && p !== "",
@@ -82,44 +117,64 @@ export function parseDkimKey(text: string): DkimKey {
   };
 }
 
-function checkShape(list: TagList, issues: string[], fatal: string[]): void {
-  const version = tagValue(list, "v");
-  if (version !== null && version !== "DKIM1") fatal.push(`v=${shownText(version, 30)}: the version must be DKIM1`);
-  if (version !== null && list.tags[0]?.name !== "v") fatal.push("v must be the first tag");
-  for (const name of list.repeated) fatal.push(`${shownText(name, 30)} stands more than once`);
-  for (const fault of list.faults.slice(0, 5)) fatal.push(`not a tag: ${shownText(fault, 40)}`);
-  if (tagValue(list, "g") !== null) issues.push("g was removed by RFC 6376");
-  const others = list.tags.map(({ name }) => name).filter((name) => !KNOWN.has(name));
-  for (const name of [...new Set(others)].slice(0, 5)) issues.push(`unknown tag: ${shownText(name, 30)}`);
+function add(list: KeyRemark[], id: KeyRemarkId, message: string): void {
+  list.push({ id, message });
 }
 
-function readKey(k: string, p: string | null, fatal: string[]): DkimPublicKey | null {
-  if (p === null) fatal.push("p, the key itself, is missing");
-  if (p === "") fatal.push("p is empty: the key is revoked");
-  if (k !== "rsa" && k !== "ed25519") fatal.push(`k=${shownText(k, 30)}: no verifier knows this kind of key`);
+function checkShape(list: TagList, issues: KeyRemark[], fatal: KeyRemark[]): void {
+  const version = tagValue(list, "v");
+  if (version !== null && version !== "DKIM1") {
+    add(fatal, "version-unknown", `v=${shownText(version, 30)}: the version must be DKIM1.`);
+  }
+  if (version !== null && list.tags[0]?.name !== "v") {
+    add(fatal, "version-not-first", `v is not the first tag; ${shownText(list.tags[0]?.name ?? "", 30)} is.`);
+  }
+  for (const name of list.repeated.slice(0, 5)) {
+    add(fatal, "tag-repeated", `The tag ${shownText(name, 30)} is given more than once.`);
+  }
+  for (const fault of list.faults.slice(0, 5)) {
+    add(fatal, "tag-malformed", `"${shownText(fault, 40)}" is not a tag of the form name=value.`);
+  }
+  if (tagValue(list, "g") !== null) add(issues, "tag-obsolete", "The tag g was removed by RFC 6376.");
+  const others = list.tags.map(({ name }) => name).filter((name) => !KNOWN.has(name));
+  for (const name of [...new Set(others)].slice(0, 5)) {
+    add(issues, "tag-unknown", `The tag ${shownText(name, 30)} is unknown; verifiers ignore it.`);
+  }
+}
+
+function readKey(k: string, p: string | null, fatal: KeyRemark[]): DkimPublicKey | null {
+  if (p === null) add(fatal, "key-missing", "The tag p, the key itself, is missing.");
+  if (p === "") add(fatal, "key-revoked", "The tag p is empty: the key is revoked.");
+  if (k !== "rsa" && k !== "ed25519") {
+    add(fatal, "key-type-unknown", `k=${shownText(k, 30)}: verifiers know rsa and ed25519 only.`);
+  }
   if (p === null || p === "" || (k !== "rsa" && k !== "ed25519")) return null;
   if (!BASE64.test(p)) {
-    fatal.push(`p is no base64${misreading(p)}`);
+    add(fatal, "key-not-base64", `The key data p is not base64${misreading(p)}.`);
     return null;
   }
   const key = readDkimPublicKey(k, Buffer.from(p, "base64"));
-  if (typeof key === "string") {
+  if ("id" in key) {
     fatal.push(key);
     return null;
   }
   if (key.type === "rsa" && key.bits !== null && key.bits < MIN_BITS) {
-    fatal.push(`an RSA key of ${key.bits} bits is not accepted; 1024 are the least, 2048 recommended (RFC 8301)`);
+    add(
+      fatal,
+      "key-too-short",
+      `The RSA key of ${key.bits} bits is not accepted; ${MIN_BITS} bits are the minimum, ${GOOD_BITS} are recommended.`,
+    );
   }
   return key;
 }
 
 /** What usually happened to key data that is no base64. */
 function misreading(p: string): string {
-  if (p.includes('"')) return ": quotes stand in it, as of a text that was split by hand";
-  if (p.includes("\\")) return ": a backslash stands in it";
-  if (p.includes("-----")) return ": the lines before and after a PEM key do not belong here";
+  if (p.includes('"')) return ": it contains quotation marks, as of a record that was split by hand";
+  if (p.includes("\\")) return ": it contains a backslash";
+  if (p.includes("-----")) return ": it contains the BEGIN and END lines of a PEM key";
   return /^[A-Za-z0-9+/]{40,}={0,2}$/.test(p)
-    ? ": its length is none that base64 has, so that it may be cut short"
+    ? `: ${p.length} characters are not a possible length, so the key may be cut short`
     : "";
 }
 

@@ -1,10 +1,13 @@
 import { KNOWN_SELECTORS } from "#probe-agent/analysis/mail/dkim/selectors.ts";
+import { DKIM_GUIDE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/findings.ts";
 import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
+import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
 import { below } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dkim } from "#shared/tools/dkim.ts";
+import type { Finding } from "#shared/findings.ts";
 
 /** What stands under one selector. */
 export interface SelectorFacts {
@@ -17,7 +20,7 @@ export interface SelectorFacts {
   /** TXT records there; null where nobody could tell. */
   readonly recordsFound: number | null;
   readonly cnameTarget: string | null;
-  readonly issues: readonly string[];
+  readonly issues: readonly Remark<DkimFindingId>[];
 }
 
 /** Selectors found by trying those in wide use. */
@@ -54,15 +57,16 @@ export async function lookAtSelector(
   const keys = texts.filter(isDkimRecord);
   const [text] = keys;
   if (text === undefined) {
-    const dangling =
-      cnameTarget !== null && texts.length === 0 ? [`the alias leads to ${cnameTarget}, which has no TXT record`] : [];
-    const others = texts.length > 0 ? ["the TXT record there is no DKIM key"] : [];
-    return { ...base, state: "none", key: null, recordsFound: texts.length, issues: [...dangling, ...others] };
+    return { ...base, state: "none", key: null, recordsFound: texts.length, issues: withoutKey(cnameTarget, texts) };
   }
-  const issues = [
-    ...(keys.length > 1 ? [`${keys.length} key records at one name: which one a verifier takes is chance`] : []),
-    ...(keys.length === 1 && texts.length > 1 ? ["other TXT records stand beside the key"] : []),
-  ];
+  const issues: Remark<DkimFindingId>[] = [];
+  if (keys.length > 1) {
+    const message = `There are ${keys.length} key records at one name; a verifier takes any of them, so none can be relied on.`;
+    issues.push({ id: "several-key-records", message });
+  } else if (texts.length > 1) {
+    const message = `${texts.length - 1} other TXT ${texts.length === 2 ? "record is" : "records are"} at the name of the key.`;
+    issues.push({ id: "other-records-beside", message });
+  }
   const key = parseDkimKey(text);
   const valid = key.valid && keys.length === 1;
   return {
@@ -72,6 +76,15 @@ export async function lookAtSelector(
     recordsFound: texts.length,
     issues: [...issues, ...key.issues],
   };
+}
+
+function withoutKey(cnameTarget: string | null, texts: readonly string[]): Remark<DkimFindingId>[] {
+  if (texts.length > 0) {
+    const [text = ""] = texts;
+    return [{ id: "not-a-key-record", message: `The TXT record is not a DKIM key: "${shownText(text, 60)}".` }];
+  }
+  const message = `The name is an alias of ${cnameTarget ?? ""}, which has no TXT record.`;
+  return cnameTarget === null ? [] : [{ id: "alias-dangling", message }];
 }
 
 /** Tries the selectors in wide use; where a wildcard answers for all of them, only keys that differ from its own count. */
@@ -109,14 +122,21 @@ export function bestSelector(found: readonly SelectorFacts[]): SelectorFacts | n
 
 /** A selector with a key as results list it. */
 export function selectorRow({ selector, usedBy, key, cnameTarget, issues }: SelectorFacts): SelectorRow {
+  const valid = key?.valid ?? false;
   return {
     selector,
     used_by: usedBy,
-    valid: key?.valid ?? false,
+    valid,
+    invalid_reason: valid ? null : (issues[0]?.message ?? null),
     key: key?.key ?? null,
     revoked: key?.revoked ?? false,
     testing: key?.testing ?? false,
     cname_target: cnameTarget,
-    issues: issues.slice(0, MAX_ISSUES),
   };
+}
+
+/** What is wrong under one selector, with the record to publish. */
+export function selectorFindings({ selector, key, issues }: SelectorFacts, domain: string): Finding[] {
+  const name = below(`${selector}._domainkey`, domain);
+  return adviseOn(DKIM_GUIDE, issues.slice(0, MAX_ISSUES), { name, key }, selector);
 }

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
-import { integer, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import { integer, record, text, truth, word } from "#shared/tools/shapes.ts";
 
 /** The key of a record, as far as it can be read. */
 export const DkimPublicKey = record(
@@ -20,9 +20,9 @@ export const DkimSelector = Type.Object({
   selector: text("Selector"),
   used_by: Nullable(text("Who usually publishes under it; null for one that was asked for")),
   valid: truth("Whether a verifier could use the key"),
+  invalid_reason: Nullable(text("Why no verifier can use the key; null where it is valid")),
   key: Nullable(DkimPublicKey),
   revoked: truth("Whether the key is revoked (empty p)"),
   testing: truth("Whether the domain says it is testing (t=y)"),
   cname_target: Nullable(text("Where the name leads as an alias; null where it is none")),
-  issues: texts("What is wrong with the record"),
 });

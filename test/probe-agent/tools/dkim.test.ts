@@ -67,7 +67,8 @@ describe("a selector", () => {
       cname_target: null,
       discovered_selectors: [],
       wildcard: null,
-      issues: [],
+      invalid_reason: null,
+      findings: [],
       limitations: [],
     });
   });
@@ -79,39 +80,63 @@ describe("a selector", () => {
     };
     const result = await lookAt({ domain: "example.test", selector: "s1.mail" }, { zones });
     expect(result).toMatchObject({ valid: true, weak: true, cname_target: "key.provider.test" });
-    expect(result.issues.join(" ")).toContain("1024 bits is short");
+    expect(result.findings).toMatchObject([{ id: "key-weak", severity: "warning", where: "s1.mail" }]);
+    expect(result.findings[0]?.message).toContain("1024 bits is short");
     const dangling = { "s1._domainkey.example.test": { CNAME: ["gone.provider.test."] } };
     const gone = await lookAt({ domain: "example.test", selector: "s1" }, { zones: dangling });
     expect(gone).toMatchObject({ valid: false, record: null, cname_target: "gone.provider.test" });
-    expect(gone.issues.join(" ")).toContain("has no TXT record");
+    expect(gone.findings.map(({ id }) => id)).toEqual(["record-missing", "alias-dangling"]);
+    expect(gone.invalid_reason).toBe("The name is an alias of gone.provider.test, which has no TXT record.");
   });
 
   it("that is not there is invalid, one nobody answers for is unknown", async () => {
     const absent = await lookAt({ domain: "example.test", selector: "x" }, { zones: {} });
     expect(absent).toMatchObject({ valid: false, record: null, records_found: 0, key: null, weak: null });
-    expect(absent.issues).toEqual(["there is no TXT record under this selector"]);
+    expect(absent.findings).toMatchObject([{ id: "record-missing", severity: "critical", where: "x" }]);
+    expect(absent.findings[0]?.how).toContain('at x._domainkey.example.test: "v=DKIM1; k=rsa; p=');
+    expect(absent.invalid_reason).toBe(absent.findings[0]?.message);
     for (const status of ["SERVFAIL", "REFUSED"]) {
       const unknown = await lookAt({ domain: "example.test", selector: "x" }, { behaviours: { "*": { status } } });
-      expect(unknown).toMatchObject({ valid: null, records_found: null, issues: [] });
+      expect(unknown).toMatchObject({ valid: null, records_found: null, invalid_reason: null, findings: [] });
       expect(unknown.limitations.join(" ")).toContain(`TXT x._domainkey.example.test: ${status}`);
     }
   });
 
   it("given as the whole name is told what a selector is", async () => {
-    const { issues } = await lookAt(
+    const { findings } = await lookAt(
       { domain: "example.test", selector: "google._domainkey.example.test" },
       { zones: zoneOf({ google: `p=${KEY_2048}` }) },
     );
-    expect(issues).toContain("a selector is only what stands before ._domainkey");
+    expect(findings).toMatchObject([{ id: "record-missing" }, { id: "selector-holds-domainkey" }]);
+    expect(findings[1]?.how).toBe('Ask for the selector alone: "google".');
   });
 
   it("with several keys is invalid, with another text beside is not", async () => {
     const key = `v=DKIM1; p=${KEY_2048}`;
     const two = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: [key, "v=DKIM1; p="] }) });
     expect(two).toMatchObject({ valid: false, records_found: 2 });
-    expect(two.issues[0]).toContain("2 key records");
+    expect(two.invalid_reason).toContain("2 key records");
+    expect(two.findings[0]).toMatchObject({ id: "several-key-records", severity: "critical", where: "a" });
     const beside = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: ["hello", key] }) });
-    expect(beside).toMatchObject({ valid: true, records_found: 2 });
+    expect(beside).toMatchObject({ valid: true, invalid_reason: null, records_found: 2 });
+    expect(beside.findings).toMatchObject([{ id: "other-records-beside", severity: "info" }]);
+    const other = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: "hello" }) });
+    expect(other).toMatchObject({ valid: false, invalid_reason: 'The TXT record is not a DKIM key: "hello".' });
+    expect(other.findings).toMatchObject([{ id: "not-a-key-record" }]);
+  });
+
+  it("that is invalid says why beside the verdict, and gives the record to publish", async () => {
+    const cut = `v=DKIM1; k=rsa; p=${KEY_2048.slice(0, 244)}`;
+    const result = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: cut }) });
+    const reason = "The key is cut short: 183 of 294 bytes are published.";
+    expect(result).toMatchObject({ valid: false, invalid_reason: reason, selectors: [{ invalid_reason: reason }] });
+    expect(result.findings).toMatchObject([{ id: "key-cut-short", severity: "critical", message: reason, where: "a" }]);
+    const tagged = `k=rsa; v=DKIM1; t=y:s; p=${KEY_2048}`;
+    const late = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: tagged }) });
+    expect(late.findings.map(({ id, how }) => [id, how])).toEqual([
+      ["version-not-first", `Publish this TXT record at a._domainkey.example.test: "v=DKIM1; k=rsa; t=s; p=${KEY_2048}"`],
+      ["testing-mode", `Publish this TXT record at a._domainkey.example.test: "v=DKIM1; k=rsa; t=s; p=${KEY_2048}"`],
+    ]);
   });
 
   it("with a control character is refused before the agent sees it", async () => {
@@ -176,16 +201,15 @@ describe("without a selector", () => {
     const zones = { "tenant.test": { TXT: ['"x"'] }, "selector1._domainkey.example.test": alias };
     const result = await lookAt({ domain: "example.test" }, { zones });
     expect(result).toMatchObject({ selector: null, valid: null, selectors: [] });
-    expect(result.issues).toEqual([
-      "selector1: the alias leads to selector1-example._domainkey.tenant.test, which has no TXT record",
-    ]);
+    expect(result.findings).toMatchObject([{ id: "alias-dangling", severity: "warning", where: "selector1" }]);
+    expect(result.findings[0]?.message).toContain("selector1-example._domainkey.tenant.test, which has no TXT record");
     const wild = await lookAt({ domain: "example.test" }, { zones: { ...zones, "*._domainkey.example.test": alias } });
-    expect(wild.issues).toEqual([]);
+    expect(wild.findings).toEqual([]);
   });
 
   it("none found is not known, not invalid", async () => {
     const result = await lookAt({ domain: "example.test" }, { zones: { "example.test": { A: ["192.0.2.1"] } } });
-    expect(result).toMatchObject({ selector: null, valid: null, discovered_selectors: [], selectors: [], issues: [] });
+    expect(result).toMatchObject({ selector: null, valid: null, discovered_selectors: [], selectors: [], findings: [] });
     expect(result.limitations.join(" ")).toContain("may sign under another");
   });
 
@@ -196,7 +220,7 @@ describe("without a selector", () => {
     };
     const result = await lookAt({ domain: "example.test" }, { zones });
     expect(result).toMatchObject({ wildcard: true, selector: "default", discovered_selectors: ["default"] });
-    expect(result.issues).toContain("a wildcard answers for every selector");
+    expect(result.findings).toMatchObject([{ id: "wildcard-record", severity: "info", where: null }]);
   });
 
   it("a resolver that fails or drops some leaves a result in time", async () => {

@@ -1,4 +1,5 @@
 import { createPublicKey } from "node:crypto";
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 
 /** The key of a record. */
 export interface DkimPublicKey {
@@ -9,32 +10,45 @@ export interface DkimPublicKey {
   readonly encoding: "spki" | "pkcs1" | "raw";
 }
 
+/** Why octets are no key. */
+export type KeyFault = Remark<"key-cut-short" | "key-unreadable" | "key-type-mismatch">;
+
 const ED25519_OCTETS = 32;
 /** RSA moduli of 16384 bits are longer than any TXT answer is meant to be. */
 const MAX_OCTETS = 4096;
 
 /** Reads key data, or says what is wrong with it. */
-export function readDkimPublicKey(kind: "rsa" | "ed25519", octets: Uint8Array): DkimPublicKey | string {
+export function readDkimPublicKey(kind: "rsa" | "ed25519", octets: Uint8Array): DkimPublicKey | KeyFault {
   if (kind === "ed25519") {
     if (octets.length === ED25519_OCTETS) return { type: "ed25519", bits: 256, encoding: "raw" };
-    return `an Ed25519 key has ${ED25519_OCTETS} octets (RFC 8463 section 4.2); p has ${octets.length}`;
+    return {
+      id: "key-unreadable",
+      message: `The key data p has ${octets.length} octets; an Ed25519 key has ${ED25519_OCTETS} octets.`,
+    };
   }
-  if (octets.length > MAX_OCTETS) return "p is longer than any RSA key";
+  if (octets.length > MAX_OCTETS) {
+    return { id: "key-unreadable", message: `The key data p has ${octets.length} octets, longer than any RSA key.` };
+  }
   return readRsa(octets, "spki") ?? readRsa(octets, "pkcs1") ?? missing(octets);
 }
 
 /** DER says how long it is: a panel that keeps 255 characters of a record leaves a key without its end. */
-function missing(octets: Uint8Array): string {
+function missing(octets: Uint8Array): KeyFault {
   const [tag, first = 0, second = 0, third = 0] = octets;
   const [head, body] = first === 0x82 ? [4, second * 256 + third] : first === 0x81 ? [3, second] : [2, first];
   const isCut = tag === 0x30 && first <= 0x82 && head + body > octets.length;
-  return isCut ? `p is cut short: ${octets.length} of ${head + body} octets are there` : "p is no RSA key";
+  return isCut
+    ? { id: "key-cut-short", message: `The key is cut short: ${octets.length} of ${head + body} bytes are published.` }
+    : { id: "key-unreadable", message: `The key data p (${octets.length} octets) is not an RSA public key.` };
 }
 
-function readRsa(octets: Uint8Array, type: "spki" | "pkcs1"): DkimPublicKey | string | null {
+function readRsa(octets: Uint8Array, type: "spki" | "pkcs1"): DkimPublicKey | KeyFault | null {
   try {
     const key = createPublicKey({ key: Buffer.from(octets), format: "der", type });
-    if (key.asymmetricKeyType !== "rsa") return `p is a key of another kind (${key.asymmetricKeyType ?? "unknown"})`;
+    if (key.asymmetricKeyType !== "rsa") {
+      const kind = key.asymmetricKeyType ?? "unknown";
+      return { id: "key-type-mismatch", message: `The record says k=rsa, but the key is of another kind: ${kind}.` };
+    }
     return { type: "rsa", bits: key.asymmetricKeyDetails?.modulusLength ?? null, encoding: type };
   } catch {
     return null;

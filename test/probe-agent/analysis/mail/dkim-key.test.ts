@@ -11,6 +11,10 @@ const RFC_6376 =
 /** The key of RFC 8463 appendix A.2. */
 const RFC_8463 = "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
+function messagesOf(remarks: readonly { readonly message: string }[]): string {
+  return remarks.map(({ message }) => message).join("\n");
+}
+
 function rsa(bits: number, type: "spki" | "pkcs1" = "spki"): string {
   const { publicKey } = generateKeyPairSync("rsa", { modulusLength: bits });
   return publicKey.export({ format: "der", type }).toString("base64");
@@ -58,7 +62,7 @@ describe("keys", () => {
   it("bare PKCS #1 is read and remarked on", () => {
     const key = parseDkimKey(`p=${rsa(2048, "pkcs1")}`);
     expect(key).toMatchObject({ valid: true, key: { encoding: "pkcs1", bits: 2048 } });
-    expect(key.issues.join()).toContain("PKCS #1");
+    expect(messagesOf(key.issues)).toContain("PKCS #1");
   });
 
   it("white space within base64 is nothing", () => {
@@ -68,23 +72,23 @@ describe("keys", () => {
 
   it.each([
     ["v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "32 octets"],
-    ["v=DKIM1; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "no RSA key"],
+    ["v=DKIM1; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "is not an RSA public key"],
     ["v=DKIM1; p=MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "another kind"],
-    ["v=DKIM1; p=not base64!", "no base64"],
-    ["v=DKIM1; p=AAA", "no base64"],
-    ["v=DKIM1; k=dsa; p=AAAA", "no verifier knows"],
+    ["v=DKIM1; p=not base64!", "not base64"],
+    ["v=DKIM1; p=AAA", "not base64"],
+    ["v=DKIM1; k=dsa; p=AAAA", "verifiers know rsa and ed25519 only"],
     ["v=DKIM1; k=rsa", "missing"],
     [`v=DKIM1; p=${"A".repeat(8000)}`, "longer than any"],
     // 255 and 254 characters of a record: with and without a whole group of base64 at the end.
-    [`v=DKIM1; p=${rsa(2048).slice(0, 244)}`, "cut short: 183 of 294 octets are there"],
+    [`v=DKIM1; p=${rsa(2048).slice(0, 244)}`, "cut short: 183 of 294 bytes are published"],
     [`v=DKIM1; p=${rsa(2048).slice(0, 243)}`, "may be cut short"],
-    [`v=DKIM1; p=${rsa(2048).slice(0, 200)}" "${rsa(2048).slice(200)}`, "quotes stand in it"],
-    [`v=DKIM1; p=${rsa(2048)}\\`, "a backslash stands in it"],
+    [`v=DKIM1; p=${rsa(2048).slice(0, 200)}" "${rsa(2048).slice(200)}`, "contains quotation marks"],
+    [`v=DKIM1; p=${rsa(2048)}\\`, "contains a backslash"],
     [`v=DKIM1; p=-----BEGIN PUBLIC KEY-----${rsa(2048)}-----END PUBLIC KEY-----`, "PEM key"],
   ])("%s: %s", (text, reason) => {
     const key = parseDkimKey(text);
     expect(key.valid).toBe(false);
-    expect(key.issues.join("\n")).toContain(reason);
+    expect(messagesOf(key.issues)).toContain(reason);
   });
 });
 
@@ -99,10 +103,10 @@ describe("tags", () => {
     ["v=DKIM1; h=sha1", "leaves out sha256"],
     ["v=DKIM1; s=tlsrpt", "not for mail"],
     ["v=DKIM1; k=rsa; k=rsa", "more than once"],
-    ["v=DKIM1; garbage", "not a tag"],
+    ["v=DKIM1; garbage", "is not a tag"],
   ])("%s makes it invalid: %s", (tags, reason) => {
     expect(parse(tags).valid).toBe(false);
-    expect(parse(tags).issues.join("\n")).toContain(reason);
+    expect(messagesOf(parse(tags).issues)).toContain(reason);
   });
 
   it.each([

@@ -128,7 +128,7 @@ describe("the score", () => {
       revoked: false,
       testing: false,
       cname_target: null,
-      issues: [],
+      invalid_reason: null,
     };
     expect(pointsOf({ ...GOOD, selectors: [row] })["dkim_key"]).toBe(points);
   });
