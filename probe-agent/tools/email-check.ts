@@ -2,18 +2,30 @@ import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { emailCheck as contract } from "#shared/tools/email-check.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
+import {
+  MAIL_FINDINGS_MAX,
+  mailFindings,
+  withoutReverseNames,
+  type MailRemarks,
+} from "#probe-agent/analysis/mail/domain/mail-findings.ts";
+import { boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
 import { judgeSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/domain/verdict.ts";
 import { reportSpf, type SpfReport } from "#probe-agent/analysis/mail/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookUp, type LookUp } from "#probe-agent/sources/look-up.ts";
 import { spfResolver } from "#probe-agent/sources/spf-resolver.ts";
-import { discoverSelectors, discoveryLimits, selectorRow } from "#probe-agent/tools/dkim/selectors.ts";
+import {
+  discoverSelectors,
+  discoveryLimits,
+  selectorFindings,
+  selectorRow,
+} from "#probe-agent/tools/dkim/selectors.ts";
 import { lookAtDmarc } from "#probe-agent/tools/email-check/dmarc.ts";
 import { lookAtMtaSts } from "#probe-agent/tools/email-check/mta-sts.ts";
 import { lookAtBimi, summariseDane } from "#probe-agent/tools/email-check/summary.ts";
 import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
-import { lookAtTlsRpt, silences } from "#probe-agent/tools/mx/announcements.ts";
+import { lookUpTlsRpt, silences } from "#probe-agent/tools/mx/announcements.ts";
 import { areExchangersSecure } from "#probe-agent/tools/mx/dane.ts";
 import { lookAtRouting } from "#probe-agent/tools/mx/routing.ts";
 
@@ -43,19 +55,22 @@ export function emailCheckOn(ports: {
       dane,
     };
     const { spoofable, reason } = judgeSpoofing(facts);
-    const { state: _state, unknowns: _unknowns, ...spfShown } = spf;
+    const score = scoreMail(facts);
+    const remarks: MailRemarks = { ...parts.remarks, spf: [...spf.errors, ...spf.warnings] };
+    const context = { domain, hosts: routing.records.map(({ host }) => host), now: net.now() };
+    const judged = mailFindings(facts, score.checks, remarks, context);
+    const { findings, limitations } = boundFindings([...judged, ...parts.findings], MAIL_FINDINGS_MAX);
+    const { state: _state, unknowns: _unknowns, errors: _errors, warnings: _warnings, ...spfShown } = spf;
     return ok<Result>({
       domain,
       exists,
-      ...scoreMail(facts),
+      ...score,
       spoofable,
       spoofable_reason: reason,
       spf: {
         ...spfShown,
         mechanisms: [...spf.mechanisms],
         includes: [...spf.includes],
-        errors: [...spf.errors],
-        warnings: [...spf.warnings],
       },
       dmarc: dmarc.result,
       dkim,
@@ -64,9 +79,10 @@ export function emailCheckOn(ports: {
       tls_rpt: tlsRpt,
       bimi,
       dane,
+      findings,
       source: mtaSts.policy === null ? ["dns"] : ["dns", "mta-sts"],
       observed_at: observedAt,
-      limitations: [...silences(lookUp), ...routed.limitations, dkimLimits],
+      limitations: [...silences(lookUp), ...routed.limitations, dkimLimits, ...limitations],
     });
   });
 }
@@ -86,7 +102,7 @@ async function gather(net: Net, lookUp: LookUp, domain: string, port: number) {
     discoverSelectors(lookUp, domain),
     lookAtRouting(net, lookUp, domain),
     lookAtMtaSts(net, lookUp, domain, port, names),
-    lookAtTlsRpt(lookUp, domain),
+    lookUpTlsRpt(lookUp, domain),
     lookAtBimi(
       lookUp,
       domain,
@@ -105,9 +121,19 @@ async function gather(net: Net, lookUp: LookUp, domain: string, port: number) {
     dkim: { selectors: dkim.found.map(selectorRow), wildcard: dkim.wildcard },
     dkimLimits: discoveryLimits(dkim),
     routed,
-    mtaSts,
-    tlsRpt,
-    bimi,
+    mtaSts: mtaSts.result,
+    tlsRpt: tlsRpt.result,
+    bimi: bimi.result,
+    remarks: {
+      dmarc: dmarc.remarks,
+      mtaSts: mtaSts.remarks,
+      tlsRpt: tlsRpt.remarks,
+      bimi: bimi.remarks,
+    },
+    findings: [
+      ...withoutReverseNames(routed.findings),
+      ...[...dkim.found, ...dkim.dangling].flatMap((facts) => selectorFindings(facts, domain)),
+    ],
     dane: summariseDane(routed.routing, mxSecure),
     exists: state === "unknown" ? null : state !== "absent",
   };

@@ -6,13 +6,13 @@ import { ROUTING_FIELDS, TlsRpt } from "#shared/tools/mail/fields.ts";
 import { Bimi, Dmarc, MtaSts, Spf } from "#shared/tools/mail/policies.ts";
 import {
   count,
+  findings,
   letterGrade,
   list,
   OBSERVED_FIELDS,
   points,
   record,
   text,
-  texts,
   truth,
   word,
 } from "#shared/tools/shapes.ts";
@@ -43,10 +43,7 @@ const Result = Type.Object({
     },
     "DKIM keys found; DNS has no way to list them all",
   ),
-  mx: record(
-    { ...ROUTING_FIELDS, issues: texts("What is wrong with the mail hosts") },
-    "Where mail for the domain goes",
-  ),
+  mx: record(ROUTING_FIELDS, "Where mail for the domain goes"),
   mta_sts: MtaSts,
   tls_rpt: TlsRpt,
   bimi: Bimi,
@@ -63,6 +60,9 @@ const Result = Type.Object({
       ),
     },
     "DANE over all mail hosts (RFC 7672)",
+  ),
+  findings: findings(
+    "What is wrong or worth knowing, worst first, with the record to publish; where is the part of the result, e.g. dmarc or a selector",
   ),
   ...OBSERVED_FIELDS,
 });

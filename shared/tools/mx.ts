@@ -2,14 +2,14 @@ import { Type, type Static } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Domain } from "#shared/tools/fields.ts";
 import { MtaStsRecord, ROUTING_FIELDS, TlsRpt } from "#shared/tools/mail/fields.ts";
-import { OBSERVED_FIELDS, text, texts } from "#shared/tools/shapes.ts";
+import { findings, OBSERVED_FIELDS, text } from "#shared/tools/shapes.ts";
 
 const Result = Type.Object({
   domain: text("Domain asked about, A-labels"),
   ...ROUTING_FIELDS,
   mta_sts: MtaStsRecord,
   tls_rpt: TlsRpt,
-  issues: texts("What is wrong or could be better, one sentence each, the gravest first"),
+  findings: findings(),
   ...OBSERVED_FIELDS,
 });
 

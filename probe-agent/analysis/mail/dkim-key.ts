@@ -83,7 +83,11 @@ export function parseDkimKey(text: string): DkimKey {
   const p = tagValue(list, "p")?.replaceAll(/[ \t\r\n]+/g, "") ?? null;
   const key = readKey(k, p, fatal);
   if (h !== null && !h.includes("sha256")) {
-    add(fatal, "sha256-not-allowed", `h=${shownText(h.join(":"), 60)} leaves out sha256, the only hash that verifiers still accept.`);
+    add(
+      fatal,
+      "sha256-not-allowed",
+      `h=${shownText(h.join(":"), 60)} leaves out sha256, the only hash that verifiers still accept.`,
+    );
   }
   if (h?.includes("sha1") === true) add(issues, "sha1-allowed", "h names sha1, which verifiers must not accept.");
   if (!s.includes("*") && !s.includes("email")) {

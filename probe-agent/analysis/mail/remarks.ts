@@ -49,8 +49,7 @@ export function boundFindings(
   max: number,
 ): { readonly findings: Finding[]; readonly limitations: string[] } {
   const sorted = sortFindings(findings);
-  const limitations =
-    sorted.length > max ? [`Of ${sorted.length} findings the ${max} most severe are listed.`] : [];
+  const limitations = sorted.length > max ? [`Of ${sorted.length} findings the ${max} most severe are listed.`] : [];
   return { findings: sorted.slice(0, max), limitations };
 }
 

@@ -5,6 +5,8 @@ import {
   walkDomains,
   type DmarcDiscovery,
 } from "#probe-agent/analysis/mail/dmarc/tree-walk.ts";
+import type { DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/findings.ts";
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
@@ -17,6 +19,8 @@ type Authorisation = Dmarc["external_reporting_authorised"][number];
 /** DMARC of a domain, and what the score needs beside the result. */
 export interface DmarcFinding {
   readonly result: Dmarc;
+  /** What is wrong with the record and its place. */
+  readonly remarks: readonly Remark<DmarcFindingId>[];
   /** A look-up that may have changed the answer failed. */
   readonly uncertain: boolean;
   /** Policies of the domain and its subdomains, in force order; null where no record applies. */
@@ -24,7 +28,8 @@ export interface DmarcFinding {
 }
 
 const MAX_DESTINATIONS = 8;
-const MAX_ISSUES = 30;
+const MAX_REMARKS = 30;
+const MAX_MESSAGE = 400;
 const MAX_SHOWN = 260;
 
 /** Walks the tree, reads the record that applies and asks foreign report receivers for their consent. */
@@ -39,11 +44,11 @@ export async function lookAtDmarc(lookUp: LookUp, domain: string): Promise<Dmarc
   ]);
   const effective = uncertain ? null : effectivePolicy(discovery, domain, exists);
   const refusing = external.filter(({ authorised }) => authorised === false);
-  const issues = [
+  const remarks: Remark<DmarcFindingId>[] = [
     ...misplaced,
     ...(record?.issues ?? []),
     ...(record !== null ? weakerBelow(record) : []),
-    ...refusing.map(({ destination }) => `${destination} does not agree to get reports: no receiver sends them there`),
+    ...refusing.map(({ destination }) => refusal(destination)),
   ];
   return {
     uncertain,
@@ -65,9 +70,16 @@ export async function lookAtDmarc(lookUp: LookUp, domain: string): Promise<Dmarc
       pct: record?.pct ?? null,
       policy_effective: effective?.policy ?? null,
       external_reporting_authorised: external,
-      issues: issues.slice(0, MAX_ISSUES).map((issue) => shownText(issue, 300)),
     },
+    remarks: remarks
+      .slice(0, MAX_REMARKS)
+      .map((remark) => ({ ...remark, message: shownText(remark.message, MAX_MESSAGE) })),
   };
+}
+
+function refusal(destination: string): Remark<DmarcFindingId> {
+  const message = `${destination} does not agree to receive reports: no receiver sends them there.`;
+  return { id: "dmarc-report-not-authorised", message, where: destination };
 }
 
 async function walk(lookUp: LookUp, domain: string): Promise<DmarcDiscovery> {
@@ -88,30 +100,40 @@ function policiesOf(discovery: DmarcDiscovery): DmarcFinding["policies"] {
 }
 
 /** Records where receivers do not look, or do not read what they find. */
-async function findMisplaced(lookUp: LookUp, domain: string, { steps, policy }: DmarcDiscovery): Promise<string[]> {
+async function findMisplaced(
+  lookUp: LookUp,
+  domain: string,
+  { steps, policy }: DmarcDiscovery,
+): Promise<Remark<DmarcFindingId>[]> {
   const [own, at] = await Promise.all([lookUp(domain, "TXT"), textsBelow(lookUp, "_dmarc", domain)]);
   const near = (at ?? []).flatMap((text) => nearDmarc(text) ?? []);
+  const make = (id: DmarcFindingId, message: string, where: string): Remark<DmarcFindingId> => ({ id, message, where });
+  const several = steps.filter(({ state }) => state === "several");
+  const outside = `A DMARC record is published at ${domain} itself; receivers look at _dmarc.${domain} only.`;
+  const inherited = `The domain has no DMARC record of its own: that of ${policy?.domain ?? ""} applies.`;
   return [
-    ...steps.flatMap(({ state, domain: where }) =>
-      state === "several" ? [`several DMARC records at _dmarc.${where}: receivers discard them all`] : [],
+    ...several.map(({ domain: at }) =>
+      make("dmarc-several-records", `There are several DMARC records at _dmarc.${at}; receivers ignore them all.`, at),
     ),
-    ...(textsOf(own).some(isDmarcRecord)
-      ? [`a DMARC record stands at ${domain} itself; receivers look at _dmarc.${domain}`]
-      : []),
-    ...near,
+    ...(textsOf(own).some(isDmarcRecord) ? [make("dmarc-misplaced", outside, domain)] : []),
+    ...near.slice(0, 5).map((message) => make("dmarc-near-record", message, domain)),
     ...(policy !== null && policy.domain !== domain && near.length === 0
-      ? [`no record of its own: that of ${policy.domain} applies`]
+      ? [make("dmarc-inherited", inherited, policy.domain)]
       : []),
   ];
 }
 
-function weakerBelow({ p, sp, np }: NonNullable<NonNullable<DmarcDiscovery["policy"]>["record"]>): string[] {
+function weakerBelow({
+  p,
+  sp,
+  np,
+}: NonNullable<NonNullable<DmarcDiscovery["policy"]>["record"]>): Remark<DmarcFindingId>[] {
   const below = [["sp", sp] as const, ["np", np] as const];
-  return below.flatMap(([tag, policy]) =>
-    policy !== null && strength(policy) < strength(p ?? "none")
-      ? [`${tag}=${policy} is weaker than p=${p ?? "none"}: subdomains are less protected than the domain`]
-      : [],
-  );
+  return below.flatMap(([tag, policy]): Remark<DmarcFindingId>[] => {
+    const message = `${tag}=${policy ?? ""} is weaker than p=${p ?? "none"}: subdomains are less protected than the domain.`;
+    const isWeaker = policy !== null && strength(policy) < strength(p ?? "none");
+    return isWeaker ? [{ id: "dmarc-weaker-subdomains", message }] : [];
+  });
 }
 
 /** Order of policies: none, quarantine, reject. */

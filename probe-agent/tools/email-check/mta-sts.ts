@@ -1,9 +1,9 @@
-import { policyNames } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { policyNames, type MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
-import { lookAtMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
+import { lookUpMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailCheck } from "#shared/tools/email-check.ts";
@@ -11,6 +11,12 @@ import type { emailCheck } from "#shared/tools/email-check.ts";
 /** MTA-STS as results show it. */
 export type MtaSts = ResultOf<typeof emailCheck>["mta_sts"];
 type PolicyFile = NonNullable<MtaSts["policy"]>;
+
+/** MTA-STS and what is wrong with it. */
+export interface MtaStsFinding {
+  readonly result: MtaSts;
+  readonly remarks: readonly MtaStsRemark[];
+}
 
 /** RFC 8461 section 3.3 lets senders stop at 64 KB. */
 const MAX_BYTES = 64 * 1024;
@@ -25,53 +31,68 @@ export async function lookAtMtaSts(
   domain: string,
   port: number,
   hosts: Promise<readonly string[] | null>,
-): Promise<MtaSts> {
-  const { issues: dnsIssues, ...dns } = await lookAtMtaStsRecord(lookUp, domain);
-  const nothing = { dns, policy: null, mode: null, max_age_s: null, mx_match: null, issues: dnsIssues };
-  if (dns.present !== true) return nothing;
+): Promise<MtaStsFinding> {
+  const { result: dns, remarks } = await lookUpMtaStsRecord(lookUp, domain);
+  const nothing: MtaSts = { dns, policy: null, mode: null, max_age_s: null, mx_match: null };
+  if (dns.present !== true) return { result: nothing, remarks };
   const url = `https://mta-sts.${domain}${port === 443 ? "" : `:${port}`}/.well-known/mta-sts.txt`;
   const fetched = await fetchPolicy(net, url);
+  const without = (id: MtaStsRemark["id"], text: string | null, message: string, error: string): MtaStsFinding => {
+    const policy: PolicyFile = { url, text, version: null, mx: [], valid: false, error };
+    return { result: { ...nothing, policy }, remarks: [...remarks, { id, message: `${message}: ${error}.` }] };
+  };
   if (!fetched.ok) {
-    const policy: PolicyFile = { url, text: null, version: null, mx: [], valid: false, error: fetched.error };
-    return { ...nothing, policy, issues: [...dnsIssues, `the policy file could not be had: ${fetched.error}`] };
+    return without("mta-sts-policy-unreachable", null, "The MTA-STS policy could not be fetched", fetched.error);
   }
-  const { text, remarks } = fetched;
+  const { text } = fetched;
   const read = await analyse(net, "mta-sts", text);
   if (read.status !== "ok") {
     const error = read.status === "failed" ? read.message : "it may not be read";
-    const unread: PolicyFile = { url, text: shownPolicy(text), version: null, mx: [], valid: false, error };
-    return { ...nothing, policy: unread, issues: [...dnsIssues, `the policy file could not be read: ${error}`] };
+    return without("mta-sts-policy-unreadable", shownPolicy(text), "The MTA-STS policy could not be read", error);
   }
   const policy = read.data;
   const known = await hosts;
   const strangers = policy.valid && known !== null ? known.filter((host) => !policyNames(policy.mx, host)) : [];
   const matched = policy.valid && known !== null && policy.mode !== "none" ? strangers.length === 0 : null;
   return {
-    dns,
-    policy: {
-      url,
-      text: shownPolicy(text),
-      version: policy.version,
-      mx: [...policy.mx],
-      valid: policy.valid,
-      error: null,
+    result: {
+      dns,
+      policy: {
+        url,
+        text: shownPolicy(text),
+        version: policy.version,
+        mx: [...policy.mx],
+        valid: policy.valid,
+        error: null,
+      },
+      mode: policy.valid ? policy.mode : null,
+      max_age_s: policy.valid ? policy.maxAgeS : null,
+      mx_match: matched,
     },
-    mode: policy.valid ? policy.mode : null,
-    max_age_s: policy.valid ? policy.maxAgeS : null,
-    mx_match: matched,
-    issues: [
-      ...dnsIssues,
-      ...policy.issues,
+    remarks: [
       ...remarks,
-      ...(matched === false
-        ? strangers.slice(0, 10).map((host) => `the policy does not name the mail host ${shownText(host, 260)}`)
-        : []),
+      ...policy.issues,
+      ...fetched.remarks,
+      ...(matched === false ? [remarkOnStrangers(strangers, policy.mode)] : []),
     ],
   };
 }
 
+/** Senders that enforce the policy deliver nothing to a host that it does not name. */
+function remarkOnStrangers(strangers: readonly string[], mode: string | null): MtaStsRemark {
+  const named = strangers.slice(0, 10).map((host) => shownText(host, 260));
+  const more = strangers.length > named.length ? ` and ${strangers.length - named.length} more` : "";
+  const isEnforced = mode === "enforce";
+  const effect = isEnforced ? "senders that follow it deliver nothing to them" : "they fail once it is enforced";
+  return {
+    id: "mta-sts-mx-mismatch",
+    severity: isEnforced ? "critical" : "warning",
+    message: `The MTA-STS policy does not name these mail hosts: ${named.join(", ")}${more}; ${effect}.`,
+  };
+}
+
 type Fetched =
-  | { readonly ok: true; readonly text: string; readonly remarks: readonly string[] }
+  | { readonly ok: true; readonly text: string; readonly remarks: readonly MtaStsRemark[] }
   | { readonly ok: false; readonly error: string };
 
 /** Section 3.3: over https with a certificate that verifies, status 200, redirects not followed. */
@@ -88,7 +109,8 @@ async function fetchPolicy(net: Net, url: string): Promise<Fetched> {
   if (body.error !== null) return no(`it could not be read to its end: ${body.error}`);
   const type = joinedHeader(final.headers, "content-type");
   const plain = /^text\/plain[ \t]*(?:;|$)/i.test(type ?? "");
-  const remarks = plain ? [] : [`its Content-Type should be text/plain, not ${shownText(type ?? "absent", 60)}`];
+  const message = `The policy's Content-Type is ${shownText(type ?? "absent", 60)}; it should be text/plain.`;
+  const remarks: MtaStsRemark[] = plain ? [] : [{ id: "mta-sts-content-type", message }];
   return { ok: true, text: new TextDecoder().decode(body.bytes), remarks };
 }
 

@@ -1,4 +1,4 @@
-import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";
+import { readBimi, type BimiRemark } from "#probe-agent/analysis/mail/domain/bimi.ts";
 import type { LookUp } from "#probe-agent/sources/look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { RoutingResult } from "#probe-agent/tools/mx/routing.ts";
@@ -12,17 +12,23 @@ export async function lookAtBimi(
   lookUp: LookUp,
   domain: string,
   dmarc: Promise<Result["dmarc"]>,
-): Promise<Result["bimi"]> {
+): Promise<{ readonly result: Result["bimi"]; readonly remarks: readonly BimiRemark[] }> {
   const texts = await textsBelow(lookUp, "default._bimi", domain);
   const { policy_effective: policy, org_domain: org, sp, pct } = await dmarc;
   const ready =
     org === null ? null : (policy === "quarantine" || policy === "reject") && sp !== "none" && (pct ?? 100) === 100;
-  const nothing = { record: null, valid: null, location: null, authority: null, dmarc_ready: ready, issues: [] };
-  if (texts === null) return nothing;
+  if (texts === null) {
+    const unknown = { record: null, valid: null, location: null, authority: null, dmarc_ready: ready };
+    return { result: unknown, remarks: [] };
+  }
   const { issues, ...bimi } = readBimi(texts);
-  const strict = "no logo is shown: DMARC must be quarantine or reject, for subdomains too and for all mail";
-  const unready = bimi.record !== null && bimi.location !== "" && ready === false ? [strict] : [];
-  return { ...bimi, dmarc_ready: ready, issues: [...issues, ...unready] };
+  const message =
+    "Receivers show no logo: the DMARC policy must be quarantine or reject, for subdomains too and for all mail.";
+  const isIdle = bimi.record !== null && bimi.location !== "" && ready === false;
+  return {
+    result: { ...bimi, dmarc_ready: ready },
+    remarks: [...issues, ...(isIdle ? [{ id: "bimi-dmarc-not-enforced", message } as const] : [])],
+  };
 }
 
 /** DANE over all hosts: it protects only where every host has it and the MX records are signed (RFC 7672 section 2.2.1). */

@@ -1,5 +1,5 @@
-import { readMtaStsRecord } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { readMtaStsRecord, type MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { readTlsRpt, type TlsRptRemark } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
@@ -17,20 +17,26 @@ export async function textsBelow(lookUp: LookUp, label: string, domain: string):
   return found.state === "unknown" ? null : textsOf(found);
 }
 
-/** What DNS announces of MTA-STS. */
-export async function lookAtMtaStsRecord(lookUp: LookUp, domain: string): Promise<Result["mta_sts"]> {
+/** What DNS announces of MTA-STS, and what is wrong with it. */
+export async function lookUpMtaStsRecord(
+  lookUp: LookUp,
+  domain: string,
+): Promise<{ readonly result: Result["mta_sts"]; readonly remarks: readonly MtaStsRemark[] }> {
   const texts = await textsBelow(lookUp, "_mta-sts", domain);
-  if (texts === null) return { record: null, present: null, id: null, issues: [] };
-  const { issues, ...announced } = readMtaStsRecord(texts);
-  return { ...announced, issues: [...issues] };
+  if (texts === null) return { result: { record: null, present: null, id: null }, remarks: [] };
+  const { issues, ...result } = readMtaStsRecord(texts);
+  return { result, remarks: issues };
 }
 
-/** What DNS asks for in reports on TLS. */
-export async function lookAtTlsRpt(lookUp: LookUp, domain: string): Promise<Result["tls_rpt"]> {
+/** What DNS asks for in reports on TLS, and what is wrong with it. */
+export async function lookUpTlsRpt(
+  lookUp: LookUp,
+  domain: string,
+): Promise<{ readonly result: Result["tls_rpt"]; readonly remarks: readonly TlsRptRemark[] }> {
   const texts = await textsBelow(lookUp, "_smtp._tls", domain);
-  if (texts === null) return { record: null, valid: null, rua: [], issues: [] };
+  if (texts === null) return { result: { record: null, valid: null, rua: [] }, remarks: [] };
   const { rua, issues, ...found } = readTlsRpt(texts);
-  return { ...found, rua: [...rua], issues: [...issues] };
+  return { result: { ...found, rua: [...rua] }, remarks: issues };
 }
 
 /** Sentences for the questions nobody answered. */

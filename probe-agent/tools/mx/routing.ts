@@ -1,5 +1,7 @@
 import { isIP } from "node:net";
-import { routingIssues, type HostFacts } from "#probe-agent/analysis/mail/domain/exchangers.ts";
+import { remarkOnRouting, type HostFacts } from "#probe-agent/analysis/mail/domain/exchangers.ts";
+import { remarkOnDane, ROUTING_GUIDE } from "#probe-agent/analysis/mail/domain/routing-guide.ts";
+import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
 import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -8,18 +10,18 @@ import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import { detailHosts, findHosts } from "#probe-agent/tools/mx/hosts.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
+import type { Finding } from "#shared/findings.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 
 type Result = ResultOf<typeof mx>;
 /** The part of a result that says where mail goes. */
-export type RoutingResult = Pick<
-  Result,
-  "status" | "records" | "null_mx" | "implicit_mx" | "provider" | "ipv6" | "issues"
->;
+export type RoutingResult = Pick<Result, "status" | "records" | "null_mx" | "implicit_mx" | "provider" | "ipv6">;
 
 /** The routing, and what of it is not known. */
 export interface RoutingFinding {
   readonly routing: RoutingResult;
+  /** On the hosts and on their TLSA records. */
+  readonly findings: readonly Finding[];
   readonly limitations: readonly string[];
 }
 
@@ -27,7 +29,7 @@ export interface RoutingFinding {
 const MAX_DANE = 6;
 const RESERVE_MS = 600;
 const MAX_NAME = 260;
-const MAX_ISSUES = 60;
+const MAX_MESSAGE = 700;
 
 /** Looks at a domain's mail hosts: names and addresses, then all that hangs on them at once. */
 export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): Promise<RoutingFinding> {
@@ -39,18 +41,6 @@ export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): P
   ]);
   const routing = { ...found, hosts };
   const addresses = hosts.flatMap((host) => host.addresses.map(({ ip }) => ip));
-  const bogus = [...danes].flatMap(([host, { status }]) =>
-    status === "bogus"
-      ? [`${host}: its TLSA records fail DNSSEC validation: senders that know DANE deliver nothing`]
-      : [],
-  );
-  const idle = [...danes].flatMap(([host, { status, records: tlsa }]) =>
-    status === "insecure"
-      ? [`${host}: its TLSA records are not signed by DNSSEC and count for nothing`]
-      : status === "secure" && !tlsa.some(({ usable }) => usable)
-        ? [`${host}: none of its TLSA records is one that mail goes by (usage 2 or 3, RFC 7672 section 3.1)`]
-        : [],
-  );
   const records = hosts.map((host) => toRecord(host, danes.get(host.host) ?? NOT_ASKED));
   const result: RoutingResult = {
     status: found.status,
@@ -63,9 +53,15 @@ export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): P
       : hosts.length > 0 && hosts.every(({ complete }) => complete)
         ? false
         : null,
-    issues: [...bogus, ...routingIssues(routing), ...idle].slice(0, MAX_ISSUES).map((issue) => shownText(issue, 400)),
   };
-  return { routing: result, limitations: limitationsOf(found.total, records) };
+  const daneFacts = [...danes].map(([host, dane]) => ({ host, ...dane }));
+  const remarks = [...remarkOnDane(daneFacts), ...remarkOnRouting(routing)].map((remark) => ({
+    ...remark,
+    message: shownText(remark.message, MAX_MESSAGE),
+    ...(remark.where === undefined ? {} : { where: shownText(remark.where, MAX_NAME) }),
+  }));
+  const findings = adviseOn(ROUTING_GUIDE, remarks, { domain });
+  return { routing: result, findings, limitations: limitationsOf(found.total, records) };
 }
 
 const NOT_ASKED: HostDane = { status: "absent", records: [], reason: null };

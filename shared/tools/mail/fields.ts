@@ -88,7 +88,6 @@ export const MtaStsRecord = record(
     record: Nullable(text("TXT record at _mta-sts; null where there is none or it could not be looked up")),
     present: perhaps("Whether the domain announces a policy; null where that could not be looked up"),
     id: Nullable(text("Identifier of the policy's version")),
-    issues: texts("What is wrong with the record"),
   },
   "MTA-STS as DNS announces it",
 );
@@ -99,7 +98,6 @@ export const TlsRpt = record(
     record: Nullable(text("TXT record at _smtp._tls; null where there is none or it could not be looked up")),
     valid: perhaps("Whether senders can act by it; null where it could not be looked up"),
     rua: texts("Where reports go: mailto: or https: addresses"),
-    issues: texts("What is wrong with the record"),
   },
   "Reports on TLS (TLSRPT)",
 );

@@ -34,8 +34,6 @@ export const Spf = record(
     ),
     includes: texts("Domains included at any depth"),
     ip4_count: count("IPv4 addresses that ip4 mechanisms pass, overlaps counted once"),
-    errors: texts("Why receivers see a permerror"),
-    warnings: texts("What could be better"),
   },
   "SPF (RFC 7208), judged without a sender",
 );
@@ -66,7 +64,6 @@ export const Dmarc = record(
       word(POLICIES, "What receivers are asked to do with mail of this very domain that fails; null for nothing"),
     ),
     external_reporting_authorised: list(ReportingTarget, "Foreign domains that reports are to go to, the first 8"),
-    issues: texts("What is wrong or out of date, one sentence each"),
   },
   "DMARC (RFC 9989)",
 );
@@ -98,7 +95,6 @@ export const MtaSts = record(
     mode: Nullable(word(["enforce", "testing", "none"], "Mode of the policy; null without a valid one")),
     max_age_s: Nullable(count("How long senders may keep it, seconds; null without a valid policy")),
     mx_match: Nullable(truth("Whether all mail hosts are among those of the policy; null where not known")),
-    issues: texts("What is wrong or could be better"),
   },
   "MTA-STS (RFC 8461)",
 );
@@ -111,7 +107,6 @@ export const Bimi = record(
     location: Nullable(text("l=: address of the logo; empty where the domain declines to have one")),
     authority: Nullable(text("a=: address of the certificate that vouches for it; null without one")),
     dmarc_ready: Nullable(truth("Whether DMARC is strict enough for a logo to be shown; null where not known")),
-    issues: texts("What is wrong or missing"),
   },
   "BIMI: the logo beside a message",
 );

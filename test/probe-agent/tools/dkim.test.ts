@@ -134,7 +134,10 @@ describe("a selector", () => {
     const tagged = `k=rsa; v=DKIM1; t=y:s; p=${KEY_2048}`;
     const late = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: tagged }) });
     expect(late.findings.map(({ id, how }) => [id, how])).toEqual([
-      ["version-not-first", `Publish this TXT record at a._domainkey.example.test: "v=DKIM1; k=rsa; t=s; p=${KEY_2048}"`],
+      [
+        "version-not-first",
+        `Publish this TXT record at a._domainkey.example.test: "v=DKIM1; k=rsa; t=s; p=${KEY_2048}"`,
+      ],
       ["testing-mode", `Publish this TXT record at a._domainkey.example.test: "v=DKIM1; k=rsa; t=s; p=${KEY_2048}"`],
     ]);
   });
@@ -209,7 +212,13 @@ describe("without a selector", () => {
 
   it("none found is not known, not invalid", async () => {
     const result = await lookAt({ domain: "example.test" }, { zones: { "example.test": { A: ["192.0.2.1"] } } });
-    expect(result).toMatchObject({ selector: null, valid: null, discovered_selectors: [], selectors: [], findings: [] });
+    expect(result).toMatchObject({
+      selector: null,
+      valid: null,
+      discovered_selectors: [],
+      selectors: [],
+      findings: [],
+    });
     expect(result.limitations.join(" ")).toContain("may sign under another");
   });
 

@@ -6,6 +6,7 @@ import { daysFromNow } from "#test/servers/pki.ts";
 import { growDaneTree } from "#test/support/dane-tree.ts";
 import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
+import { idsOf, messagesOf } from "#test/support/remarks.ts";
 
 const STS_PATH = "/.well-known/mta-sts.txt";
 
@@ -56,7 +57,6 @@ describe("a careful domain", () => {
         policy_effective: "reject",
         rua: ["mailto:d@good.test", "mailto:r@reports.test"],
         external_reporting_authorised: [{ destination: "reports.test", authorised: true }],
-        issues: [],
       },
       dkim: { selectors: [{ selector: "google", valid: true, key: { type: "rsa", bits: 2048 } }], wildcard: false },
       mx: { null_mx: false, records: [{ host: "mail.good.test" }] },
@@ -66,13 +66,13 @@ describe("a careful domain", () => {
         mode: "enforce",
         max_age_s: 2_419_200,
         mx_match: true,
-        issues: [],
       },
       tls_rpt: { valid: true },
-      bimi: { valid: true, dmarc_ready: true, issues: [] },
+      bimi: { valid: true, dmarc_ready: true },
       dane: { status: "none", hosts_secure: 0, hosts_total: 1, mx_secure: null },
       source: ["dns", "mta-sts"],
     });
+    expect(result.findings.map(({ id, severity }) => `${severity} ${id}`)).toEqual(["info single-host"]);
     expect(web?.requests.map(({ path }) => path)).toEqual(["/.well-known/mta-sts.txt"]);
   });
 
@@ -98,7 +98,24 @@ describe("a bare domain", () => {
       mta_sts: { dns: { present: false }, policy: null, mode: null },
     });
     expect(points(result)).toMatchObject({ dkim_key: "0/15 na", reverse_names: "0/5 fail", spf_lookups: "0/5 fail" });
-    expect(result.mx.issues.join("\n")).toContain("mail.bare.test: 8.8.8.8 has no reverse name (PTR)");
+    expect(result.findings.map(({ id, severity, where }) => [severity, id, where])).toEqual([
+      ["critical", "dmarc-present", "dmarc"],
+      ["warning", "spf-valid", "spf"],
+      ["warning", "transport", "mta_sts"],
+      ["warning", "reverse-names", "mx"],
+      ["info", "tls-rpt", "tls_rpt"],
+      ["info", "single-host", null],
+      ["info", "no-ipv6", null],
+    ]);
+    const how = Object.fromEntries(result.findings.map((finding) => [finding.id, finding.how]));
+    expect(how["dmarc-present"]).toBe(
+      'Publish this TXT record at _dmarc.bare.test: "v=DMARC1; p=quarantine; rua=mailto:dmarc-reports@bare.test"',
+    );
+    expect(how["spf-valid"]).toContain('Publish this TXT record at bare.test: "v=spf1 mx ~all"');
+    expect(how["transport"]).toMatch(/at _mta-sts\.bare\.test: "v=STSv1; id=\d{14}"/);
+    expect(how["transport"]).toContain("mode: testing; mx: mail.bare.test; max_age: 604800");
+    expect(how["tls-rpt"]).toContain('_smtp._tls.bare.test: "v=TLSRPTv1; rua=mailto:tls-reports@bare.test"');
+    expect(messagesOf(result.findings)).toContain("8.8.8.8 of mail.bare.test (none)");
   });
 
   it("is not blamed for a reverse name that nobody answers for", async () => {
@@ -107,7 +124,7 @@ describe("a bare domain", () => {
     const result = await check("bare.test", { zones, behaviours });
     expect(points(result)).toMatchObject({ reverse_names: "0/5 na" });
     expect(result.mx.records[0]?.addresses).toMatchObject([{ ptr: null, has_ptr: null, fcrdns: null }]);
-    expect(result.mx.issues.join("\n")).not.toContain("reverse name");
+    expect(messagesOf(result.findings)).not.toMatch(/reverse name/i);
   });
 
   it("that gets no mail is not judged by how mail gets there", async () => {
@@ -147,7 +164,12 @@ describe("DMARC", () => {
       org_domain: "example.test",
       policy_effective: "quarantine",
     });
-    expect(sub.dmarc.issues.join()).toMatch(/that of example.test applies.*sp=quarantine is weaker/);
+    expect(sub.findings).toContainEqual(expect.objectContaining({ id: "dmarc-inherited", where: "example.test" }));
+    const weaker = sub.findings.find(({ id }) => id === "dmarc-subdomains");
+    expect(weaker?.message).toContain("reject for the domain, quarantine for its subdomains and none for names");
+    expect(weaker?.how).toBe(
+      'Publish this TXT record at _dmarc.example.test: "v=DMARC1; p=reject; rua=mailto:d@example.test"',
+    );
     const gone = await check("gone.example.test", { zones });
     expect(gone).toMatchObject({ exists: false, dmarc: { policy_effective: "none" }, spoofable: true });
   });
@@ -173,12 +195,14 @@ describe("DMARC", () => {
       "x.test": { TXT: [txt("v=DMARC1; p=reject")] },
       "_dmarc.x.test": { TXT: [txt("v=DMARC1; p=none"), txt("v=DMARC1; p=reject"), txt("v=dmarc1; p=reject")] },
     };
-    const { dmarc } = await check("x.test", { zones });
+    const { dmarc, findings } = await check("x.test", { zones });
     expect(dmarc.record).toBeNull();
-    const all = dmarc.issues.join("\n");
-    expect(all).toContain("several DMARC records at _dmarc.x.test");
-    expect(all).toContain("stands at x.test itself");
-    expect(all).toContain('"v=dmarc1; p=reject" is no DMARC record');
+    expect(findings.filter(({ where }) => where === "x.test").map(({ id, severity }) => [id, severity])).toEqual([
+      ["dmarc-several-records", "critical"],
+      ["dmarc-near-record", "critical"],
+      ["dmarc-misplaced", "warning"],
+    ]);
+    expect(messagesOf(findings)).toContain('"v=dmarc1; p=reject" is not a DMARC record');
   });
 
   it("asks foreign receivers of reports for their consent (RFC 9990 section 4)", async () => {
@@ -191,7 +215,7 @@ describe("DMARC", () => {
       "*._report._dmarc.yes.test": { TXT: [txt("v=DMARC1")] },
       "no.test": { A: ["8.8.8.8"] },
     };
-    const { dmarc } = await check("x.test", {
+    const { dmarc, findings } = await check("x.test", {
       zones,
       behaviours: { "x.test._report._dmarc.dead.test": { status: "SERVFAIL" } },
     });
@@ -200,7 +224,9 @@ describe("DMARC", () => {
       { destination: "no.test", authorised: false },
       { destination: "dead.test", authorised: null },
     ]);
-    expect(dmarc.issues.join()).toContain("no.test does not agree");
+    const refused = findings.find(({ id }) => id === "dmarc-report-not-authorised");
+    expect(refused).toMatchObject({ severity: "info", where: "no.test" });
+    expect(refused?.how).toContain('TXT record at x.test._report._dmarc.no.test: "v=DMARC1"');
   });
 });
 
@@ -253,19 +279,28 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
       "certificate does not verify",
     ],
   ])("%s is no policy", async (_what, server, error) => {
-    const { mta_sts: sts, checks } = await check("good.test", { zones: GOOD, ...server });
+    const { mta_sts: sts, checks, findings } = await check("good.test", { zones: GOOD, ...server });
     expect(sts).toMatchObject({ mode: null, max_age_s: null, mx_match: null, policy: { valid: false } });
     expect(sts.policy?.error).toContain(error);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ id: "mta-sts-policy-unreachable", severity: "warning", where: "mta_sts" }),
+    );
     expect(checks.find(({ id }) => id === "transport")?.status).toBe("fail");
   });
 
   it("names hosts that the policy leaves out, and other faults", async () => {
     const policy = servePolicy("version: STSv1\nmode: enforce\nmx: *.good.test.invalid\nmax_age: 60\n", "text/html");
-    const { mta_sts: sts, checks } = await check("good.test", { zones: GOOD, policy });
+    const { mta_sts: sts, checks, findings } = await check("good.test", { zones: GOOD, policy });
     expect(sts).toMatchObject({ mode: "enforce", mx_match: false });
-    expect(sts.issues.join("\n")).toMatch(
-      /less than a day.*text\/plain.*does not name the mail host mail\.good\.test/s,
-    );
+    const found = findings.filter(({ where }) => where === "mta_sts");
+    expect(found.map(({ id, severity }) => [id, severity])).toEqual([
+      ["mta-sts-mx-mismatch", "critical"],
+      ["transport", "warning"],
+      ["mta-sts-max-age-short", "info"],
+      ["mta-sts-content-type", "info"],
+    ]);
+    expect(found[0]?.message).toContain("does not name these mail hosts: mail.good.test");
+    expect(found[0]?.how).toContain("mx: mail.good.test");
     expect(checks.find(({ id }) => id === "transport")?.score).toBe(0);
   });
 
@@ -315,7 +350,7 @@ describe("a resolver that fails", () => {
       grade: null,
       spoofable: null,
       spf: { record: null, valid: null, lookups: null, void_lookups: null },
-      dmarc: { record: null, org_domain: null, policy_effective: null, issues: [] },
+      dmarc: { record: null, org_domain: null, policy_effective: null },
       mta_sts: { dns: { present: null }, policy: null },
       tls_rpt: { valid: null },
       bimi: { valid: null, dmarc_ready: null },
@@ -384,7 +419,8 @@ describe("hostile zones", () => {
     };
     const { result, dns } = await site.check("x.test", { zones });
     expect(result.spf.valid).toBe(false);
-    expect(result.spf.errors.join()).toMatch(/terms ask the DNS/);
+    expect(idsOf(result.findings)).toContain("spf-valid");
+    expect(result.findings.length).toBeLessThanOrEqual(80);
     expect(JSON.stringify(result).length).toBeLessThan(200_000);
     expect(JSON.stringify(result)).not.toMatch(/\\u0000|ÿ/);
     expect(dns.queries.length).toBeLessThan(250);

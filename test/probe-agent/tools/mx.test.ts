@@ -5,6 +5,7 @@ import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/ser
 import { growDaneTree } from "#test/support/dane-tree.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
+import { messagesOf } from "#test/support/remarks.ts";
 
 const open: DnsServer[] = [];
 afterEach(async () => {
@@ -46,7 +47,7 @@ describe("mail exchangers", () => {
       implicit_mx: false,
       provider: "Google Workspace",
       ipv6: true,
-      mta_sts: { present: true, id: "20260101", issues: [] },
+      mta_sts: { present: true, id: "20260101" },
       tls_rpt: { valid: true, rua: ["mailto:tls@example.test"] },
       source: ["dns", "cymru"],
     });
@@ -64,10 +65,15 @@ describe("mail exchangers", () => {
       },
       { priority: 20, host: "backup.example.test", addresses: [{ ip: "8.8.4.4", fcrdns: false }] },
     ]);
-    expect(result.issues).toEqual([
-      "aspmx.l.google.com: 2001:4860:4860::8888 has no reverse name (PTR): many receivers refuse what it sends",
-      "backup.example.test: the reverse name of 8.8.4.4 (elsewhere.example.test) does not lead back to it",
+    expect(result.findings).toMatchObject([
+      { id: "no-reverse-name", severity: "warning", where: "aspmx.l.google.com" },
+      { id: "reverse-name-mismatch", severity: "warning", where: "backup.example.test" },
     ]);
+    expect(messagesOf(result.findings)).toBe(
+      "2001:4860:4860::8888 of aspmx.l.google.com has no reverse name (PTR): many receivers refuse the mail it sends.\n" +
+        "The reverse name of 8.8.4.4 of backup.example.test, elsewhere.example.test, does not lead back to the address.",
+    );
+    expect(result.findings[1]?.how).toContain("PTR record that names backup.example.test");
     expect(result.limitations.join(" ")).toContain("STARTTLS was not tried");
   });
 
@@ -84,32 +90,35 @@ describe("mail exchangers", () => {
 describe("odd records", () => {
   it("the null MX alone is no fault (RFC 7505)", async () => {
     const result = await lookAt("none.test", { zones: { "none.test": { MX: ["0 ."] } } });
-    expect(result).toMatchObject({ null_mx: true, implicit_mx: false, issues: [], ipv6: false });
+    expect(result).toMatchObject({ null_mx: true, implicit_mx: false, findings: [], ipv6: false });
     expect(result.records).toMatchObject([{ priority: 0, host: ".", addresses: [] }]);
     const odd = await lookAt("none.test", { zones: { "none.test": { MX: ["10 ."] } } });
-    expect(odd.issues).toEqual(["the null MX should have preference 0"]);
+    expect(odd.findings).toMatchObject([
+      { id: "null-mx-preference", severity: "info", how: 'Publish this MX record at none.test: "0 ."' },
+    ]);
   });
 
   it("the null MX beside others is one", async () => {
     const zones = { "none.test": { MX: ["0 .", "10 mail.none.test."] }, "mail.none.test": { A: ["8.8.8.8"] } };
     const result = await lookAt("none.test", { zones });
     expect(result.null_mx).toBe(false);
-    expect(result.issues[0]).toContain("must stand alone");
+    expect(result.findings[0]).toMatchObject({ id: "null-mx-not-alone", severity: "warning" });
   });
 
   it("without MX mail goes to the domain's own addresses", async () => {
     const result = await lookAt("own.test", { zones: { "own.test": { A: ["8.8.8.8"] } } });
     expect(result).toMatchObject({ implicit_mx: true, null_mx: false, records: [{ host: "own.test", ttl: null }] });
-    expect(result.issues.join(" ")).toContain("no MX records");
+    expect(result.findings.map(({ id }) => id)).toEqual(["no-reverse-name", "implicit-mx", "no-ipv6"]);
   });
 
   it("a domain without anything gets no mail, one that does not exist is told so", async () => {
     const zones = { "empty.test": { TXT: ['"x"'] } };
     const empty = await lookAt("empty.test", { zones });
     expect(empty).toMatchObject({ implicit_mx: false, records: [], ipv6: null });
-    expect(empty.issues[0]).toContain("neither MX records nor an address");
+    expect(empty.findings).toMatchObject([{ id: "no-mail-route", severity: "critical" }]);
+    expect(empty.findings[0]?.how).toContain('"10 mail.empty.test."');
     const absent = await lookAt("absent.test", { zones });
-    expect(absent).toMatchObject({ status: "NXDOMAIN", records: [], issues: ["the domain does not exist"] });
+    expect(absent).toMatchObject({ status: "NXDOMAIN", records: [], findings: [{ id: "domain-missing" }] });
   });
 
   it("names each fault", async () => {
@@ -129,16 +138,24 @@ describe("odd records", () => {
       "inside.bad.test": { A: ["10.0.0.1"] },
       "bare.bad.test": { TXT: ['"x"'] },
     };
-    const { issues, records } = await lookAt("bad.test", { zones });
-    const all = issues.join("\n");
-    expect(all).toContain("alias.bad.test: the host is an alias (CNAME)");
-    expect(all).toContain("192.0.2.7: an MX record must name a host, not an address");
-    expect(all).toContain("inside.bad.test: 10.0.0.1: a private address");
-    expect(all).toContain("gone.bad.test: the name does not exist");
-    expect(all).toContain("bare.bad.test: the host has no address");
-    expect(all).toContain("several hosts share the priority 10");
-    expect(all).toContain("inside.bad.test: the host stands in several MX records");
-    expect(all).toContain("no mail host has an IPv6 address");
+    const { findings, records } = await lookAt("bad.test", { zones });
+    // One host can be reached, so that mail arrives in spite of the others.
+    expect(findings.map(({ id, severity, where }) => [id, severity, where])).toEqual([
+      ["host-is-alias", "warning", "alias.bad.test"],
+      ["mx-is-address", "warning", "192.0.2.7"],
+      ["host-not-public", "warning", "inside.bad.test"],
+      ["host-missing", "warning", "gone.bad.test"],
+      ["host-without-address", "warning", "bare.bad.test"],
+      ["host-not-public", "warning", "inside.bad.test"],
+      ["no-reverse-name", "warning", "alias.bad.test"],
+      ["host-repeated", "info", "inside.bad.test"],
+      ["priority-shared", "info", null],
+      ["no-ipv6", "info", null],
+    ]);
+    expect(messagesOf(findings)).toContain("a private address, not reachable from the internet: 10.0.0.1");
+    const { "alias.bad.test": _alias, ...without } = zones;
+    const dead = await lookAt("bad.test", { zones: without });
+    expect(dead.findings.filter(({ severity }) => severity === "critical").length).toBeGreaterThan(4);
     expect(records[0]).toMatchObject({ is_cname: true, addresses: [{ ip: "8.8.8.8" }] });
   });
 
@@ -147,12 +164,12 @@ describe("odd records", () => {
       "one.test": { MX: ["10 mail.one.test."] },
       "mail.one.test": { A: ["8.8.8.8"], AAAA: ["2001:4860::1"] },
     };
-    expect((await lookAt("one.test", { zones })).issues.join(" ")).toContain("a single mail host");
+    expect(messagesOf((await lookAt("one.test", { zones })).findings)).toContain("a single mail host");
     // One name of a large service stands for many machines; of addresses that nobody told nothing is said.
     const many = { ...zones, "mail.one.test": { A: ["8.8.8.8", "8.8.4.4"] } };
-    expect((await lookAt("one.test", { zones: many })).issues.join(" ")).not.toContain("a single mail host");
+    expect(messagesOf((await lookAt("one.test", { zones: many })).findings)).not.toContain("a single mail host");
     const behaviours = { "mail.one.test/AAAA": { status: "SERVFAIL" } } as const;
-    expect((await lookAt("one.test", { zones, behaviours })).issues.join(" ")).not.toContain("a single mail host");
+    expect(messagesOf((await lookAt("one.test", { zones, behaviours })).findings)).not.toContain("a single mail host");
   });
 });
 
@@ -168,7 +185,7 @@ describe("a resolver that fails", () => {
       provider: null,
       mta_sts: { present: null },
       tls_rpt: { valid: null },
-      issues: [],
+      findings: [],
     });
     expect(result.limitations.join(" ")).toMatch(/MX x\.test.*TXT _mta-sts\.x\.test/);
   });
@@ -182,7 +199,7 @@ describe("a resolver that fails", () => {
       null_mx: null,
       implicit_mx: null,
       mta_sts: { present: null },
-      issues: [],
+      findings: [],
     });
     expect(result.limitations.join(" ")).toContain("MX x.test: TRUNCATED");
   });
@@ -199,7 +216,7 @@ describe("a resolver that fails", () => {
     expect(result.records).toMatchObject([{ host: "mail.x.test", addresses: [], is_cname: null }]);
     expect(result.ipv6).toBeNull();
     expect(result.limitations.join(" ")).toContain("A mail.x.test: TIMEOUT");
-    expect(result.issues.join(" ")).not.toContain("no address");
+    expect(messagesOf(result.findings)).not.toContain("no address");
   });
 
   it("on aliases in a circle says so", async () => {
@@ -253,19 +270,19 @@ describe("DANE", () => {
   });
 
   it("counts for nothing where no record is of a kind that mail goes by", async () => {
-    const { records, issues } = await daneOf("pkix");
+    const { records, findings } = await daneOf("pkix");
     expect(records[0]?.dane).toMatchObject({ status: "secure", records: [{ usage: 1, usable: false }] });
-    expect(issues.join(" ")).toContain("none of its TLSA records is one that mail goes by");
-    expect((await daneOf("example")).issues.join(" ")).not.toContain("goes by");
+    expect(findings).toContainEqual(expect.objectContaining({ id: "tlsa-unusable", severity: "info" }));
+    expect(messagesOf((await daneOf("example")).findings)).not.toContain("TLSA");
   });
 
   it("is insecure without DNSSEC, bogus where the data were changed, unknown where nobody answers", async () => {
     const plain = await daneOf("plain");
     expect(plain.records[0]?.dane.status).toBe("insecure");
-    expect(plain.issues.join(" ")).toContain("not signed by DNSSEC");
+    expect(plain.findings).toContainEqual(expect.objectContaining({ id: "tlsa-unsigned", severity: "info" }));
     const forged = await daneOf("example", true);
     expect(forged.records[0]?.dane.status).toBe("bogus");
-    expect(forged.issues[0]).toContain("fail DNSSEC validation");
+    expect(forged.findings[0]).toMatchObject({ id: "tlsa-bogus", severity: "critical", where: "mail.example" });
     // A validating resolver keeps bogus data to itself unless it is asked not to check.
     const kept = await daneOf("example", true, {
       "_25._tcp.mail.example": { status: "SERVFAIL", unlessChecked: true },

@@ -25,6 +25,8 @@ const RFC_8301 = "https://www.rfc-editor.org/rfc/rfc8301#section-3.2";
 const RFC_8463 = "https://www.rfc-editor.org/rfc/rfc8463#section-4.2";
 /** Makes p from a private key file, on one line. */
 const EXPORT = "openssl pkey -in dkim-private.pem -pubout -outform DER | openssl base64 -A";
+/** Characters of a key that advice repeats: RSA of 4096 bits has 736. */
+const MAX_KEY = 750;
 const PLACEHOLDER = "<base64 of the public key>";
 
 /** Severity and advice of each kind. A key that no verifier can use costs every signature made with it. */
@@ -96,14 +98,15 @@ export function repair({ k, s, t, p }: DkimKey): string {
   const services = s.includes("*") || !s.includes("email") ? "" : `s=${s.join(":")}; `;
   const flags = t.filter((flag) => flag !== "y");
   const type = k === "ed25519" ? "ed25519" : "rsa";
-  return `v=DKIM1; k=${type}; ${services}${flags.length === 0 ? "" : `t=${flags.join(":")}; `}p=${p ?? PLACEHOLDER}`;
+  return `v=DKIM1; k=${type}; ${services}${flags.length === 0 ? "" : `t=${flags.join(":")}; `}p=${p === null || p.length > MAX_KEY ? PLACEHOLDER : p}`;
 }
 
 /** The tags are wrong and the key may stay. */
 function repaired(severity: "critical" | "warning" | "info", reference: string) {
   return {
     severity,
-    how: ({ name, key }: DkimContext) => publishTxt(name, key === null ? `v=DKIM1; k=rsa; p=${PLACEHOLDER}` : repair(key)),
+    how: ({ name, key }: DkimContext) =>
+      publishTxt(name, key === null ? `v=DKIM1; k=rsa; p=${PLACEHOLDER}` : repair(key)),
     reference,
   };
 }
@@ -112,8 +115,7 @@ function repaired(severity: "critical" | "warning" | "info", reference: string) 
 function replaced(severity: "critical" | "warning", reference: string) {
   return {
     severity,
-    how: ({ name }: DkimContext) =>
-      `${publishTxt(name, `v=DKIM1; k=rsa; p=${PLACEHOLDER}`)}, with p from: ${EXPORT}`,
+    how: ({ name }: DkimContext) => `${publishTxt(name, `v=DKIM1; k=rsa; p=${PLACEHOLDER}`)}, with p from: ${EXPORT}`,
     reference,
   };
 }

@@ -1,8 +1,27 @@
-import { parseReportUris, type ReportUri } from "#probe-agent/analysis/mail/dmarc/report-uri.ts";
+import { parseReportUris, type ReportUri, type ReportUriRemark } from "#probe-agent/analysis/mail/dmarc/report-uri.ts";
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, shownText, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** What a domain asks receivers to do with mail that fails. */
 export type DmarcPolicy = "none" | "quarantine" | "reject";
+
+/** Kinds of remarks on a record. */
+export type DmarcRemarkId =
+  | ReportUriRemark["id"]
+  | "dmarc-bad-value"
+  | "dmarc-bad-policy"
+  | "dmarc-policy-missing"
+  | "dmarc-policy-not-second"
+  | "dmarc-testing"
+  | "dmarc-pct"
+  | "dmarc-fo-without-ruf"
+  | "dmarc-without-rua"
+  | "dmarc-tag-removed"
+  | "dmarc-tag-repeated"
+  | "dmarc-tag-unknown"
+  | "dmarc-tag-malformed";
+/** One remark on a record. */
+export type DmarcRemark = Remark<DmarcRemarkId>;
 
 /** A DMARC policy record (RFC 9989 section 4.7), defaults filled in. */
 export interface DmarcRecord {
@@ -27,8 +46,8 @@ export interface DmarcRecord {
    * usable rua, else it counts for nothing.
    */
   readonly applies: boolean;
-  /** What is wrong or out of date, one sentence each. */
-  readonly issues: readonly string[];
+  /** What is wrong or out of date. */
+  readonly issues: readonly DmarcRemark[];
 }
 
 const POLICIES = new Set(["none", "quarantine", "reject"]);
@@ -45,28 +64,28 @@ export function isDmarcRecord(text: string): boolean {
 /** Why a TXT text that was meant as a DMARC record is none; null where nothing shows that it was. */
 export function nearDmarc(text: string): string | null {
   if (isDmarcRecord(text) || !/dmarc/i.test(text)) return null;
-  const shown = `"${shownText(text, 60)}" is no DMARC record`;
-  if (/^[vV][ \t]*=[ \t]*DMARC1[ \t]*\\/.test(text))
-    return `${shown}: the backslashes before the semicolons are in the DNS`;
-  if (/^[vV][ \t]*=[ \t]*DMARC1\b/.test(text)) return `${shown}: a semicolon must follow v=DMARC1`;
-  if (/^[\s"']+v[ \t]*=[ \t]*DMARC1/i.test(text)) return `${shown}: a blank or a quote stands before v=DMARC1`;
+  const shown = `"${shownText(text, 60)}" is not a DMARC record`;
+  if (/^[vV][ \t]*=[ \t]*DMARC1[ \t]*\\/.test(text)) return `${shown}: it contains backslashes before its semicolons.`;
+  if (/^[vV][ \t]*=[ \t]*DMARC1\b/.test(text)) return `${shown}: a semicolon must follow v=DMARC1.`;
+  if (/^[\s"']+v[ \t]*=[ \t]*DMARC1/i.test(text)) return `${shown}: a blank or a quotation mark precedes v=DMARC1.`;
   return `${shown}: it must begin with v=DMARC1;`;
 }
 
 /** Reads a record that `isDmarcRecord`. Whatever cannot be read falls back to its default, as section 4.7 says. */
 export function parseDmarc(text: string): DmarcRecord {
   const list = lowerNames(parseTagList(text));
-  const issues: string[] = [];
+  const issues: DmarcRemark[] = [];
   const one = <V extends string>(name: string, values: readonly V[], fallback: V): V => {
     const given = tagValue(list, name)?.toLowerCase();
     if (given === undefined) return fallback;
     const known = values.find((value) => value === given);
-    if (known === undefined) issues.push(`${name}=${shownText(given, 30)} has no meaning; ${fallback} counts`);
+    if (known === undefined) issues.push(badValue(name, given, fallback));
     return known ?? fallback;
   };
   const [p, sp, np] = ["p", "sp", "np"].map((name) => readPolicy(list, name, issues));
-  const rua = parseReportUris("rua", tagValue(list, "rua"), issues);
-  const ruf = parseReportUris("ruf", tagValue(list, "ruf"), issues);
+  const addresses: ReportUriRemark[] = [];
+  const rua = parseReportUris("rua", tagValue(list, "rua"), addresses);
+  const ruf = parseReportUris("ruf", tagValue(list, "ruf"), addresses);
   const malformed = [p, sp, np].includes("bad");
   const record = {
     text: shownText(text, MAX_TEXT),
@@ -84,18 +103,24 @@ export function parseDmarc(text: string): DmarcRecord {
     malformed,
     applies: !malformed || rua.some(({ usable }) => usable),
   };
-  return { ...record, issues: [...issues, ...remarks(list, record)] };
+  return { ...record, issues: [...issues, ...addresses, ...remarks(list, record)] };
+}
+
+function badValue(name: string, given: string, fallback: string): DmarcRemark {
+  const message = `${name}=${shownText(given, 30)} has no meaning; receivers use ${name}=${fallback}.`;
+  return { id: "dmarc-bad-value", message };
 }
 
 function lowerNames(list: TagList): TagList {
   return { ...list, tags: list.tags.map(({ name, value }) => ({ name: name.toLowerCase(), value })) };
 }
 
-function readPolicy(list: TagList, name: string, issues: string[]): DmarcPolicy | "bad" | null {
+function readPolicy(list: TagList, name: string, issues: DmarcRemark[]): DmarcPolicy | "bad" | null {
   const value = tagValue(list, name)?.toLowerCase();
   if (value === undefined) return null;
   if (POLICIES.has(value)) return value as DmarcPolicy;
-  issues.push(`${name}=${shownText(value, 30)} is no policy; none, quarantine or reject is`);
+  const message = `${name}=${shownText(value, 30)} is not a policy; none, quarantine and reject are.`;
+  issues.push({ id: "dmarc-bad-policy", message });
   return "bad";
 }
 
@@ -104,42 +129,62 @@ function policyOf(read: DmarcPolicy | "bad" | null | undefined): DmarcPolicy | n
 }
 
 /** 0, 1, d, s, with colons between; ignored without ruf. */
-function readFo(list: TagList, issues: string[]): string {
+function readFo(list: TagList, issues: DmarcRemark[]): string {
   const value = tagValue(list, "fo")?.toLowerCase();
   if (value === undefined) return "0";
   const options = value.split(":", 20).map((option) => option.trim());
   if (!options.every((option) => /^[01ds]$/.test(option))) {
-    issues.push(`fo=${shownText(value, 30)} has no meaning; 0 counts`);
+    issues.push(badValue("fo", value, "0"));
     return "0";
   }
-  if (tagValue(list, "ruf") === null) issues.push("fo counts for nothing without ruf");
+  if (tagValue(list, "ruf") === null) {
+    issues.push({ id: "dmarc-fo-without-ruf", message: "The tag fo has no effect without ruf." });
+  }
   return [...new Set(options)].join(":");
 }
 
-function readPct(list: TagList, issues: string[]): number | null {
+function readPct(list: TagList, issues: DmarcRemark[]): number | null {
   const value = tagValue(list, "pct");
   if (value === null) return null;
-  issues.push("pct was removed by RFC 9989; only older receivers look at it (t=y takes the place of pct=0)");
+  const message = `pct was removed by RFC 9989: receivers that still read it apply the policy to ${shownText(value, 10)} % of the mail that fails.`;
+  issues.push({ id: "dmarc-pct", message });
   const percent = /^\d{1,3}$/.test(value) ? Number(value) : 101;
   return percent <= 100 ? percent : null;
 }
 
 type Remarked = Pick<DmarcRecord, "p" | "malformed" | "applies" | "rua" | "t">;
 
-function remarks(list: TagList, { p, malformed, applies, rua, t }: Remarked): string[] {
+function remarks(list: TagList, { p, malformed, applies, rua, t }: Remarked): DmarcRemark[] {
   const others = list.tags.map(({ name }) => name).filter((name) => !KNOWN.has(name));
+  const make = (id: DmarcRemarkId, message: string): DmarcRemark => ({ id, message });
+  const lost = "The record has a bad policy and no usable rua: receivers do not apply it.";
+  const lowered = "Because of the bad policy receivers treat the record as p=none.";
   return [
-    ...(!applies ? ["a bad policy and no usable rua: receivers do not apply the record"] : []),
-    ...(applies && malformed ? ["because of the bad policy the record counts as p=none"] : []),
-    ...(p === null && !malformed ? ["p is missing: the record counts as p=none"] : []),
-    ...(p !== null && list.tags[1]?.name !== "p"
-      ? ["p does not follow v: receivers by RFC 7489 ignore the record"]
+    ...(applies ? [] : [make("dmarc-bad-policy", lost)]),
+    ...(applies && malformed ? [make("dmarc-bad-policy", lowered)] : []),
+    ...(p === null && !malformed
+      ? [make("dmarc-policy-missing", "The tag p is missing: receivers treat the record as p=none.")]
       : []),
-    ...(t === "y" ? ["t=y: testing, receivers apply one policy lower than written"] : []),
-    ...(rua.length === 0 ? ["without rua nobody reports how the policy works"] : []),
-    ...["rf", "ri"].filter((name) => tagValue(list, name) !== null).map((name) => `${name} was removed by RFC 9989`),
-    ...list.repeated.map((name) => `${name} stands more than once; the first counts`),
-    ...[...new Set(others)].slice(0, 5).map((name) => `unknown tag: ${shownText(name, 30)}`),
-    ...list.faults.slice(0, 5).map((fault) => `no tag: ${shownText(fault, 30)}`),
+    ...(p !== null && list.tags[1]?.name !== "p"
+      ? [make("dmarc-policy-not-second", "p does not follow v: receivers that apply RFC 7489 ignore the record.")]
+      : []),
+    ...(t === "y"
+      ? [make("dmarc-testing", "t=y says that the domain is testing: receivers apply one policy lower than written.")]
+      : []),
+    ...(rua.length === 0
+      ? [make("dmarc-without-rua", "The record has no rua: nobody reports how the policy works.")]
+      : []),
+    ...["rf", "ri"]
+      .filter((name) => tagValue(list, name) !== null)
+      .map((name) => make("dmarc-tag-removed", `${name} was removed by RFC 9989.`)),
+    ...list.repeated
+      .slice(0, 5)
+      .map((name) => make("dmarc-tag-repeated", `${shownText(name, 30)} is given more than once; the first counts.`)),
+    ...[...new Set(others)]
+      .slice(0, 5)
+      .map((name) => make("dmarc-tag-unknown", `The tag ${shownText(name, 30)} is unknown; receivers ignore it.`)),
+    ...list.faults
+      .slice(0, 5)
+      .map((fault) => make("dmarc-tag-malformed", `"${shownText(fault, 30)}" is not a tag of the form name=value.`)),
   ];
 }

@@ -1,5 +1,9 @@
 import { domainToASCII } from "node:url";
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+
+/** One remark on an address of rua or ruf. */
+export type ReportUriRemark = Remark<"dmarc-report-address" | "dmarc-report-size-limit">;
 
 /** Where reports are to go. */
 export interface ReportUri {
@@ -19,23 +23,29 @@ const UNITS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20,
 const MAILTO = /^mailto:([^@?\s]+)@([^@?\s]+?)(?:\?.*)?$/i;
 
 /** Reads the value of rua or ruf: addresses with commas between. */
-export function parseReportUris(tag: string, value: string | null, issues: string[]): ReportUri[] {
+export function parseReportUris(tag: string, value: string | null, issues: ReportUriRemark[]): ReportUri[] {
   if (value === null) return [];
   const parts = value.split(",").map((part) => part.trim());
-  if (parts.length > MAX_URIS) issues.push(`${tag}: ${parts.length} addresses; the first ${MAX_URIS} are looked at`);
+  if (parts.length > MAX_URIS) {
+    const message = `${tag} has ${parts.length} addresses; receivers need to serve two, and the first ${MAX_URIS} were read.`;
+    issues.push({ id: "dmarc-report-address", message });
+  }
   return parts.slice(0, MAX_URIS).map((part) => readUri(tag, part, issues));
 }
 
-function readUri(tag: string, part: string, issues: string[]): ReportUri {
+function readUri(tag: string, part: string, issues: ReportUriRemark[]): ReportUri {
   const [, uri = part, digits, unit = ""] = /^([^!]*)!(\d{1,15})([kmgt]?)$/i.exec(part) ?? [];
-  if (digits !== undefined) issues.push(`${tag}: the size limit !${digits}${unit} was removed by RFC 9990`);
+  if (digits !== undefined) {
+    const message = `${tag}: the size limit !${digits}${unit} was removed by RFC 9990.`;
+    issues.push({ id: "dmarc-report-size-limit", message });
+  }
   const address = MAILTO.exec(uri.slice(0, MAX_URI));
   const domain = mailDomain(address?.[2] ?? "");
   if (domain === "") {
     const why = /^https?:/i.test(uri)
-      ? "is no mail address; receivers need to serve mailto only"
-      : "is no mailto: address";
-    issues.push(`${tag}: ${shownText(part, 60)} ${why}`);
+      ? "is not a mail address; receivers need to serve mailto: only"
+      : "is not a mailto: address";
+    issues.push({ id: "dmarc-report-address", message: `${tag}: ${shownText(part, 60)} ${why}.` });
   }
   return {
     uri: shownText(uri, MAX_URI),

@@ -1,4 +1,14 @@
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, shownText, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
+
+/** Kinds of remarks on the record. */
+export type BimiRemarkId =
+  | "bimi-several-records"
+  | "bimi-record-malformed"
+  | "bimi-without-certificate"
+  | "bimi-dmarc-not-enforced";
+/** One remark on the record. */
+export type BimiRemark = Remark<BimiRemarkId>;
 
 /** What default._bimi holds (draft-brand-indicators-for-message-identification section 4). */
 export interface BimiRecord {
@@ -8,7 +18,7 @@ export interface BimiRecord {
   /** Empty where the domain declines to have a logo. */
   readonly location: string | null;
   readonly authority: string | null;
-  readonly issues: readonly string[];
+  readonly issues: readonly BimiRemark[];
 }
 
 const MAX_URI = 500;
@@ -21,14 +31,19 @@ export function readBimi(texts: readonly string[]): BimiRecord {
   const list = parseTagList(text);
   const location = tagValue(list, "l");
   const authority = tagValue(list, "a");
-  const faults = [
-    ...(records.length > 1 ? ["several BIMI records: receivers see none"] : []),
-    ...(location === null ? ["l is missing"] : uriFaults("l", location, ".svg")),
+  const several = `There are ${records.length} BIMI records; receivers ignore them all.`;
+  const wrong = [
+    ...(location === null ? ["The tag l, the logo's address, is missing."] : uriFaults("l", location, ".svg")),
     ...(authority === null ? [] : uriFaults("a", authority, ".pem")),
   ];
-  const hints =
+  const faults: BimiRemark[] = [
+    ...(records.length > 1 ? [{ id: "bimi-several-records", message: several } as const] : []),
+    ...wrong.map((message) => ({ id: "bimi-record-malformed", message }) as const),
+  ];
+  const uncertified = "The record names no certificate (a=); most mailbox providers show no logo without one.";
+  const hints: BimiRemark[] =
     location !== null && location !== "" && (authority ?? "") === ""
-      ? ["without a certificate (a=) most mailbox providers show no logo"]
+      ? [{ id: "bimi-without-certificate", message: uncertified }]
       : [];
   return {
     record: shownText(text, 1_000),
@@ -43,6 +58,8 @@ export function readBimi(texts: readonly string[]): BimiRecord {
 function uriFaults(tag: string, value: string, ending: string): string[] {
   if (value === "") return [];
   const url = URL.parse(value);
-  if (url?.protocol !== "https:") return [`${tag}: ${shownText(value, 60)} is no https address`];
-  return url.pathname.toLowerCase().endsWith(ending) ? [] : [`${tag}: the address should end in ${ending}`];
+  if (url?.protocol !== "https:") return [`${tag}=${shownText(value, 60)} is not an https address.`];
+  return url.pathname.toLowerCase().endsWith(ending)
+    ? []
+    : [`${tag}=${shownText(value, 60)} does not end in ${ending}.`];
 }

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { addressType, type AddressType } from "#probe-agent/analysis/network/address-type.ts";
 
 /** What DNS says of one mail host. */
@@ -46,70 +47,126 @@ const PURPOSE: Readonly<Partial<Record<AddressType, string>>> = {
   documentation: "an address for documentation",
 };
 
-/** What is wrong with the mail hosts, the gravest first (RFC 5321 section 5, RFC 7505, RFC 1912 section 2.4). */
-export function routingIssues(routing: Routing): string[] {
+/** Kinds of remarks on mail hosts. */
+export type RoutingRemarkId =
+  | "domain-missing"
+  | "no-mail-route"
+  | "null-mx-preference"
+  | "null-mx-not-alone"
+  | "mx-is-address"
+  | "host-missing"
+  | "host-without-address"
+  | "host-not-public"
+  | "host-is-alias"
+  | "implicit-mx"
+  | "host-repeated"
+  | "priority-shared"
+  | "single-host"
+  | "no-reverse-name"
+  | "reverse-name-mismatch"
+  | "no-ipv6";
+/** One remark on mail hosts; where: the host. */
+export type RoutingRemark = Remark<RoutingRemarkId>;
+
+/** What is wrong with the mail hosts (RFC 5321 section 5, RFC 7505, RFC 1912 section 2.4). */
+export function remarkOnRouting(routing: Routing): RoutingRemark[] {
   const { nullMx, implicitMx, hosts, status, total } = routing;
-  if (status === "NXDOMAIN") return ["the domain does not exist"];
-  if (nullMx === true && total === 1) return hosts[0]?.priority === 0 ? [] : ["the null MX should have preference 0"];
+  if (status === "NXDOMAIN") return [{ id: "domain-missing", message: "The domain does not exist." }];
+  if (nullMx === true && total === 1) {
+    const preference = hosts[0]?.priority ?? 0;
+    const message = `The null MX has preference ${preference}; it should have 0.`;
+    return preference === 0 ? [] : [{ id: "null-mx-preference", message }];
+  }
   if (nullMx === null) return [];
   const named = hosts.filter(({ host }) => host !== ".");
+  const isServed = named.some(isReachable);
   return [
-    ...(total === 0 ? ["the domain has neither MX records nor an address: it gets no mail, which 0 . would say"] : []),
-    ...(hosts.length > named.length ? ["a null MX (0 .) stands beside others; it must stand alone (RFC 7505)"] : []),
-    ...named.flatMap(hostFaults),
-    ...(implicitMx === true ? ["no MX records: mail goes to the domain's own addresses"] : singleAndEqual(named)),
-    ...named.flatMap(reverseFaults),
+    ...(total === 0 && named.length === 0 && implicitMx === false ? [UNROUTED] : []),
+    ...(hosts.length > named.length ? [NOT_ALONE] : []),
+    ...named.flatMap(remarkOnHost).map((remark) => softened(remark, isServed)),
+    ...(implicitMx === true ? [IMPLICIT] : remarkOnChoice(named)),
+    ...named.flatMap(remarkOnReverseNames),
     ...(named.length > 0 &&
     named.every(({ complete, addresses }) => complete && !addresses.some(({ ip }) => isIP(ip) === 6))
-      ? ["no mail host has an IPv6 address"]
+      ? [NO_IPV6]
       : []),
   ];
 }
 
-function hostFaults({ host, isAlias, addresses, complete, absent }: HostFacts): string[] {
-  if (isIP(host) !== 0) return [`${host}: an MX record must name a host, not an address (RFC 5321 section 5.1)`];
+const UNROUTED: RoutingRemark = {
+  id: "no-mail-route",
+  message: "The domain has neither MX records nor an address: mail to it is not delivered.",
+};
+const NOT_ALONE: RoutingRemark = {
+  id: "null-mx-not-alone",
+  message: 'A null MX ("0 .") is published beside other MX records; it must be the only one.',
+};
+const IMPLICIT: RoutingRemark = {
+  id: "implicit-mx",
+  message: "The domain has no MX records: mail goes to the domain's own addresses.",
+};
+const NO_IPV6: RoutingRemark = { id: "no-ipv6", message: "No mail host has an IPv6 address." };
+
+/** A host that senders can use: a name, and an address on the internet. */
+function isReachable({ host, addresses }: HostFacts): boolean {
+  return isIP(host) === 0 && addresses.some(({ ip }) => PURPOSE[addressType(ip)] === undefined);
+}
+
+/** A host that fails costs delivery only where no other takes its mail. */
+function softened(remark: RoutingRemark, isServed: boolean): RoutingRemark {
+  return isServed ? { ...remark, severity: "warning" } : remark;
+}
+
+function remarkOnHost({ host, isAlias, addresses, complete, absent }: HostFacts): RoutingRemark[] {
+  const about = (id: RoutingRemarkId, message: string): RoutingRemark => ({ id, message, where: host });
+  if (isIP(host) !== 0) {
+    return [about("mx-is-address", `An MX record names the address ${host}; it must name a host.`)];
+  }
   return [
-    ...(absent ? [`${host}: the name does not exist`] : []),
-    ...(!absent && complete && addresses.length === 0 ? [`${host}: the host has no address`] : []),
-    ...unreachable(host, addresses),
-    ...(isAlias === true ? [`${host}: the host is an alias (CNAME), which RFC 5321 section 5.1 forbids`] : []),
+    ...(absent ? [about("host-missing", `The name of the mail host ${host} does not exist.`)] : []),
+    ...(!absent && complete && addresses.length === 0
+      ? [about("host-without-address", `The mail host ${host} has no address.`)]
+      : []),
+    ...unreachable(addresses).map((what) => about("host-not-public", `The mail host ${host} has ${what}.`)),
+    ...(isAlias === true
+      ? [about("host-is-alias", `The mail host ${host} is an alias (CNAME), which MX records must not name.`)]
+      : []),
   ];
 }
 
-function unreachable(host: string, addresses: readonly AddressFacts[]): string[] {
+function unreachable(addresses: readonly AddressFacts[]): string[] {
   const byPurpose = new Map<string, string[]>();
   for (const { ip } of addresses) {
     const purpose = PURPOSE[addressType(ip)];
     if (purpose !== undefined) byPurpose.set(purpose, [...(byPurpose.get(purpose) ?? []), ip]);
   }
-  return [...byPurpose].map(
-    ([purpose, ips]) => `${host}: ${ips.join(", ")}: ${purpose}, not reachable from the internet`,
-  );
+  return [...byPurpose].map(([purpose, ips]) => `${purpose}, not reachable from the internet: ${ips.join(", ")}`);
 }
 
-function reverseFaults({ host, addresses }: HostFacts): string[] {
-  return addresses.flatMap(({ ip, has_ptr: named, fcrdns, ptr }) =>
-    named === false
-      ? [`${host}: ${ip} has no reverse name (PTR): many receivers refuse what it sends`]
-      : fcrdns === false
-        ? [`${host}: the reverse name of ${ip} (${ptr ?? "none"}) does not lead back to it`]
-        : [],
-  );
+function remarkOnReverseNames({ host, addresses }: HostFacts): RoutingRemark[] {
+  return addresses.flatMap(({ ip, has_ptr: named, fcrdns, ptr }): RoutingRemark[] => {
+    if (named === false) {
+      const message = `${ip} of ${host} has no reverse name (PTR): many receivers refuse the mail it sends.`;
+      return [{ id: "no-reverse-name", message, where: host }];
+    }
+    const message = `The reverse name of ${ip} of ${host}, ${ptr ?? "none"}, does not lead back to the address.`;
+    return fcrdns === false ? [{ id: "reverse-name-mismatch", message, where: host }] : [];
+  });
 }
 
-function singleAndEqual(named: readonly HostFacts[]): string[] {
+function remarkOnChoice(named: readonly HostFacts[]): RoutingRemark[] {
   const priorities = named.map(({ priority }) => priority);
   const repeated = [...new Set(priorities.filter((priority, index) => priorities.indexOf(priority) !== index))];
   const names = named.map(({ host }) => host.toLowerCase());
   const twice = [...new Set(names.filter((host, index) => names.indexOf(host) !== index))];
+  const shared = `Several mail hosts share the priority ${repeated.slice(0, 5).join(", ")}: senders spread mail over them.`;
+  const single = "There is a single mail host: when it fails, mail waits at the senders.";
   return [
-    ...twice.map((host) => `${host}: the host stands in several MX records`),
-    ...(repeated.length > 0
-      ? [`several hosts share the priority ${repeated.slice(0, 5).join(", ")}: mail is spread over them`]
-      : []),
-    ...(named.length === 1 && named.every(isAlone)
-      ? ["a single mail host: nothing takes its place when it fails, mail waits at the senders"]
-      : []),
+    ...twice.map((host): RoutingRemark => {
+      return { id: "host-repeated", message: `Several MX records name the host ${host}.`, where: host };
+    }),
+    ...(repeated.length > 0 ? [{ id: "priority-shared", message: shared } as const] : []),
+    ...(named.length === 1 && named.every(isAlone) ? [{ id: "single-host", message: single } as const] : []),
   ];
 }
 

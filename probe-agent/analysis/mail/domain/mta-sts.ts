@@ -1,11 +1,26 @@
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, shownText, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
+
+/** Kinds of remarks on MTA-STS. */
+export type MtaStsRemarkId =
+  | "mta-sts-record-malformed"
+  | "mta-sts-several-records"
+  | "mta-sts-policy-unreachable"
+  | "mta-sts-policy-unreadable"
+  | "mta-sts-policy-malformed"
+  | "mta-sts-field-repeated"
+  | "mta-sts-max-age-short"
+  | "mta-sts-content-type"
+  | "mta-sts-mx-mismatch";
+/** One remark on MTA-STS. */
+export type MtaStsRemark = Remark<MtaStsRemarkId>;
 
 /** What the TXT records at _mta-sts announce (RFC 8461 section 3.1). */
 export interface MtaStsAnnouncement {
   readonly record: string | null;
   readonly present: boolean;
   readonly id: string | null;
-  readonly issues: readonly string[];
+  readonly issues: readonly MtaStsRemark[];
 }
 
 /** A policy file (section 3.2). */
@@ -15,7 +30,7 @@ export interface MtaStsPolicy {
   readonly maxAgeS: number | null;
   readonly mx: readonly string[];
   readonly valid: boolean;
-  readonly issues: readonly string[];
+  readonly issues: readonly MtaStsRemark[];
 }
 
 const MAX_AGE_S = 31_557_600;
@@ -31,13 +46,21 @@ export function readMtaStsRecord(texts: readonly string[]): MtaStsAnnouncement {
   const announcing = texts.filter((text) => /^v=STSv1[ \t]*;/.test(text));
   const [text] = announcing;
   if (text === undefined) {
-    const near = texts.some((other) => /sts/i.test(other));
-    const issues = near ? ['the TXT record at _mta-sts does not begin with "v=STSv1;"'] : [];
+    const near = texts.find((other) => /sts/i.test(other));
+    const issues =
+      near === undefined
+        ? []
+        : [
+            malformedRecord(
+              `The TXT record at _mta-sts does not begin with v=STSv1; but reads "${shownText(near, 60)}".`,
+            ),
+          ];
     return { record: null, present: false, id: null, issues };
   }
   const record = shownText(text, 500);
   if (announcing.length > 1) {
-    return { record, present: false, id: null, issues: ["several MTA-STS records: senders see none (section 3.1)"] };
+    const message = `There are ${announcing.length} MTA-STS records; senders ignore them all.`;
+    return { record, present: false, id: null, issues: [{ id: "mta-sts-several-records", message }] };
   }
   const id = tagValue(parseTagList(text), "id");
   if (id === null || !/^[a-z0-9]{1,32}$/i.test(id)) {
@@ -45,40 +68,53 @@ export function readMtaStsRecord(texts: readonly string[]): MtaStsAnnouncement {
       record,
       present: false,
       id: null,
-      issues: ["id must be 1 to 32 letters and digits: senders see no policy"],
+      issues: [malformedRecord("The tag id must have 1 to 32 letters and digits; senders ignore the record.")],
     };
   }
   return { record, present: true, id, issues: [] };
+}
+
+function malformedRecord(message: string): MtaStsRemark {
+  return { id: "mta-sts-record-malformed", message };
 }
 
 /** Reads a policy file. Lines end in CRLF or LF; of a field given twice the first counts, but for mx. */
 export function parseMtaStsPolicy(text: string): MtaStsPolicy {
   const fields = new Map<string, string>();
   const mx: string[] = [];
-  const issues: string[] = [];
-  const fatal: string[] = [];
+  const issues: MtaStsRemark[] = [];
+  const fatal: MtaStsRemark[] = [];
+  const refuse = (message: string): void => void fatal.push({ id: "mta-sts-policy-malformed", message });
+  const shorten = (message: string): void => void issues.push({ id: "mta-sts-max-age-short", message });
   for (const line of text.split("\n", MAX_LINES)) {
     const trimmed = line.trim();
     if (trimmed === "") continue;
     const colon = trimmed.indexOf(":");
     const name = trimmed.slice(0, Math.max(0, colon));
     const value = trimmed.slice(colon + 1).trim();
-    if (!/^[a-z0-9][a-z0-9_.-]{0,31}$/i.test(name)) fatal.push(`not a field: ${shownText(trimmed, 40)}`);
+    if (!/^[a-z0-9][a-z0-9_.-]{0,31}$/i.test(name))
+      refuse(`"${shownText(trimmed, 40)}" in the policy is not a field of the form name: value.`);
     else if (name === "mx") mx.push(value.toLowerCase());
-    else if (fields.has(name)) issues.push(`${name} stands more than once; the first counts`);
+    else if (fields.has(name))
+      issues.push({
+        id: "mta-sts-field-repeated",
+        message: `The policy gives ${name} more than once; the first counts.`,
+      });
     else fields.set(name, value);
   }
   const version = fields.get("version") ?? null;
-  if (version !== "STSv1") fatal.push("version must be STSv1");
+  if (version !== "STSv1") refuse("The policy's version must be STSv1.");
   const mode = MODES.find((known) => known === fields.get("mode")) ?? null;
-  if (mode === null) fatal.push("mode must be enforce, testing or none");
+  if (mode === null) refuse("The policy's mode must be enforce, testing or none.");
   const maxAgeS = readMaxAge(fields.get("max_age"));
-  if (maxAgeS === null) fatal.push(`max_age must be a number of seconds up to ${MAX_AGE_S}`);
-  else if (maxAgeS < DAY_S && mode !== "none") issues.push("max_age is less than a day: protection hardly lasts");
-  else if (maxAgeS < WEEK_S && mode === "enforce") issues.push("max_age is less than a week; weeks are recommended");
-  if (mx.length === 0 && mode !== "none") fatal.push("mx is missing");
+  if (maxAgeS === null) refuse(`The policy's max_age must be a number of seconds up to ${MAX_AGE_S}.`);
+  else if (maxAgeS < DAY_S && mode !== "none")
+    shorten(`The policy's max_age is ${maxAgeS} s, less than a day: senders forget it soon.`);
+  else if (maxAgeS < WEEK_S && mode === "enforce")
+    shorten(`The policy's max_age is ${maxAgeS} s, less than a week; weeks are recommended.`);
+  if (mx.length === 0 && mode !== "none") refuse("The policy names no mail host (mx).");
   for (const bad of mx.filter((pattern) => !PATTERN.test(pattern)).slice(0, 5)) {
-    fatal.push(`mx: ${shownText(bad, 60)} is no host name`);
+    refuse(`The policy's mx "${shownText(bad, 60)}" is not a host name.`);
   }
   return {
     version: version === null ? null : shownText(version, 30),

@@ -1,11 +1,17 @@
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, shownText, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
+
+/** Kinds of remarks on the record. */
+export type TlsRptRemarkId = "tls-rpt-record-malformed" | "tls-rpt-several-records" | "tls-rpt-address";
+/** One remark on the record. */
+export type TlsRptRemark = Remark<TlsRptRemarkId>;
 
 /** What the TXT records at _smtp._tls ask for (RFC 8460 section 3). */
 export interface TlsRptFinding {
   readonly record: string | null;
   readonly valid: boolean;
   readonly rua: readonly string[];
-  readonly issues: readonly string[];
+  readonly issues: readonly TlsRptRemark[];
 }
 
 const MAX_URIS = 20;
@@ -15,22 +21,29 @@ export function readTlsRpt(texts: readonly string[]): TlsRptFinding {
   const asking = texts.filter((text) => /^v=TLSRPTv1[ \t]*;/.test(text));
   const [text] = asking;
   if (text === undefined) {
-    const issues = texts.some((other) => /tlsrpt/i.test(other))
-      ? ['the TXT record at _smtp._tls does not begin with "v=TLSRPTv1;"']
-      : [];
+    const near = texts.find((other) => /tlsrpt/i.test(other));
+    const message = `The TXT record at _smtp._tls does not begin with v=TLSRPTv1; but reads "${shownText(near ?? "", 60)}".`;
+    const issues: TlsRptRemark[] = near === undefined ? [] : [{ id: "tls-rpt-record-malformed", message }];
     return { record: null, valid: false, rua: [], issues };
   }
   const record = shownText(text, 1_000);
   if (asking.length > 1) {
-    return { record, valid: false, rua: [], issues: ["several TLSRPT records: senders see none (section 3)"] };
+    const message = `There are ${asking.length} TLSRPT records; senders ignore them all.`;
+    return { record, valid: false, rua: [], issues: [{ id: "tls-rpt-several-records", message }] };
   }
   const value = tagValue(parseTagList(text), "rua");
   const uris = (value ?? "").split(",", MAX_URIS).flatMap((uri) => (uri.trim() === "" ? [] : [uri.trim()]));
   const usable = uris.filter(isReportAddress);
   const issues = uris
     .filter((uri) => !usable.includes(uri))
-    .map((uri) => `rua: ${shownText(uri, 60)} is neither a mailto: nor an https: address`);
-  if (uris.length === 0) issues.push("rua is missing");
+    .map((uri): TlsRptRemark => {
+      return {
+        id: "tls-rpt-address",
+        message: `rua: ${shownText(uri, 60)} is neither a mailto: nor an https: address.`,
+      };
+    });
+  if (uris.length === 0)
+    issues.push({ id: "tls-rpt-address", message: "The tag rua is missing: no reports are sent." });
   return { record, valid: usable.length > 0, rua: usable.map((uri) => shownText(uri, 300)), issues };
 }
 

@@ -71,7 +71,9 @@ function spfChecks({ spf }: MailFacts): MailCheck[] {
       "SPF",
       15,
       absent ? false : valid,
-      absent ? "There is no SPF record." : (spf.errors[0] ?? (valid === null ? "Not known." : "The record is valid.")),
+      absent
+        ? "There is no SPF record."
+        : (spf.errors[0]?.message ?? (valid === null ? "Not known." : "The record is valid.")),
     ),
     line(
       "spf_all",

@@ -3,7 +3,32 @@ import { modifierHint } from "#probe-agent/analysis/mail/spf/hints.ts";
 import { LIMITS } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { asks, type SpfNode, type SpfTerm } from "#probe-agent/analysis/mail/spf/tree.ts";
 import type { Qualifier } from "#probe-agent/analysis/mail/spf/parse.ts";
+import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+
+/** Kinds of remarks on a policy. */
+export type SpfRemarkId =
+  | "spf-syntax"
+  | "spf-several-records"
+  | "spf-loop"
+  | "spf-include-missing"
+  | "spf-too-many-mx-hosts"
+  | "spf-too-many-lookups"
+  | "spf-too-many-void-lookups"
+  | "spf-near-record"
+  | "spf-passes-everyone"
+  | "spf-neutral-all"
+  | "spf-without-all"
+  | "spf-terms-unreachable"
+  | "spf-redirect-ignored"
+  | "spf-ptr"
+  | "spf-macro-not-followed"
+  | "spf-unknown-modifier"
+  | "spf-large-block"
+  | "spf-record-long"
+  | "spf-void-term";
+/** One remark on a policy; where: the domain whose record it is about. */
+export type SpfRemark = Remark<SpfRemarkId>;
 
 /** A policy judged without a sender. */
 export interface SpfReport {
@@ -26,8 +51,9 @@ export interface SpfReport {
   readonly includes: readonly string[];
   /** IPv4 addresses that ip4 mechanisms pass, overlaps counted once. */
   readonly ip4_count: number;
-  readonly errors: readonly string[];
-  readonly warnings: readonly string[];
+  /** Why receivers see a permerror. */
+  readonly errors: readonly SpfRemark[];
+  readonly warnings: readonly SpfRemark[];
   /** What could not be looked up. */
   readonly unknowns: readonly string[];
 }
@@ -78,7 +104,7 @@ export function reportSpf(root: SpfNode): SpfReport {
     includes: [...new Set(includesOf(nodes))].slice(0, MAX_SENTENCES),
     ip4_count: ip4Count,
     errors: errors.slice(0, MAX_SENTENCES),
-    warnings: (source.state === "record" ? warningsOf(root, nodes) : nearMisses(source)).slice(0, MAX_SENTENCES),
+    warnings: (source.state === "record" ? warningsOf(root, nodes) : nearMisses(root)).slice(0, MAX_SENTENCES),
     unknowns: [...new Set(unknowns)].slice(0, MAX_SENTENCES),
   };
 }
@@ -114,43 +140,65 @@ function rowsOf(node: SpfNode): SpfRow[] {
   ]);
 }
 
+function remark(id: SpfRemarkId, where: string, message: string): SpfRemark {
+  return { id, message, where: shownText(where, 253) };
+}
+
+/** The first of each message, in order. */
+function distinct(remarks: readonly SpfRemark[]): SpfRemark[] {
+  return [...new Map(remarks.toReversed().map((one) => [one.message, one])).values()].toReversed();
+}
+
 /** Includes and redirects alone matter: RFC 7208 sections 4.5, 4.6, 4.6.4, 5.2, 6.1. */
-function errorsOf(root: SpfNode, nodes: readonly SpfNode[], lookups: number, voids: number): string[] {
-  const errors = nodes.flatMap((node) => {
-    const { source, terms } = node;
-    const faults = terms.flatMap(({ fault }) => fault ?? []);
+function errorsOf(root: SpfNode, nodes: readonly SpfNode[], lookups: number, voids: number): SpfRemark[] {
+  const errors = nodes.flatMap((node): SpfRemark[] => {
+    const { source, terms, domain } = node;
     switch (source.state) {
       case "malformed":
-        return [...(source.faults ?? [source.reason])];
+        return (source.faults ?? [source.reason]).map((fault) => remark("spf-syntax", domain, `${fault}.`));
       case "several":
+        return [remark("spf-several-records", domain, `${source.reason}.`)];
       case "circle":
-        return [source.reason];
-      case "none":
-        return node === root ? [] : [`${source.reason}, though a record leads there${nearMiss(source)}`];
+        return [remark("spf-loop", domain, `${source.reason}.`)];
+      case "none": {
+        const message = `${source.reason}, although another record includes it or redirects to it${nearMiss(source)}.`;
+        return node === root ? [] : [remark("spf-include-missing", domain, message)];
+      }
       default:
-        return faults;
+        return terms.flatMap(({ fault }) =>
+          fault === null ? [] : [remark("spf-too-many-mx-hosts", domain, `${fault}.`)],
+        );
     }
   });
-  if (lookups > LIMITS.lookups) errors.push(`${lookups} terms ask the DNS; more than 10 are a permerror`);
-  if (voids > LIMITS.voidLookups) {
-    const which = voidTerms(nodes).slice(0, 5).join(", ");
-    errors.push(`${voids} look-ups find nothing; more than 2 are a permerror: ${which}`);
+  if (lookups > LIMITS.lookups) {
+    const message = `${lookups} terms ask the DNS; more than ${LIMITS.lookups} are a permerror.`;
+    errors.push(remark("spf-too-many-lookups", root.domain, message));
   }
-  return [...new Set(errors)];
+  if (voids > LIMITS.voidLookups) {
+    const which = voidTerms(nodes)
+      .slice(0, 5)
+      .map(({ what }) => what)
+      .join(", ");
+    const message = `${voids} look-ups find nothing; more than ${LIMITS.voidLookups} are a permerror: ${which}.`;
+    errors.push(remark("spf-too-many-void-lookups", root.domain, message));
+  }
+  return distinct(errors);
 }
 
 function nearMiss({ near }: { readonly near?: string }): string {
-  return near === undefined ? "" : `: "${shownText(near, 60)}" must begin with v=spf1 and a blank to be one`;
+  return near === undefined ? "" : `; the text "${shownText(near, 60)}" must begin with v=spf1 and a blank to be one`;
 }
 
-function nearMisses(source: SpfNode["source"]): string[] {
-  return source.state === "none" && source.near !== undefined ? [`${source.reason}${nearMiss(source)}`] : [];
+function nearMisses({ source, domain }: SpfNode): SpfRemark[] {
+  return source.state === "none" && source.near !== undefined
+    ? [remark("spf-near-record", domain, `${source.reason}${nearMiss(source)}.`)]
+    : [];
 }
 
 /** Terms whose look-ups find nothing for an IPv4 sender. */
-function voidTerms(nodes: readonly SpfNode[]): string[] {
+function voidTerms(nodes: readonly SpfNode[]): { readonly domain: string; readonly what: string }[] {
   return nodes.flatMap(({ domain, terms }) =>
-    terms.flatMap(({ voids, term }) => (voids > 0 ? [`"${shownText(term, 60)}" of ${domain}`] : [])),
+    terms.flatMap(({ voids, term }) => (voids > 0 ? [{ domain, what: `"${shownText(term, 60)}" of ${domain}` }] : [])),
   );
 }
 
@@ -205,41 +253,60 @@ function ip4Block(mechanism: SpfTerm["mechanism"]): IpBlock | null {
   return readBlock(`${mechanism.address}/${mechanism.prefix}`);
 }
 
-function warningsOf(root: SpfNode, nodes: readonly SpfNode[]): string[] {
-  const own = root.source.state === "record" ? root.source : null;
+function warningsOf(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
+  const size = root.source.state === "record" ? root.source.text.length : 0;
+  const long = `The record has ${size} octets; more than ${MAX_RECORD} may not fit into one DNS answer.`;
+  return distinct([
+    ...remarkOnEnd(root, nodes),
+    ...nodes.flatMap(remarkOnRecord),
+    ...(size > MAX_RECORD ? [remark("spf-record-long", root.domain, long)] : []),
+    ...voidTerms(nodes).map(({ domain, what }) =>
+      remark("spf-void-term", domain, `The term ${what} finds nothing for an IPv4 sender.`),
+    ),
+  ]);
+}
+
+/** What senders that match nothing get. */
+function remarkOnEnd(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
   const final = finalQualifier(root);
-  const warnings = nodes.flatMap(({ domain, source, terms }) => {
-    if (source.state !== "record") return [];
-    const { mechanisms, redirect, unknown } = source.record;
-    const all = mechanisms.findIndex(({ name }) => name === "all");
-    return [
-      ...(all >= 0 && all < mechanisms.length - 1 ? [`${domain}: terms after all are never reached`] : []),
-      ...(all >= 0 && redirect !== null ? [`${domain}: redirect counts for nothing beside all`] : []),
-      ...(terms.some(({ type }) => type === "ptr") ? [`${domain}: ptr is slow and not to be used (section 5.5)`] : []),
-      ...(terms.some(({ dynamic }) => dynamic)
-        ? [`${domain}: a name depends on the sender by macros and was not followed`]
-        : []),
-      ...unknown.slice(0, 3).map((term) => `${domain}: "${shownText(term, 60)}" means nothing${modifierHint(term)}`),
-      ...terms.flatMap(({ mechanism, term }) =>
-        mechanism?.name === "ip4" && mechanism.prefix < 16 && mechanism.qualifier === "pass"
-          ? [`${domain}: ${shownText(term, 60)} passes ${2 ** (32 - mechanism.prefix)} addresses`]
-          : [],
-      ),
-    ];
-  });
-  if (passesAll(root) || countIp4(passingNodes(root)) === ALL_IPV4)
-    warnings.unshift("every sender in the world passes");
-  else if (final === "neutral") warnings.unshift("?all: other senders are neither allowed nor forbidden");
-  else if (
-    final === null &&
-    !nodes.some(({ terms }) => terms.some(({ type, dynamic }) => type === "redirect" && dynamic))
-  )
-    warnings.unshift("without all at its end other senders are neither allowed nor forbidden");
-  if ((own?.text.length ?? 0) > MAX_RECORD) {
-    warnings.push(
-      `the record has ${own?.text.length ?? 0} octets; more than ${MAX_RECORD} may not fit into an answer (section 3.4)`,
-    );
+  if (passesAll(root) || countIp4(passingNodes(root)) === ALL_IPV4) {
+    return [remark("spf-passes-everyone", root.domain, "The record passes every sender in the world.")];
   }
-  warnings.push(...voidTerms(nodes).map((term) => `${term} finds nothing for an IPv4 sender`));
-  return [...new Set(warnings)];
+  const effect = "other senders are neither allowed nor forbidden";
+  if (final === "neutral") return [remark("spf-neutral-all", root.domain, `The record ends in ?all: ${effect}.`)];
+  const isOpen = nodes.some(({ terms }) => terms.some(({ type, dynamic }) => type === "redirect" && dynamic));
+  return final === null && !isOpen
+    ? [remark("spf-without-all", root.domain, `The record ends without all: ${effect}.`)]
+    : [];
+}
+
+function remarkOnRecord({ domain, source, terms }: SpfNode): SpfRemark[] {
+  if (source.state !== "record") return [];
+  const { mechanisms, redirect, unknown } = source.record;
+  const all = mechanisms.findIndex(({ name }) => name === "all");
+  const about = (id: SpfRemarkId, message: string): SpfRemark => remark(id, domain, `${domain}: ${message}`);
+  return [
+    ...(all >= 0 && all < mechanisms.length - 1
+      ? [about("spf-terms-unreachable", "the terms after all are never reached.")]
+      : []),
+    ...(all >= 0 && redirect !== null
+      ? [about("spf-redirect-ignored", "receivers ignore redirect, as the record has all.")]
+      : []),
+    ...(terms.some(({ type }) => type === "ptr")
+      ? [about("spf-ptr", "the record uses ptr, which is slow and must not be used.")]
+      : []),
+    ...(terms.some(({ dynamic }) => dynamic)
+      ? [about("spf-macro-not-followed", "a name depends on the sender by macros; it was not looked up.")]
+      : []),
+    ...unknown
+      .slice(0, 3)
+      .map((term) =>
+        about("spf-unknown-modifier", `receivers ignore the unknown "${shownText(term, 60)}"${modifierHint(term)}.`),
+      ),
+    ...terms.flatMap(({ mechanism, term }) =>
+      mechanism?.name === "ip4" && mechanism.prefix < 16 && mechanism.qualifier === "pass"
+        ? [about("spf-large-block", `${shownText(term, 60)} passes ${2 ** (32 - mechanism.prefix)} addresses.`)]
+        : [],
+    ),
+  ];
 }

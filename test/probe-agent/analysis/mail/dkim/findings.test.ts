@@ -5,7 +5,9 @@ import { DKIM_GUIDE } from "#probe-agent/analysis/mail/dkim/findings.ts";
 import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
 
 function rsa(bits: number, type: "spki" | "pkcs1" = "spki"): string {
-  return generateKeyPairSync("rsa", { modulusLength: bits }).publicKey.export({ format: "der", type }).toString("base64");
+  return generateKeyPairSync("rsa", { modulusLength: bits })
+    .publicKey.export({ format: "der", type })
+    .toString("base64");
 }
 
 const P = rsa(2048);
@@ -43,7 +45,11 @@ describe("findings on a key record", () => {
     const found = findingsOf(text);
     expect(found.map((finding) => finding.id)).toEqual([id]);
     expect(found[0]).toMatchObject({ severity, where: "june" });
-    expect(found[0]?.how).toMatch(id === "key-revoked" || id.endsWith("short") || id === "key-weak" ? /p=<base64/ : /june\._domainkey\.example\.test/);
+    expect(found[0]?.how).toMatch(
+      id === "key-revoked" || id.endsWith("short") || id === "key-weak"
+        ? /p=<base64/
+        : /june\._domainkey\.example\.test/,
+    );
   });
 
   it("a record that the advice makes of a readable key has no findings", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isDmarcRecord, nearDmarc, parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import { messagesOf } from "#test/support/remarks.ts";
 
 describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
   it.each([
@@ -20,8 +21,8 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     [String.raw`v=DMARC1\; p=reject\; rua=mailto:d@example.com`, "backslashes"],
     ["v=DMARC1 p=reject", "a semicolon must follow"],
     ["v=DMARC1, p=reject", "a semicolon must follow"],
-    [" v=DMARC1; p=reject", "a blank or a quote stands before"],
-    ['"v=DMARC1; p=reject"', "a blank or a quote stands before"],
+    [" v=DMARC1; p=reject", "a blank or a quotation mark precedes"],
+    ['"v=DMARC1; p=reject"', "a blank or a quotation mark precedes"],
     ["v=dmarc1; p=reject", "it must begin with v=DMARC1;"],
     ["p=reject; v=DMARC1", "it must begin with v=DMARC1;"],
   ])("%s is none, and its writer is told why", (text, why) => {
@@ -89,7 +90,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
       { uri: "mailto:nobody", usable: false },
       { usable: false },
     ]);
-    expect(issues.join("\n")).toMatch(/!10m was removed by RFC 9990.*!2K.*mailto only.*no mailto/s);
+    expect(messagesOf(issues)).toMatch(/!10m was removed by RFC 9990.*!2K.*mailto: only.*not a mailto/s);
   });
 
   it("with a bad policy counts as none where it has a usable rua, else for nothing (section 4.10.1)", () => {
@@ -102,7 +103,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     expect(parseDmarc("v=DMARC1; p=reject; sp=maybe; rua=https://example.com/")).toMatchObject({ applies: false });
     const missing = parseDmarc("v=DMARC1; rua=mailto:a@example.com");
     expect(missing).toMatchObject({ p: null, malformed: false, applies: true });
-    expect(missing.issues).toContain("p is missing: the record counts as p=none");
+    expect(messagesOf(missing.issues)).toContain("p is missing: receivers treat the record as p=none");
   });
 
   it("names what is out of date, repeated, unknown or no tag", () => {
@@ -112,13 +113,13 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
       "pct was removed",
       "rf was removed",
       "ri was removed",
-      "p stands more than once",
-      "unknown tag: x",
-      "no tag: hello",
+      "p is given more than once",
+      "The tag x is unknown",
+      '"hello" is not a tag',
       "p does not follow v",
-      "without rua",
+      "has no rua",
     ]) {
-      expect(issues.join("\n")).toContain(word);
+      expect(messagesOf(issues)).toContain(word);
     }
   });
 

@@ -35,21 +35,19 @@ const GOOD: MailFacts = {
     pct: null,
     policy_effective: "reject",
     external_reporting_authorised: [],
-    issues: [],
   },
   dmarcUncertain: false,
   policies: { own: "reject", sub: "reject", absent: "reject" },
   selectors: [],
-  mx: { status: "NOERROR", records: [], null_mx: true, implicit_mx: false, provider: null, ipv6: null, issues: [] },
+  mx: { status: "NOERROR", records: [], null_mx: true, implicit_mx: false, provider: null, ipv6: null },
   mtaSts: {
     dns: { record: null, present: false, id: null },
     policy: null,
     mode: null,
     max_age_s: null,
     mx_match: null,
-    issues: [],
   },
-  tlsRpt: { record: null, valid: false, rua: [], issues: [] },
+  tlsRpt: { record: null, valid: false, rua: [] },
   dane: { status: "none", hosts_secure: 0, hosts_total: 0, mx_secure: null },
 };
 

@@ -1,0 +1,111 @@
+import type { BimiRemarkId } from "#probe-agent/analysis/mail/domain/bimi.ts";
+import type { MtaStsRemarkId } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import type { TlsRptRemarkId } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { publishTxt, type Guide } from "#probe-agent/analysis/mail/remarks.ts";
+
+/** What the records to publish are made of. */
+export interface PolicyContext {
+  readonly domain: string;
+  /** Names of the mail hosts; empty where none is known. */
+  readonly hosts: readonly string[];
+  /** Names the version of a policy published now. */
+  readonly now: Date;
+}
+
+const STS_RECORD = "https://www.rfc-editor.org/rfc/rfc8461#section-3.1";
+const STS_POLICY = "https://www.rfc-editor.org/rfc/rfc8461#section-3.2";
+const STS_FETCH = "https://www.rfc-editor.org/rfc/rfc8461#section-3.3";
+const TLS_RPT = "https://www.rfc-editor.org/rfc/rfc8460#section-3";
+const BIMI = "https://datatracker.ietf.org/doc/draft-brand-indicators-for-message-identification/";
+const MAX_HOSTS = 10;
+
+/** Severity and advice for MTA-STS. */
+export const MTA_STS_GUIDE: Guide<MtaStsRemarkId, PolicyContext> = {
+  "mta-sts-record-malformed": { severity: "warning", how: publishStsRecord, reference: STS_RECORD },
+  "mta-sts-several-records": {
+    severity: "warning",
+    how: ({ domain }) => `Keep one TXT record at _mta-sts.${domain} that begins with v=STSv1; and remove the others.`,
+    reference: STS_RECORD,
+  },
+  "mta-sts-policy-unreachable": { severity: "warning", how: serveStsPolicy, reference: STS_FETCH },
+  "mta-sts-policy-unreadable": { severity: "warning", how: serveStsPolicy, reference: STS_POLICY },
+  "mta-sts-policy-malformed": { severity: "warning", how: serveStsPolicy, reference: STS_POLICY },
+  "mta-sts-field-repeated": { severity: "info", how: serveStsPolicy, reference: STS_POLICY },
+  "mta-sts-max-age-short": {
+    severity: "info",
+    how: (context) =>
+      `Set "max_age: 2419200" (four weeks) in the policy, then ${lowerFirst(publishStsRecord(context))}`,
+    reference: STS_POLICY,
+  },
+  "mta-sts-content-type": {
+    severity: "info",
+    how: "Send the policy with the header Content-Type: text/plain",
+    reference: STS_FETCH,
+  },
+  "mta-sts-mx-mismatch": {
+    severity: "warning",
+    how: (context) =>
+      `Name every mail host in the policy (${mxLines(context)}), then ${lowerFirst(publishStsRecord(context))}`,
+    reference: "https://www.rfc-editor.org/rfc/rfc8461#section-4.1",
+  },
+};
+
+/** Severity and advice for TLSRPT: without reports nothing breaks. */
+export const TLS_RPT_GUIDE: Guide<TlsRptRemarkId, PolicyContext> = {
+  "tls-rpt-record-malformed": { severity: "info", how: publishTlsRpt, reference: TLS_RPT },
+  "tls-rpt-several-records": {
+    severity: "info",
+    how: ({ domain }) =>
+      `Keep one TXT record at _smtp._tls.${domain} that begins with v=TLSRPTv1; and remove the others.`,
+    reference: TLS_RPT,
+  },
+  "tls-rpt-address": { severity: "info", how: publishTlsRpt, reference: TLS_RPT },
+};
+
+/** Severity and advice for BIMI: it decides on a logo alone. */
+export const BIMI_GUIDE: Guide<BimiRemarkId, PolicyContext> = {
+  "bimi-several-records": {
+    severity: "info",
+    how: ({ domain }) => `Keep one TXT record at default._bimi.${domain} and remove the others.`,
+    reference: BIMI,
+  },
+  "bimi-record-malformed": { severity: "info", how: publishBimi, reference: BIMI },
+  "bimi-without-certificate": { severity: "info", how: publishBimi, reference: BIMI },
+  "bimi-dmarc-not-enforced": {
+    severity: "info",
+    how: ({ domain }) =>
+      `${publishTxt(`_dmarc.${domain}`, "v=DMARC1; p=quarantine; rua=mailto:<your report address>")} (without sp=none and pct)`,
+    reference: BIMI,
+  },
+};
+
+/** The record that announces a policy published now. */
+export function publishStsRecord({ domain, now }: PolicyContext): string {
+  const id = now.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "");
+  return publishTxt(`_mta-sts.${domain}`, `v=STSv1; id=${id}`);
+}
+
+/** The policy file with the domain's own mail hosts. */
+export function serveStsPolicy(context: PolicyContext): string {
+  const lines = ["version: STSv1", "mode: testing", ...mxLines(context).split("; "), "max_age: 604800"];
+  return `Serve https://mta-sts.${context.domain}/.well-known/mta-sts.txt with status 200, a valid certificate and these lines: ${lines.join("; ")}. Set mode to enforce once reports show no failures.`;
+}
+
+/** The record that asks for reports on TLS. */
+export function publishTlsRpt({ domain }: PolicyContext): string {
+  return publishTxt(`_smtp._tls.${domain}`, `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`);
+}
+
+function publishBimi({ domain }: PolicyContext): string {
+  const text = `v=BIMI1; l=https://${domain}/logo.svg; a=https://${domain}/logo.pem`;
+  return `${publishTxt(`default._bimi.${domain}`, text)}, with the addresses of your logo and of its Verified or Common Mark Certificate.`;
+}
+
+function mxLines({ domain, hosts }: PolicyContext): string {
+  const names = hosts.length === 0 ? [`mail.${domain}`] : [...new Set(hosts)].slice(0, MAX_HOSTS);
+  return names.map((host) => `mx: ${host}`).join("; ");
+}
+
+function lowerFirst(text: string): string {
+  return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+}

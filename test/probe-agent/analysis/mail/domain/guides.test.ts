@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import type { Finding } from "#shared/findings.ts";
+import { DMARC_GUIDE } from "#probe-agent/analysis/mail/dmarc/findings.ts";
+import { parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";
+import { parseMtaStsPolicy, readMtaStsRecord } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { BIMI_GUIDE, MTA_STS_GUIDE, TLS_RPT_GUIDE } from "#probe-agent/analysis/mail/domain/policy-guide.ts";
+import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
+import { SPF_GUIDE } from "#probe-agent/analysis/mail/spf/findings.ts";
+import { reportSpf } from "#probe-agent/analysis/mail/spf/report.ts";
+import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
+import { zoneResolver } from "#test/support/spf.ts";
+
+const CONTEXT = { domain: "example.com", hosts: ["mx1.example.com"], now: new Date("2026-11-22T20:00:00Z") };
+
+function expectOne(findings: readonly Finding[], id: string, severity: string, how: string): void {
+  const found = findings.filter((finding) => finding.id === id);
+  expect(found.length, JSON.stringify(findings)).toBeGreaterThan(0);
+  expect(found[0]).toMatchObject({ severity });
+  expect(found[0]?.how).toContain(how);
+  expect(found[0]?.message).toMatch(/[.;]$/);
+}
+
+describe("findings on a DMARC record give the record to publish", () => {
+  const ABOUT = "v=DMARC1; p=reject; rua=mailto:a@example.com";
+  it.each([
+    [`${ABOUT}; adkim=x`, "dmarc-bad-value", "info", "adkim and aspf r or s"],
+    [
+      "v=DMARC1; p=block; rua=mailto:a@example.com",
+      "dmarc-bad-policy",
+      "critical",
+      '"v=DMARC1; p=quarantine; rua=mailto:a@example.com"',
+    ],
+    [
+      "v=DMARC1; rua=mailto:a@example.com",
+      "dmarc-policy-missing",
+      "warning",
+      '"v=DMARC1; p=quarantine; rua=mailto:a@example.com"',
+    ],
+    [
+      "v=DMARC1; sp=none; p=reject; rua=mailto:a@example.com",
+      "dmarc-policy-not-second",
+      "warning",
+      '"v=DMARC1; p=reject; sp=none; rua=mailto:a@example.com"',
+    ],
+    [`${ABOUT}; t=y`, "dmarc-testing", "warning", `"${ABOUT}"`],
+    [`${ABOUT}; pct=25`, "dmarc-pct", "info", `"${ABOUT}"`],
+    [`${ABOUT}; fo=1`, "dmarc-fo-without-ruf", "info", `"${ABOUT}"`],
+    ["v=DMARC1; p=reject", "dmarc-without-rua", "info", '"v=DMARC1; p=reject; rua=mailto:dmarc-reports@example.com"'],
+    [`${ABOUT}; rf=afrf`, "dmarc-tag-removed", "info", `"${ABOUT}"`],
+    [`${ABOUT}; p=none`, "dmarc-tag-repeated", "warning", `"${ABOUT}"`],
+    [`${ABOUT}; x=1`, "dmarc-tag-unknown", "info", "Remove the tag"],
+    [`${ABOUT}; hello`, "dmarc-tag-malformed", "info", `"${ABOUT}"`],
+    [
+      "v=DMARC1; p=reject; rua=https://example.com/",
+      "dmarc-report-address",
+      "info",
+      "rua=mailto:dmarc-reports@example.com",
+    ],
+    [
+      "v=DMARC1; p=reject; rua=mailto:a@example.com!10m",
+      "dmarc-report-size-limit",
+      "info",
+      "Remove the exclamation mark",
+    ],
+  ])("%s: %s, %s", (record, id, severity, how) => {
+    const context = { domain: "example.com", foundAt: "example.com", record };
+    expectOne(adviseOn(DMARC_GUIDE, parseDmarc(record).issues, context), id, severity, how);
+  });
+});
+
+describe("findings on an SPF record", () => {
+  const ZONE = {
+    "loop.example.com": { TXT: ["v=spf1 include:loop.example.com -all"] },
+    "mx11.example.com": { MX: Array.from({ length: 11 }, (_, n) => `10 h${n}.example.com`) },
+    "a.example.com": { A: ["192.0.2.1"] },
+  };
+  it.each([
+    ["v=spf1 moo -all", "spf-syntax", "critical", "Correct the term in the SPF record of example.com"],
+    [["v=spf1 -all", "v=spf1 ~all"], "spf-several-records", "critical", "into one TXT record"],
+    ["v=spf1 include:loop.example.com -all", "spf-loop", "critical", "leads back to loop.example.com"],
+    [
+      "v=spf1 include:gone.example.com -all",
+      "spf-include-missing",
+      "critical",
+      "gone.example.com from the record of example.com",
+    ],
+    ["v=spf1 mx:mx11.example.com -all", "spf-too-many-mx-hosts", "critical", "Replace mx"],
+    [`v=spf1${" a:a.example.com".repeat(11)} -all`, "spf-too-many-lookups", "critical", "at most 10 terms"],
+    [
+      "v=spf1 a:x1.example.com a:x2.example.com a:x3.example.com -all",
+      "spf-too-many-void-lookups",
+      "critical",
+      "Remove the terms",
+    ],
+    ["spf1 mx -all", "spf-near-record", "warning", 'at example.com: "v=spf1 include:_spf.google.com ~all"'],
+    ["v=spf1 ip4:192.0.2.1 +all", "spf-passes-everyone", "critical", 'at example.com: "v=spf1 ip4:192.0.2.1 ~all"'],
+    ["v=spf1 ip4:192.0.2.1 ?all", "spf-neutral-all", "warning", '"v=spf1 ip4:192.0.2.1 ~all"'],
+    ["v=spf1 ip4:192.0.2.1", "spf-without-all", "warning", '"v=spf1 ip4:192.0.2.1 ~all"'],
+    ["v=spf1 -all ip4:192.0.2.1", "spf-terms-unreachable", "warning", "Move all to the end"],
+    ["v=spf1 -all redirect=x.example.com", "spf-redirect-ignored", "warning", "Remove either all or redirect="],
+    ["v=spf1 ptr -all", "spf-ptr", "warning", "Replace ptr"],
+    ["v=spf1 exists:%{i}.example.com -all", "spf-macro-not-followed", "info", null],
+    ["v=spf1 foo=bar -all", "spf-unknown-modifier", "warning", "Remove the term"],
+    ["v=spf1 ip4:10.0.0.0/8 -all", "spf-large-block", "warning", "only the blocks"],
+    [`v=spf1 ${"ip4:192.0.2.1 ".repeat(40)}-all`, "spf-record-long", "warning", "include:_spf1.example.com"],
+    ["v=spf1 a:x1.example.com -all", "spf-void-term", "warning", "Remove the term"],
+  ])("%j: %s, %s", async (given, id, severity, how) => {
+    const texts = [given].flat();
+    const zone = { ...ZONE, "example.com": { TXT: texts } };
+    const { errors, warnings } = reportSpf(await walkSpf("example.com", zoneResolver(zone)));
+    const record = texts[0]?.startsWith("v=spf1") === true ? texts[0] : null;
+    const context = { domain: "example.com", record, provider: "Google Workspace", nullMx: false };
+    const found = adviseOn(SPF_GUIDE, [...errors, ...warnings], context);
+    if (how === null) expect(found).toContainEqual(expect.objectContaining({ id, severity, how: null }));
+    else expectOne(found, id, severity, how);
+  });
+});
+
+describe("findings on MTA-STS, TLS reports and BIMI", () => {
+  const POLICY = "version: STSv1\nmode: enforce\nmx: a.example\nmax_age: 2419200";
+  it.each([
+    [
+      readMtaStsRecord(["v=STS1; id=1"]).issues,
+      "mta-sts-record-malformed",
+      "warning",
+      '_mta-sts.example.com: "v=STSv1; id=20261122200000"',
+    ],
+    [readMtaStsRecord(["v=STSv1; id=a-b"]).issues, "mta-sts-record-malformed", "warning", "id=20261122200000"],
+    [
+      readMtaStsRecord(["v=STSv1; id=1", "v=STSv1; id=2"]).issues,
+      "mta-sts-several-records",
+      "warning",
+      "Keep one TXT record",
+    ],
+    [parseMtaStsPolicy("mode: none").issues, "mta-sts-policy-malformed", "warning", "mx: mx1.example.com"],
+    [parseMtaStsPolicy(`${POLICY}\nmode: none`).issues, "mta-sts-field-repeated", "info", "mode: testing"],
+    [parseMtaStsPolicy(POLICY.replace("2419200", "60")).issues, "mta-sts-max-age-short", "info", "max_age: 2419200"],
+  ])("MTA-STS %#: %s", (remarks, id, severity, how) => {
+    expectOne(adviseOn(MTA_STS_GUIDE, remarks, CONTEXT), id, severity, how);
+  });
+
+  it.each([
+    [
+      ["v=TLSRPT1; rua=mailto:a@b.example"],
+      "tls-rpt-record-malformed",
+      "v=TLSRPTv1; rua=mailto:tls-reports@example.com",
+    ],
+    [
+      ["v=TLSRPTv1; rua=mailto:a@b.example", "v=TLSRPTv1; rua=mailto:a@b.example"],
+      "tls-rpt-several-records",
+      "Keep one",
+    ],
+    [["v=TLSRPTv1; rua=http://a.example/"], "tls-rpt-address", "rua=mailto:tls-reports@example.com"],
+    [["v=TLSRPTv1;"], "tls-rpt-address", "rua=mailto:tls-reports@example.com"],
+  ])("%j: %s", (texts, id, how) => {
+    expectOne(adviseOn(TLS_RPT_GUIDE, readTlsRpt(texts).issues, CONTEXT), id, "info", how);
+  });
+
+  it.each([
+    [["v=BIMI1; l=", "v=BIMI1; l="], "bimi-several-records", "Keep one TXT record at default._bimi.example.com"],
+    [["v=BIMI1; l=http://example.com/a.svg"], "bimi-record-malformed", "l=https://example.com/logo.svg"],
+    [["v=BIMI1; l=https://example.com/a.svg"], "bimi-without-certificate", "a=https://example.com/logo.pem"],
+  ])("%j: %s", (texts, id, how) => {
+    expectOne(adviseOn(BIMI_GUIDE, readBimi(texts).issues, CONTEXT), id, "info", how);
+  });
+});
