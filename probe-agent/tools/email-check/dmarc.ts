@@ -112,8 +112,12 @@ async function findMisplaced(
   const outside = `A DMARC record is published at ${domain} itself; receivers look at _dmarc.${domain} only.`;
   const inherited = `The domain has no DMARC record of its own: that of ${policy?.domain ?? ""} applies.`;
   return [
-    ...several.map(({ domain: at }) =>
-      make("dmarc-several-records", `There are several DMARC records at _dmarc.${at}; receivers ignore them all.`, at),
+    ...several.map(({ domain: above }) =>
+      make(
+        "dmarc-several-records",
+        `There are several DMARC records at _dmarc.${above}; receivers ignore them all.`,
+        above,
+      ),
     ),
     ...(textsOf(own).some(isDmarcRecord) ? [make("dmarc-misplaced", outside, domain)] : []),
     ...near.slice(0, 5).map((message) => make("dmarc-near-record", message, domain)),

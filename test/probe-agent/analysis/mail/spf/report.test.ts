@@ -114,7 +114,7 @@ describe("a policy without a sender", () => {
   it("sees a mechanism written as a modifier, which means nothing", async () => {
     const { warnings, errors } = await report("v=spf1 include=_spf.example.net -all");
     expect(errors).toEqual([]);
-    expect(messagesOf(warnings)).toContain('ignore the unknown "include=_spf.example.net": a colon is meant");
+    expect(messagesOf(warnings)).toContain("a colon is meant");
   });
 
   it.each([
