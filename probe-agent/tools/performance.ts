@@ -2,6 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { performance as contract } from "#shared/tools/performance.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { letterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import type { PageResources } from "#probe-agent/analysis/page/page-resources.ts";
@@ -13,6 +14,7 @@ import {
 } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import { performanceChecks, performanceScore } from "#probe-agent/analysis/page/performance/checks.ts";
 import { connectionReuse } from "#probe-agent/analysis/page/performance/connection.ts";
+import { performanceFindings } from "#probe-agent/analysis/page/performance/findings.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
 import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/page/performance/resources.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
@@ -47,11 +49,23 @@ export const performance = implement(contract, async (net, { url }) => {
   const checks = performanceChecks(factsOf(seen.data, middle, read.data.report, measurement, resources));
   const judged = final.code < 400;
   const score = judged ? performanceScore(checks) : null;
+  const hints = hintsOf(found, head.final_url);
+  const { findings, limitations: leftOut } = fitFindings(
+    performanceFindings({
+      finalUrl: head.final_url,
+      code: final.code,
+      checks,
+      resources,
+      preconnectMissing: hints.preconnect_missing,
+      broken: brokenOf(measurement),
+    }),
+  );
   return ok({
     ...head,
     score,
     grade: score === null ? null : letterGrade(score),
     checks,
+    findings,
     timing: middle.timing,
     timing_us: middle.timing_us,
     total_ms: middle.total_ms,
@@ -75,7 +89,7 @@ export const performance = implement(contract, async (net, { url }) => {
     connection_reuse: { ...connectionReuse(final.httpVersion, final.headers) },
     dom,
     images: dom === null ? null : { ...found.images },
-    ...hintsOf(found, head.final_url),
+    ...hints,
     lab_vitals: null,
     source: ["page", ...(measurement.measured.length > 0 ? ["resources"] : [])],
     observed_at: observedAt,
@@ -84,6 +98,7 @@ export const performance = implement(contract, async (net, { url }) => {
       ...(judged ? [] : ["An error page is not scored."]),
       ...(samples.length < 3 ? [`Timing rests on ${samples.length} of three samples.`] : []),
       ...resourceLimitations(measurement, found.truncated),
+      ...leftOut,
       "LCP, CLS and INP take a browser, and INP takes visitors: see pagespeed.",
       "Scripts were not run: what they and style files load in turn is not counted.",
     ],
@@ -117,6 +132,10 @@ function factsOf(
     elements: dom?.elements ?? null,
     images: dom === null ? null : found.images,
   };
+}
+
+function brokenOf({ measured }: Measurement): { url: string; status: number }[] {
+  return measured.flatMap(({ url, status }) => (status !== null && status >= 400 ? [{ url, status }] : []));
 }
 
 function htmlFacts({ body, final }: PageSnapshot) {

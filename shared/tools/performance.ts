@@ -4,6 +4,7 @@ import { Nullable, Url } from "#shared/tools/fields.ts";
 import { CachePolicy } from "#shared/tools/http/cache-policy.ts";
 import {
   count,
+  findings,
   letterGrade,
   list,
   number,
@@ -26,7 +27,7 @@ const Check = Type.Object({
   max: points("Points to be had; those of all checks are 100"),
   value: Nullable(text("What was found, null where nothing was")),
   expected: text("What earns all points"),
-  detail: text("What the finding means"),
+  detail: text("What was found, with the limit it is compared to"),
   reference: text("Address of the guide or table the limits are from"),
 });
 
@@ -110,6 +111,7 @@ export const performance = defineTool({
     score: Nullable(points("Share of the points of all checks that apply, percent; null for an error page")),
     grade: Nullable(letterGrade("By score: 95, 90, 80, 70, 60; null for an error page")),
     checks: list(Check, "Every part of the score in fixed order"),
+    findings: findings("One for each check that does not pass, and what else slows the page; worst first"),
     timing: Timing,
     timing_us: TimingUs,
     total_ms: count("The whole request of the sample shown, ms; the sum of timing"),

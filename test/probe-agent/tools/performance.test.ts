@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { performance as tool } from "#probe-agent/tools/performance.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { closedPort } from "#test/support/health.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
@@ -100,6 +101,32 @@ describe("a page", () => {
     expect(resources.failed.map(({ url }) => url)).toEqual(["http://localhost:9/x.css"]);
   });
 
+  it("says what to change: one finding for each check that does not pass, and for what the checks leave out", async () => {
+    const server = await serve({ ...paths, "/a.png": { status: 404, body: "none" } });
+    const { checks, findings } = await resultOf(tool, { url: server.url });
+    expectWellFormed(findings);
+    const wanting = checks.filter(({ status }) => status === "warn" || status === "fail");
+    expect(findings.map(({ id }) => id).toSorted()).toEqual(
+      [...wanting.map(({ id }) => id.replaceAll("_", "-")), "preconnect-missing", "resource-errors"].toSorted(),
+    );
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        id: "compression",
+        message: `2 of 3 texts are sent compressed. Uncompressed: ${server.url}/a.css.`,
+        how: expect.stringContaining("gzip on") as unknown,
+      }),
+    );
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        id: "preconnect-missing",
+        how: expect.stringContaining('<link rel="preconnect" href="http://localhost:9">') as unknown,
+      }),
+    );
+    expect(findings).toContainEqual(
+      expect.objectContaining({ id: "resource-errors", severity: "warning", where: `${server.url}/a.png` }),
+    );
+  });
+
   it("has a score of all its checks", async () => {
     const result = await resultOf(tool, { url: (await serve(paths)).url });
     const counted = result.checks.filter(({ status }) => status !== "na");
@@ -183,6 +210,7 @@ describe("a page that is none", () => {
     expect(limited.limitations.join()).toContain("1 of three samples");
     const refused = await resultOf(tool, { url: server.url });
     expect(refused).toMatchObject({ code: 429, score: null, grade: null });
+    expect(kinds(refused.findings)).toEqual(["warning error-page"]);
   });
 
   it("fails with its target", async () => {

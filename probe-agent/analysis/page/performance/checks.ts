@@ -14,8 +14,8 @@ export interface PerformanceCheck {
   readonly reference: string;
 }
 
-/** What a check found: `share` of its points, from 0 to 1; null: does not apply. */
-interface Finding {
+/** The answer of one check: `share` of its points, from 0 to 1; null: does not apply. */
+interface Judgement {
   readonly share: number | null;
   readonly value: string | null;
   readonly detail: string;
@@ -27,7 +27,7 @@ interface Definition {
   readonly max: number;
   readonly expected: string;
   readonly reference: string;
-  readonly find: (facts: PerformanceFacts) => Finding;
+  readonly find: (facts: PerformanceFacts) => Judgement;
 }
 
 const KIB = 1024;
@@ -56,7 +56,7 @@ const DEFINITIONS: readonly Definition[] = [
     max: 20,
     expected: "well below 800 ms, redirects and connection included",
     reference: "https://web.dev/articles/ttfb",
-    find: ({ navigationTtfbMs: ms }) => graded(logNormalScore(TTFB, ms), `${ms} ms`, "the first byte"),
+    find: ({ navigationTtfbMs: ms }) => timed(TTFB, ms, "The first byte arrives"),
   },
   {
     id: "server_response",
@@ -64,7 +64,7 @@ const DEFINITIONS: readonly Definition[] = [
     max: 10,
     expected: "well below 600 ms from request to first byte",
     reference: "https://developer.chrome.com/docs/lighthouse/performance/server-response-time",
-    find: ({ ttfbMs: ms }) => graded(logNormalScore(SERVER, ms), `${ms} ms`, "the server's answer"),
+    find: ({ ttfbMs: ms }) => timed(SERVER, ms, "The server answers a request"),
   },
   {
     id: "redirects",
@@ -75,7 +75,12 @@ const DEFINITIONS: readonly Definition[] = [
     find: ({ redirects }) => ({
       share: redirects <= 1 ? 1 : redirects === 2 ? 0.5 : 0,
       value: String(redirects),
-      detail: redirects <= 1 ? "The page is reached directly." : "Every redirect costs visitors a round trip.",
+      detail:
+        redirects === 0
+          ? "The page is reached without a redirect."
+          : redirects === 1
+            ? "The page is reached after 1 redirect."
+            : `The page is reached after ${redirects} redirects; each of them costs visitors a round trip.`,
     }),
   },
   {
@@ -96,10 +101,9 @@ const DEFINITIONS: readonly Definition[] = [
     find: ({ totalBytes, unknownSizes }) => ({
       share: logNormalScore(WEIGHT, totalBytes),
       value: `${Math.round(totalBytes / KIB)} KiB`,
-      detail:
-        unknownSizes === 0
-          ? "Page and the resources its HTML names."
-          : `Page and the resources its HTML names, ${unknownSizes} of unknown size left out.`,
+      detail: `The page and the resources its HTML names ${compared(totalBytes / KIB, WEIGHT.p10 / KIB, "KiB")}${
+        unknownSizes === 0 ? "" : `, ${unknownSizes} of unknown size left out`
+      }.`,
     }),
   },
   {
@@ -115,7 +119,9 @@ const DEFINITIONS: readonly Definition[] = [
             share: BLOCKING.find(([most]) => renderBlocking <= most)?.[1] ?? 0,
             value: String(renderBlocking),
             detail:
-              renderBlocking === 0 ? "Nothing holds up the first paint." : "The first paint waits for each of them.",
+              renderBlocking === 0
+                ? "Nothing blocks the first paint."
+                : `The first paint waits for ${renderBlocking} ${renderBlocking === 1 ? "resource" : "resources"}.`,
           },
   },
   {
@@ -136,7 +142,10 @@ const DEFINITIONS: readonly Definition[] = [
     find: ({ httpVersion }) => ({
       share: httpVersion === "2" ? 1 : httpVersion === "1.1" ? 0.4 : 0,
       value: `HTTP/${httpVersion}`,
-      detail: httpVersion === "2" ? "One connection serves all." : "Browsers need several connections.",
+      detail:
+        httpVersion === "2"
+          ? "The page came over HTTP/2: one connection carries all requests."
+          : `The page came over HTTP/${httpVersion}: a browser opens several connections to load in parallel.`,
     }),
   },
   {
@@ -151,7 +160,9 @@ const DEFINITIONS: readonly Definition[] = [
         : {
             share: logNormalScore(ELEMENTS, elements),
             value: `${elements} elements`,
-            detail: "Style and layout of each element are worked out again with every change.",
+            detail: `The page ${compared(elements, ELEMENTS.p10, "elements")}${
+              elements > ELEMENTS.p10 ? "; the browser computes style and layout of all of them" : ""
+            }.`,
           },
   },
   {
@@ -164,7 +175,7 @@ const DEFINITIONS: readonly Definition[] = [
       share(
         (images?.total ?? 0) - (images?.missing_dimensions ?? 0),
         images?.total ?? 0,
-        "images have their place before they come",
+        "images have a width and a height",
         "There are no images.",
       ),
   },
@@ -201,16 +212,25 @@ export function performanceScore(checks: readonly PerformanceCheck[]): number {
   return possible === 0 ? 0 : Math.round((100 * earned) / possible);
 }
 
-function graded(earned: number, value: string, what: string): Finding {
-  const word = earned >= 0.9 ? "fast" : earned >= 0.5 ? "not as fast as it could be" : "slow";
-  return {
-    share: earned,
-    value,
-    detail: `${what.charAt(0).toUpperCase()}${what.slice(1)} is ${word}, seen from this location.`,
-  };
+/** 0.9 of the points at p10, half of them at the median. */
+function timed(curve: ScoreCurve, ms: number, what: string): Judgement {
+  const limits =
+    ms > curve.median
+      ? `slow, above ${curve.median} ms`
+      : ms > curve.p10
+        ? `slower than ${curve.p10} ms`
+        : `within ${curve.p10} ms`;
+  const detail = `${what} after ${ms} ms, ${limits}, seen from this location.`;
+  return { share: logNormalScore(curve, ms), value: `${ms} ms`, detail };
 }
 
-function share(good: number, all: number, what: string, none: string): Finding {
+function compared(value: number, limit: number, unit: string): string {
+  const verb = unit === "elements" ? "has" : "weigh";
+  const limited = `the limit of ${Math.round(limit)}${unit === "KiB" ? " KiB" : ""}`;
+  return `${verb} ${Math.round(value)} ${unit}, ${value > limit ? "more than" : "within"} ${limited}`;
+}
+
+function share(good: number, all: number, what: string, none: string): Judgement {
   if (all === 0) return { share: null, value: null, detail: none };
   return { share: good / all, value: `${good} of ${all}`, detail: `${good} of ${all} ${what}.` };
 }

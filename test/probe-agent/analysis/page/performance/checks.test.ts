@@ -104,6 +104,19 @@ describe("a check", () => {
     expect(checkOf("page_weight", { unknownSizes: 2 })?.detail).toContain("2 of unknown size left out");
   });
 
+  it("says what was found, and other words where it fails", () => {
+    const worst = new Map(performanceChecks(WORST).map((one) => [one.id, one]));
+    for (const { id, detail } of performanceChecks(BEST)) expect(worst.get(id)?.detail, id).not.toBe(detail);
+    for (const { id, value, detail } of worst.values()) {
+      expect(detail, id).toContain(/\d[\d.]*/.exec(value ?? "")?.[0]);
+    }
+    expect(checkOf("dom_size", { elements: 5000 })?.detail).toContain("5000 elements, more than the limit of 818");
+    expect(checkOf("dom_size")?.detail).toBe("The page has 200 elements, within the limit of 818.");
+    expect(checkOf("page_weight", { totalBytes: 6_144_000 })?.detail).toContain(
+      "weigh 6000 KiB, more than the limit of 2667 KiB",
+    );
+  });
+
   it("counts shares", () => {
     expect(checkOf("compression", { texts: 4, compressedTexts: 1 })).toMatchObject({
       score: 3,
