@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
-import { integer, list, number, text, texts, truth, word, elapsed } from "#shared/tools/shapes.ts";
+import { elapsed, findings, integer, list, number, text, texts, truth } from "#shared/tools/shapes.ts";
 import { Certificate, ChainRow, OtherCertificate } from "#shared/tools/ssl/certificate.ts";
 import { CONFIGURATION } from "#shared/tools/ssl/configuration.ts";
 import { NAMES } from "#shared/tools/ssl/names.ts";
@@ -13,19 +13,6 @@ const TRUST_ERROR =
   "hostname_mismatch; or, rarer: malformed, bad_signature, not_a_ca, path_too_long, name_constraints, no_valid_policy, " +
   "wrong_usage, " +
   "unknown_critical_extension";
-
-const Warning = Type.Object({
-  id: text(
-    "expires_soon, chain_expires_soon, long_lifetime, weak_signature, chain_order, path_building, issuer_unknown, " +
-      "certificate_form, strict_clients, edwards_key, " +
-      "root_sent, extra_certificate, " +
-      "no_staple, bad_staple, stale_staple, bad_sct, dane_mismatch, client_certificate; old_protocol, no_modern_protocol, no_tls1_3; broken_cipher, weak_cipher, " +
-      "static_key_exchange, no_forward_secrecy, no_aead, weak_dh, weak_group, compression, no_secure_renegotiation, " +
-      "no_fallback_scsv, no_hsts, short_hsts",
-  ),
-  severity: word(["critical", "warning", "info"], "critical, warning or info"),
-  message: text("What to know, one sentence"),
-});
 
 /** Certificate, chain, configuration and grade of a TLS server. */
 export const ssl = defineTool({
@@ -81,11 +68,10 @@ export const ssl = defineTool({
     ),
     hostname_match: truth("The host is among the certificate's alternative names"),
     trusted: truth(
-      "A current browser would go on: chain, dates, name, signatures, keys and form are good, and nothing is known to be " +
-        "revoked; what only stricter clients refuse is in warnings",
+      "A current browser connects: chain, dates, name, signatures, keys and form are good, and nothing is known to be " +
+        "revoked; what only stricter clients refuse is in findings",
     ),
     trust_error: Nullable(text(`The gravest reason not to trust, null where trusted: ${TRUST_ERROR}`)),
-    errors: texts("All reasons not to trust, the gravest first, same words as trust_error"),
     client_certificate_requested: truth("The server asked for a client certificate"),
     handshake_error: Nullable(
       Type.Object(
@@ -104,7 +90,10 @@ export const ssl = defineTool({
     ),
     ct: Ct,
     ...NAMES,
-    warnings: list(Warning, "What is worth attention though it does not decide trust, the most urgent first"),
+    findings: findings(
+      "What is wrong or worth knowing, worst first: every reason not to trust the certificate, then chain, protocols, cipher suites and revocation",
+    ),
+    warnings: texts("Messages of the findings, in their order"),
     resolve_ms: number("Name look-up, milliseconds; 0 for an address"),
     connect_ms: number("TCP connection, milliseconds; a SYN that was lost and sent again after 1 s is part of it"),
     handshake_ms: Nullable(number("TLS handshake, milliseconds; null where it did not complete")),

@@ -60,7 +60,6 @@ const OLD_GROUPS = ["X25519", "P-256"];
 export const GOOD = {
   trusted: true,
   trust_error: null,
-  errors: [],
   chain_trusted: true,
   chain_complete: true,
   chain_ordered: true,
@@ -73,7 +72,7 @@ export const GOOD = {
 
 /** Bad for one reason, which breaks the chain. */
 function untrusted(word: string): Partial<Ssl> {
-  return { trusted: false, chain_trusted: false, trust_error: word, errors: [word] };
+  return { trusted: false, chain_trusted: false, trust_error: word };
 }
 
 /** Every server of the table that shows a certificate without asking for the client's. */
@@ -81,11 +80,11 @@ export const ROWS: readonly Row[] = [
   { variant: "good", code: 0, ssl: {} },
   { variant: "expired", code: 10, ssl: untrusted("expired"), grade: "T" },
   { variant: "not-yet-valid", code: 9, ssl: untrusted("not_yet_valid"), grade: "T" },
-  { variant: "expiring-soon", code: 0, ssl: {}, warnings: ["expires_soon"] },
+  { variant: "expiring-soon", code: 0, ssl: {}, warnings: ["expires-soon"] },
   {
     variant: "wrong-host",
     code: 62,
-    ssl: { trusted: false, hostname_match: false, trust_error: "hostname_mismatch", errors: ["hostname_mismatch"] },
+    ssl: { trusted: false, hostname_match: false, trust_error: "hostname_mismatch" },
     grade: "M",
   },
   { variant: "self-signed", code: 18, ssl: untrusted("self_signed"), grade: "T" },
@@ -94,7 +93,7 @@ export const ROWS: readonly Row[] = [
     code: 19,
     ssl: { ...untrusted("untrusted_root"), contains_root: true },
     grade: "T",
-    warnings: ["root_sent"],
+    warnings: ["root-sent"],
   },
   {
     variant: "missing-intermediate",
@@ -107,7 +106,7 @@ export const ROWS: readonly Row[] = [
     code: 20,
     ssl: { ...untrusted("untrusted_root"), chain_complete: false },
     grade: "T",
-    warnings: ["issuer_unknown"],
+    warnings: ["issuer-unknown"],
   },
   // OpenSSL follows the stranger's certificate, which is sent first, and never goes back.
   {
@@ -115,31 +114,31 @@ export const ROWS: readonly Row[] = [
     code: 20,
     trustedAllTheSame: true,
     ssl: { chain_ordered: false },
-    warnings: ["chain_order", "path_building"],
+    warnings: ["chain-order", "path-building"],
   },
   {
     variant: "wrong-order",
     code: 0,
     ssl: { chain_ordered: false, contains_root: true },
-    warnings: ["chain_order", "root_sent"],
+    warnings: ["chain-order", "root-sent"],
   },
   {
     variant: "rsa1024",
     code: 66,
     ssl: untrusted("weak_key"),
-    warnings: ["static_key_exchange"],
+    warnings: ["static-key-exchange"],
     suites: { "TLSv1.3": TLS13, "TLSv1.2": [...ECDHE_RSA, ...STATIC_RSA] },
     grade: "T",
   },
-  { variant: "sha1", code: 68, ssl: untrusted("weak_signature"), warnings: ["weak_signature"], grade: "T" },
+  { variant: "sha1", code: 68, ssl: untrusted("weak_signature"), warnings: [], grade: "T" },
   // OpenSSL does not hold a server to its promise to staple; we say so without distrust.
-  { variant: "must-staple", code: 0, ssl: {}, warnings: ["no_staple"] },
+  { variant: "must-staple", code: 0, ssl: {}, warnings: ["no-staple"] },
   { variant: "tls13-only", code: 0, ssl: {}, versions: ["tls1_3"], suites: { "TLSv1.3": TLS13 } },
   {
     variant: "tls10-only",
     code: 0,
     ssl: {},
-    warnings: ["no_modern_protocol", "old_protocol", "no_aead"],
+    warnings: ["no-modern-protocol", "old-protocol", "no-aead"],
     protocol: "TLSv1",
     versions: ["tls1_0"],
     cipher: "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
@@ -151,7 +150,7 @@ export const ROWS: readonly Row[] = [
     variant: "cbc-only",
     code: 0,
     ssl: {},
-    warnings: ["no_aead", "no_tls1_3"],
+    warnings: ["no-aead", "no-tls1-3"],
     protocol: "TLSv1.2",
     versions: ["tls1_2"],
     cipher: "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",

@@ -73,7 +73,8 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     expect(status).toBe("ok");
     expect(data).toMatchObject({ ...GOOD, ...ssl });
     // None of these pages sends HSTS.
-    expect(data.warnings.map(({ id }) => id).filter((id) => id !== "no_hsts")).toEqual(warnings);
+    const reasons = ssl.trust_error == null ? [] : [ssl.trust_error.replaceAll("_", "-")];
+    expect(data.findings.map(({ id }) => id).filter((id) => id !== "no-hsts")).toEqual([...reasons, ...warnings]);
     const { protocol = "TLSv1.3", cipher = "TLS_AES_256_GCM_SHA384", alpn = null } = row;
     expect({ protocol: data.protocol, cipher: data.cipher, alpn: data.alpn }).toEqual({ protocol, cipher, alpn });
     const offered = VERSIONS.map(([version]) => version).filter((version) => data.protocols[version] === true);
@@ -127,7 +128,6 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
       trusted: !isRevoked,
       chain_trusted: !isRevoked,
       trust_error: isRevoked ? "revoked" : null,
-      errors: isRevoked ? ["revoked"] : [],
       grade: isRevoked ? "T" : "A",
       ocsp: {
         stapled: method === "staple",
@@ -157,7 +157,7 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
       handshake_error: { reason: "certificate_required" },
     });
     expect(data.certificate.san).toEqual(["client-certificate.tls.test"]);
-    expect(data.warnings.map(({ id }) => id)).toEqual(["client_certificate"]);
+    expect(data.findings.map(({ id }) => id)).toEqual(["client-certificate"]);
     const theirs = await openssl("client-certificate");
     expect(theirs).toMatchObject({ verifyCode: 0, asksForCertificate: true });
     expect(data.chain.filter(({ sent }) => sent).map((sent) => sent.fingerprint_sha256)).toEqual(theirs.sent);

@@ -21,7 +21,7 @@ export interface SslBench {
 }
 
 /** What a strict client trusts. */
-export const TRUSTED = { trusted: true, chain_trusted: true, hostname_match: true, trust_error: null, errors: [] };
+export const TRUSTED = { trusted: true, chain_trusted: true, hostname_match: true, trust_error: null };
 
 const schema = Compile(ssl.contract.result);
 
@@ -66,7 +66,7 @@ export async function startSslBench(): Promise<SslBench> {
   };
 }
 
-/** Severity and id of each warning. */
-export function warningIds({ warnings }: SslResult): string[] {
-  return warnings.map(({ id, severity }) => `${severity}:${id}`);
+/** Severity and id of each finding, worst first. */
+export function findingIds({ findings }: Pick<SslResult, "findings">): string[] {
+  return findings.map(({ id, severity }) => `${severity}:${id}`);
 }

@@ -1,4 +1,5 @@
 import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
+import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
@@ -9,17 +10,18 @@ import {
   type CertificateDescription,
 } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
-import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 import { lacksIssuer } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import { gradeTls } from "#probe-agent/analysis/tls/ssl/grade.ts";
+import { sslFindings } from "#probe-agent/analysis/tls/ssl/findings.ts";
+import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { reportNames, type NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
 import { configurationLimits, reportConfiguration, reportHsts } from "#probe-agent/analysis/tls/ssl/report.ts";
 import { reportRevocation, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import { judgeServer, type ChainTerms, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { reportTransparency } from "#probe-agent/analysis/tls/ssl/transparency.ts";
-import { sslWarnings } from "#probe-agent/analysis/tls/ssl/warnings.ts";
+import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;
@@ -66,14 +68,16 @@ export function sslReport(facts: SslFacts): SslReport {
     now,
   });
   const names = reportNames(facts.names, facts.chain, facts);
-  const errors = withRevocation(verdict.errors, status.revoked);
-  const missingIntermediate = errors.includes("missing_intermediate");
-  const warnings = sslWarnings({
+  const trust = decideTrust({ leaf, host: facts.host, verdict, revocation: status, now });
+  const missingIntermediate = trust.errors.includes("missing_intermediate");
+  const others = otherCertificates(facts);
+  const noticed = sslFindings({
     leaf,
     sent,
     path: verdict.path,
     chainTrusted: verdict.trusted,
     anchored: facts.chain.anchored,
+    pathIsWeak: trust.errors.includes("weak_signature"),
     issuerUnknown: lacksIssuer(verdict) && !missingIntermediate,
     roots: facts.roots,
     chain,
@@ -85,6 +89,7 @@ export function sslReport(facts: SslFacts): SslReport {
     badTimestamps: transparency.bad,
     dane: names.fields.dane,
     clientCertificateRequested,
+    handshakeError: observation.error,
     now,
   });
   const grading = gradeTls({
@@ -96,8 +101,9 @@ export function sslReport(facts: SslFacts): SslReport {
     errors: verdict.errors,
     md5: verdict.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
     revocation: status.revoked ? "revoked" : status.revocation.status,
-    warnings: warnings.filter(({ severity }) => severity !== "info").length,
+    warnings: noticed.filter(({ severity }) => severity !== "info").length,
   });
+  const found = sortFindings([...trust.findings, ...noticed, ...untrustedOthers(others)]);
   return {
     protocol: observation.protocol,
     cipher: observation.cipher,
@@ -110,9 +116,8 @@ export function sslReport(facts: SslFacts): SslReport {
     contains_root: chain.containsRoot,
     missing_intermediate: missingIntermediate,
     hostname_match: verdict.hostname_match,
-    trusted: errors.length === 0,
-    trust_error: errors[0] ?? null,
-    errors,
+    trusted: trust.trusted,
+    trust_error: trust.error,
     client_certificate_requested: clientCertificateRequested,
     handshake_error: observation.error,
     ocsp: status.ocsp,
@@ -122,12 +127,13 @@ export function sslReport(facts: SslFacts): SslReport {
     ...reportConfiguration(configuration),
     http_alpn: facts.httpAlpn === null ? null : [...facts.httpAlpn],
     hsts: reportHsts(hsts),
-    other_certificates: otherCertificates(facts),
+    other_certificates: others,
     grade: grading.grade,
     grade_caps: [...grading.caps],
     score: grading.score,
     scores: grading.scores,
-    warnings,
+    findings: found,
+    warnings: found.map(({ message }) => message),
     connect_ms: toMicroseconds(observation.connectMs),
     handshake_ms: observation.handshakeMs === null ? null : toMicroseconds(observation.handshakeMs),
     limitations: [
@@ -141,18 +147,23 @@ export function sslReport(facts: SslFacts): SslReport {
   };
 }
 
-/** The faults with what was learned of revocation, in their order of gravity. */
-function withRevocation(errors: readonly TrustError[], revoked: boolean): TrustError[] {
-  return TRUST_ERRORS.filter((error) => errors.includes(error) || (error === "revoked" && revoked));
-}
-
 /** The certificate for clients that take other keys, where it is another one. */
 function otherCertificates(facts: SslFacts): Result["other_certificates"] {
   if (facts.otherSent === null) return null;
   const other = judgeServer(facts.otherSent, facts);
   if (other === null || isSame(other.leaf, facts.chain.leaf)) return [];
   const { errors } = other.verdict;
-  return [{ ...describeInChain(other.leaf, facts.now), trusted: errors.length === 0, errors }];
+  return [{ ...describeInChain(other.leaf, facts.now), trusted: errors.length === 0, trust_error: errors[0] ?? null }];
+}
+
+/** A client that takes the other key is turned away, however good the first certificate is. */
+function untrustedOthers(rows: Result["other_certificates"]): Finding[] {
+  return (rows ?? []).flatMap(({ key, trust_error: error, fingerprint_sha256: where }): Finding[] => {
+    if (error === null) return [];
+    const id = "other-certificate-untrusted";
+    const message = `The certificate for clients that take ${key.type} keys is not trusted: ${error.replaceAll("_", " ")}.`;
+    return [{ id, severity: "critical", message, ...FINDING_KINDS[id], where }];
+  });
 }
 
 function certificateLimits(sent: readonly Sent[], certificate: CertificateDescription): string[] {

@@ -72,5 +72,7 @@ export const ChainRow = Type.Object({
 export const OtherCertificate = Type.Object({
   ...COMMON,
   trusted: truth("A strict client would go on, as for the first certificate"),
-  errors: texts("All reasons not to trust it, the gravest first, words of trust_error"),
+  trust_error: Nullable(
+    text("The gravest reason not to trust it, words of the result's trust_error; null where trusted"),
+  ),
 });

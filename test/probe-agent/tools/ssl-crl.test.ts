@@ -9,7 +9,7 @@ const lab = await startStatusLab();
 afterAll(() => lab.close());
 const issuer = lab.pki.intermediate;
 const AT = new Date("2026-02-03T04:05:06Z");
-const TRUSTED = { trusted: true, chain_trusted: true, trust_error: null, errors: [] };
+const TRUSTED = { trusted: true, chain_trusted: true, trust_error: null };
 
 function list(revoked: readonly Issued[] = [], of: Issued = issuer): Uint8Array {
   const entries = revoked.map((one) => ({ serialNumber: parsed(one).serialNumber, at: AT, reason: 4 }));

@@ -88,7 +88,7 @@ function tlsa(usage: number, certificate: Issued): string {
   return `_PORT 3600 IN TLSA ${usage} 1 1 ${digest}`;
 }
 
-function warnings({ warnings: list }: SslResult): string[] {
+function warnings({ findings: list }: SslResult): string[] {
   return list.map(({ id }) => id);
 }
 
@@ -99,7 +99,7 @@ describe("DANE (RFC 6698, RFC 7671)", () => {
     [1, "the server's key, and a trusted chain", leaf],
     [0, "the root of a trusted chain", pki.root],
   ])("holds by a signed record of usage %s: %s", async (usage, _what, certificate) => {
-    const { dane, warnings: list } = await inZone([tlsa(usage, certificate)]);
+    const { dane, findings: list } = await inZone([tlsa(usage, certificate)]);
     expect(dane).toMatchObject({ valid: true, dnssec: "secure", tlsa_total: 1 });
     expect(dane?.tlsa).toMatchObject([{ usage, selector: 1, matching_type: 1, usable: true, matches: true }]);
     expect(list).toEqual([]);
@@ -114,14 +114,14 @@ describe("DANE (RFC 6698, RFC 7671)", () => {
   it("fails where none matches", async () => {
     const result = await inZone([tlsa(3, pki.root)]);
     expect(result.dane).toMatchObject({ valid: false, dnssec: "secure" });
-    expect(warnings(result)).toEqual(["dane_mismatch"]);
+    expect(warnings(result)).toEqual(["dane-mismatch"]);
     expect(result.trusted).toBe(true);
   });
 
   it("fails where the records fail validation", async () => {
     const result = await inZone([tlsa(3, leaf)], { forged: true });
     expect(result.dane).toMatchObject({ valid: false, dnssec: "bogus", reason: expect.any(String) as string });
-    expect(warnings(result)).toEqual(["dane_mismatch"]);
+    expect(warnings(result)).toEqual(["dane-mismatch"]);
   });
 
   it("counts for nothing without signatures, whatever the records say", async () => {

@@ -107,7 +107,7 @@ describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped where there is 
     const { port } = await serve([rsa, ecdsa], ["-groups", "P-384:X25519:ffdhe3072"]);
     const result = await look(port);
     expect(result.other_certificates).toMatchObject([
-      { key: { type: "RSA" }, trusted: false, errors: ["untrusted_root"] },
+      { key: { type: "RSA" }, trusted: false, trust_error: "untrusted_root" },
     ]);
     expect(result.certificate.key.type).toBe("EC");
     expect(result.groups?.map(({ name, protocols }) => [name, protocols])).toEqual(
@@ -129,6 +129,6 @@ describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped where there is 
     const { port } = await serve([rsa], [...cipher, "-dhparam", primes]);
     const result = await look(port);
     expect(result).toMatchObject({ dh_bits: 1024, scores: { key_exchange: 80 } });
-    expect(result.warnings).toContainEqual(expect.objectContaining({ id: "weak_dh", severity: "warning" }));
+    expect(result.findings).toContainEqual(expect.objectContaining({ id: "weak-dh", severity: "warning" }));
   });
 });

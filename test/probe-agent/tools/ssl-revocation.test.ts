@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { certificateList } from "#test/servers/crl.ts";
 import { ocspError, ocspResponse, type OcspOptions, type SingleOptions } from "#test/servers/ocsp.ts";
 import { createPki, daysFromNow, type Issued } from "#test/servers/pki.ts";
+import { findingIds } from "#test/support/ssl-bench.ts";
 import { startStatusLab, type SslResult } from "#test/support/ssl-status.ts";
 
 const lab = await startStatusLab();
@@ -9,14 +10,10 @@ afterAll(() => lab.close());
 const issuer = lab.pki.intermediate;
 const AT = new Date("2026-02-03T04:05:06Z");
 const REVOKED = { status: { at: AT, reason: 1 } } as const;
-const TRUSTED = { trusted: true, chain_trusted: true, trust_error: null, errors: [] };
+const TRUSTED = { trusted: true, chain_trusted: true, trust_error: null };
 
 function response(certificate: Issued, single: Partial<SingleOptions> = {}, options: Partial<OcspOptions> = {}) {
   return ocspResponse({ signer: issuer, singles: [{ certificate, issuer, ...single }], ...options });
-}
-
-function warnings(result: SslResult): string[] {
-  return result.warnings.map(({ id, severity }) => `${severity}:${id}`);
 }
 
 let count = 0;
@@ -45,7 +42,7 @@ describe("a staple", () => {
     });
     expect(Date.parse(result.ocsp.next_update ?? "")).toBeGreaterThan(Date.now());
     expect(lab.asked()).toEqual([]);
-    expect(warnings(result)).toEqual([]);
+    expect(findingIds(result)).toEqual([]);
     expect(result.limitations.join(" ")).not.toMatch(/certificate is revoked/);
   });
 
@@ -57,7 +54,9 @@ describe("a staple", () => {
       chain_trusted: false,
       hostname_match: true,
       trust_error: "revoked",
-      errors: ["revoked"],
+      findings: [
+        { id: "revoked", severity: "critical", message: "The certificate was revoked on 2026-02-03 (key compromise)." },
+      ],
       revocation: { status: "revoked", method: "staple", reason: "key_compromise", revoked_at: AT.toISOString() },
       grade: "T",
       grade_caps: [{ grade: "T", reason: "The certificate is revoked." }],
@@ -67,15 +66,17 @@ describe("a staple", () => {
   it("comes before the name and behind the dates in the order of gravity", async () => {
     const leaf = await lab.issue();
     const wrong = await lab.check(leaf, { staple: response(leaf, REVOKED), host: "other.example" });
-    expect(wrong).toMatchObject({ trust_error: "revoked", errors: ["revoked", "hostname_mismatch"] });
+    expect(wrong).toMatchObject({ trust_error: "revoked" });
+    expect(findingIds(wrong)).toEqual(["critical:revoked", "critical:hostname-mismatch"]);
     const old = await lab.issue({ notBefore: daysFromNow(-20), notAfter: daysFromNow(-1) });
     const expired = await lab.check(old, { staple: response(old, REVOKED) });
-    expect(expired).toMatchObject({ trust_error: "expired", errors: ["expired", "revoked"] });
+    expect(expired).toMatchObject({ trust_error: "expired" });
+    expect(findingIds(expired)).toEqual(["critical:expired", "critical:revoked"]);
   });
 
   it.each([
-    ["has run out", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, {}, "stale_staple", "stale"],
-    ["is signed by somebody else", {}, { signer: lab.pki.root }, "bad_staple", "unauthorized_signer"],
+    ["has run out", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, {}, "stale-staple", "stale"],
+    ["is signed by somebody else", {}, { signer: lab.pki.root }, "bad-staple", "unauthorized_signer"],
   ])("that %s is told, and the responder asked", async (_what, single, options, id, error) => {
     const at = path("ocsp");
     const leaf = await lab.issue({ ocspUrls: [lab.say(at, 500)] });
@@ -83,7 +84,7 @@ describe("a staple", () => {
     const result = await lab.check(leaf, { staple: response(leaf, single, options) });
     expect(result).toMatchObject({ ...TRUSTED, revocation: { status: "good", method: "ocsp" } });
     expect(result.ocsp).toMatchObject({ stapled: true, source: "responder", status: "good", error: null });
-    expect(warnings(result)).toEqual([`warning:${id}`]);
+    expect(findingIds(result)).toEqual([`warning:${id}`]);
     lab.say(at, 500);
     const alone = await lab.check(leaf, { staple: response(leaf, single, options) });
     expect(alone.ocsp).toMatchObject({ source: "staple", status: "good", error });
@@ -93,13 +94,13 @@ describe("a staple", () => {
   it("that is foreign, unknown or missing is graver where the certificate insists on one", async () => {
     const leaf = await lab.issue({ mustStaple: true });
     const other = await lab.issue();
-    expect(warnings(await lab.check(leaf, { staple: response(other) }))).toEqual(["critical:bad_staple"]);
-    expect(warnings(await lab.check(other, { staple: response(other, { status: "unknown" }) }))).toEqual([
-      "warning:bad_staple",
+    expect(findingIds(await lab.check(leaf, { staple: response(other) }))).toEqual(["critical:bad-staple"]);
+    expect(findingIds(await lab.check(other, { staple: response(other, { status: "unknown" }) }))).toEqual([
+      "warning:bad-staple",
     ]);
     const stale = response(leaf, { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) });
-    expect(warnings(await lab.check(leaf, { staple: stale }))).toEqual(["critical:stale_staple"]);
-    expect(warnings(await lab.check(leaf))).toEqual(["critical:no_staple"]);
+    expect(findingIds(await lab.check(leaf, { staple: stale }))).toEqual(["critical:stale-staple"]);
+    expect(findingIds(await lab.check(leaf))).toEqual(["critical:no-staple"]);
   });
 });
 

@@ -3,7 +3,7 @@ import { startTlsVariant, TLS_HOST } from "#test/servers/tls-variants.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { identityOf } from "#test/support/http-engine.ts";
-import { startSslBench, TRUSTED, warningIds } from "#test/support/ssl-bench.ts";
+import { startSslBench, TRUSTED, findingIds } from "#test/support/ssl-bench.ts";
 import type { SslResult } from "#test/support/ssl-status.ts";
 
 const bench = await startSslBench();
@@ -116,13 +116,13 @@ describe("web servers", () => {
   });
 
   it.each([
-    [null, { present: false, value: null, max_age_s: null }, "info:no_hsts"],
-    ["max-age=86400", { present: true, value: "max-age=86400", max_age_s: 86_400 }, "info:short_hsts"],
-    ["max-age=31536000; max-age=1", { present: false, max_age_s: null }, "info:no_hsts"],
+    [null, { present: false, value: null, max_age_s: null }, "info:no-hsts"],
+    ["max-age=86400", { present: true, value: "max-age=86400", max_age_s: 86_400 }, "info:short-hsts"],
+    ["max-age=31536000; max-age=1", { present: false, max_age_s: null }, "info:no-hsts"],
   ])("with the header %s earn an A", async (header, hsts, warning) => {
     const data = await site(header);
     expect(data).toMatchObject({ grade: "A", hsts, grade_caps: [{ grade: "A" }] });
-    expect(warningIds(data)).toEqual([warning]);
+    expect(findingIds(data)).toEqual([warning]);
   });
 
   it("without HTTP/2 say so", async () => {

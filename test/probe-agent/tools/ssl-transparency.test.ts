@@ -51,7 +51,7 @@ describe("signed certificate timestamps", () => {
     ]);
     expect(result.certificate.scts).toEqual(result.ct.scts);
     expect(result.ct).toMatchObject({ count: 2, logs: 1, operators: ["Operator"] });
-    expect(result.warnings).toEqual([]);
+    expect(result.findings).toEqual([]);
   });
 
   it("without a list are shown by their id alone, and that is said", async () => {
@@ -67,7 +67,7 @@ describe("signed certificate timestamps", () => {
     const leaf = await issueLogged(lab.pki, [forger], { dns: [TLS_HOST] }, AT);
     const result = await lab.check(leaf, { data: { ctLogs } });
     expect(rows(result)).toEqual([["certificate", "Log", AT.toISOString(), false]]);
-    expect(result.warnings).toMatchObject([{ id: "bad_sct", severity: "warning" }]);
+    expect(result.findings).toMatchObject([{ id: "bad-sct", severity: "warning" }]);
   });
 });
 

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { ssl as contract } from "#shared/tools/ssl.ts";
-import { longestLifetimeDays } from "#probe-agent/analysis/tls/ssl/warnings.ts";
+import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { longestLifetimeDays } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { daysFromNow } from "#test/servers/pki.ts";
 import { TLS_HOST } from "#test/servers/tls-variants.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
-import { startSslBench, TRUSTED, warningIds } from "#test/support/ssl-bench.ts";
+import { startSslBench, TRUSTED, findingIds } from "#test/support/ssl-bench.ts";
 
 const bench = await startSslBench();
 const { pki, run, result } = bench;
@@ -83,7 +84,8 @@ describe("what a strict client refuses", () => {
   ] as const)("the server %s is not trusted: %s", async (variant, word) => {
     const data = await result(variant);
     expect(data).toMatchObject({ trusted: false, chain_trusted: false, hostname_match: true, trust_error: word });
-    expect(data.errors).toEqual([word]);
+    expect(findingIds(data)).toContain(`critical:${word.replaceAll("_", "-")}`);
+    expect(data.findings.filter(({ id }) => id in FINDING_KINDS === false)).toHaveLength(1);
     expect(data).toMatchObject({
       chain_complete: word !== "missing_intermediate",
       missing_intermediate: word === "missing_intermediate",
@@ -91,20 +93,22 @@ describe("what a strict client refuses", () => {
   });
 
   it("a certificate that breaks a rule of form is not trusted, and the message names the rule and the client", async () => {
-    const { warnings } = await result("authority");
-    expect(warnings).toContainEqual({
-      id: "certificate_form",
-      severity: "warning",
-      message: "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
-    });
+    const { findings } = await result("authority");
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        id: "certificate-form",
+        severity: "critical",
+        message: "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
+      }),
+    );
   });
 
   it("a certificate that only strict clients refuse is trusted, and those clients are named", async () => {
     const data = await result("no_key_ids");
     expect(data).toMatchObject({ ...TRUSTED, grade: "A", grade_caps: [], score: 96 });
-    expect(data.warnings).toEqual([
+    expect(data.findings).toMatchObject([
       {
-        id: "strict_clients",
+        id: "strict-clients",
         severity: "warning",
         message:
           "Python 3.13 and later (by default) and OpenSSL with -x509_strict refuse this chain: the server's certificate " +
@@ -133,14 +137,14 @@ describe("chains as sent", () => {
       ["root", true],
       ["intermediate", true],
     ]);
-    expect(warningIds(data)).toEqual(["warning:chain_order", "info:root_sent"]);
+    expect(findingIds(data)).toEqual(["warning:chain-order", "info:root-sent"]);
   });
 
   it("with a cross-sign that leads nowhere first are trusted, and the clients that refuse them are named", async () => {
     const data = await result("cross_signed");
     expect(data).toMatchObject({ ...TRUSTED, chain_complete: true });
-    expect(warningIds(data)).toContain("warning:path_building");
-    const { message } = data.warnings.find(({ id }) => id === "path_building") ?? {};
+    expect(findingIds(data)).toContain("warning:path-building");
+    const { message } = data.findings.find(({ id }) => id === "path-building") ?? {};
     expect(message).toMatch(/refuse the chain.*OpenSSL \(curl.*GnuTLS .*sent at 1/);
   });
 
@@ -149,51 +153,50 @@ describe("chains as sent", () => {
     expect(data).toMatchObject({
       trusted: false,
       trust_error: "untrusted_root",
-      errors: ["untrusted_root"],
       chain_complete: false,
       missing_intermediate: false,
     });
-    expect(warningIds(data)).toEqual(["info:issuer_unknown"]);
-    expect(data.warnings[0]?.message).toContain("a missing intermediate look the same");
-    expect(warningIds(await result("missing_intermediate"))).toEqual([]);
-    expect(warningIds(await result("untrusted_root"))).toEqual(["info:root_sent"]);
+    expect(findingIds(data)).toEqual(["critical:untrusted-root", "info:issuer-unknown"]);
+    expect(data.findings[1]?.message).toContain("a missing intermediate look the same");
+    expect(findingIds(await result("missing_intermediate"))).toEqual(["critical:missing-intermediate"]);
+    expect(findingIds(await result("untrusted_root"))).toEqual(["critical:untrusted-root", "info:root-sent"]);
   });
 
   it("with repeats and strangers show them as extra", async () => {
     const data = await result("duplicated");
     expect(data).toMatchObject({ ...TRUSTED, chain_ordered: false, contains_root: false });
     expect(data.chain.map(({ role }) => role)).toEqual(["leaf", "extra", "intermediate", "extra", "root"]);
-    expect(warningIds(data)).toEqual(["info:extra_certificate"]);
+    expect(findingIds(data)).toEqual(["info:extra-certificate"]);
   });
 });
 
 describe("protocol versions", () => {
   it.each([
-    ["all_versions", [true, true, true, true], ["warning:old_protocol", "warning:old_protocol"]],
+    ["all_versions", [true, true, true, true], ["warning:old-protocol", "warning:old-protocol"]],
     ["tls13_only", [false, false, false, true], []],
-    ["tls12_only", [false, false, true, false], ["info:no_tls1_3"]],
+    ["tls12_only", [false, false, true, false], ["info:no-tls1-3"]],
     [
       "tls10_only",
       [true, false, false, false],
-      ["critical:no_modern_protocol", "warning:old_protocol", "warning:no_aead"],
+      ["critical:no-modern-protocol", "warning:old-protocol", "warning:no-aead"],
     ],
-    ["cbc_only", [false, false, true, false], ["warning:no_aead", "info:no_tls1_3"]],
+    ["cbc_only", [false, false, true, false], ["warning:no-aead", "info:no-tls1-3"]],
   ] as const)("of the server %s are told apart", async (variant, offered, warnings) => {
     const data = await result(variant);
     const { tls1_0, tls1_1, tls1_2, tls1_3 } = data.protocols;
     expect([tls1_0, tls1_1, tls1_2, tls1_3]).toEqual(offered);
-    expect(warningIds(data)).toEqual(warnings);
+    expect(findingIds(data)).toEqual(warnings);
   });
 });
 
 describe("warnings", () => {
   it("tell of an end that is near, by lifetime", async () => {
-    expect(warningIds(await result("expiring_soon"))).toEqual(["critical:expires_soon"]);
-    const short = { dns: [TLS_HOST], notBefore: daysFromNow(-4), notAfter: daysFromNow(2.5) };
+    expect(findingIds(await result("expiring_soon"))).toEqual(["warning:expires-soon"]);
+    const short = { dns: [TLS_HOST], notBefore: daysFromNow(-4), notAfter: daysFromNow(3.5) };
     const server = await startTlsServer({ chain: [await pki.issue(short), pki.intermediate] });
     const outcome = await run(server.port);
     await server.close();
-    expect(outcome.status === "ok" && warningIds(outcome.data)).toEqual([]);
+    expect(outcome.status === "ok" && findingIds(outcome.data)).toEqual([]);
   });
 
   it("tell of a life longer than public certificates may have by when they were issued", async () => {
@@ -205,21 +208,21 @@ describe("warnings", () => {
     const longest = longestLifetimeDays(daysFromNow(-1));
     for (const [days, ids] of [
       [longest - 1, []],
-      [longest + 2, ["info:long_lifetime"]],
+      [longest + 2, ["info:long-lifetime"]],
     ] as const) {
       const life = { dns: [TLS_HOST], notBefore: daysFromNow(-1), notAfter: daysFromNow(days) };
       const server = await startTlsServer({ chain: [await pki.issue(life), pki.intermediate] });
       const outcome = await run(server.port);
       await server.close();
-      const found = outcome.status === "ok" ? warningIds(outcome.data) : [];
-      expect(found.filter((id) => id.endsWith("long_lifetime"))).toEqual(ids);
+      const found = outcome.status === "ok" ? findingIds(outcome.data) : [];
+      expect(found.filter((id) => id.endsWith("long-lifetime"))).toEqual(ids);
     }
   });
 
   it("tell of a missing staple where the certificate wants one", async () => {
-    expect(warningIds(await result("must_staple"))).toEqual(["critical:no_staple"]);
+    expect(findingIds(await result("must_staple"))).toEqual(["critical:no-staple"]);
     const stapled = await result("stapled");
-    expect(warningIds(stapled)).toEqual(["critical:bad_staple"]);
+    expect(findingIds(stapled)).toEqual(["critical:bad-staple"]);
     expect(stapled.ocsp).toMatchObject({ stapled: true, source: "staple", status: null, error: "malformed" });
   });
 });

@@ -1,25 +1,27 @@
+import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isWeakSignature } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { OcspVerdict } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { isExpired, remainingMs } from "#probe-agent/analysis/tls/certificate/validity.ts";
-import { configurationWarnings } from "#probe-agent/analysis/tls/ssl/configuration-warnings.ts";
-import { formWarnings } from "#probe-agent/analysis/tls/ssl/form-warnings.ts";
-import { pathWarnings, type PathFacts } from "#probe-agent/analysis/tls/ssl/path-warnings.ts";
+import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
+import { configurationFindings } from "#probe-agent/analysis/tls/ssl/configuration-findings.ts";
+import { FINDING_KINDS, type Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";
+import { pathFindings, type PathFacts } from "#probe-agent/analysis/tls/ssl/path-findings.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import type { ChainReport } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
 type Result = ResultOf<typeof ssl>;
-/** One entry of the tool's warnings. */
-export type Warning = Result["warnings"][number];
 
-/** What the warnings are drawn from. */
-export interface WarningFacts extends PathFacts {
+/** What the findings are drawn from, trust aside. */
+export interface FindingFacts extends PathFacts {
   readonly chain: ChainReport;
   /** The path ends in a root that is trusted. */
   readonly anchored: boolean;
+  /** A weak signature on the path already makes the certificate untrusted. */
+  readonly pathIsWeak: boolean;
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
   readonly mustStaple: boolean;
@@ -30,6 +32,8 @@ export interface WarningFacts extends PathFacts {
   readonly badTimestamps: number;
   readonly dane: Result["dane"];
   readonly clientCertificateRequested: boolean;
+  /** Why the handshake failed after the certificate had come; null where it completed. */
+  readonly handshakeError: Result["handshake_error"];
 }
 
 const DAY_MS = 86_400_000;
@@ -42,14 +46,24 @@ const LIFETIMES: readonly (readonly [issuedFrom: string, days: number])[] = [
   ["2018-03-01", 825],
 ];
 const FIRST_LIFETIME_DAYS = 1_187; // 39 months
-const SEVERITIES = ["critical", "warning", "info"] as const;
 
-/** What deserves attention without deciding trust, the most urgent first. */
-export function sslWarnings(facts: WarningFacts): Warning[] {
-  const configured = configurationWarnings(facts.configuration, facts.hsts);
-  const chained = [...chainWarnings(facts), ...formWarnings(facts), ...pathWarnings(facts)];
-  const all = [...expiry(facts), ...configured, ...chained, ...extras(facts)];
-  return SEVERITIES.flatMap((severity) => all.filter((entry) => entry.severity === severity));
+/** What is worth knowing about a server although it does not decide trust, worst first. */
+export function sslFindings(facts: FindingFacts): Finding[] {
+  const configured = configurationFindings(facts.configuration, facts.hsts);
+  const chained = [...chainFindings(facts), ...formFindings(facts), ...pathFindings(facts)];
+  const all: Noticed[] = [...handshake(facts), ...expiry(facts), ...configured, ...chained, ...extras(facts)];
+  return sortFindings(all.map(toFinding));
+}
+
+function toFinding({ id, severity, message, where }: Noticed): Finding {
+  return { id, severity, message, ...FINDING_KINDS[id], where: where ?? null };
+}
+
+/** A client without a certificate of its own fails as ordinary visitors do, which is what such a server wants. */
+function handshake({ handshakeError, clientCertificateRequested }: FindingFacts): Noticed[] {
+  if (handshakeError === null || clientCertificateRequested) return [];
+  const message = `The handshake failed after the certificate had been received: ${handshakeError.message}.`;
+  return [{ id: "handshake-failed", severity: "critical", message }];
 }
 
 /** Days a public certificate that was issued then may be valid. */
@@ -57,26 +71,36 @@ export function longestLifetimeDays(issued: Date): number {
   return LIFETIMES.find(([from]) => issued.getTime() >= Date.parse(from))?.[1] ?? FIRST_LIFETIME_DAYS;
 }
 
-/** How near the end is, by lifetime: critical within min(7 days, a tenth of it), warning within min(30 days, a third). */
-export function expirySeverity(certificate: Certificate, now: Date): "critical" | "warning" | null {
-  const left = remainingMs(certificate, now);
-  const lifetime = lifetimeMs(certificate);
-  if (left < 0) return null;
-  if (left <= Math.min(7 * DAY_MS, lifetime / 10)) return "critical";
-  return left <= Math.min(30 * DAY_MS, lifetime / 3) ? "warning" : null;
+/** How near the end of a certificate is. */
+export type ExpiryStage = "expired" | "urgent" | "due" | "far";
+
+/**
+ * The stage by whole days left and lifetime: urgent at 7 days or a tenth of the lifetime, whichever is less; due at 30 days
+ * or a third. health scores by the same stages.
+ */
+export function expiryStage(daysLeft: number, lifetimeDays: number): ExpiryStage {
+  if (daysLeft < 0) return "expired";
+  if (daysLeft <= Math.min(7, lifetimeDays / 10)) return "urgent";
+  return daysLeft <= Math.min(30, lifetimeDays / 3) ? "due" : "far";
 }
 
-function expiry({ leaf, path, now }: WarningFacts): Warning[] {
-  const severity = expirySeverity(leaf, now);
+function expiry({ leaf, path, now }: FindingFacts): Noticed[] {
+  const stage = expiryStage(daysLeft(leaf, now), lifetimeMs(leaf) / DAY_MS);
   const longest = longestLifetimeDays(leaf.notBefore);
-  const own = `The certificate expires in ${days(leaf, now)}.`;
+  const lifetime = Math.round(lifetimeMs(leaf) / DAY_MS);
+  const own = `The certificate expires in ${days(leaf, now)}, on ${leaf.notAfter.toISOString().slice(0, 10)}.`;
   const others = path.slice(1).filter((certificate) => daysLeft(certificate, now) < 30 && !isExpired(certificate, now));
   const [first] = others.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
   return [
-    ...(severity ? [{ id: "expires_soon", severity, message: own }] : []),
-    ...(first ? [warning("chain_expires_soon", `A certificate above it expires in ${days(first, now)}.`)] : []),
+    ...(stage === "urgent" || stage === "due" ? [warning("expires-soon", own)] : []),
+    ...(first ? [warning("chain-expires-soon", `A certificate above it expires in ${days(first, now)}.`)] : []),
     ...(lifetimeMs(leaf) > (longest + 1) * DAY_MS
-      ? [info("long_lifetime", `When it was issued, public certificates might be valid for ${longest} days at most.`)]
+      ? [
+          info(
+            "long-lifetime",
+            `The certificate is valid for ${lifetime} days; a public one issued on its date may be for ${longest} at most.`,
+          ),
+        ]
       : []),
   ];
 }
@@ -86,7 +110,7 @@ function days(certificate: Certificate, now: Date): string {
   return left === 1 ? "1 day" : `${left} days`;
 }
 
-function chainWarnings({ sent, path, chain }: WarningFacts): Warning[] {
+function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): Noticed[] {
   const weak = [...new Set([...sent, ...path.slice(0, -1)])].some(
     (certificate) =>
       certificate !== null &&
@@ -94,64 +118,73 @@ function chainWarnings({ sent, path, chain }: WarningFacts): Warning[] {
       Buffer.compare(certificate.subject, certificate.issuer) !== 0,
   );
   return [
-    ...(weak ? [warning("weak_signature", "A certificate of the chain is signed with SHA-1 or an older hash.")] : []),
-    ...(chain.misplaced ? [warning("chain_order", "The chain is not sent in order; some clients fail on that.")] : []),
-    ...(chain.extra.length > 0
-      ? [info("extra_certificate", `Certificates that are no use are sent, at ${chain.extra.join(", ")}.`)]
+    ...(weak && !pathIsWeak
+      ? [warning("weak-signature-sent", "A certificate of the chain is signed with SHA-1 or an older hash.")]
       : []),
-    ...(chain.containsRoot ? [info("root_sent", "The root is sent along; clients have it and ignore it.")] : []),
-  ];
-}
-
-function extras({ clientCertificateRequested, badTimestamps, dane, ...status }: WarningFacts): Warning[] {
-  const mismatch =
-    dane?.dnssec === "bogus"
-      ? "The TLSA records fail DNSSEC validation; clients that know DANE refuse the server."
-      : "No TLSA record fits the server's certificates; clients that know DANE refuse the server.";
-  return [
-    ...stapleWarnings(status),
-    ...(badTimestamps > 0
+    ...(chain.misplaced ? [warning("chain-order", "The chain is not sent in order; some clients refuse it.")] : []),
+    ...(chain.extra.length > 0
       ? [
-          warning(
-            "bad_sct",
-            "Signed certificate timestamps are not their log's for this certificate, or of the future.",
+          info(
+            "extra-certificate",
+            `Certificates that are not part of the chain are sent, at positions ${chain.extra.join(", ")} of the chain.`,
           ),
         ]
       : []),
-    ...(dane?.valid === false ? [warning("dane_mismatch", mismatch)] : []),
+    ...(chain.containsRoot
+      ? [info("root-sent", "The server also sends the root certificate; clients have their own copy and ignore it.")]
+      : []),
+  ];
+}
+
+function extras({ clientCertificateRequested, badTimestamps, dane, ...status }: FindingFacts): Noticed[] {
+  const mismatch =
+    dane?.dnssec === "bogus"
+      ? "The TLSA records fail DNSSEC validation; clients that use DANE refuse the server."
+      : "No TLSA record fits the server's certificates; clients that use DANE refuse the server.";
+  return [
+    ...stapleFindings(status),
+    ...(badTimestamps > 0
+      ? [
+          warning(
+            "bad-sct",
+            `${badTimestamps} signed certificate timestamps were not made by the log they name for this certificate, or lie in the future.`,
+          ),
+        ]
+      : []),
+    ...(dane?.valid === false ? [warning("dane-mismatch", mismatch)] : []),
     ...(clientCertificateRequested
-      ? [info("client_certificate", "The server asks for a client certificate; the check has none to show.")]
+      ? [info("client-certificate", "The server asks for a client certificate; this check has none to send.")]
       : []),
   ];
 }
 
 /** A staple that is missing, has run out or is good for nothing; graver where the certificate insists on one. */
-function stapleWarnings({
+function stapleFindings({
   mustStaple,
   stapled,
   staple,
-}: Pick<WarningFacts, "mustStaple" | "stapled" | "staple">): Warning[] {
+}: Pick<FindingFacts, "mustStaple" | "stapled" | "staple">): Noticed[] {
   const severity = mustStaple ? "critical" : "warning";
   const insists = mustStaple
-    ? "The certificate insists on one: clients that obey it fail."
-    : "Clients pass over it or fail.";
+    ? "The certificate requires one (must-staple): clients that enforce it refuse the server."
+    : "Some clients ignore it, others refuse the server.";
   if (!stapled) {
     const message =
-      "The certificate asks for a stapled OCSP response and the server sends none; clients that obey it fail.";
-    return mustStaple ? [{ id: "no_staple", severity, message }] : [];
+      "The certificate requires a stapled OCSP response (must-staple) and the server sends none; clients that enforce it refuse the server.";
+    return mustStaple ? [{ id: "no-staple", severity, message }] : [];
   }
   if (staple === null || (staple.error === null && staple.status !== "unknown")) return [];
   if (staple.error === "stale") {
-    return [{ id: "stale_staple", severity, message: `The stapled OCSP response has run out. ${insists}` }];
+    return [{ id: "stale-staple", severity, message: `The stapled OCSP response has expired. ${insists}` }];
   }
   const why = (staple.error ?? "status unknown").replaceAll("_", " ");
-  return [{ id: "bad_staple", severity, message: `The stapled OCSP response is no good (${why}). ${insists}` }];
+  return [{ id: "bad-staple", severity, message: `The stapled OCSP response is not valid (${why}). ${insists}` }];
 }
 
-function warning(id: string, message: string): Warning {
+function warning(id: Noticed["id"], message: string): Noticed {
   return { id, severity: "warning", message };
 }
 
-function info(id: string, message: string): Warning {
+function info(id: Noticed["id"], message: string): Noticed {
   return { id, severity: "info", message };
 }

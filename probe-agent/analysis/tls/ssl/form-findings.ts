@@ -2,17 +2,11 @@ import { isAuthority } from "#probe-agent/analysis/tls/certificate/extension-for
 import { formFaults, type FormFault } from "#probe-agent/analysis/tls/certificate/form.ts";
 import { keyFacts } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import type { Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { strictFaults, type StrictRequest, type StrictRule } from "#probe-agent/analysis/tls/certificate/strict.ts";
 
-/** A warning about the form of the certificates and the clients that refuse them for it. */
-export interface FormWarning {
-  readonly id: "certificate_form" | "strict_clients" | "edwards_key";
-  readonly severity: "warning";
-  readonly message: string;
-}
-
-/** Warnings of one chain; a real one has none or one, a hostile one does not swell the answer. */
-const MAX_FORM_WARNINGS = 5;
+/** Findings of one chain; a real one has none or one, a hostile one does not swell the answer. */
+const MAX_FORM_FINDINGS = 5;
 const STRICT_CLIENTS = "Python 3.13 and later (by default) and OpenSSL with -x509_strict refuse this chain";
 const EDWARDS: ReadonlySet<string> = new Set(["Ed25519", "Ed448"]);
 
@@ -29,11 +23,11 @@ const STRICT_TEXTS: Readonly<Record<StrictRule, string>> = {
 };
 
 /** Who refuses the certificates of a path for their form, by rule: all clients of one kind, or strict ones alone. */
-export function formWarnings(request: StrictRequest): FormWarning[] {
+export function formFindings(request: StrictRequest): Noticed[] {
   return [...refusals(request), ...strictRefusals(request), ...edwardsKeys(request)];
 }
 
-function refusals({ path, anchored }: StrictRequest): FormWarning[] {
+function refusals({ path, anchored }: StrictRequest): Noticed[] {
   return path
     .flatMap((certificate, position) => {
       const isAnchor = anchored && position === path.length - 1;
@@ -41,7 +35,7 @@ function refusals({ path, anchored }: StrictRequest): FormWarning[] {
       const own = isAnchor && position === 0 ? ownAuthority(certificate) : [];
       return [...faults, ...own].map((fault) => refusal(fault, subjectOf(position, path, anchored)));
     })
-    .slice(0, MAX_FORM_WARNINGS);
+    .slice(0, MAX_FORM_FINDINGS);
 }
 
 /** A server's certificate that is a root: trusted, but not by Firefox. */
@@ -50,15 +44,15 @@ function ownAuthority(certificate: Certificate): FormFault[] {
   return what === null ? [] : [{ error: "wrong_usage", clients: "Firefox", what }];
 }
 
-function refusal({ clients, what }: FormFault, subject: string): FormWarning {
+function refusal({ clients, what }: FormFault, subject: string): Noticed {
   const message =
     clients === null
       ? `${subject.charAt(0).toUpperCase()}${subject.slice(1)} breaks RFC 5280: ${what}.`
       : `${clients} ${isPlural(clients) ? "refuse" : "refuses"} ${subject}: ${what}.`;
-  return { id: "certificate_form", severity: "warning", message };
+  return { id: "certificate-form", severity: "critical", message };
 }
 
-function strictRefusals(request: StrictRequest): FormWarning[] {
+function strictRefusals(request: StrictRequest): Noticed[] {
   const faults = strictFaults(request);
   if (faults.length === 0) return [];
   const rules = [...new Set(faults.map(({ rule }) => rule))];
@@ -67,14 +61,14 @@ function strictRefusals(request: StrictRequest): FormWarning[] {
     const subjects = positions.map((position) => subjectOf(position, request.path, request.anchored));
     return [...new Set(subjects)].map((subject) => `${subject} ${STRICT_TEXTS[rule]}`).join("; ");
   });
-  return [{ id: "strict_clients", severity: "warning", message: `${STRICT_CLIENTS}: ${reasons.join("; ")}.` }];
+  return [{ id: "strict-clients", severity: "warning", message: `${STRICT_CLIENTS}: ${reasons.join("; ")}.` }];
 }
 
-function edwardsKeys({ path }: StrictRequest): FormWarning[] {
+function edwardsKeys({ path }: StrictRequest): Noticed[] {
   const kind = path.map((certificate) => keyFacts(certificate).type).find((type) => EDWARDS.has(type));
   if (kind === undefined) return [];
   const message = `Chrome, Firefox and Safari know no ${kind} keys in certificates; Go and OpenSSL accept them.`;
-  return [{ id: "edwards_key", severity: "warning", message }];
+  return [{ id: "edwards-key", severity: "critical", message }];
 }
 
 function subjectOf(position: number, path: readonly Certificate[], anchored: boolean): string {

@@ -1,16 +1,10 @@
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
 import { plainPath, type PlainClient } from "#probe-agent/analysis/tls/certificate/plain-path.ts";
+import type { Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
-/** A warning about how clients come from the server's certificate to a root. */
-export interface PathWarning {
-  readonly id: "path_building" | "issuer_unknown";
-  readonly severity: "warning" | "info";
-  readonly message: string;
-}
-
-/** What these warnings are drawn from. */
+/** What these findings are drawn from. */
 export interface PathFacts {
   readonly leaf: Certificate;
   readonly sent: readonly Sent[];
@@ -32,20 +26,20 @@ const CLIENTS: Readonly<Record<PlainClient, string>> = {
 };
 
 /** Who refuses a chain that is good only by another path than the one sent first; what an unknown issuer may mean. */
-export function pathWarnings(facts: PathFacts): PathWarning[] {
+export function pathFindings(facts: PathFacts): Noticed[] {
   if (facts.issuerUnknown) return [issuerUnknown()];
   // A path of one certificate is a leaf that is an anchor itself.
   return facts.chainTrusted && facts.path.length > 1 ? pathBuilding(facts) : [];
 }
 
-function issuerUnknown(): PathWarning {
+function issuerUnknown(): Noticed {
   const message =
     "The issuer's certificate was not sent, and the certificate does not say where to fetch it: an authority that is not " +
     "trusted and a missing intermediate look the same. If the authority is a public one, send its intermediate too.";
-  return { id: "issuer_unknown", severity: "info", message };
+  return { id: "issuer-unknown", severity: "info", message };
 }
 
-function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): PathWarning[] {
+function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): Noticed[] {
   const others = sent.slice(1, MAX_SENT).flatMap((certificate) => certificate ?? []);
   const request = { leaf, sent: others, roots, now };
   const refusing = (Object.keys(CLIENTS) as PlainClient[]).flatMap((client) => {
@@ -60,7 +54,7 @@ function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): PathWarning[
       ? ""
       : ` They take the certificate sent at ${places.join(" or ")}: leave it out, or send it last.`;
   const message = `Clients that follow only one path refuse the chain, though it is trusted by another: ${names}.${where}`;
-  return [{ id: "path_building", severity: "warning", message }];
+  return [{ id: "path-building", severity: "warning", message }];
 }
 
 /** Place in the order sent of the first issuer a client takes that is not on the good path; null where it was not sent. */

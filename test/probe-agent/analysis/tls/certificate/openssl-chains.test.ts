@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { strictFaults } from "#probe-agent/analysis/tls/certificate/strict.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
-import { formWarnings } from "#probe-agent/analysis/tls/ssl/form-warnings.ts";
+import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";
 import { buildChain, CHAIN_HOST, type Chain } from "#test/servers/chains/build.ts";
 import { AUTHORITY_ROWS } from "#test/servers/chains/rows-authority.ts";
 import { ENCODING_ROWS } from "#test/servers/chains/rows-encoding.ts";
@@ -31,7 +31,7 @@ function ours(row: Row) {
   const now = new Date(MADE.getTime() + (row.atMs ?? 0));
   const verdict = verifyChain({ ...chain, roots: [chain.root], host: CHAIN_HOST, now });
   const strict = [...new Set(strictFaults(verdict).map(({ rule }) => rule))];
-  return { chain, now, verdict, strict, warnings: formWarnings(verdict).map(({ id }) => id) };
+  return { chain, now, verdict, strict, warnings: formFindings(verdict).map(({ id }) => id) };
 }
 
 const looked = new Map(ROWS.map((row) => [row, ours(row)]));
@@ -54,7 +54,7 @@ describe("a table of broken chains", () => {
     });
     if (!verdict.trusted) return;
     expect(strict).toEqual(row.strict ?? []);
-    expect(warnings).toEqual(row.strict === undefined ? [] : ["strict_clients"]);
+    expect(warnings).toEqual(row.strict === undefined ? [] : ["strict-clients"]);
   });
 });
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { plainPath, type PlainClient } from "#probe-agent/analysis/tls/certificate/plain-path.ts";
-import { pathWarnings } from "#probe-agent/analysis/tls/ssl/path-warnings.ts";
+import { pathFindings } from "#probe-agent/analysis/tls/ssl/path-findings.ts";
 import { daysFromNow, issue, type Issued, type IssueOptions } from "#test/servers/pki.ts";
 
 const HOST = "cross.example";
@@ -126,9 +126,9 @@ describe("a chain that is good by one path and not by another", () => {
     expect(await nodeAccepts(sent)).toBe(!refusing.includes("openssl"));
 
     const facts = { ...request, sent: sent.map(parsed), path: verdict.path, chainTrusted: true, issuerUnknown: false };
-    const [warning, ...more] = pathWarnings(facts);
+    const [warning, ...more] = pathFindings(facts);
     expect(more).toEqual([]);
-    expect(warning?.id).toBe(refusing.length === 0 ? undefined : "path_building");
+    expect(warning?.id).toBe(refusing.length === 0 ? undefined : "path-building");
     expect(warning?.message.includes("OpenSSL (curl") ?? false).toBe(refusing.includes("openssl"));
     expect(warning?.message.includes("GnuTLS (wget") ?? false).toBe(refusing.includes("gnutls"));
   });
@@ -144,6 +144,6 @@ describe("a chain that is good by one path and not by another", () => {
     };
     const [leaf] = sent;
     if (leaf === undefined) throw new Error("a chain has a leaf");
-    expect(pathWarnings({ ...facts, leaf, sent, path })[0]?.message).toContain("They take the certificate sent at 2:");
+    expect(pathFindings({ ...facts, leaf, sent, path })[0]?.message).toContain("They take the certificate sent at 2:");
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { daysLeft } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isCurrent, isExpired, isNotYetValid, remainingMs } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
-import { expirySeverity } from "#probe-agent/analysis/tls/ssl/warnings.ts";
+import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
 
@@ -25,7 +25,7 @@ function at(now: string) {
     current: isCurrent(certificate, date),
     remainingMs: remainingMs(certificate, date),
     daysLeft: daysLeft(certificate, date),
-    severity: expirySeverity(certificate, date),
+    stage: expiryStage(daysLeft(certificate, date), 31),
     errors: verifyServer({ ...chain, host: HOST, now: date }).errors,
   };
 }
@@ -34,7 +34,7 @@ describe("the end of a certificate's validity", () => {
   it.each(["2026-03-31T23:59:59Z", "2026-03-31T23:59:59.001Z", "2026-03-31T23:59:59.999Z"])(
     "is not yet reached at %s: notAfter's second counts whole",
     (now) => {
-      const last = { expired: false, current: true, remainingMs: 0, daysLeft: 0, severity: "critical", errors: [] };
+      const last = { expired: false, current: true, remainingMs: 0, daysLeft: 0, stage: "urgent", errors: [] };
       expect(at(now)).toEqual(last);
     },
   );
@@ -45,7 +45,7 @@ describe("the end of a certificate's validity", () => {
       current: false,
       remainingMs: -1000,
       daysLeft: -1,
-      severity: null,
+      stage: "expired",
       errors: ["expired"],
     };
     expect(at("2026-04-01T00:00:00Z")).toEqual(over);

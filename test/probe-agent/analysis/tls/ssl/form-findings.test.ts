@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
-import { formWarnings } from "#probe-agent/analysis/tls/ssl/form-warnings.ts";
+import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";
 import { buildChain, CHAIN_HOST, type ChainChange } from "#test/servers/chains/build.ts";
 import { aki, basicConstraints, keyUsage, nameConstraints, OID, USAGE } from "#test/servers/chains/extensions.ts";
 import { ecdsaSigner, keysOf } from "#test/servers/chains/writer.ts";
@@ -14,7 +14,7 @@ const STRICT = "Python 3.13 and later (by default) and OpenSSL with -x509_strict
 function warningsOf(change: ChainChange, options: { readonly unknownRoot?: boolean } = {}): string[] {
   const chain = buildChain(change, NOW);
   const roots = options.unknownRoot === true ? [] : [chain.root];
-  return formWarnings(verifyChain({ ...chain, roots, host: CHAIN_HOST, now: NOW })).map(({ message }) => message);
+  return formFindings(verifyChain({ ...chain, roots, host: CHAIN_HOST, now: NOW })).map(({ message }) => message);
 }
 
 describe("warnings on the form of certificates", () => {
@@ -89,14 +89,14 @@ describe("warnings on the form of certificates", () => {
     const chain = buildChain({ leaf: { keys: keysOf(generateKeyPairSync("ed25519")) } }, NOW);
     const verdict = verifyChain({ ...chain, roots: [chain.root], host: CHAIN_HOST, now: NOW });
     expect(verdict.errors).toEqual([]);
-    expect(formWarnings(verdict)).toMatchObject([{ id: "edwards_key", severity: "warning" }]);
+    expect(formFindings(verdict)).toMatchObject([{ id: "edwards-key", severity: "critical" }]);
   });
 
   it("say that Firefox refuses a root that an operator's server shows as its own certificate", async () => {
     const own = await issue({ dns: [CHAIN_HOST], ca: true, keyUsage: null });
     const verdict = verifyChain({ leaf: own.der, intermediates: [], roots: [own.der], host: CHAIN_HOST, now: NOW });
     expect(verdict.errors).toEqual([]);
-    expect(formWarnings(verdict).map(({ message }) => message)).toEqual([
+    expect(formFindings(verdict).map(({ message }) => message)).toEqual([
       "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
     ]);
   });

@@ -1,0 +1,138 @@
+import type { Severity } from "#shared/findings.ts";
+
+/** What of a finding does not depend on the server: what to change, and where that is described. */
+export interface FindingKind {
+  readonly how: string | null;
+  readonly reference: string | null;
+}
+
+const RFC = "https://www.rfc-editor.org/rfc";
+const MDN = "https://developer.mozilla.org/en-US/docs/Web";
+const MOZILLA_TLS = "https://wiki.mozilla.org/Security/Server_Side_TLS";
+const RENEW = "Renew the certificate now, and let it renew automatically (for example with an ACME client).";
+const MODERN_SUITES =
+  "Offer only ECDHE suites with AES-GCM or ChaCha20-Poly1305, e.g. nginx: ssl_ciphers ECDHE+AESGCM:ECDHE+CHACHA20;";
+const STAPLE = "Turn on OCSP stapling (nginx: ssl_stapling on;) and let the server reach the responder.";
+
+/** Every kind of finding that does not decide trust, by id. */
+export const FINDING_KINDS = {
+  "handshake-failed": {
+    how: "Read the server's error log at the time of this check: the server ended the handshake after sending its certificate.",
+    reference: `${RFC}/rfc8446#section-6`,
+  },
+  "client-certificate": {
+    how: "Request client certificates only where visitors have one, e.g. nginx: ssl_verify_client off;",
+    reference: `${RFC}/rfc8446#section-4.3.2`,
+  },
+  "expires-soon": { how: RENEW, reference: `${RFC}/rfc5280#section-4.1.2.5` },
+  "chain-expires-soon": {
+    how: "Install the authority's current intermediate certificates, or renew the certificate under a newer one.",
+    reference: `${RFC}/rfc5280#section-4.1.2.5`,
+  },
+  "long-lifetime": {
+    how: "Have the certificate issued anew with a lifetime within the limit.",
+    reference: "https://cabforum.org/working-groups/server/baseline-requirements/",
+  },
+  "weak-signature-sent": {
+    how: "Remove the certificate from the chain, or replace it by one that is signed with SHA-256.",
+    reference: `${RFC}/rfc9155`,
+  },
+  "chain-order": {
+    how: "Order the certificate file: the server's certificate first, then each issuer of the one before it.",
+    reference: `${RFC}/rfc8446#section-4.4.2`,
+  },
+  "path-building": {
+    how: "Send only the chain the authority recommends, without older cross-signed certificates.",
+    reference: `${RFC}/rfc4158`,
+  },
+  "issuer-unknown": {
+    how: "Send the authority's intermediate certificate together with the server's own.",
+    reference: `${RFC}/rfc8446#section-4.4.2`,
+  },
+  "certificate-form": {
+    how: "Have the certificate issued anew by an authority that follows RFC 5280.",
+    reference: `${RFC}/rfc5280#section-4`,
+  },
+  "strict-clients": {
+    how: "Have the named certificates issued anew with the extensions that are missing.",
+    reference: `${RFC}/rfc5280#section-4.2`,
+  },
+  "edwards-key": {
+    how: "Use a certificate with a P-256 or RSA 2048 key.",
+    reference: MOZILLA_TLS,
+  },
+  "root-sent": {
+    how: "Remove the root from the certificate file.",
+    reference: `${RFC}/rfc8446#section-4.4.2`,
+  },
+  "extra-certificate": {
+    how: "Remove the certificates at these positions from the certificate file.",
+    reference: `${RFC}/rfc8446#section-4.4.2`,
+  },
+  "no-staple": { how: STAPLE, reference: `${RFC}/rfc7633` },
+  "stale-staple": { how: STAPLE, reference: `${RFC}/rfc6960#section-4.2.2.1` },
+  "bad-staple": { how: STAPLE, reference: `${RFC}/rfc6960#section-3.2` },
+  "bad-sct": {
+    how: "Have the certificate issued anew; the authority embeds valid timestamps.",
+    reference: `${RFC}/rfc6962#section-3.2`,
+  },
+  "dane-mismatch": {
+    how: "Publish a TLSA record of the current certificate or key (3 1 1 and the SHA-256 of the public key), or remove the records.",
+    reference: `${RFC}/rfc7671#section-5.1`,
+  },
+  "old-protocol": {
+    how: "Turn off SSL 3, TLS 1.0 and TLS 1.1, e.g. nginx: ssl_protocols TLSv1.2 TLSv1.3;",
+    reference: `${RFC}/rfc8996`,
+  },
+  "no-modern-protocol": {
+    how: "Turn on TLS 1.2 and TLS 1.3, e.g. nginx: ssl_protocols TLSv1.2 TLSv1.3;",
+    reference: `${RFC}/rfc9325#section-3.1`,
+  },
+  "no-tls1-3": {
+    how: "Turn on TLS 1.3, e.g. nginx: ssl_protocols TLSv1.2 TLSv1.3;",
+    reference: `${RFC}/rfc8446`,
+  },
+  "broken-cipher": { how: MODERN_SUITES, reference: `${RFC}/rfc9325#section-4.1` },
+  "weak-cipher": { how: MODERN_SUITES, reference: "https://sweet32.info/" },
+  "static-key-exchange": { how: MODERN_SUITES, reference: `${RFC}/rfc9325#section-4.1` },
+  "no-forward-secrecy": { how: MODERN_SUITES, reference: `${RFC}/rfc9325#section-4.1` },
+  "no-aead": { how: MODERN_SUITES, reference: `${RFC}/rfc9325#section-4.2` },
+  "weak-dh": {
+    how: "Use ECDHE, or Diffie-Hellman parameters of at least 2048 bits (RFC 7919), e.g. nginx: ssl_dhparam ffdhe2048.pem;",
+    reference: "https://weakdh.org/",
+  },
+  "weak-group": {
+    how: "Offer only X25519, P-256 and larger groups, e.g. nginx: ssl_ecdh_curve X25519:prime256v1:secp384r1;",
+    reference: `${RFC}/rfc8422#section-5.1.1`,
+  },
+  compression: { how: "Turn off TLS compression.", reference: `${RFC}/rfc9325#section-3.3` },
+  "no-secure-renegotiation": {
+    how: "Update the TLS library, or turn off renegotiation.",
+    reference: `${RFC}/rfc5746`,
+  },
+  "no-fallback-scsv": { how: "Update the TLS library.", reference: `${RFC}/rfc7507` },
+  "no-hsts": {
+    how: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains",
+    reference: `${MDN}/HTTP/Reference/Headers/Strict-Transport-Security`,
+  },
+  "short-hsts": {
+    how: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains",
+    reference: `${MDN}/HTTP/Reference/Headers/Strict-Transport-Security`,
+  },
+  "other-certificate-untrusted": {
+    how: "Replace this certificate like the first one: same names, same authority, same chain file.",
+    reference: `${RFC}/rfc8446#section-4.4.2.2`,
+  },
+} as const satisfies Readonly<Record<string, FindingKind>>;
+
+/** Stable name of a kind of finding. */
+export type FindingId = keyof typeof FINDING_KINDS;
+
+/** What an analysis noticed; the table above adds the rest of the finding. */
+export interface Noticed {
+  readonly id: FindingId;
+  readonly severity: Severity;
+  readonly message: string;
+  /** The part of the result it is about; absent: the whole. */
+  readonly where?: string;
+}

@@ -1,0 +1,215 @@
+import { sortFindings, type Finding } from "#shared/findings.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
+import type { ChainVerdict } from "#probe-agent/analysis/certificate.ts";
+import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
+import { describeCertificate, describeInChain } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
+import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
+import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
+import type { RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
+
+/** Everything that decides whether a browser trusts a server's certificate. */
+export interface TrustFacts {
+  readonly leaf: Certificate;
+  /** The host asked for: a name or an address. */
+  readonly host: string;
+  readonly verdict: ChainVerdict;
+  /** Whether it was revoked; null where nobody was asked. */
+  readonly revocation: Pick<RevocationReport, "revoked" | "revocation"> | null;
+  readonly now: Date;
+}
+
+/** Whether a current browser would go on, and why not. */
+export interface Trust {
+  readonly trusted: boolean;
+  /** The gravest reason not to trust; null where trusted. */
+  readonly error: TrustError | null;
+  /** All reasons, the gravest first. */
+  readonly errors: readonly TrustError[];
+  /** One finding for each reason, the gravest first. */
+  readonly findings: readonly Finding[];
+}
+
+/** The one verdict on a server's certificate, for every tool that gives one. */
+export function decideTrust(facts: TrustFacts): Trust {
+  const revoked = facts.revocation?.revoked === true;
+  const errors = TRUST_ERRORS.filter(
+    (error) => facts.verdict.errors.includes(error) || (error === "revoked" && revoked),
+  );
+  return {
+    trusted: errors.length === 0,
+    error: errors[0] ?? null,
+    errors,
+    findings: sortFindings(errors.map((error) => trustFinding(error, facts))),
+  };
+}
+
+const RFC = "https://www.rfc-editor.org/rfc";
+const NAMES_SHOWN = 3;
+const MAX_NAME = 200;
+const REISSUE = "Have the certificate issued anew by a public authority, and install the chain file it gives.";
+
+interface Reason {
+  /** The cause, with the values seen. */
+  readonly message: (facts: TrustFacts) => string;
+  readonly how: (facts: TrustFacts) => string;
+  readonly reference: string;
+}
+
+const REASONS: Readonly<Record<TrustError, Reason>> = {
+  malformed: {
+    message: () => "A certificate of the chain breaks RFC 5280 in a way that clients refuse.",
+    how: () => REISSUE,
+    reference: `${RFC}/rfc5280#section-4`,
+  },
+  expired: {
+    message: expiredMessage,
+    how: ({ leaf, now }) =>
+      isExpired(leaf, now)
+        ? "Renew the certificate and install it; let it renew automatically (for example with an ACME client)."
+        : "Install the authority's current intermediate certificates.",
+    reference: `${RFC}/rfc5280#section-4.1.2.5`,
+  },
+  not_yet_valid: {
+    message: ({ leaf, verdict, now }) => {
+      const early = verdict.path.find((certificate) => isNotYetValid(certificate, now)) ?? leaf;
+      return `${subjectOf(early, leaf)} is not valid before ${day(early.notBefore)}.`;
+    },
+    how: () => "Install a certificate whose validity has begun; where the date looks wrong, check the issuing clock.",
+    reference: `${RFC}/rfc5280#section-4.1.2.5`,
+  },
+  self_signed: {
+    message: () => "The certificate is signed with its own key, so no browser trusts it.",
+    how: () => "Install a certificate of a public authority, for example Let's Encrypt.",
+    reference: "https://letsencrypt.org/getting-started/",
+  },
+  missing_intermediate: {
+    message: ({ leaf, now }) =>
+      `The server sends its certificate without the certificate of its issuer, ${issuerOf(leaf, now)}.`,
+    how: ({ leaf, now }) => {
+      const [url] = describeCertificate(leaf, now).ca_issuers;
+      const from = url === undefined ? "" : ` (the certificate names ${url})`;
+      return `Add the issuer's certificate to the chain file that the server sends${from}.`;
+    },
+    reference: `${RFC}/rfc8446#section-4.4.2`,
+  },
+  untrusted_root: {
+    message: ({ leaf, verdict, now }) =>
+      `The chain ends at ${issuerOf(verdict.path.at(-1) ?? leaf, now)}, which is no trusted root.`,
+    how: () =>
+      "Install a certificate of a public authority. For an authority of your own, install its root on the clients.",
+    reference: `${RFC}/rfc5280#section-6.1`,
+  },
+  bad_signature: {
+    message: () => "A signature in the chain was not made with the key of the issuer it names.",
+    how: () => "Install the intermediate certificate that belongs to this certificate.",
+    reference: `${RFC}/rfc5280#section-6.1.3`,
+  },
+  not_a_ca: {
+    message: () => "A certificate in the chain that is no authority's has issued another one.",
+    how: () => REISSUE,
+    reference: `${RFC}/rfc5280#section-4.2.1.9`,
+  },
+  path_too_long: {
+    message: () => "The chain is longer than one of its authorities allows (pathLenConstraint).",
+    how: () => REISSUE,
+    reference: `${RFC}/rfc5280#section-4.2.1.9`,
+  },
+  name_constraints: {
+    message: () => "An authority in the chain is not allowed to issue certificates for these names.",
+    how: () => "Have the certificate issued by an authority that may certify these names.",
+    reference: `${RFC}/rfc5280#section-4.2.1.10`,
+  },
+  no_valid_policy: {
+    message: () => "The certificate policies along the chain leave no policy that is valid.",
+    how: () => REISSUE,
+    reference: `${RFC}/rfc5280#section-6.1.3`,
+  },
+  wrong_usage: {
+    message: () => "A certificate of the chain may not be used for a TLS server (key usage).",
+    how: () => "Have the certificate issued for server authentication (extended key usage serverAuth).",
+    reference: `${RFC}/rfc5280#section-4.2.1.12`,
+  },
+  unknown_critical_extension: {
+    message: () => "A certificate of the chain has a critical extension that clients do not know.",
+    how: () => REISSUE,
+    reference: `${RFC}/rfc5280#section-4.2`,
+  },
+  weak_signature: {
+    message: ({ leaf, verdict }) => {
+      const weak = verdict.path.find(isWeakSignature) ?? leaf;
+      return `${subjectOf(weak, leaf)} is signed with ${signatureName(weak)}, which browsers refuse.`;
+    },
+    how: () => "Have the certificate issued anew, signed with SHA-256.",
+    reference: `${RFC}/rfc9155`,
+  },
+  weak_key: {
+    message: ({ leaf, verdict }) => {
+      const weak = verdict.path.find((certificate) => !isStrongKey(certificate)) ?? leaf;
+      const { type, bits } = keyFacts(weak);
+      return `${subjectOf(weak, leaf)} has a key that browsers refuse: ${type}${bits === null ? "" : ` ${bits} bits`}.`;
+    },
+    how: () => "Have the certificate issued anew with a P-256 or RSA 2048 key.",
+    reference: `${RFC}/rfc9325#section-4.5`,
+  },
+  revoked: {
+    message: revokedMessage,
+    how: () => "Have a new certificate issued with a new key and install it.",
+    reference: `${RFC}/rfc5280#section-5`,
+  },
+  hostname_mismatch: {
+    message: ({ leaf, host, now }) => {
+      const { san, san_total: total } = describeCertificate(leaf, now);
+      const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
+      const more = total > shown.length ? ` and ${total - shown.length} more` : "";
+      const names = shown.length === 0 ? "no name at all" : shown.join(", ") + more;
+      return `The certificate is for ${names}, not for ${host}.`;
+    },
+    how: ({ host }) => `Have a certificate issued that has ${host} among its subject alternative names.`,
+    reference: `${RFC}/rfc9525#section-6`,
+  },
+};
+
+function trustFinding(error: TrustError, facts: TrustFacts): Finding {
+  const { message, how, reference } = REASONS[error];
+  return {
+    id: error.replaceAll("_", "-"),
+    severity: "critical",
+    message: message(facts),
+    how: how(facts),
+    reference,
+    where: null,
+  };
+}
+
+function expiredMessage({ leaf, verdict, now }: TrustFacts): string {
+  const ended = [leaf, ...verdict.path].find((certificate) => isExpired(certificate, now)) ?? leaf;
+  const days = -describeInChain(ended, now).days_left;
+  const ago = days <= 1 ? "less than a day ago" : `${days - 1} ${days === 2 ? "day" : "days"} ago`;
+  return `${subjectOf(ended, leaf)} expired on ${day(ended.notAfter)}, ${ago}.`;
+}
+
+function revokedMessage({ revocation }: TrustFacts): string {
+  const own = revocation?.revocation;
+  const authority = own?.authorities.find(({ status }) => status === "revoked");
+  const row = own?.status === "revoked" || authority === undefined ? own : authority;
+  const who = row === own || authority === undefined ? "The certificate" : `The authority ${authority.subject}`;
+  const on = row?.revoked_at == null ? "" : ` on ${row.revoked_at.slice(0, 10)}`;
+  const why = row?.reason == null ? "" : ` (${row.reason.replaceAll("_", " ")})`;
+  return `${who} was revoked${on}${why}.`;
+}
+
+function subjectOf(certificate: Certificate, leaf: Certificate): string {
+  return isSame(certificate, leaf) ? "The certificate" : "A certificate above the server's";
+}
+
+function issuerOf(certificate: Certificate, now: Date): string {
+  const { issuer } = describeInChain(certificate, now);
+  return issuer === "" ? "an issuer without a name" : printable(issuer, MAX_NAME);
+}
+
+/** The day alone, UTC. */
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

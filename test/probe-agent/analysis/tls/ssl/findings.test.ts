@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
+import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
+import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
+import { createPki, daysFromNow } from "#test/servers/pki.ts";
+import { parsed } from "#test/servers/signing.ts";
+
+const HOST = "shop.example";
+const NOW = new Date();
+const pki = await createPki();
+const issued = await pki.issue({
+  dns: ["a.example", "b.example", "c.example", "d.example"],
+  notBefore: daysFromNow(-90),
+  notAfter: daysFromNow(-3.5),
+});
+const leaf = parsed(issued);
+const verdict = verifyServer({
+  leaf: issued.der,
+  intermediates: [pki.intermediate.der],
+  roots: [pki.root.der],
+  host: HOST,
+  now: NOW,
+});
+
+describe("the findings of ssl", () => {
+  it("have an id in kebab-case, say what to change, and name a page that describes it", () => {
+    for (const [id, { how, reference }] of Object.entries(FINDING_KINDS)) {
+      expect(id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+      expect(how, id).toMatch(/^[A-Z].{15,}/);
+      expect(reference, id).toMatch(/^https:\/\//);
+    }
+  });
+
+  it("tell no other name for a reason not to trust than trust_error does", () => {
+    for (const error of TRUST_ERRORS) expect(Object.keys(FINDING_KINDS)).not.toContain(error.replaceAll("_", "-"));
+  });
+
+  it.each(TRUST_ERRORS)("state the cause of %s, critical, with what to change", (error: TrustError) => {
+    const { findings } = decideTrust({
+      leaf,
+      host: HOST,
+      verdict: { ...verdict, errors: [error] },
+      revocation: null,
+      now: NOW,
+    });
+    expect(findings).toEqual([
+      {
+        id: error.replaceAll("_", "-"),
+        severity: "critical",
+        message: expect.stringMatching(/^[A-Z].{20,}\.$/) as string,
+        how: expect.stringMatching(/^[A-Z].{20,}\.$/) as string,
+        reference: expect.stringMatching(/^https:\/\//) as string,
+        where: null,
+      },
+    ]);
+  });
+
+  it("name the values seen", () => {
+    const { trusted, error, findings } = decideTrust({ leaf, host: HOST, verdict, revocation: null, now: NOW });
+    expect([trusted, error]).toEqual([false, "expired"]);
+    expect(findings.map(({ message }) => message)).toEqual([
+      `The certificate expired on ${leaf.notAfter.toISOString().slice(0, 10)}, 3 days ago.`,
+      `The certificate is for a.example, b.example, c.example and 1 more, not for ${HOST}.`,
+    ]);
+  });
+});
+
+describe("the stage of a certificate's end", () => {
+  it.each([
+    [-1, 90, "expired"],
+    [0, 90, "urgent"],
+    [7, 90, "urgent"],
+    [8, 90, "due"],
+    [30, 90, "due"],
+    [31, 90, "far"],
+    [2, 6, "due"],
+    [3, 6, "far"],
+  ] as const)("%i days before it, of %i: %s", (left, lifetime, stage) => {
+    expect(expiryStage(left, lifetime)).toBe(stage);
+  });
+});
