@@ -95,9 +95,7 @@ function bodyFacts({ transferredBytes, decodedBytes, encoding, error, truncated 
 
 function unknownsOf({ tls, http, robots, securityTxt, ipv6 }: HealthFacts): string[] {
   const suites = tls.known && tls.offered ? [tls.suites] : [];
-  // Responders and lists of authorities take seconds; the ssl tool asks them.
-  const revocation =
-    tls.known && tls.offered ? ["Whether the certificate is revoked was not asked about: see ssl."] : [];
+  const revocation = tls.known ? tls.revocationLimits : [];
   const untold = [tls, ...suites, http, robots, securityTxt, ipv6].flatMap((facts) => (facts.known ? [] : [facts.why]));
   return [...untold, ...revocation];
 }

@@ -9,7 +9,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { HTTP_ALPN } from "#probe-agent/tools/ssl/http.ts";
+import { inspectServer } from "#probe-agent/tools/ssl/inspect.ts";
 import { lookAround } from "#probe-agent/tools/ssl/look.ts";
 import { seeNames } from "#probe-agent/tools/ssl/names.ts";
 import { seeRevocation } from "#probe-agent/tools/ssl/revocation.ts";
@@ -72,18 +72,11 @@ async function firstThatConnects(
   for (const [index, address] of addresses.entries()) {
     const isLast = index === addresses.length - 1;
     const timeoutMs = Math.min(net.remainingMs() - RESERVE_MS, isLast ? HANDSHAKE_MS : ADDRESS_MS);
-    const outcome = await inspect(net, { ...where, ip: address.ip, timeoutMs });
+    const outcome = await inspectServer(net, { ...where, ip: address.ip, timeoutMs });
     const unconnected = outcome.status === "refused" || (outcome.status === "failed" && outcome.stage === "connect");
     if (!unconnected || isLast) return { address, outcome };
   }
   throw new Error("a resolved host has an address");
-}
-
-/** Some servers of other protocols refuse a client that offers HTTP only. */
-async function inspect(net: Net, request: TlsRequest): Promise<Outcome<TlsObservation>> {
-  const outcome = await net.tls.inspect({ ...request, alpn: HTTP_ALPN });
-  const refusesAlpn = outcome.status === "failed" && outcome.reason === "no_application_protocol";
-  return refusesAlpn ? net.tls.inspect(request) : outcome;
 }
 
 function addressRows({ allowed, blocked }: Resolved): Result["addresses"] {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Limitations, Nullable, Url } from "#shared/tools/fields.ts";
-import { elapsed } from "#shared/tools/shapes.ts";
+import { elapsed, findings } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -42,7 +42,7 @@ const Category = Type.Object({
 const Recommendation = Type.Object({
   type: words(
     ["critical", "warning", "info"],
-    "critical: caps the grade or costs 4 points and more; warning: 2 or 3; info: 1",
+    "As the severity of findings: critical: visitors do not arrive, or an attacker gets in; warning: that will happen, or it costs much; info: good to know",
   ),
   check: text("id of the check"),
   message: text("What is wrong"),
@@ -79,6 +79,7 @@ export const health = defineTool({
     }),
     categories: Type.Array(Category, { description: "The four categories: 30, 25, 25 and 20 points" }),
     recommendations: Type.Array(Recommendation, { description: "What to mend, most points first" }),
+    findings: findings("The recommendations worst first, in the shape all tools share; where: id of the check"),
     ttfb_ms: Type.Integer({ minimum: 0, description: "Time to first byte of the page, median of the samples, ms" }),
     ttfb_samples_ms: Type.Array(Type.Integer({ minimum: 0 }), { description: "The one to three samples, ms" }),
     total_ms: Type.Integer({ minimum: 0, description: "Redirects and page until its last byte, ms" }),

@@ -1,6 +1,7 @@
 import type { SuiteFacts } from "#probe-agent/analysis/site/health/ciphers.ts";
 import type { TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { fewSuites, suitesByFault, VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
+import { isOpen } from "#probe-agent/analysis/tls/ssl/configuration-findings.ts";
 import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -15,7 +16,7 @@ const QUESTION_MS = 2500;
 /** With the first handshake before it (8 s at most) this stays within what health gives to one part. */
 const TOTAL_MS = 6000;
 
-type Fault = keyof Omit<SuiteFacts, "known">;
+type Fault = keyof Omit<SuiteFacts, "known" | "open">;
 const FAULTS: readonly Fault[] = ["broken", "fixed", "cbc"];
 
 /** Versions, and for each one whether a suite of each fault is taken: one question a fault, not one a suite. */
@@ -56,7 +57,8 @@ async function faultsOf(prober: Prober, offered: readonly VersionSeen[]): Promis
     if (found[fault] !== null) break;
     if (answers.includes(UNTOLD)) return untold;
   }
-  return { known: true, ...found };
+  const open = SUITES.values().some((suite) => suite.name === found.broken && isOpen(suite));
+  return { known: true, open, ...found };
 }
 
 /** What is said of a question that was not answered; no suite is called so. */

@@ -1,11 +1,17 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
-import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
+import { reportRevocation, type RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
+import { judgeServer, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
+import { inspectServer } from "#probe-agent/tools/ssl/inspect.ts";
+import { seeRevocation } from "#probe-agent/tools/ssl/revocation.ts";
 import { gatherSuites } from "#probe-agent/tools/health/suites.ts";
 
 /** Where TLS is looked for. */
@@ -20,13 +26,16 @@ export interface TlsTarget {
 }
 
 const HANDSHAKE_MS = 8000;
+/** With the handshake before it this stays within what health gives to one part. */
+const REVOCATION_MS = 6000;
 const DAY_MS = 86_400_000;
 const NOT_OFFERED = {
   known: true,
   offered: false,
   trusted: false,
-  hostnameMatch: false,
   errors: [],
+  reasons: [],
+  revocationLimits: [],
   daysLeft: 0,
   lifetimeDays: 0,
   key: "",
@@ -40,8 +49,7 @@ const NOT_OFFERED = {
 export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts | Unknown> {
   const servername = literalFamily(target.host) === null ? target.host : null;
   const { ip, port } = target;
-  const request = { ip, port, servername, alpn: ["h2", "http/1.1"], timeoutMs: HANDSHAKE_MS };
-  const outcome = await net.tls.inspect(request);
+  const outcome = await inspectServer(net, { ip, port, servername, timeoutMs: HANDSHAKE_MS });
   if (outcome.status === "failed") {
     const ours = outcome.source !== "target" || target.seen;
     const why = `Port ${target.port}: ${outcome.message}.`;
@@ -49,21 +57,38 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
   }
   if (outcome.status !== "ok") return unknown("The host's address may not be contacted.");
   const observation = outcome.data;
-  const [leaf, ...intermediates] = observation.sent;
-  const certificate = leaf === undefined ? null : parseCertificate(leaf);
-  if (leaf === undefined || certificate === null) return unknown("The server's certificate cannot be read.");
   const now = net.now();
-  const verdict = verifyServer({ leaf, intermediates, roots: net.tls.roots(), host: target.host, now });
+  const chain = judgeServer(observation.sent, { host: target.host, roots: net.tls.roots(), now });
+  if (chain === null) return unknown("The server's certificate cannot be read.");
+  const [revocation, configured] = await Promise.all([
+    askRevocation(net, chain, observation),
+    gatherSuites(net, { ip, port, servername }, observation),
+  ]);
+  const { leaf, verdict } = chain;
+  const trust = decideTrust({ leaf, host: target.host, verdict, revocation, now });
   return {
     ...NOT_OFFERED,
     offered: true,
     why: "",
-    trusted: verdict.trusted,
-    hostnameMatch: verdict.hostname_match,
-    errors: verdict.errors,
-    ...certificateFacts(certificate, now),
-    ...(await gatherSuites(net, { ip, port, servername }, observation)),
+    trusted: trust.trusted,
+    errors: trust.errors,
+    reasons: trust.findings,
+    revocationLimits: revocation.limitations,
+    ...certificateFacts(leaf, now),
+    ...configured,
   };
+}
+
+/** Whether the certificate was revoked, asked as the ssl tool does, within what health gives to it. */
+async function askRevocation(
+  net: Net,
+  chain: ServerChain,
+  { ocspStaple: staple }: TlsObservation,
+): Promise<RevocationReport> {
+  const reserveMs = Math.max(0, net.remainingMs() - REVOCATION_MS);
+  const late = { staple: null, responder: null, list: null, authorities: [], notAsked: "asking took too long" };
+  const facts = await waitAtMost(REVOCATION_MS, seeRevocation(net, chain, staple, reserveMs), late);
+  return reportRevocation(facts, staple !== null);
 }
 
 function certificateFacts(certificate: Certificate, now: Date) {

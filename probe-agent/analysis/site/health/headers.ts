@@ -1,6 +1,6 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { classifyCsp, type CspClassification, type CspResult } from "#probe-agent/analysis/web/csp/observatory.ts";
-import { scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import { scored, UNREAD, type CheckId, type CheckFinding } from "#probe-agent/analysis/site/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/web/security/header-tests.ts";
@@ -17,7 +17,7 @@ export const HSTS_HALF_YEAR = 15_768_000;
 type HeaderCheck = Extract<CheckId, "csp" | "hsts" | "frame" | "nosniff" | "referrer" | "permissions" | "isolation">;
 
 /** The checks of the category Security Headers. */
-export function headerFindings(snapshot: HealthSnapshot): Record<HeaderCheck, Finding> {
+export function headerFindings(snapshot: HealthSnapshot): Record<HeaderCheck, CheckFinding> {
   const policy = cspOf(snapshot);
   return {
     csp: cspFinding(snapshot, policy),
@@ -59,7 +59,7 @@ const CSP_POINTS: Readonly<Record<CspResult, readonly [points: number, detail: s
   "csp-not-implemented": [0, "No policy was sent: injected scripts run unhindered."],
 };
 
-function cspFinding({ headers, page, unread }: HealthSnapshot, policy: CspClassification): Finding {
+function cspFinding({ headers, page, unread }: HealthSnapshot, policy: CspClassification): CheckFinding {
   const sent = headerValues(headers, "content-security-policy");
   if (unread === true && sent.length === 0) return UNREAD;
   const meta = page === null ? [] : metaPragmas(page.facts, "content-security-policy");
@@ -85,7 +85,7 @@ export function hstsMaxAge({
   return maxAge === null ? null : { maxAge, includeSubDomains };
 }
 
-function hstsFinding(snapshot: HealthSnapshot): Finding {
+function hstsFinding(snapshot: HealthSnapshot): CheckFinding {
   const [value] = headerValues(snapshot.headers, "strict-transport-security");
   const hsts = hstsMaxAge(snapshot);
   if (hsts === null) {
@@ -102,7 +102,7 @@ function hstsFinding(snapshot: HealthSnapshot): Finding {
   return scored(0, value ?? null, "max-age=0 turns the protection off.");
 }
 
-function frameFinding({ headers }: HealthSnapshot, policy: CspClassification): Finding {
+function frameFinding({ headers }: HealthSnapshot, policy: CspClassification): CheckFinding {
   const { frameAncestors } = policy;
   if (frameAncestors !== null) {
     const value = `frame-ancestors ${frameAncestors.join(" ")}`;
@@ -123,14 +123,14 @@ function frameFinding({ headers }: HealthSnapshot, policy: CspClassification): F
 }
 
 /** The first value of the list decides (WHATWG Fetch, determine nosniff). */
-function nosniffFinding({ headers }: HealthSnapshot): Finding {
+function nosniffFinding({ headers }: HealthSnapshot): CheckFinding {
   const value = joinedHeader(headers, "x-content-type-options");
   const first = (value ?? "").split(",", 1)[0]?.trim().toLowerCase();
   if (first === "nosniff") return scored(4, value, "Browsers keep to the declared types.");
   return scored(0, value, value === null ? "Browsers may guess types." : "The value is not nosniff.");
 }
 
-function referrerFinding({ headers, page, unread }: HealthSnapshot): Finding {
+function referrerFinding({ headers, page, unread }: HealthSnapshot): CheckFinding {
   const meta = page === null ? null : metaContent(page.facts, "referrer");
   const sent = [...headerValues(headers, "referrer-policy"), ...(meta === null ? [] : [meta])];
   if (unread === true && sent.length === 0) return UNREAD;
@@ -143,7 +143,7 @@ function referrerFinding({ headers, page, unread }: HealthSnapshot): Finding {
     : scored(0, value, `${policy} tells other sites too much.`);
 }
 
-function permissionsFinding({ headers }: HealthSnapshot): Finding {
+function permissionsFinding({ headers }: HealthSnapshot): CheckFinding {
   const value = joinedHeader(headers, "permissions-policy");
   if (value === null) return scored(0, null, "Every feature is open to the page and, on asking, to its frames.");
   return isPermissionsPolicy(value)
@@ -151,7 +151,7 @@ function permissionsFinding({ headers }: HealthSnapshot): Finding {
     : scored(0, value, "Browsers ignore the header: it is no valid structured field.");
 }
 
-function isolationFinding({ headers }: HealthSnapshot): Finding {
+function isolationFinding({ headers }: HealthSnapshot): CheckFinding {
   const opener = joinedHeader(headers, "cross-origin-opener-policy");
   const resource = joinedHeader(headers, "cross-origin-resource-policy");
   const token = opener === null ? null : structuredToken(opener.trim());

@@ -1,5 +1,5 @@
 import { isUsable, parseCacheControl } from "#probe-agent/analysis/http/cache-control.ts";
-import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import { notApplicable, scored, type CheckId, type CheckFinding } from "#probe-agent/analysis/site/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 
@@ -29,7 +29,7 @@ const HTML_BYTES = [
 const WORTH_COMPRESSING = 1400;
 
 /** The checks of the category Performance. */
-export function performanceFindings(snapshot: HealthSnapshot): Record<PerformanceCheck, Finding> {
+export function performanceFindings(snapshot: HealthSnapshot): Record<PerformanceCheck, CheckFinding> {
   return {
     ttfb: ttfbFinding(snapshot),
     total: totalFinding(snapshot),
@@ -52,7 +52,7 @@ function pointsFor(value: number, steps: readonly (readonly [number, number])[])
   return steps.find(([limit]) => value <= limit)?.[1] ?? 0;
 }
 
-function ttfbFinding({ ttfbSamplesMs }: HealthSnapshot): Finding {
+function ttfbFinding({ ttfbSamplesMs }: HealthSnapshot): CheckFinding {
   const median = medianMs(ttfbSamplesMs);
   const points = pointsFor(median, TTFB_MS);
   const count = ttfbSamplesMs.length === 1 ? "one sample" : `${ttfbSamplesMs.length} samples`;
@@ -61,15 +61,16 @@ function ttfbFinding({ ttfbSamplesMs }: HealthSnapshot): Finding {
   return scored(points, `${median} ms`, `${verdict} (median of ${count}, seen from this location).`);
 }
 
-function totalFinding({ totalMs, body }: HealthSnapshot): Finding {
+function totalFinding({ totalMs, body }: HealthSnapshot): CheckFinding {
   const value = `${totalMs} ms`;
-  if (body.error !== null) return scored(0, value, `The page did not arrive whole: ${body.error}.`);
+  if (body.error !== null)
+    return scored(0, value, `The page did not arrive whole: ${body.error}.`, { severity: "critical" });
   const points = pointsFor(totalMs, TOTAL_MS);
   const cut = body.truncated ? " It was not read to its end." : "";
   return scored(points, value, `${points === 3 ? "The page arrives fast." : "The page takes long to arrive."}${cut}`);
 }
 
-function compressionFinding({ headers, body }: HealthSnapshot): Finding {
+function compressionFinding({ headers, body }: HealthSnapshot): CheckFinding {
   const type = joinedHeader(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const text = type === "" || /^text\/|[/+](?:json|xml)$|javascript|ecmascript|svg|manifest/.test(type);
   if (!text) return notApplicable(`${type} does not gain by compression.`);
@@ -81,18 +82,18 @@ function compressionFinding({ headers, body }: HealthSnapshot): Finding {
     : scored(3, encoding, "Text is compressed; Brotli or Zstandard make it smaller still.");
 }
 
-function versionFinding({ httpVersion }: HealthSnapshot): Finding {
+function versionFinding({ httpVersion }: HealthSnapshot): CheckFinding {
   if (httpVersion === "2" || httpVersion === "3") return scored(3, `HTTP/${httpVersion}`, "One connection serves all.");
   return scored(httpVersion === "1.1" ? 1 : 0, `HTTP/${httpVersion}`, "Browsers need several connections.");
 }
 
-function sizeFinding({ body }: HealthSnapshot): Finding {
+function sizeFinding({ body }: HealthSnapshot): CheckFinding {
   const points = body.truncated ? 0 : pointsFor(body.transferredBytes, HTML_BYTES);
   const value = `${body.transferredBytes} bytes`;
   return scored(points, value, points === 3 ? "The page is small." : "The page is large.");
 }
 
-function cachingFinding({ headers }: HealthSnapshot): Finding {
+function cachingFinding({ headers }: HealthSnapshot): CheckFinding {
   const sent = headerValues(headers, "cache-control");
   const control = parseCacheControl(sent);
   const readable = control !== null && isUsable(control);
@@ -106,7 +107,7 @@ function cachingFinding({ headers }: HealthSnapshot): Finding {
   return scored(Number(readable) + Number(settled), control === null ? null : sent.join(", "), detail);
 }
 
-function redirectsFinding({ redirects }: HealthSnapshot): Finding {
+function redirectsFinding({ redirects }: HealthSnapshot): CheckFinding {
   const points = redirects <= 1 ? 2 : redirects === 2 ? 1 : 0;
   const detail = points === 2 ? "The page is reached directly." : "Every redirect costs visitors a round trip.";
   return scored(points, String(redirects), detail);

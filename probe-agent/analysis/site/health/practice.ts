@@ -1,6 +1,12 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { fileFindings } from "#probe-agent/analysis/site/health/files.ts";
-import { notApplicable, scored, UNREAD, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import {
+  notApplicable,
+  scored,
+  UNREAD,
+  type CheckId,
+  type CheckFinding,
+} from "#probe-agent/analysis/site/health/checks.ts";
 import { HSTS_HALF_YEAR, hstsMaxAge } from "#probe-agent/analysis/site/health/headers.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { isDeclared } from "#probe-agent/analysis/html/charset.ts";
@@ -27,7 +33,7 @@ type PracticeCheck = Extract<
 >;
 
 /** The checks of the category Best Practices. */
-export function practiceFindings(snapshot: HealthSnapshot): Record<PracticeCheck, Finding> {
+export function practiceFindings(snapshot: HealthSnapshot): Record<PracticeCheck, CheckFinding> {
   const { page, unread = false } = snapshot;
   const noHtml = unread ? UNREAD : notApplicable("The body is no HTML.");
   return {
@@ -42,16 +48,17 @@ export function practiceFindings(snapshot: HealthSnapshot): Record<PracticeCheck
   };
 }
 
-function statusFinding(status: number): Finding {
+function statusFinding(status: number): CheckFinding {
   const value = String(status);
   if (status >= 200 && status < 300) return scored(3, value, "The page answers as it should.");
   if ((status >= 300 && status < 400) || status === 401 || status === 403) {
     return scored(1, value, "The page answers, but not with its content.");
   }
-  return scored(0, value, status >= 500 ? "The server fails." : "The page is not there.");
+  const detail = status >= 500 ? "The server fails." : "The page is not there.";
+  return scored(0, value, `${detail} It answers ${status}.`, { severity: "critical" });
 }
 
-function mixedFinding({ finalUrl, headers }: HealthSnapshot, page: Page): Finding {
+function mixedFinding({ finalUrl, headers }: HealthSnapshot, page: Page): CheckFinding {
   if (!finalUrl.startsWith("https:")) return notApplicable("The page itself came over HTTP.");
   const { effective } = analyseCsp([
     ...headerValues(headers, "content-security-policy").map((header) => ({ header })),
@@ -74,7 +81,7 @@ function mixedFinding({ finalUrl, headers }: HealthSnapshot, page: Page): Findin
     : scored(0, value, `${counted}: parts of the page do not load.`);
 }
 
-function titleFinding({ facts }: Page): Finding {
+function titleFinding({ facts }: Page): CheckFinding {
   const title = facts.title ?? "";
   const description = metaContent(facts, "description") ?? "";
   const missing = [...(title === "" ? ["title"] : []), ...(description === "" ? ["description"] : [])];
@@ -82,14 +89,14 @@ function titleFinding({ facts }: Page): Finding {
   return scored((title === "" ? 0 : 2) + (description === "" ? 0 : 1), title === "" ? null : title, detail);
 }
 
-function langFinding({ facts }: Page): Finding {
+function langFinding({ facts }: Page): CheckFinding {
   if (facts.lang === null || facts.lang === "") return scored(0, facts.lang, "The language is not given.");
   return isLanguageTag(facts.lang)
     ? scored(2, facts.lang, "The language is given.")
     : scored(0, facts.lang, "Not a valid language tag.");
 }
 
-function viewportFinding({ facts }: Page): Finding {
+function viewportFinding({ facts }: Page): CheckFinding {
   const content = metaContent(facts, "viewport");
   if (content === null) return scored(0, null, "Phones show the page as on a desktop.");
   const { deviceWidth, zoomBlocked } = readViewport(content);
@@ -99,7 +106,7 @@ function viewportFinding({ facts }: Page): Finding {
     : scored(2, content, "The page fits the device.");
 }
 
-function doctypeFinding({ facts, charset }: Page): Finding {
+function doctypeFinding({ facts, charset }: Page): CheckFinding {
   const doctype = facts.doctype === "html";
   const declared = isDeclared(charset);
   const missing = [
@@ -115,7 +122,7 @@ const PROTECTED = new Set([
   "cookies-session-without-secure-flag-but-protected-by-hsts",
 ]);
 
-function cookiesFinding(snapshot: HealthSnapshot): Finding {
+function cookiesFinding(snapshot: HealthSnapshot): CheckFinding {
   const hsts = (hstsMaxAge(snapshot)?.maxAge ?? 0) >= HSTS_HALF_YEAR;
   const lines = headerValues(snapshot.headers, "set-cookie");
   const { result, pass, value } = cookiesVerdict(lines, snapshot.finalUrl, hsts, snapshot.now);

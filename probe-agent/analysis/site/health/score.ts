@@ -1,5 +1,6 @@
+import { sortFindings, type Finding, type Severity } from "#shared/findings.ts";
 import { letterGrade, worseGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
-import { CHECK_IDS, CHECKS, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import { CHECK_IDS, CHECKS, type CheckId, type CheckFinding } from "#probe-agent/analysis/site/health/checks.ts";
 import { CATEGORIES, type CategoryName } from "#probe-agent/analysis/site/health/definition.ts";
 import { HSTS_HALF_YEAR, headerFindings, hstsMaxAge } from "#probe-agent/analysis/site/health/headers.ts";
 import { performanceFindings } from "#probe-agent/analysis/site/health/performance.ts";
@@ -30,7 +31,7 @@ export interface HealthCategory {
 
 /** Something to mend. */
 export interface HealthRecommendation {
-  readonly type: "critical" | "warning" | "info";
+  readonly type: Severity;
   readonly check: string;
   readonly message: string;
   readonly points: number;
@@ -52,6 +53,8 @@ export interface HealthScore {
   readonly grade_caps: GradeCap[];
   readonly categories: HealthCategory[];
   readonly recommendations: HealthRecommendation[];
+  /** The same, worst first, in the shape all tools share. */
+  readonly findings: Finding[];
 }
 
 /** Scores a snapshot: points by check, grade by points, caps by what visitors cannot do without. */
@@ -60,7 +63,7 @@ export function scoreHealth(snapshot: HealthSnapshot): HealthScore {
 }
 
 /** Every check's finding. */
-export function findingsOf(snapshot: HealthSnapshot): Record<CheckId, Finding> {
+export function findingsOf(snapshot: HealthSnapshot): Record<CheckId, CheckFinding> {
   return {
     ...headerFindings(snapshot),
     ...tlsFindings(snapshot),
@@ -91,7 +94,7 @@ export function gradeCaps(snapshot: HealthSnapshot): GradeCap[] {
  * Puts findings together. What does not apply leaves the denominator: a category's score is its points times the share
  * earned, rounded; the score is their sum.
  */
-export function assemble(findings: Readonly<Record<CheckId, Finding>>, caps: readonly GradeCap[]): HealthScore {
+export function assemble(findings: Readonly<Record<CheckId, CheckFinding>>, caps: readonly GradeCap[]): HealthScore {
   const categories = CATEGORIES.map(({ name, max }) => {
     const ids = CHECK_IDS.filter((id) => CHECKS[id].category === name);
     const applicable = ids.filter((id) => findings[id].score !== null);
@@ -101,31 +104,40 @@ export function assemble(findings: Readonly<Record<CheckId, Finding>>, caps: rea
     return { name, score, max, checks: ids.map((id) => publish(id, findings[id])) };
   });
   const score = categories.reduce((sum, category) => sum + category.score, 0);
+  const recommendations = recommend(findings);
   return {
     score,
     grade: caps.reduce((grade, cap) => worseGrade(grade, cap.grade), letterGrade(score)),
     grade_caps: [...caps],
     categories,
-    recommendations: recommend(findings, caps),
+    recommendations,
+    findings: sortFindings(recommendations.map(toFinding)),
   };
 }
 
-function publish(id: CheckId, { score, value, detail }: Finding): HealthCheck {
+function publish(id: CheckId, { score, value, detail }: CheckFinding): HealthCheck {
   const { name, max, expected, reference } = CHECKS[id];
   const status = score === null ? "na" : score >= max ? "pass" : score > 0 ? "warn" : "fail";
   return { id, name, status, score: score ?? 0, max, value, expected, detail, reference };
 }
 
 /** Most points first, then by id. */
-function recommend(findings: Readonly<Record<CheckId, Finding>>, caps: readonly GradeCap[]): HealthRecommendation[] {
-  const capping = new Set(caps.map((cap) => cap.check));
+function recommend(findings: Readonly<Record<CheckId, CheckFinding>>): HealthRecommendation[] {
   const recommendations = CHECK_IDS.flatMap((id): HealthRecommendation[] => {
-    const { score, detail } = findings[id];
-    const { name, max, category, how } = CHECKS[id];
+    const { score, detail, severity, how } = findings[id];
+    const { name, max, category, how: usually } = CHECKS[id];
     const points = score === null ? 0 : max - score;
     if (points <= 0) return [];
-    const type = capping.has(id) || points >= 4 ? "critical" : points >= 2 ? "warning" : "info";
-    return [{ type, check: id, message: `${name}: ${detail}`, points, category, how }];
+    const type = severity ?? (points >= WARNING_POINTS ? "warning" : "info");
+    return [{ type, check: id, message: `${name}: ${detail}`, points, category, how: how ?? usually }];
   });
   return recommendations.toSorted((one, other) => other.points - one.points || (one.check < other.check ? -1 : 1));
+}
+
+/** Points whose loss costs much. */
+const WARNING_POINTS = 2;
+
+function toFinding({ type, check, message, how }: HealthRecommendation): Finding {
+  const { reference } = CHECKS[check as CheckId];
+  return { id: check.replaceAll("_", "-"), severity: type, message, how, reference, where: check };
 }

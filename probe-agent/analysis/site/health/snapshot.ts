@@ -1,3 +1,4 @@
+import type { Finding } from "#shared/findings.ts";
 import type { SuiteFacts } from "#probe-agent/analysis/site/health/ciphers.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
@@ -10,10 +11,14 @@ export interface TlsFacts {
   readonly offered: boolean;
   /** Why not, where it is not offered. */
   readonly why: string;
+  /** As the ssl tool decides it: chain, dates, name, keys and revocation. */
   readonly trusted: boolean;
-  readonly hostnameMatch: boolean;
-  /** Faults of the chain, gravest first. */
+  /** Reasons not to trust it, the gravest first: words of the ssl tool's trust_error. */
   readonly errors: readonly string[];
+  /** The same as findings. */
+  readonly reasons: readonly Finding[];
+  /** Why it is not known whether the certificate was revoked; empty where it is. */
+  readonly revocationLimits: readonly string[];
   /** Floored; negative when expired. */
   readonly daysLeft: number;
   readonly lifetimeDays: number;

@@ -1,11 +1,12 @@
 import { ciphersFinding } from "#probe-agent/analysis/site/health/ciphers.ts";
-import { notApplicable, scored, type CheckId, type Finding } from "#probe-agent/analysis/site/health/checks.ts";
+import { notApplicable, scored, type CheckId, type CheckFinding } from "#probe-agent/analysis/site/health/checks.ts";
+import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 
 type TlsCheck = Extract<CheckId, "trust" | "protocols" | "https_redirect" | "expiry" | "ciphers" | "key">;
 
 /** The checks of the category SSL/TLS. */
-export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, Finding> {
+export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, CheckFinding> {
   const { tls } = snapshot;
   const https_redirect = redirectFinding(snapshot);
   if (!tls.known) {
@@ -13,10 +14,12 @@ export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, Finding>
     return { trust: left, protocols: left, https_redirect, expiry: left, ciphers: left, key: left };
   }
   if (!tls.offered) {
-    const nothing = scored(0, null, tls.why);
-    const noRedirect = scored(0, https_redirect.value, "There is no HTTPS to redirect to.");
+    // One fault, told once: the checks that hang on it are for information.
+    const nothing = scored(0, null, tls.why, { severity: "info" });
+    const noRedirect = scored(0, https_redirect.value, "There is no HTTPS to redirect to.", { severity: "info" });
+    const how = "Serve the site over HTTPS with a certificate of a public authority.";
     return {
-      trust: nothing,
+      trust: scored(0, null, `The site has no HTTPS. ${tls.why}`, { severity: "critical", how }),
       protocols: nothing,
       https_redirect: noRedirect,
       expiry: nothing,
@@ -34,17 +37,22 @@ export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, Finding>
   };
 }
 
-/** Trusted, for this name, and within its dates. */
+/** Whether a browser connects without a warning. */
 export function isTrusted(tls: TlsFacts): boolean {
-  return tls.offered && tls.trusted && tls.hostnameMatch;
+  return tls.offered && tls.trusted;
 }
 
-function trustFinding(tls: TlsFacts): Finding {
+function trustFinding(tls: TlsFacts): CheckFinding {
   if (isTrusted(tls)) return scored(8, "trusted", "Browsers trust the certificate.");
-  return scored(0, tls.errors.join(", "), "Browsers warn visitors away.");
+  const [gravest] = tls.reasons;
+  const detail = [...tls.reasons.map(({ message }) => message), "Browsers warn visitors away."].join(" ");
+  return scored(0, tls.errors.join(", "), detail, {
+    severity: "critical",
+    ...(gravest?.how == null ? {} : { how: gravest.how }),
+  });
 }
 
-function protocolsFinding({ versions }: TlsFacts): Finding {
+function protocolsFinding({ versions }: TlsFacts): CheckFinding {
   const offered = [
     ...(versions.ssl3 === true ? ["SSL 3"] : []),
     ...(versions.below1_2 === true ? ["below TLS 1.2"] : []),
@@ -54,24 +62,32 @@ function protocolsFinding({ versions }: TlsFacts): Finding {
   const value = offered.join(", ");
   const untold = versions.below1_2 === null ? " Whether older versions are offered could not be told." : "";
   if (versions.tls1_2 !== true && versions.tls1_3 !== true) {
-    return scored(0, value, "Only versions that browsers no longer speak are offered.");
+    const detail = "Only versions that browsers no longer speak are offered.";
+    return scored(0, value, detail, { severity: "critical" });
   }
-  if (versions.ssl3 === true) return scored(0, value, "SSL 3 is offered; it is broken.");
+  if (versions.ssl3 === true) return scored(0, value, "SSL 3 is offered; it is broken.", { severity: "critical" });
   if (versions.below1_2 === true) return scored(2, value, "TLS 1.0 or 1.1 is still offered; both are deprecated.");
   return versions.tls1_3 === true
     ? scored(5, value, `Current versions are offered.${untold}`)
     : scored(4, value, `TLS 1.3 is not offered.${untold}`);
 }
 
-/** Room shrinks with the lifetime: a third of it, or 30 days where that is less. */
-function expiryFinding({ daysLeft, lifetimeDays }: TlsFacts): Finding {
+/** Room shrinks with the lifetime; the stages are those of the ssl tool. */
+function expiryFinding({ daysLeft, lifetimeDays }: TlsFacts): CheckFinding {
   const value = `${daysLeft} days`;
-  if (daysLeft > Math.min(30, lifetimeDays / 3)) return scored(3, value, "The certificate has time left.");
-  if (daysLeft > Math.min(7, lifetimeDays / 10)) return scored(1, value, "The certificate is due for renewal.");
-  return scored(0, value, daysLeft < 0 ? "The certificate has expired." : "The certificate is about to expire.");
+  switch (expiryStage(daysLeft, lifetimeDays)) {
+    case "far":
+      return scored(3, value, "The certificate has time left.");
+    case "due":
+      return scored(1, value, `The certificate expires in ${value}: it is due for renewal.`);
+    case "urgent":
+      return scored(0, value, `The certificate expires in ${value}.`);
+    default:
+      return scored(0, value, "The certificate has expired.", { severity: "critical" });
+  }
 }
 
-function keyFinding({ key, keyStrong, signatureStrong }: TlsFacts): Finding {
+function keyFinding({ key, keyStrong, signatureStrong }: TlsFacts): CheckFinding {
   const faults = [
     ...(keyStrong ? [] : ["the key is too short"]),
     ...(signatureStrong ? [] : ["the signature is weak"]),
@@ -81,7 +97,7 @@ function keyFinding({ key, keyStrong, signatureStrong }: TlsFacts): Finding {
 }
 
 /** How http:// leads to https:// (the cases are MDN's). */
-function redirectFinding({ http, preloaded }: HealthSnapshot): Finding {
+function redirectFinding({ http, preloaded }: HealthSnapshot): CheckFinding {
   if (preloaded) return scored(4, "preloaded", "Browsers never ask over HTTP: the host is in the HSTS preload list.");
   if (!http.known) return notApplicable(http.why);
   if (!http.open) return scored(4, null, "Nothing answers over HTTP, so nothing needs redirecting.");

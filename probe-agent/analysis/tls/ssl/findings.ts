@@ -78,10 +78,10 @@ export type ExpiryStage = "expired" | "urgent" | "due" | "far";
  * The stage by whole days left and lifetime: urgent at 7 days or a tenth of the lifetime, whichever is less; due at 30 days
  * or a third. health scores by the same stages.
  */
-export function expiryStage(daysLeft: number, lifetimeDays: number): ExpiryStage {
-  if (daysLeft < 0) return "expired";
-  if (daysLeft <= Math.min(7, lifetimeDays / 10)) return "urgent";
-  return daysLeft <= Math.min(30, lifetimeDays / 3) ? "due" : "far";
+export function expiryStage(left: number, lifetimeDays: number): ExpiryStage {
+  if (left < 0) return "expired";
+  if (left <= Math.min(7, lifetimeDays / 10)) return "urgent";
+  return left <= Math.min(30, lifetimeDays / 3) ? "due" : "far";
 }
 
 function expiry({ leaf, path, now }: FindingFacts): Noticed[] {

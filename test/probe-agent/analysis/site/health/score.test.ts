@@ -42,7 +42,7 @@ describe("the score", () => {
     };
     const untrusted = { ...GOOD_TLS, trusted: false, errors: ["expired"] };
     expect(capped({ tls: untrusted })).toEqual(["F", "F trust", 92]);
-    expect(capped({ tls: { ...GOOD_TLS, hostnameMatch: false } })[0]).toBe("F");
+    expect(capped({ tls: { ...GOOD_TLS, trusted: false, errors: ["hostname_mismatch"] } })[0]).toBe("F");
     expect(capped({ status: 503 })).toEqual(["F", "F status", 97]);
     const legacy = { ...GOOD_TLS, versions: { ssl3: false, below1_2: true, tls1_2: true, tls1_3: true } };
     expect(capped({ tls: legacy })).toEqual(["B", "B protocols", 97]);
@@ -54,7 +54,7 @@ describe("the score", () => {
     expect(capped({ headers: short })).toEqual(["A", "A hsts", 95]);
   });
 
-  it("sorts recommendations by points, then by id, and names caps critical", () => {
+  it("sorts recommendations by points, then by id, and calls them by what they do to visitors", () => {
     const { recommendations } = scoreHealth(BARE);
     const sorted = recommendations.toSorted(
       (one, other) => other.points - one.points || (one.check < other.check ? -1 : 1),
@@ -62,17 +62,101 @@ describe("the score", () => {
     expect(recommendations).toEqual(sorted);
     expect(recommendations[0]).toMatchObject({
       check: "csp",
-      type: "critical",
+      type: "warning",
       points: 9,
       category: "Security Headers",
     });
     const legacy = { ...GOOD_TLS, versions: { ssl3: false, below1_2: true, tls1_2: true, tls1_3: true } };
     expect(scoreHealth({ ...PERFECT, tls: legacy }).recommendations).toMatchObject([
-      { check: "protocols", type: "critical", points: 3 },
+      { check: "protocols", type: "warning", points: 3 },
     ]);
     expect(scoreHealth({ ...PERFECT, redirects: 2 }).recommendations).toMatchObject([
       { check: "redirects", type: "info" },
     ]);
+  });
+});
+
+describe("severities", () => {
+  const severityOf = (change: Partial<HealthSnapshot>): Record<string, string> =>
+    Object.fromEntries(scoreHealth({ ...PERFECT, ...change }).findings.map(({ id, severity }) => [id, severity]));
+  const expired = { ...GOOD_TLS, trusted: false, errors: ["expired"], daysLeft: -3 };
+  const suites = { known: true, broken: "TLS_RSA_WITH_RC4_128_SHA", open: false, fixed: null, cbc: null } as const;
+  const old = { ssl3: false, below1_2: true, tls1_2: false, tls1_3: false };
+  const body = { ...PERFECT.body, encoding: null };
+
+  it.each<[string, Partial<HealthSnapshot>, [string, string][]]>([
+    ["missing compression costs speed", { body }, [["compression", "warning"]]],
+    ["gzip could be better", { body: { ...body, encoding: "gzip" } }, [["compression", "info"]]],
+    [
+      "no security header lets an attacker in",
+      { headers: [["content-type", "text/html"]] },
+      [
+        ["csp", "warning"],
+        ["hsts", "warning"],
+        ["frame", "warning"],
+        ["nosniff", "warning"],
+        ["referrer", "warning"],
+        ["isolation", "warning"],
+        ["caching", "warning"],
+        ["permissions", "info"],
+      ],
+    ],
+    [
+      "an expired certificate keeps visitors away",
+      { tls: expired },
+      [
+        ["trust", "critical"],
+        ["expiry", "critical"],
+      ],
+    ],
+    ["one that ends soon will", { tls: { ...GOOD_TLS, daysLeft: 3 } }, [["expiry", "warning"]]],
+    ["versions nobody speaks keep visitors away", { tls: { ...GOOD_TLS, versions: old } }, [["protocols", "critical"]]],
+    ["RC4 is no open door", { tls: { ...GOOD_TLS, suites } }, [["ciphers", "warning"]]],
+    ["no encryption is", { tls: { ...GOOD_TLS, suites: { ...suites, open: true } } }, [["ciphers", "critical"]]],
+    ["a missing page", { status: 404 }, [["status", "critical"]]],
+    ["a page behind a password", { status: 401 }, [["status", "warning"]]],
+    ["a page cut short", { body: { ...PERFECT.body, error: "reset" } }, [["total", "critical"]]],
+    ["a slow server", { ttfbSamplesMs: [5000] }, [["ttfb", "warning"]]],
+    [
+      "no HTTPS is one fault",
+      { tls: BARE.tls, preloaded: true },
+      [
+        ["trust", "critical"],
+        ["https-redirect", "info"],
+        ["protocols", "info"],
+        ["ciphers", "info"],
+        ["expiry", "info"],
+        ["key", "info"],
+      ],
+    ],
+  ])("%s", (_what, change, expected) => {
+    expect(severityOf(change)).toEqual(Object.fromEntries(expected));
+  });
+
+  it("of recommendations are those of the findings, with the same advice", () => {
+    const { recommendations, findings } = scoreHealth(BARE);
+    const said = new Map(findings.map(({ where, severity, message, how }) => [where, [severity, message, how]]));
+    expect(said).toEqual(
+      new Map(recommendations.map(({ type, check, message, how }) => [check, [type, message, how]])),
+    );
+  });
+
+  it("come with the cause of an untrusted certificate and what to change", () => {
+    const how = "Renew the certificate.";
+    const reason = {
+      id: "expired",
+      severity: "critical",
+      message: "It expired.",
+      how,
+      reference: null,
+      where: null,
+    } as const;
+    const { findings } = scoreHealth({ ...PERFECT, tls: { ...expired, reasons: [reason] } });
+    expect(findings[0]).toMatchObject({
+      id: "trust",
+      message: "Trusted certificate: It expired. Browsers warn visitors away.",
+      how,
+    });
   });
 });
 
@@ -99,13 +183,13 @@ function randomSnapshot(next: () => number): HealthSnapshot {
   const tls = {
     ...GOOD_TLS,
     trusted: bool(),
-    hostnameMatch: bool(),
     daysLeft: pick(-5, 5, 20, 80),
     keyStrong: bool(),
     versions: { ssl3: pick(true, false, null), below1_2: pick(true, false, null), tls1_2: bool(), tls1_3: bool() },
     suites: pick<TlsFacts["suites"]>(GOOD_TLS.suites, unknown("why"), {
       known: true,
       broken: pick(null, "TLS_RSA_WITH_RC4_128_SHA"),
+      open: bool(),
       fixed: pick(null, "TLS_RSA_WITH_AES_128_CBC_SHA"),
       cbc: pick(null, "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA"),
     }),

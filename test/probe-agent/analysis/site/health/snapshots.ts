@@ -13,15 +13,16 @@ export const GOOD_TLS: TlsFacts = {
   offered: true,
   why: "",
   trusted: true,
-  hostnameMatch: true,
   errors: [],
+  reasons: [],
+  revocationLimits: [],
   daysLeft: 60,
   lifetimeDays: 90,
   key: "ec 256, ecdsa-with-SHA256",
   keyStrong: true,
   signatureStrong: true,
   versions: { ssl3: false, below1_2: false, tls1_2: true, tls1_3: true },
-  suites: { known: true, broken: null, fixed: null, cbc: null },
+  suites: { known: true, broken: null, open: false, fixed: null, cbc: null },
 };
 
 /** A site that earns every point. */
@@ -78,7 +79,7 @@ export const BARE: HealthSnapshot = {
   headers: [["content-type", "text/html"]],
   page: readHtml("<p>hello"),
   body: { ...PERFECT.body, encoding: null },
-  tls: { ...GOOD_TLS, offered: false, trusted: false, hostnameMatch: false, why: "Port 443: connection refused." },
+  tls: { ...GOOD_TLS, offered: false, trusted: false, why: "Port 443: connection refused." },
   http: { known: true, open: true, route: [{ url: "http://example.com/", status: 200 }] },
   securityTxt: { known: true, status: 404, url: "http://example.com/.well-known/security.txt", text: null },
   ipv6: unknown("This probe cannot reach IPv6 addresses."),
