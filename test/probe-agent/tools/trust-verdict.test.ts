@@ -30,7 +30,7 @@ async function withStatus(path: string, status: "good" | "revoked"): Promise<Iss
   const certificate = await issue({ ocspUrls: [`${responder.url}${path}`] });
   const issuer = pki.intermediate;
   const told = status === "good" ? {} : { status: { at: new Date("2026-02-03T04:05:06Z"), reason: 1 } };
-  answers.set(path, await ocspResponse({ signer: issuer, singles: [{ certificate, issuer, ...told }] }));
+  answers.set(path, ocspResponse({ signer: issuer, singles: [{ certificate, issuer, ...told }] }));
   return certificate;
 }
 
