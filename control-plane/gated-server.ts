@@ -2,7 +2,7 @@ import type { AddressLimiter, Limiter } from "#control-plane/access/ports.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import { registerAccountRoutes } from "#control-plane/accounts/routes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import { createAdminGate } from "#control-plane/http/admin.ts";
+import { createAdminGate } from "#control-plane/http/operator-gate.ts";
 import { createGate, type Gate, type Hook } from "#control-plane/http/gate.ts";
 import { registerHealth } from "#control-plane/http/health.ts";
 import { createServer, type ServerDeps } from "#control-plane/http/server.ts";

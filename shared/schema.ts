@@ -1,7 +1,7 @@
 import { Value } from "typebox/value";
 import type { Static, TObject, TSchema } from "typebox";
 import { convertField, type Converted, type Origin } from "#shared/schema/convert.ts";
-import { problemInside } from "#shared/schema/inside.ts";
+import { problemInside } from "#shared/schema/nested-problem.ts";
 import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
 
 /** How to treat what the schema does not know. */

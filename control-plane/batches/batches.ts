@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Random } from "#shared/clock.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import { vetTarget } from "#control-plane/checks/vet.ts";
+import { vetTarget } from "#control-plane/checks/vet-target.ts";
 import {
   BATCH_RUNS,
   findBatch,

@@ -1,6 +1,6 @@
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import { vetTarget } from "#control-plane/checks/vet.ts";
+import { vetTarget } from "#control-plane/checks/vet-target.ts";
 import {
   BATCH_RUNS,
   finishBatch,

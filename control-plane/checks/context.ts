@@ -4,7 +4,7 @@ import type { LocationItem } from "#shared/locations.ts";
 import type { Contract, Observation } from "#shared/tools/define.ts";
 import type { CheckAnswer, CheckEvent, Location } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
-import type { Pacer } from "#control-plane/checks/pace.ts";
+import type { Pacer } from "#control-plane/checks/target-pacer.ts";
 import type { Reached } from "#control-plane/checks/target.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { TargetBudget } from "#control-plane/limits/target-budget.ts";

@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 import type { Denials } from "#shared/egress.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
-import { createPacer } from "#control-plane/checks/pace.ts";
+import { createPacer } from "#control-plane/checks/target-pacer.ts";
 import type { CheckContext, Inputs } from "#control-plane/checks/context.ts";
 import type { Config } from "#control-plane/config.ts";
 import { connect } from "#control-plane/database/connect.ts";

@@ -1,8 +1,8 @@
 import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
 import { locationOf, type CheckAnswer, type CheckEvent, type Location } from "#control-plane/checks/answer.ts";
-import { cachedAt, isShared } from "#control-plane/checks/cached.ts";
+import { cachedAt, isShared } from "#control-plane/checks/cached-results.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
-import { decideCall } from "#control-plane/checks/decide.ts";
+import { decideCall } from "#control-plane/checks/decide-call.ts";
 import type { PlaceChoice } from "#control-plane/checks/places.ts";
 import { holdToContract } from "#control-plane/checks/result-check.ts";
 import { offlineRow, rowOf, type Run } from "#control-plane/checks/rows.ts";

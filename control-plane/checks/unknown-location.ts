@@ -1,6 +1,6 @@
 import { slug } from "#shared/locations/slug.ts";
 import { matchesTerm, type LocationItem, type Place } from "#shared/locations.ts";
-import { nearestName } from "#shared/nearest.ts";
+import { nearestName } from "#shared/nearest-name.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
 /** Names listed in one message. */

@@ -1,5 +1,5 @@
 import type { Sql } from "#control-plane/database/connect.ts";
-import { DatabaseAway, isDatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway, isDatabaseAway } from "#control-plane/database/database-away.ts";
 
 /** A client for statements that a request waits for: an answer or DatabaseAway within the time limit. */
 export interface GuardedDatabase {

@@ -1,4 +1,4 @@
-import { DatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 
 /**

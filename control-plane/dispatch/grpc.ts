@@ -14,7 +14,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 import { ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
 import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/wire.ts";
-import { noticeBroken } from "#control-plane/dispatch/grpc/broken.ts";
+import { noticeBroken } from "#control-plane/dispatch/grpc/broken-calls.ts";
 import { countConnectionEnds, registerConnectionGauge } from "#control-plane/dispatch/grpc/connection-metrics.ts";
 import { acceptConnections } from "#control-plane/dispatch/grpc/connections.ts";
 import { certificateOf, type AnyCall } from "#control-plane/dispatch/grpc/credentials.ts";

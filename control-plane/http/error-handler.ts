@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { isAccountGone } from "#control-plane/database/codes.ts";
 import { BODY_LIMIT } from "#control-plane/http/body.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";

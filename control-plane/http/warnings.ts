@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { nearestName } from "#shared/nearest.ts";
+import { nearestName } from "#shared/nearest-name.ts";
 
 /** A parameter that a call gave and that had no effect, as `meta.warnings` shows it. */
 export interface Warning {

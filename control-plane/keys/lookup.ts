@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
 import type { Found, KeyFinder } from "#control-plane/access/ports.ts";
-import { DatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { digestKey, isWellFormedKey } from "#control-plane/keys/format.ts";
 import type { Principal } from "#control-plane/access/principal.ts";

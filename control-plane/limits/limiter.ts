@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Counted, Kind, Limiter } from "#control-plane/access/ports.ts";
-import { DatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { Ask, Count } from "#control-plane/limits/store.ts";
 import { verdictOf } from "#control-plane/limits/verdict.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import { LRUCache } from "lru-cache";
-import { DatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { TargetAsk, TargetCount } from "#control-plane/limits/store.ts";
 import { minuteEnd, secondsUntil, windowsAt } from "#control-plane/access/windows.ts";

@@ -2,7 +2,7 @@ import { createHash, webcrypto } from "node:crypto";
 import { Counter, type Registry } from "prom-client";
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
-import { DatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Enrolment, Issuance, NotIssued } from "#control-plane/dispatch/security.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";

@@ -1,6 +1,6 @@
 import { Type, type TObject } from "typebox";
 import { describe, expect, it } from "vitest";
-import { problemInside } from "#shared/schema/inside.ts";
+import { problemInside } from "#shared/schema/nested-problem.ts";
 import { fieldMessage, type FieldProblem } from "#shared/schema/problem.ts";
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";

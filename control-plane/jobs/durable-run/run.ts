@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import { unavailableError } from "#control-plane/checks/answer.ts";
-import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 import type { RunState, RunWatch } from "#control-plane/jobs/durable-run/watch.ts";
 import type { Attempt, ClaimedRun, DurableWork, RunLease, Unanswered } from "#control-plane/jobs/durable-run/work.ts";

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
 

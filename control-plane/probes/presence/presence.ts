@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
-import { DatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { Presence, ReplicaInfo } from "#control-plane/dispatch/presence.ts";

@@ -6,7 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type AuthInfo,
 } from "@modelcontextprotocol/server";
-import { nearestName } from "#shared/nearest.ts";
+import { nearestName } from "#shared/nearest-name.ts";
 import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
 import type { Principal } from "#control-plane/access/principal.ts";

@@ -1,4 +1,4 @@
-import { nearestName } from "#shared/nearest.ts";
+import { nearestName } from "#shared/nearest-name.ts";
 import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 
 /** The parts of the catalogue that a request asks for, or why its `toolset` cannot be read. */

@@ -5,7 +5,7 @@ import { ok } from "#shared/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
-import { createPacer } from "#control-plane/checks/pace.ts";
+import { createPacer } from "#control-plane/checks/target-pacer.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { readHello } from "#control-plane/dispatch/hello.ts";

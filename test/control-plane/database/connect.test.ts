@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { isDatabaseAway } from "#control-plane/database/away.ts";
+import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
 import { guardDatabase } from "#control-plane/database/guarded.ts";
 import { createNotifications } from "#control-plane/database/notifications.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DatabaseAway } from "#control-plane/database/away.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createJournal } from "#control-plane/measurements/journal.ts";
 import type { NewEvent } from "#control-plane/measurements/journal/store.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withoutTrailing } from "#shared/trailing.ts";
+import { withoutTrailing } from "#shared/strip-trailing.ts";
 import { parseOptOut } from "#shared/opt-out.ts";
 import { isLinkItem } from "#probe-agent/analysis/page/ai/link-item.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";

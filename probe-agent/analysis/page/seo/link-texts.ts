@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/trailing.ts";
+import { withoutTrailing } from "#shared/strip-trailing.ts";
 
 /**
  * Link texts that say nothing about where the link leads, by language. Those of Lighthouse's audit "link-text" in the

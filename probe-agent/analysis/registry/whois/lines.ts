@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/trailing.ts";
+import { withoutTrailing } from "#shared/strip-trailing.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 
 /** One field of a WHOIS answer, with the lines that belong to it. */

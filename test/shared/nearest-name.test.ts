@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearestName } from "#shared/nearest.ts";
+import { nearestName } from "#shared/nearest-name.ts";
 
 const KNOWN = ["url", "method", "follow", "timeout", "ua", "locations", "dry_run", "share"];
 

@@ -1,6 +1,6 @@
 import { locationOf, type CheckAnswer, type Location } from "#control-plane/checks/answer.ts";
 import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
-import { isAllCached } from "#control-plane/checks/cached.ts";
+import { isAllCached } from "#control-plane/checks/cached-results.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import {
   choosePlaces,
