@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 
 // What needs Chromium. One file at a time: browsers measure each other where they run together.
 // Vitest reads the default export.
@@ -9,6 +10,7 @@ export default defineConfig({
   test: {
     include: ["test/browser/**/*.test.ts"],
     pool: "forks",
+    env: COMPILED_CODE,
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 
 // What takes a fleet of processes and minutes. One file at a time: each wants both cores for itself.
 // Vitest reads the default export.
@@ -10,6 +11,7 @@ export default defineConfig({
     include: ["test/faults/**/*.test.ts"],
     globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
+    env: COMPILED_CODE,
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 120_000,

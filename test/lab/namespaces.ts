@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 
 const PREFIX = "vantage-lab";
 const NETNS = "/run/netns";
@@ -50,10 +51,11 @@ function hasProgram(name: string): boolean {
   return folders.some((folder) => existsSync(`${folder}/${name}`));
 }
 
-/** The environment of everything started in the lab: Debian's system programs are on its PATH. */
+/** The environment of everything started in the lab: Debian's system programs are on its PATH, and Node keeps compiled code. */
 export const LAB_ENVIRONMENT = {
   PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`,
   LC_ALL: "C",
+  ...COMPILED_CODE,
 };
 
 /** One run's names: unique while its process lives, and tell a later run whose they were. */

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 
 /** What asks servers alone: two files at once, each in a lab of its own. */
 const SERVICES = [
@@ -9,6 +10,7 @@ const SERVICES = [
 const shared = {
   globalSetup: ["test/support/database-server.ts"],
   pool: "forks" as const,
+  env: COMPILED_CODE,
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };

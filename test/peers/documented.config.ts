@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 
 // The end-to-end tests once more, their calls of documented paths through `prism proxy --errors`: an answer that is not
 // as the OpenAPI document says becomes an error of the proxy, and the test fails.
@@ -11,7 +12,7 @@ export default defineConfig({
     include: ["test/e2e/*.test.ts"],
     // These look at the connection itself, or at many processes that no proxy stands before.
     exclude: ["test/e2e/*killed*.test.ts", "test/e2e/replicas.test.ts", "test/e2e/lost-agents.test.ts"],
-    env: { TEST_THROUGH: "prism" },
+    env: { ...COMPILED_CODE, TEST_THROUGH: "prism" },
     globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
     maxWorkers: 2,

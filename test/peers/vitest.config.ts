@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 
 // Programs of others (test/peers/package.json) held against the product; npm run test:peers installs them.
 // Vitest reads the default export.
@@ -10,6 +11,7 @@ export default defineConfig({
     include: ["test/peers/*.test.ts"],
     globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
+    env: COMPILED_CODE,
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 60_000,
