@@ -1,7 +1,7 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
-import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
+import { createAnalysisThreads, type AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
@@ -14,6 +14,7 @@ import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import { createQuic } from "#probe-agent/net/quic.ts";
 import { createSmtp } from "#probe-agent/net/smtp.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
+import type { Pool } from "#probe-agent/threads/pool.ts";
 import { createTech } from "#probe-agent/threads/tech.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
@@ -35,6 +36,8 @@ export interface NetDeps {
   readonly browser?: { readonly executable: string; readonly log: (line: string) => void };
   /** PEM texts of the roots to trust in the place of Node's own. */
   readonly roots?: readonly string[];
+  /** Threads for analyses, started with the rules of `data`; default: a pool of their own. */
+  readonly threads?: Pool<AnalysisThread>;
 }
 
 /** The real network, made once; each job gets a view of it within its own limits. */
@@ -51,7 +54,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const whoisFor = createWhois({ clock, egress });
   const smtpFor = createSmtp({ clock, egress });
   const rules = deps.data.techRules;
-  const threads = createAnalysisThreads({ clock, rules });
+  const threads = deps.threads ?? createAnalysisThreads({ clock, rules });
   const analysesFor = createAnalyses({ clock, threads });
   const techFor = createTech({ clock, threads, rules });
   const browserFor = deps.browser === undefined ? null : createBrowser({ ...deps.browser, clock, egress, userAgent });
