@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
@@ -48,7 +47,8 @@ export async function startNewcomer(): Promise<Newcomer> {
     VANTAGE_DNS_SERVERS: dns.address,
     VANTAGE_ALLOW_TARGETS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: join(folder, "root.pem"),
-    ...COMPILED_CODE,
+    // Each command is a process of its own; with its code compiled before, it takes half the time.
+    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
   };
   const places: readonly (readonly [string, string])[] = [
     ["127.0.0.1:8080", place.environment["VANTAGE_HTTP_ADDR"] ?? ""],
