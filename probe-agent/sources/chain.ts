@@ -1,4 +1,6 @@
+import type { Finding } from "#shared/findings.ts";
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { findChainFaults } from "#probe-agent/analysis/web/redirects/chain-findings.ts";
 import {
   FOLLOWED_DELAY_S,
   type ChainEnd,
@@ -34,8 +36,6 @@ const BODY_BYTES = 1024 * 1024;
 const BODY_MS = 5000;
 /** Characters of a URL that nobody answers at. */
 const MAX_DEAD_URL = 8192;
-/** Characters of a URL within a sentence. */
-const MAX_SHOWN_URL = 300;
 /** Left for the report of a chain whose next page does not come. */
 const RESERVE_MS = 500;
 
@@ -153,19 +153,31 @@ export function mediaType({ contentType }: SeenPage): string | null {
   return type === "" ? null : type;
 }
 
+/** What a visitor who follows the link meets; the manner of a redirect that works is the tool redirects' matter. */
+const OF_DESTINATION: ReadonlySet<string> = new Set([
+  "loop",
+  "too-many-redirects",
+  "dead-end",
+  "refresh-failed",
+  "refresh-refused",
+  "missing-location",
+  "several-locations",
+  "bad-location",
+  "other-scheme",
+  "refresh-target",
+  "obsolete-status",
+  "downgrade",
+  "ends-at-http",
+  "ends-in-error",
+  "bad-certificate",
+]);
+
+/** Findings about where a chain leads and how safely. */
+export function destinationFindings(chain: FollowedChain): Finding[] {
+  return findChainFaults(chain).filter(({ id }) => OF_DESTINATION.has(id));
+}
+
 /** What a chain leaves open, one sentence each. */
-export function chainLimitations({ last, landing, stopped, deadEnd }: FollowedChain): string[] {
-  const where = deadEnd?.failure.message;
-  const { location } = last.snapshot.final;
-  return [
-    ...(stopped === "bad_location" && location !== null
-      ? [`It leads on to ${location.slice(0, MAX_SHOWN_URL)}, which is no address of the web.`]
-      : []),
-    ...(stopped === "dead_end" ? [`Nothing answers where the last redirect leads: ${where}.`] : []),
-    ...(stopped === "refresh_failed" ? [`The page sends on to where nothing answers: ${where}.`] : []),
-    ...(stopped === "refresh_refused" ? ["The page sends on to an address that may not be contacted."] : []),
-    ...(stopped === "loop" && last.snapshot.stopped === null ? ["The pages send on to each other in a circle."] : []),
-    ...landing.limitations,
-    "Scripts are not run: a redirect by script is not seen.",
-  ];
+export function chainLimitations({ landing }: FollowedChain): string[] {
+  return [...landing.limitations, "Scripts are not run: a redirect by script is not seen."];
 }

@@ -1,14 +1,17 @@
 import { ok } from "#shared/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie.ts";
+import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Octets of JSON for the list of cookies, and for one text of theirs. */
-const COOKIES_BYTES = 200_000;
+const COOKIES_BYTES = 170_000;
 const TEXT_BYTES = 1024;
+const FINDINGS_BYTES = 40_000;
 
 /** Cookies of a page and of the redirects that led to it. */
 export const cookie = implement(contract, async (net, { url }) => {
@@ -22,12 +25,14 @@ export const cookie = implement(contract, async (net, { url }) => {
   const reported = await analyse(net, "cookies", { hops, pageUrl: snapshot.finalUrl, now });
   if (reported.status !== "ok") return reported;
   const { cookies, graded, grade, score } = reported.data;
+  const fitted = fitFindings(describeCookieFindings(cookies), FINDINGS_BYTES);
   const shown = leading(cookies.map(row), COOKIES_BYTES);
   const number = (test: (one: SeenCookie) => boolean): number => cookies.filter(test).length;
   return ok({
     ...head,
     grade,
     score,
+    findings: fitted.findings,
     note: graded > 0 ? null : noteOf(cookies.length),
     summary: {
       total: cookies.length,
@@ -46,6 +51,7 @@ export const cookie = implement(contract, async (net, { url }) => {
     limitations: [
       "No script was run: cookies that scripts set, and what they load, are not seen.",
       ...read.data.limitations,
+      ...fitted.limitations,
       ...(shown.length < cookies.length
         ? [`Only the first ${shown.length} of ${cookies.length} cookies are listed.`]
         : []),
@@ -80,6 +86,6 @@ function row({ cookie: one, hopUrl, firstParty, purpose, vendor, prefix, prefixV
     vendor,
     hop_url: leadingText(hopUrl, 2048),
     rejected_reason: one.rejected_reason,
-    issues: issues.map((issue) => ({ ...issue })),
+    penalties: issues.map(({ id, penalty }) => ({ id, points: penalty })),
   };
 }

@@ -29,7 +29,7 @@ export const redirects = implement(contract, async (net, { url, max, ua }) => {
       ...(net.data.hasHstsPreload
         ? []
         : ["No HSTS preload list is at hand: hops that browsers skip by it are not marked."]),
-      ...(cut ? ["Some headers, long URLs or issues were left out."] : []),
+      ...(cut ? ["Some headers, long URLs or findings were left out."] : []),
       ...(body.error === null && !body.truncated
         ? []
         : ["The last page was not read to its end: a refresh further down is not seen."]),

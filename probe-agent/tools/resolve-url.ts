@@ -1,10 +1,13 @@
+import type { Finding } from "#shared/findings.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
 import type { Canonical } from "#probe-agent/analysis/html/canonical.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
 import {
   chainLimitations,
+  destinationFindings,
   destinationOf,
   failureRow,
   followChain,
@@ -15,6 +18,9 @@ import {
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
+
+/** Characters of a URL within a finding. */
+const MAX_URL = 200;
 
 /** URL resolver: the chain, then what its last page calls itself. */
 export const resolveUrl = implement(contract, async (net, { url }) => {
@@ -43,15 +49,52 @@ function report(input: string, chain: FollowedChain): Result {
     content_type: code === null ? null : mediaType(last),
     loop: stopped === "loop",
     truncated: stopped === "too_many_redirects",
+    findings: fitFindings([...destinationFindings(chain), ...ofCanonical(canonical, finalUrl)]).findings,
     source: ["page"],
     observed_at: last.observedAt,
-    limitations: [...chainLimitations(chain), ...aboutCanonical(canonical)],
+    limitations: chainLimitations(chain),
   };
 }
 
-function aboutCanonical({ named, unusable }: Canonical): string[] {
+/** Search engines fold addresses into the canonical one; what contradicts itself they ignore. */
+function ofCanonical({ url, named, unusable }: Canonical, finalUrl: string): Finding[] {
+  const reference = "https://www.rfc-editor.org/rfc/rfc6596";
+  const how = `Name one absolute URL: <link rel="canonical" href="${finalUrl.slice(0, MAX_URL)}">`;
+  const base = { how, reference, where: null };
   return [
-    ...(named.length > 1 ? ["The page names several different canonical addresses, of which none counts."] : []),
-    ...(unusable > 0 ? ["The page names a canonical address that is no URL of the web."] : []),
+    ...(named.length > 1
+      ? [
+          {
+            ...base,
+            id: "several-canonicals",
+            severity: "warning",
+            message: `The page names ${named.length} different canonical URLs, so search engines ignore them all: ${named
+              .slice(0, 3)
+              .map((one) => one.slice(0, MAX_URL))
+              .join(", ")}.`,
+          } as const,
+        ]
+      : []),
+    ...(unusable > 0
+      ? [
+          {
+            ...base,
+            id: "unusable-canonical",
+            severity: "warning",
+            message: `The page names ${unusable} canonical addresses that are not http or https URLs.`,
+          } as const,
+        ]
+      : []),
+    ...(url !== null && url !== finalUrl
+      ? [
+          {
+            ...base,
+            id: "canonical-elsewhere",
+            severity: "info",
+            message: `The page names another URL as its canonical one: search engines list ${url.slice(0, MAX_URL)} in its place.`,
+            how: null,
+          } as const,
+        ]
+      : []),
   ];
 }

@@ -1,7 +1,9 @@
 import { isIP } from "node:net";
+import type { Finding } from "#shared/findings.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { urlExpand as contract } from "#shared/tools/url-expand.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { hopType } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { siteChanges } from "#probe-agent/analysis/web/redirects.ts";
 import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
@@ -9,6 +11,7 @@ import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
 import {
   chainLimitations,
+  destinationFindings,
   destinationOf,
   failureRow,
   followChain,
@@ -41,6 +44,10 @@ function report(url: string, chain: FollowedChain): Result {
   const service = shortenerOf(first.hostname);
   const { downgrade, cross_domain } = siteChanges(urls);
   const isSecure = [...steps.map(({ hop }) => hop.tls?.authorized === true), ...(code === null ? [false] : [])];
+  const shortenerCount = urls.filter(({ hostname }) => shortenerOf(hostname) !== null).length;
+  const isAddress = isIP(end.hostname.replace(/^\[|\]$/g, "")) !== 0;
+  const isPunycode = end.hostname.split(".").some((label) => label.startsWith("xn--"));
+  const findings = [...destinationFindings(chain), ...ofLink(end, { shortenerCount, isAddress, isPunycode })];
   return {
     short_url: url,
     expanded_url: finalUrl,
@@ -67,16 +74,55 @@ function report(url: string, chain: FollowedChain): Result {
       https_throughout: isSecure.every(Boolean),
       downgrade,
       cross_domain_count: cross_domain.length,
-      shortener_count: urls.filter(({ hostname }) => shortenerOf(hostname) !== null).length,
+      shortener_count: shortenerCount,
       loop: stopped === "loop",
       truncated: stopped === "too_many_redirects",
-      to_address: isIP(end.hostname.replace(/^\[|\]$/g, "")) !== 0,
-      punycode: end.hostname.split(".").some((label) => label.startsWith("xn--")),
+      to_address: isAddress,
+      punycode: isPunycode,
     },
+    findings: fitFindings(findings).findings,
     source: ["page"],
     observed_at: last.observedAt,
     limitations: chainLimitations(chain),
   };
+}
+
+/** What the link itself shows of its safety; nothing of it is proof. */
+function ofLink(
+  { hostname, href }: URL,
+  link: { readonly shortenerCount: number; readonly isAddress: boolean; readonly isPunycode: boolean },
+): Finding[] {
+  const finding = (id: string, message: string, where: string | null): Finding => ({
+    id,
+    severity: "info",
+    message,
+    how: "Check the address before you enter anything there.",
+    reference: null,
+    where,
+  });
+  return [
+    ...(link.isAddress
+      ? [finding("destination-is-address", `The link leads to the bare IP address ${hostname}.`, href)]
+      : []),
+    ...(link.isPunycode
+      ? [
+          finding(
+            "destination-is-punycode",
+            `The host ${hostname} has characters beyond ASCII, which may imitate others.`,
+            href,
+          ),
+        ]
+      : []),
+    ...(link.shortenerCount > 1
+      ? [
+          finding(
+            "several-shorteners",
+            `The link passes ${link.shortenerCount} shorteners, which hide its destination.`,
+            null,
+          ),
+        ]
+      : []),
+  ];
 }
 
 /** As custom domains of shorteners do it: a short path without a query that leads to another owner's, longer address. */

@@ -3,6 +3,7 @@ import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import {
   count,
+  findings,
   integer,
   letterGrade,
   list,
@@ -15,13 +16,12 @@ import {
   word,
 } from "#shared/tools/shapes.ts";
 
-const Issue = record(
+const Penalty = record(
   {
-    id: text("Stable name, e.g. without_secure"),
-    penalty: count("Points taken from the cookie's 100"),
-    message: text("What is wrong"),
+    id: text("Id of the finding that costs them"),
+    points: count("Points taken from the cookie's 100"),
   },
-  "A weakness of one cookie",
+  "One step of a cookie's score",
 );
 
 const Prefix = record(
@@ -75,7 +75,7 @@ const Cookie = record(
         "Why browsers drop it; null where they keep it",
       ),
     ),
-    issues: list(Issue, "What is weak about it"),
+    penalties: list(Penalty, "What its score loses, and by which finding"),
   },
   "One Set-Cookie line",
 );
@@ -124,6 +124,7 @@ export const cookie = defineTool({
     ...PAGE_FIELDS,
     grade: letterGrade("Grade of the score; A+ without cookies"),
     score: points("60 % the worst cookie, 40 % their mean, each 100 less its penalties"),
+    findings: findings("What is weak about the cookies, worst first; where: the cookie's name"),
     note: Nullable(text("Set where there is nothing to grade")),
     summary: Summary,
     cookies: list(Cookie, "In the order they were set"),

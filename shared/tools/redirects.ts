@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { Unanswered } from "#shared/tools/http/unanswered.ts";
-import { count, integer, list, OBSERVED_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
+import { count, findings, integer, list, OBSERVED_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
 
 const Hop = Type.Object({
   n: count("Place in the chain, from 1"),
@@ -76,18 +76,7 @@ export const redirects = defineTool({
       }),
       "Hops that lead to another registrable domain",
     ),
-    issues: list(
-      record(
-        {
-          severity: word(["error", "warning", "info"], "error: visitors do not arrive; warning: slower or less safe"),
-          code: text("Stable word, e.g. loop, downgrade, missing_location"),
-          message: text("What is wrong, one sentence"),
-          hop: Nullable(count("n of the hop; null for the whole chain")),
-        },
-        "One finding",
-      ),
-      "What is wrong with the chain, the gravest first",
-    ),
+    findings: findings("What is wrong with the chain, worst first; where: the URL of the response that shows it"),
     ...OBSERVED_FIELDS,
   }),
   across: {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { Unanswered } from "#shared/tools/http/unanswered.ts";
-import { count, integer, list, OBSERVED_FIELDS, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import { count, findings, integer, list, OBSERVED_FIELDS, text, texts, truth, word } from "#shared/tools/shapes.ts";
 
 /** The one address behind the many spellings of it. */
 export const resolveUrl = defineTool({
@@ -36,6 +36,7 @@ export const resolveUrl = defineTool({
     content_type: Nullable(text("Media type of the last response, lower case, without parameters")),
     loop: truth("The URL leads in a circle"),
     truncated: truth("It redirects on, beyond ten hops"),
+    findings: findings(),
     ...OBSERVED_FIELDS,
   }),
   across: {

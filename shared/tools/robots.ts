@@ -3,6 +3,7 @@ import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Site } from "#shared/tools/fields.ts";
 import {
   count,
+  findings,
   integer,
   list,
   number,
@@ -73,11 +74,6 @@ const Result = Type.Object({
     Type.Object({ line: integer("Line, from 1"), key: text("Key as written"), value: text("Its value") }),
     "Lines with a key that RFC 9309 does not know; they end no group",
   ),
-  syntax_errors: list(
-    Type.Object({ line: integer("Line, from 1"), message: text("What is wrong with it") }),
-    "Lines that are none",
-  ),
-  lenient_lines: list(Type.Integer(), "Lines that only lenient parsers understand: misspelt keys, missing colons"),
   test: record(
     { url: text("URL tested"), user_agents: list(Tested, "Search engines, AI crawlers, and everyone (*)") },
     "Who may fetch test_url, or the site's root without one",
@@ -90,7 +86,7 @@ const Result = Type.Object({
     },
     "Crawlers of AI services at the site's root",
   ),
-  issues: texts("What its owner may want to look at, one sentence each"),
+  findings: findings("What is wrong with the file, worst first; where: the line"),
   ...OBSERVED_FIELDS,
 });
 /** Values of the tool's result. */

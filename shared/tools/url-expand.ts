@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { Unanswered } from "#shared/tools/http/unanswered.ts";
-import { count, integer, list, OBSERVED_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
+import { count, findings, integer, list, OBSERVED_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
 
 /** Where a short link really leads. */
 export const urlExpand = defineTool({
@@ -57,6 +57,7 @@ export const urlExpand = defineTool({
       },
       "What can be told of its safety without a list of bad sites, which is not asked",
     ),
+    findings: findings(),
     ...OBSERVED_FIELDS,
   }),
   across: {

@@ -57,7 +57,7 @@ const CHAINS: readonly Chain[] = [
       [`${HTTPS}/redirect/3?code=301`, 301, "http"],
       [`${HTTPS}/redirect/2?code=301`, 301, "http"],
     ],
-    issues: ["too_many_redirects"],
+    issues: ["too-many-redirects"],
     facts: { count: 1, truncated: true },
   },
   {
@@ -77,7 +77,7 @@ const CHAINS: readonly Chain[] = [
       [`${HTTPS}/to?url=${HTTP}/`, 302, "http"],
       [`${HTTP}/`, 200, "none"],
     ],
-    issues: ["downgrade", "ends_at_http"],
+    issues: ["downgrade", "ends-at-http"],
     facts: { downgrade: true, https_upgrade: false },
   },
   {
@@ -156,7 +156,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
   it.each(CHAINS)("redirects: $what", async ({ url, max, hops, issues, facts }) => {
     const seen = await asker.see<Redirects>("redirects", { url, ...(max === undefined ? {} : { max }) });
     expect(seen.hops.map((hop) => [hop.url, hop.code, hop.type])).toEqual(hops);
-    expect(seen.issues.filter(({ severity }) => severity !== "info").map(({ code }) => code)).toEqual(issues);
+    expect(seen.findings.filter(({ severity }) => severity !== "info").map(({ id }) => id)).toEqual(issues);
     expect(seen).toMatchObject(facts);
     // Each hop opens a connection: two trips at least, as the table of links has them.
     expect(seen.total_ms).toBeGreaterThanOrEqual(Math.floor(2 * hops.length * expectedRtt(LAB, "probe-eu", "web").min));

@@ -1,7 +1,8 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { redirects } from "#shared/tools/redirects.ts";
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
-import { findIssues } from "#probe-agent/analysis/web/redirects/issues.ts";
+import { findChainFaults } from "#probe-agent/analysis/web/redirects/chain-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { hstsOf } from "#probe-agent/analysis/web/redirects/hsts.ts";
 import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
@@ -19,7 +20,6 @@ const MAX_TEXT = 300;
 /** A URL may have 8192 characters (net/http) and 31 hops have two each: beyond this total each is cut. */
 const ALL_URLS_CHARS = 80_000;
 const CUT_URL_CHARS = 1200;
-const MAX_ISSUES = 60;
 
 /** A chain as the tool reports it, and whether some of it was left out for its size. */
 export function redirectReport(
@@ -53,7 +53,7 @@ export function redirectReport(
       headers: shown[index] ?? [],
     };
   });
-  const issues = findIssues(chain);
+  const { findings, limitations } = fitFindings(findChainFaults(chain));
   const report = {
     hops,
     count: hops.length - 1,
@@ -63,10 +63,10 @@ export function redirectReport(
     final_url: steps.at(-1)?.hop.url ?? "",
     final_code: steps.at(-1)?.hop.code ?? 0,
     ...siteChanges(urls),
-    issues: issues.slice(0, MAX_ISSUES),
+    findings,
   };
   const cutHeaders = shown.some((rows, index) => rows.length < (headers[index]?.length ?? 0));
-  return { report, cut: cutHeaders || characters > ALL_URLS_CHARS || issues.length > MAX_ISSUES };
+  return { report, cut: cutHeaders || characters > ALL_URLS_CHARS || limitations.length > 0 };
 }
 
 /** What changes on the way: scheme and owner. */

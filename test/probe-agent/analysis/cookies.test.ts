@@ -1,3 +1,7 @@
+import { sortFindings } from "#shared/findings.ts";
+import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
+import { reportCookies } from "#probe-agent/analysis/web/cookies/report.ts";
+import { expectWellFormed } from "#test/support/findings.ts";
 import { describe, expect, it } from "vitest";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
 import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
@@ -159,20 +163,57 @@ describe("grading", () => {
   });
   it("weighs what is missing", () => {
     expect(issues("PHPSESSID=x; Domain=example.com").map((issue) => [issue.id, issue.penalty])).toEqual([
-      ["sensitive_without_secure", 40],
-      ["session_without_httponly", 30],
-      ["samesite_absent", 5],
-      ["session_for_parent_domain", 5],
+      ["sensitive-without-secure", 40],
+      ["session-without-httponly", 30],
+      ["samesite-absent", 5],
+      ["session-for-parent-domain", 5],
     ]);
-    expect(issues("csrftoken=x; Secure").map((issue) => issue.id)).toEqual(["csrf_without_samesite"]);
+    expect(issues("csrftoken=x; Secure").map((issue) => issue.id)).toEqual(["csrf-without-samesite"]);
     expect(issues("theme=x; Max-Age=99999999; SameSite=Bad").map((issue) => issue.id)).toEqual([
-      "without_secure",
-      "samesite_invalid",
-      "lifetime_too_long",
+      "without-secure",
+      "samesite-invalid",
+      "lifetime-too-long",
     ]);
   });
   it("mixes the worst cookie with the mean", () => {
     expect(gradeCookies([])).toEqual({ score: 100, grade: "A+" });
     expect(gradeCookies([[], issues("theme=x; SameSite=Lax")])).toEqual({ score: 84, grade: "B" });
+  });
+});
+
+describe("findings of cookies", () => {
+  const described = (line: string, url?: string) => {
+    const report = reportCookies(
+      [{ url: url ?? "https://www.example.com/", headers: [["Set-Cookie", line]] }],
+      "https://www.example.com/",
+      NOW,
+    );
+    const findings = sortFindings(describeCookieFindings(report.cookies));
+    expectWellFormed(findings);
+    return findings;
+  };
+
+  it.each<[id: string, severity: string, how: string, line: string]>([
+    ["sensitive-without-secure", "warning", "Add Secure", "PHPSESSID=x; HttpOnly"],
+    ["without-secure", "info", "Add Secure", "theme=x"],
+    ["session-without-httponly", "warning", "Add HttpOnly", "PHPSESSID=x; Secure"],
+    ["samesite-invalid", "warning", "SameSite=Lax", "theme=x; Secure; SameSite=Bad"],
+    ["samesite-none-without-secure", "warning", "SameSite=None; Secure", "theme=x; SameSite=None"],
+    ["csrf-without-samesite", "warning", "SameSite=Lax", "csrftoken=x; Secure"],
+    ["samesite-absent", "info", "SameSite=Lax", "theme=x; Secure"],
+    ["prefix-violated", "warning", "Path=/", "__Host-a=x; Secure; Domain=example.com; Path=/"],
+    ["session-for-parent-domain", "info", "Remove Domain", "PHPSESSID=x; Domain=example.com"],
+    ["lifetime-too-long", "info", "34560000", "theme=x; Max-Age=99999999"],
+    ["too-large", "warning", "on the server", `theme=${"x".repeat(5000)}`],
+    ["dropped-by-browsers", "warning", "Partitioned; Secure", "theme=x; Partitioned"],
+    ["dropped-by-browsers", "warning", "your own domain", "theme=x; Domain=com"],
+  ])("%s is of severity %s", (id, severity, how, line) => {
+    const found = described(line).find((one) => one.id === id);
+    expect(found).toMatchObject({ severity, where: line.split("=")[0] });
+    expect(found?.how).toContain(how);
+  });
+
+  it("are none about a cookie that the line deletes", () => {
+    expect(described("theme=x; Max-Age=0")).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { closedPort } from "#test/support/health.ts";
 import { identityOf } from "#test/support/http-engine.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
 const NOW = new Date("2026-01-01T00:00:00Z");
@@ -143,7 +144,7 @@ describe("cookies of a chain of redirects", () => {
       vendor: null,
       hop_url: `https://www.shop.test:${site.port}/home`,
       rejected_reason: null,
-      issues: [],
+      penalties: [],
     });
     expect(result.cookies.find((one) => one.name === "_ga")).toMatchObject({
       domain: "shop.test",
@@ -159,11 +160,27 @@ describe("cookies of a chain of redirects", () => {
   it("are graded by the worst and the mean, what is deleted left out", async () => {
     const result = await see(`https://shop.test:${site.port}/`);
     const session = result.cookies.find((one) => one.name === "PHPSESSID");
-    expect(session?.issues.map(({ id, penalty }) => [id, penalty])).toEqual([
-      ["sensitive_without_secure", 40],
-      ["session_without_httponly", 30],
-      ["samesite_absent", 5],
+    expect(session?.penalties.map(({ id, points }) => [id, points])).toEqual([
+      ["sensitive-without-secure", 40],
+      ["session-without-httponly", 30],
+      ["samesite-absent", 5],
     ]);
+    const found = result.findings.filter(({ where }) => where === "PHPSESSID");
+    expect(kinds(found)).toEqual([
+      "warning sensitive-without-secure",
+      "warning session-without-httponly",
+      "info samesite-absent",
+    ]);
+    expectWellFormed(result.findings);
+    expect(result.findings).toContainEqual({
+      id: "dropped-by-browsers",
+      severity: "warning",
+      message: "The cookie other has a Domain that the responding host is not part of: browsers drop it.",
+      how: "Set Domain to the responding host or a parent domain of it, or leave it out.",
+      reference: "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie",
+      where: "other",
+    });
+    expect(result.findings.some(({ where }) => where === "lang")).toBe(false);
     // 25, 100, 95, and 75 for the broken prefix, 60 for SameSite=None: the worst 25, the mean 71.
     expect([result.score, result.grade, result.note]).toEqual([43, "F", null]);
     expect(result.cookies.filter((one) => one.deletes).map((one) => one.name)).toEqual(["lang"]);

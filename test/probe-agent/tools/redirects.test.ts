@@ -7,6 +7,7 @@ import { startHttpServer, type Handler, type HttpServer } from "#test/servers/ht
 import { createPki } from "#test/servers/pki.ts";
 import { closedPort } from "#test/support/health.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
+import { expectWellFormed } from "#test/support/findings.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
 type Result = ResultOf<typeof contract>;
@@ -76,11 +77,12 @@ async function run(
     const next = result.hops[index + 1];
     if (next !== undefined && hop.location !== null) expect(next.url.split("#")[0]).toBe(hop.location.split("#")[0]);
   }
+  expectWellFormed(result.findings);
   return result;
 }
 
 const at = (path: string): string => server.url + path;
-const codes = (result: Result): string[] => result.issues.map(({ code }) => code);
+const codes = (result: Result): string[] => result.findings.map(({ id }) => id);
 
 describe("redirects", () => {
   it("shows every response of a chain, the final one included", async () => {
@@ -115,9 +117,9 @@ describe("redirects", () => {
   });
 
   it.each([
-    [300, "multiple_choices"],
-    [304, "unexpected_304"],
-    [305, "obsolete_status"],
+    [300, "multiple-choices"],
+    [304, "unexpected-304"],
+    [305, "obsolete-status"],
   ])("does not follow %i", async (code, issue) => {
     const result = await run(at(`/status/${code}?location=/`));
     expect([result.count, result.final_code, result.hops[0]?.type]).toEqual([0, code, "none"]);
@@ -125,22 +127,22 @@ describe("redirects", () => {
   });
 
   it.each([
-    ["/status/302", "missing_location"],
-    ["/to?url=", "bad_location"],
-    ["/to?url=http://[::1/", "bad_location"],
-    ["/to?url=/a&url=/b", "several_locations"],
-    ["/to?url=mailto:someone@example.test", "other_scheme"],
+    ["/status/302", "missing-location"],
+    ["/to?url=", "bad-location"],
+    ["/to?url=http://[::1/", "bad-location"],
+    ["/to?url=/a&url=/b", "several-locations"],
+    ["/to?url=mailto:someone@example.test", "other-scheme"],
   ])("ends at %s with %s", async (path, issue) => {
     const result = await run(at(path));
     expect([result.count, result.final_code, result.loop]).toEqual([0, 302, false]);
     expect(codes(result)).toContain(issue);
-    expect(result.issues[0]).toMatchObject({ severity: "error", hop: 1 });
+    expect(result.findings[0]).toMatchObject({ severity: "critical" });
   });
 
   it("follows a Location of more than 2 KB and says that others may not", async () => {
     const result = await run(at(`/to?url=/%3F${"x".repeat(3000)}`));
     expect(result.count).toBe(1);
-    expect(codes(result)).toContain("long_location");
+    expect(codes(result)).toContain("long-location");
   });
 
   it("keeps the fragment, which a Location without one inherits (RFC 9110 section 10.2.2)", async () => {
@@ -150,14 +152,14 @@ describe("redirects", () => {
 
   it("names characters that a Location must not have", async () => {
     const result = await run(at("/to?url=/%C3%A9%20x"));
-    expect(codes(result)).toContain("unencoded_location");
+    expect(codes(result)).toContain("unencoded-location");
   });
 
   it("stops where a chain leads back", async () => {
     expect(await run(at("/loop"))).toMatchObject({ loop: true, truncated: false, count: 0 });
     const two = await run(at("/ping"));
     expect(two).toMatchObject({ loop: true, count: 1, final_url: at("/pong"), final_code: 302 });
-    expect(two.issues[0]).toMatchObject({ severity: "error", code: "loop", hop: 2 });
+    expect(two.findings[0]).toMatchObject({ severity: "critical", id: "loop" });
     const cookies = await run(at("/cookie-loop"));
     expect(cookies).toMatchObject({ loop: true, count: 1, hops: [{ set_cookie_count: 2 }, { set_cookie_count: 2 }] });
   });
@@ -187,7 +189,7 @@ describe("redirects between schemes and domains", () => {
     const result = await run(`http://one.test:${server.port}/to?url=https://one.test:${secure.port}/`);
     expect(result).toMatchObject({ https_upgrade: true, downgrade: false, cross_domain: [], count: 1 });
     expect(result.hops[1]).toMatchObject({ http_version: "2" });
-    expect(codes(result)).toEqual(["temporary_upgrade"]);
+    expect(codes(result)).toEqual(["temporary-upgrade"]);
   });
 
   it("sees a downgrade, and a host that browsers would not ask over http any more", async () => {
@@ -195,7 +197,7 @@ describe("redirects between schemes and domains", () => {
     const result = await run(start);
     expect(result).toMatchObject({ https_upgrade: false, downgrade: true });
     expect(result.hops.map(({ hsts }) => hsts)).toEqual([null, "learned"]);
-    expect(codes(result)).toEqual(["downgrade", "ends_at_http"]);
+    expect(codes(result)).toEqual(["downgrade", "ends-at-http"]);
   });
 
   it("marks hops of the preload list", async () => {
@@ -219,7 +221,7 @@ describe("redirects between schemes and domains", () => {
 
   it("names a certificate that browsers stop at", async () => {
     const result = await run(`https://one.test:${secure.port}/`, {}, { roots: [] });
-    expect(codes(result)).toContain("bad_certificate");
+    expect(codes(result)).toContain("bad-certificate");
   });
 
   it("resolves names of other scripts to what is asked for", async () => {
@@ -245,11 +247,11 @@ describe("refreshes", () => {
   });
 
   it.each([
-    ["/meta?content=6;url=/", "slow_refresh"],
-    ["/header?refresh=3600;url=/", "slow_refresh"],
-    ["/meta?content=0", "reloads_itself"],
-    ["/meta?content=0;url=mailto:a@b.test", "refresh_target"],
-    ["/noscript", "noscript_refresh"],
+    ["/meta?content=6;url=/", "slow-refresh"],
+    ["/header?refresh=3600;url=/", "slow-refresh"],
+    ["/meta?content=0", "reloads-itself"],
+    ["/meta?content=0;url=mailto:a@b.test", "refresh-target"],
+    ["/noscript", "noscript-refresh"],
   ])("reports %s and stays", async (path, issue) => {
     const result = await run(at(path));
     expect([result.count, result.final_code, result.loop]).toEqual([0, 200, false]);
@@ -298,10 +300,10 @@ describe("refreshes", () => {
   it("into the void end the chain at their page", async () => {
     const result = await run(at(`/meta?content=0;url=http://127.0.0.1:${deadPort}/`));
     expect(result).toMatchObject({ count: 0, final_code: 200 });
-    expect(result.issues[0]).toMatchObject({ severity: "error", code: "refresh_failed" });
+    expect(result.findings[0]).toMatchObject({ severity: "critical", id: "refresh-failed" });
     expect(result.failure).toMatchObject({ url: `http://127.0.0.1:${deadPort}/`, stage: "connect", reason: "refused" });
     const inside = await run(at("/meta?content=0;url=http://inside.test/"));
-    expect(inside.issues[0]).toMatchObject({ severity: "error", code: "refresh_refused" });
+    expect(inside.findings[0]).toMatchObject({ severity: "critical", id: "refresh-refused" });
   });
 });
 
@@ -336,7 +338,7 @@ describe("a chain that cannot be followed", () => {
     expect(result).toMatchObject({ count: 1, final_code: 302, loop: false, truncated: false });
     expect(result.hops.at(-1)).toMatchObject({ type: "http", location: url, followed: false });
     expect(result.failure).toMatchObject({ url, stage, source: "target", reason });
-    expect(result.issues[0]).toMatchObject({ severity: "error", code: "dead_end", hop: 2 });
+    expect(result.findings[0]).toMatchObject({ severity: "critical", id: "dead-end" });
   });
 
   it("leaves the wait for a dead hop out of the chain's time", async () => {

@@ -1,3 +1,4 @@
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
@@ -71,7 +72,8 @@ describe("resolve-url", () => {
   it("takes none where they contradict each other", async () => {
     const result = await run(`/page?${link("</p>; rel=canonical")}&${head("<link rel=canonical href=/q>")}`);
     expect(result).toMatchObject({ canonical_url: null, canonical_candidates: [`${server.url}/p`, `${server.url}/q`] });
-    expect(result.limitations.join()).toContain("several different");
+    expect(kinds(result.findings)).toContain("warning several-canonicals");
+    expectWellFormed(result.findings);
   });
 
   it.each([["an address of no web", "<link rel=canonical href='javascript:1'>"]])(

@@ -1,3 +1,4 @@
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { robots } from "#probe-agent/tools/robots.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -55,8 +56,6 @@ describe("a site's rules for crawlers", () => {
       ],
       sitemaps: ["https://example.com/map.xml"],
       content_signals: { search: true, ai_input: null, ai_train: false },
-      syntax_errors: [{ line: 13 }],
-      lenient_lines: [10],
       limitations: [],
     });
     expect(result.unknown_lines.map(({ key }) => key)).toEqual(["Crawl-delay", "Content-Signal", "Host"]);
@@ -116,14 +115,23 @@ describe("a site's rules for crawlers", () => {
       body: "<!doctype html><html><title>Not found</title>",
       headers: { "content-type": "text/html" },
     };
-    expect((await ask()).issues.join()).toContain("HTML came");
+    expect(kinds((await ask()).findings)).toContain("warning not-robots-txt");
     const xhtml = '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x"><html>';
     answer = { status: 200, body: xhtml };
-    expect((await ask()).issues).toEqual(["HTML came in the place of robots.txt; hardly a line of it is a rule."]);
+    expect((await ask()).findings).toEqual([
+      {
+        id: "not-robots-txt",
+        severity: "warning",
+        message: "The server sends HTML in place of robots.txt; crawlers find no rules in it.",
+        how: "Serve robots.txt as plain text, or answer 404 if the site has none.",
+        reference: "https://www.rfc-editor.org/rfc/rfc9309#section-2.3",
+        where: null,
+      },
+    ]);
     answer = { status: 200, body: '{"error": "not found"}', headers: { "content-type": "application/json" } };
-    expect((await ask()).issues.join()).toContain("JSON came");
+    expect((await ask()).findings[0]?.message).toContain("sends JSON");
     answer = { status: 200, body: "404 page not found\n" };
-    expect((await ask()).issues.join()).toContain("No line of it is a rule");
+    expect(kinds((await ask()).findings)).toEqual(["warning no-rules", "info lines-not-rules"]);
     answer = { status: 302, body: "", headers: { location: "/bytes/10" } };
     expect(await ask()).toMatchObject({ code: 200, fetched_url: `${site.url}/bytes/10` });
     answer = { status: 200, body: Buffer.from("\u00EF\u00BB\u00BFUser-agent: *\rDisallow: /\u00E9", "latin1") };
@@ -146,7 +154,7 @@ describe("a site's rules for crawlers", () => {
     ["/short", "the connection was closed before the end"],
   ])("that were cut short (%s) are not all of them", async (location, words) => {
     answer = { status: 302, body: "", headers: { location } };
-    expect((await ask()).issues.join()).toContain(`It was cut short: ${words}`);
+    expect((await ask()).findings[0]).toMatchObject({ id: "cut-short", message: expect.stringContaining(words) });
   });
 
   it("are looked for over http where nothing answers over https, or at the URL that was given", async () => {
@@ -158,11 +166,12 @@ describe("a site's rules for crawlers", () => {
 
   it("tell which lines have no effect", async () => {
     answer = { status: 200, body: `Disallow: /\nUser-agent: *\n${"Disallow: private\n".repeat(30)}` };
-    const { issues } = await ask();
-    expect(issues).toHaveLength(21);
-    expect(issues[0]).toBe("Line 1: stands before the first user-agent line, so it is for nobody.");
-    expect(issues[1]).toContain('Line 3: "private" begins with neither');
-    expect(issues[20]).toBe("11 more lines are of this kind.");
+    const { findings, limitations } = await ask();
+    expectWellFormed(findings);
+    expect(findings).toHaveLength(11);
+    expect(findings[0]).toMatchObject({ id: "rule-before-user-agent", severity: "warning", where: "line 1" });
+    expect(findings[1]?.message).toContain('Line 3: "private" begins with neither');
+    expect(limitations).toEqual(["20 more findings of the same kinds are not listed."]);
   });
 
   it("tell of a sitemap line without an address, and of what is not shown", async () => {
@@ -170,8 +179,11 @@ describe("a site's rules for crawlers", () => {
       status: 200,
       body: `Sitemap:\n${"Sitemap: https://example.com/x.xml\n".repeat(201)}User-agent: *\nAllow: /\n`,
     };
-    const { sitemaps, issues, limitations } = await ask();
-    expect([sitemaps.length, issues]).toEqual([200, ["Line 1: the sitemap line names no address."]]);
+    const { sitemaps, findings, limitations } = await ask();
+    expect([sitemaps.length, findings.map(({ message }) => message)]).toEqual([
+      200,
+      ["Line 1: the sitemap line has no URL."],
+    ]);
     expect(limitations).toEqual(["Of 201 sitemaps 200 are shown."]);
   });
 

@@ -1,3 +1,4 @@
+import { expectWellFormed } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { urlExpand as contract } from "#shared/tools/url-expand.ts";
@@ -153,15 +154,17 @@ describe("url-expand", () => {
       safe: { https: false, https_throughout: false, cross_domain_count: 1 },
     });
     expect(result.hops.map(({ code, type }) => [code, type])).toEqual([[301, "http"]]);
-    expect(result.limitations.join()).toContain("Nothing answers");
+    expect(result.findings[0]).toMatchObject({ id: "dead-end", severity: "critical" });
+    expectWellFormed(result.findings);
   });
 
   it("names the application a link leads to", async () => {
     const result = await run(plain("bit.ly", to("itms-apps://apps.example/app/id1")));
     expect(result).toMatchObject({ expanded: false, code: 301 });
-    expect(result.limitations.join(" ")).toContain(
-      "It leads on to itms-apps://apps.example/app/id1, which is no address",
-    );
+    expect(result.findings[0]).toMatchObject({
+      id: "other-scheme",
+      message: "Location leads to itms-apps://apps.example/app/id1, which is not an http or https URL.",
+    });
   });
 
   it("fails where nothing listens", async () => {

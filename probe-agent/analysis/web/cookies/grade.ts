@@ -3,11 +3,24 @@ import { cookiePurpose } from "#probe-agent/analysis/web/cookies/purpose.ts";
 import { MAX_COOKIE_OCTETS } from "#probe-agent/analysis/web/cookies/rejection.ts";
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
+/** The weaknesses that cost points. */
+export type CookieIssueId =
+  | "sensitive-without-secure"
+  | "without-secure"
+  | "session-without-httponly"
+  | "samesite-invalid"
+  | "samesite-none-without-secure"
+  | "csrf-without-samesite"
+  | "samesite-absent"
+  | "prefix-violated"
+  | "session-for-parent-domain"
+  | "lifetime-too-long"
+  | "too-large";
+
 /** A weakness of one cookie; `penalty` is taken from 100. */
 export interface CookieIssue {
-  readonly id: string;
+  readonly id: CookieIssueId;
   readonly penalty: number;
-  readonly message: string;
 }
 
 /** Score of a set of cookies: 100 = nothing to say, also with none. */
@@ -24,25 +37,24 @@ export function cookieIssues(cookie: Cookie, host: string, now: Date): CookieIss
   const session = purpose === "session";
   const sensitive = session || purpose === "csrf";
   const issues: CookieIssue[] = [];
-  const add = (id: string, penalty: number, message: string): void => void issues.push({ id, penalty, message });
-  if (!cookie.secure && sensitive) add("sensitive_without_secure", 40, "A session or CSRF cookie without Secure");
-  if (!cookie.secure && !sensitive) add("without_secure", 20, "Sent over unencrypted HTTP too: set Secure");
-  if (session && !cookie.http_only)
-    add("session_without_httponly", 30, "Scripts can read a session cookie: set HttpOnly");
-  if (cookie.same_site_invalid) add("samesite_invalid", 20, "SameSite has a value browsers do not know");
+  const add = (id: CookieIssueId, penalty: number): void => void issues.push({ id, penalty });
+  if (!cookie.secure && sensitive) add("sensitive-without-secure", 40);
+  if (!cookie.secure && !sensitive) add("without-secure", 20);
+  if (session && !cookie.http_only) add("session-without-httponly", 30);
+  if (cookie.same_site_invalid) add("samesite-invalid", 20);
   else if (cookie.same_site === "none" && !cookie.secure) {
-    add("samesite_none_without_secure", 20, "SameSite=None without Secure is dropped by browsers");
+    add("samesite-none-without-secure", 20);
   } else if (cookie.same_site === null && purpose === "csrf") {
-    add("csrf_without_samesite", 20, "A CSRF token without SameSite");
-  } else if (cookie.same_site === null) add("samesite_absent", 5, "No SameSite: the browser's default applies");
+    add("csrf-without-samesite", 20);
+  } else if (cookie.same_site === null) add("samesite-absent", 5);
   if (PREFIX_REASONS.has(cookie.rejected_reason ?? "")) {
-    add("prefix_violated", 20, "The name's prefix promises what the attributes do not keep");
+    add("prefix-violated", 20);
   }
   if (session && !cookie.host_only && cookie.domain !== host) {
-    add("session_for_parent_domain", 5, "A session cookie that every host under its domain receives");
+    add("session-for-parent-domain", 5);
   }
-  if (lifetimeDays(cookie, now) > MAX_LIFETIME_DAYS) add("lifetime_too_long", 5, "Asks for more than 400 days");
-  if (cookie.size_bytes > MAX_COOKIE_OCTETS) add("too_large", 10, "Name and value exceed 4096 bytes");
+  if (lifetimeDays(cookie, now) > MAX_LIFETIME_DAYS) add("lifetime-too-long", 5);
+  if (cookie.size_bytes > MAX_COOKIE_OCTETS) add("too-large", 10);
   return issues;
 }
 

@@ -1,8 +1,22 @@
 import type { RobotsFile, RobotsGroup } from "#probe-agent/analysis/web/robots/parse.ts";
 
+/** Kinds of lines without the effect that was meant. */
+export type RobotsFaultId =
+  | "rule-before-user-agent"
+  | "pattern-matches-nothing"
+  | "dollar-within-pattern"
+  | "user-agent-empty"
+  | "crawl-delay-not-a-number"
+  | "sitemap-empty"
+  | "sitemap-not-absolute"
+  | "user-agent-not-a-token";
+
 /** A line that is understood and does not do what its author must have meant. */
 export interface RobotsFault {
   readonly line: number;
+  /** Kebab-case; a key of ROBOTS_LINES. */
+  readonly id: RobotsFaultId;
+  /** Follows "Line 3: ". */
   readonly message: string;
 }
 
@@ -10,26 +24,29 @@ const MAX_SHOWN = 60;
 
 /** Rules and sitemaps without effect, in the order of the file; those of Lighthouse's audit "robots-txt". */
 export function robotsFaults({ groups, orphans, sitemaps, emptySitemaps, unknown }: RobotsFile): RobotsFault[] {
-  const faults = [
-    ...orphans.map((line) => ({ line, message: "stands before the first user-agent line, so it is for nobody" })),
-    ...groups.flatMap(({ rules }) =>
-      rules.flatMap(({ line, pattern }) => {
-        const message = patternFault(pattern);
-        return message === null ? [] : [{ line, message }];
-      }),
+  const faults: RobotsFault[] = [
+    ...orphans.map((line) =>
+      fault(line, "rule-before-user-agent", "the rule precedes the first user-agent line, so no crawler applies it"),
     ),
+    ...groups.flatMap(({ rules }) => rules.flatMap(({ line, pattern }) => patternFaults(line, pattern))),
     ...groups.flatMap(({ userAgents }) =>
       userAgents
         .filter(({ written }) => written === "")
-        .map(({ line }) => ({ line, message: "the user-agent line names no crawler, so its rules are for nobody" })),
+        .map(({ line }) =>
+          fault(line, "user-agent-empty", "the user-agent line names no crawler, so no crawler applies its rules"),
+        ),
     ),
     ...unknown
       .filter(({ key, value }) => /^crawl-delay$/i.test(key) && !/^\d{1,9}(?:\.\d{1,9})?$/.test(value))
-      .map(({ line, value }) => ({ line, message: `the crawl delay ${quoted(value)} is no number of seconds` })),
-    ...emptySitemaps.map((line) => ({ line, message: "the sitemap line names no address" })),
+      .map(({ line, value }) =>
+        fault(line, "crawl-delay-not-a-number", `the crawl delay ${quoted(value)} is not a number of seconds`),
+      ),
+    ...emptySitemaps.map((line) => fault(line, "sitemap-empty", "the sitemap line has no URL")),
     ...sitemaps
       .filter(({ url }) => !/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
-      .map(({ line, url }) => ({ line, message: `the sitemap ${quoted(url)} is no absolute http(s) address` })),
+      .map(({ line, url }) =>
+        fault(line, "sitemap-not-absolute", `the sitemap ${quoted(url)} is not an absolute http or https URL`),
+      ),
   ];
   return faults.toSorted((one, other) => one.line - other.line);
 }
@@ -39,10 +56,13 @@ export function agentFaults(groups: readonly RobotsGroup[]): RobotsFault[] {
   return groups.flatMap(({ userAgents }) =>
     userAgents
       .filter((agent) => agent.token !== "*" && shownAgent(agent) !== agent.token)
-      .map(({ line, token, written }) => ({
-        line,
-        message: `${quoted(written)} is no product token of letters, - and _: some crawlers read ${quoted(token)}`,
-      })),
+      .map(({ line, token, written }) =>
+        fault(
+          line,
+          "user-agent-not-a-token",
+          `${quoted(written)} is not a product token of letters, - and _; some crawlers read it as ${quoted(token)}`,
+        ),
+      ),
   );
 }
 
@@ -52,12 +72,21 @@ export function shownAgent({ token, written }: RobotsGroup["userAgents"][number]
   return token === "*" || (token !== "" && /^[\s/]?$/.test(next)) ? token : written;
 }
 
-function patternFault(pattern: string): string | null {
+function patternFaults(line: number, pattern: string): RobotsFault[] {
   if (pattern !== "" && !/^[/*$]/.test(pattern)) {
-    return `${quoted(pattern)} begins with neither / nor *, so it matches nothing`;
+    return [
+      fault(line, "pattern-matches-nothing", `${quoted(pattern)} begins with neither / nor *, so it matches nothing`),
+    ];
   }
   const dollar = pattern.indexOf("$");
-  return dollar === -1 || dollar === pattern.length - 1 ? null : "$ before the end of a pattern stands for itself";
+  if (dollar === -1 || dollar === pattern.length - 1) return [];
+  return [
+    fault(line, "dollar-within-pattern", `$ within ${quoted(pattern)} matches a dollar sign, not the end of the URL`),
+  ];
+}
+
+function fault(line: number, id: RobotsFaultId, message: string): RobotsFault {
+  return { line, id, message };
 }
 
 function quoted(text: string): string {

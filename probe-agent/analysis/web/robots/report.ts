@@ -55,7 +55,7 @@ export function reportFile(file: RobotsFile) {
     groups.map((group) => ({ ...group, rules: leading(group.rules, MAX_GROUPS_BYTES / 2) })),
     MAX_GROUPS_BYTES,
   );
-  const { sitemaps, unknown, errors, lenient } = file.totals;
+  const { sitemaps, unknown } = file.totals;
   const fields = {
     groups: shown,
     sitemaps: file.sitemaps.slice(0, MAX_LISTED).map(({ url }) => cuts.text(url, MAX_ADDRESS)),
@@ -64,8 +64,6 @@ export function reportFile(file: RobotsFile) {
     unknown_lines: file.unknown.slice(0, MAX_LISTED).map(({ line, key, value }) => {
       return { line, key: cuts.text(key, MAX_KEY), value: cuts.text(value, MAX_TEXT) };
     }),
-    syntax_errors: file.errors.slice(0, MAX_LISTED).map(({ line, message }) => ({ line, message })),
-    lenient_lines: file.lenientLines.slice(0, MAX_LISTED),
   };
   cuts.count(
     "rules",
@@ -83,8 +81,6 @@ export function reportFile(file: RobotsFile) {
   );
   cuts.count("sitemaps", sitemaps, fields.sitemaps.length);
   cuts.count("lines with unknown keys", unknown, fields.unknown_lines.length);
-  cuts.count("lines that are no rules", errors, fields.syntax_errors.length);
-  cuts.count("lines that only lenient crawlers understand", lenient, fields.lenient_lines.length);
   return { fields, limitations: cuts.limitations() };
 }
 

@@ -20,8 +20,9 @@ export interface RobotsInput {
   readonly bots: readonly AiBot[];
 }
 
-/** Lines without effect that are told one by one. */
-const MAX_FAULTS = 20;
+/** Lines named in one finding, and faults handed on; the tool lists ten of a kind. */
+const MAX_LINES = 20;
+const MAX_FAULTS = 500;
 
 /** All that is told of a robots.txt; `tested` is the URL the crawlers are held against. */
 export function robotsReport({ status, contentType, bytes, bots, tested }: RobotsInput & { readonly tested: string }) {
@@ -36,9 +37,9 @@ export function robotsReport({ status, contentType, bytes, bots, tested }: Robot
     limitations: [...report.limitations, ...untested(bots)],
     foreign: availability === "parsed" ? foreignBody(contentType, bytes) : null,
     saysNothing: file.errors.length > 0 && isSilent(file),
-    errors: file.totals.errors,
-    lenient: file.totals.lenient,
-    faults: availability === "parsed" ? faultsOf(file) : [],
+    errors: { total: file.totals.errors, lines: file.errors.slice(0, MAX_LINES).map(({ line }) => line) },
+    lenient: { total: file.totals.lenient, lines: file.lenientLines.slice(0, MAX_LINES) },
+    faults: availability === "parsed" ? [...robotsFaults(file), ...agentFaults(file.groups)].slice(0, MAX_FAULTS) : [],
   };
 }
 
@@ -49,13 +50,6 @@ function untested(bots: readonly AiBot[]): string[] {
 /** Not a line that any crawler knows: an error page sent as plain text, for one. */
 function isSilent({ groups, sitemaps, unknown, orphans }: RobotsFile): boolean {
   return [groups, sitemaps, unknown, orphans].every(({ length }) => length === 0);
-}
-
-function faultsOf(file: RobotsFile): string[] {
-  const faults = [...robotsFaults(file), ...agentFaults(file.groups)];
-  const told = faults.slice(0, MAX_FAULTS).map(({ line, message }) => `Line ${line}: ${message}.`);
-  const left = faults.length - told.length;
-  return left === 0 ? told : [...told, `${left} more lines are of this kind.`];
 }
 
 /** What a robots.txt says to AI services. */

@@ -1,3 +1,7 @@
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { describeRobotsFindings, type RobotsDelivery } from "#probe-agent/analysis/web/robots/described-findings.ts";
+import { robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
+import { expectWellFormed } from "#test/support/findings.ts";
 import { describe, expect, it } from "vitest";
 import { foreignBody } from "#probe-agent/analysis/web/robots/body-kind.ts";
 import { agentFaults, robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
@@ -12,11 +16,27 @@ describe("lines without the effect that was meant", () => {
         "Sitemap: /map.xml\nSitemap: https://example.com/map.xml\nAllow: https://example.com/x\n",
     );
     expect(robotsFaults(file)).toEqual([
-      { line: 1, message: "stands before the first user-agent line, so it is for nobody" },
-      { line: 3, message: '"private" begins with neither / nor *, so it matches nothing' },
-      { line: 4, message: "$ before the end of a pattern stands for itself" },
-      { line: 8, message: 'the sitemap "/map.xml" is no absolute http(s) address' },
-      { line: 10, message: '"https://example.com/x" begins with neither / nor *, so it matches nothing' },
+      {
+        line: 1,
+        id: "rule-before-user-agent",
+        message: "the rule precedes the first user-agent line, so no crawler applies it",
+      },
+      {
+        line: 3,
+        id: "pattern-matches-nothing",
+        message: '"private" begins with neither / nor *, so it matches nothing',
+      },
+      {
+        line: 4,
+        id: "dollar-within-pattern",
+        message: '$ within "/a$b" matches a dollar sign, not the end of the URL',
+      },
+      { line: 8, id: "sitemap-not-absolute", message: 'the sitemap "/map.xml" is not an absolute http or https URL' },
+      {
+        line: 10,
+        id: "pattern-matches-nothing",
+        message: '"https://example.com/x" begins with neither / nor *, so it matches nothing',
+      },
     ]);
   });
 
@@ -26,11 +46,15 @@ describe("lines without the effect that was meant", () => {
     );
     expect(file.sitemaps).toEqual([{ url: "map.xml", line: 8 }]);
     expect(robotsFaults(file)).toEqual([
-      { line: 1, message: "the user-agent line names no crawler, so its rules are for nobody" },
-      { line: 3, message: "the sitemap line names no address" },
-      { line: 4, message: "the sitemap line names no address" },
-      { line: 6, message: 'the crawl delay "soon" is no number of seconds' },
-      { line: 8, message: 'the sitemap "map.xml" is no absolute http(s) address' },
+      {
+        line: 1,
+        id: "user-agent-empty",
+        message: "the user-agent line names no crawler, so no crawler applies its rules",
+      },
+      { line: 3, id: "sitemap-empty", message: "the sitemap line has no URL" },
+      { line: 4, id: "sitemap-empty", message: "the sitemap line has no URL" },
+      { line: 6, id: "crawl-delay-not-a-number", message: 'the crawl delay "soon" is not a number of seconds' },
+      { line: 8, id: "sitemap-not-absolute", message: 'the sitemap "map.xml" is not an absolute http or https URL' },
     ]);
     const { fields } = reportFile(file);
     expect([fields.sitemaps, fields.groups.map(({ user_agents: names }) => names)]).toEqual([["map.xml"], [[], ["*"]]]);
@@ -40,8 +64,16 @@ describe("lines without the effect that was meant", () => {
     const file = parseRobots("User-agent: Ai2Bot\nUser-agent: Googlebot/2.1\nUser-agent: 360Spider\nUser-agent: *\n");
     expect(reportFile(file).fields.groups[0]?.user_agents).toEqual(["Ai2Bot", "Googlebot", "360Spider", "*"]);
     expect(agentFaults(file.groups)).toEqual([
-      { line: 1, message: '"Ai2Bot" is no product token of letters, - and _: some crawlers read "Ai"' },
-      { line: 3, message: '"360Spider" is no product token of letters, - and _: some crawlers read ""' },
+      {
+        line: 1,
+        id: "user-agent-not-a-token",
+        message: '"Ai2Bot" is not a product token of letters, - and _; some crawlers read it as "Ai"',
+      },
+      {
+        line: 3,
+        id: "user-agent-not-a-token",
+        message: '"360Spider" is not a product token of letters, - and _; some crawlers read it as ""',
+      },
     ]);
   });
 });
@@ -96,8 +128,6 @@ it("what is not shown is said, list by list", () => {
     "Of 230 user agents 200 are shown; all were applied.",
     "Of 1201 sitemaps 200 are shown.",
     "Of 201 lines with unknown keys 200 are shown.",
-    "Of 202 lines that are no rules 200 are shown.",
-    "Of 203 lines that only lenient crawlers understand 200 are shown.",
   ]);
   const long = parseRobots(`User-agent: *\nDisallow: /${"x".repeat(600)}\n`);
   expect(reportFile(long).limitations).toEqual(["Long texts that are cut: 1."]);
@@ -137,5 +167,55 @@ describe("what is said of uses of the content", () => {
     const one = "User-agent: GPTBot\nContent-Usage: train-ai=n\nDisallow: /\n";
     expect(contentUsage(parseRobots(one))).toBeNull();
     expect(contentUsage(parseRobots(`${one}User-agent: *\nContent-Usage: train-ai=y\n`))).toBe("train-ai=y");
+  });
+});
+
+describe("findings of a robots.txt", () => {
+  const described = (text: string | Uint8Array, change: Partial<RobotsDelivery> = {}) => {
+    const bytes = Buffer.from(text);
+    const delivery = {
+      code: 200,
+      contentType: "text/plain",
+      truncated: false,
+      broken: null,
+      url: "https://example.com/robots.txt",
+      origin: "https://example.com",
+      ...change,
+    };
+    const { code: status, contentType } = delivery;
+    const report = robotsReport({ status, contentType, bytes, bots: [], tested: "https://example.com/" });
+    const { findings } = fitFindings(describeRobotsFindings(delivery, report));
+    expectWellFormed(findings);
+    return findings;
+  };
+  const GOOD = "User-agent: *\nDisallow: /private\n";
+
+  it("are none for a good file", () => {
+    expect(described(GOOD)).toEqual([]);
+  });
+
+  it.each<[kind: string, how: string, text: string | Uint8Array, change?: Partial<RobotsDelivery>]>([
+    ["critical crawlers-refused", "rate limit", "", { code: 429 }],
+    ["critical robots-unavailable", "404", "", { code: 503 }],
+    ["info not-text-plain", "Content-Type: text/plain", GOOD, { contentType: "application/octet-stream" }],
+    ["warning cut-short", "connection", GOOD, { broken: "reset" }],
+    ["warning too-large", "500 KiB", GOOD, { truncated: true }],
+    ["info other-host", "on the host itself", GOOD, { url: "https://cdn.example/robots.txt" }],
+    ["warning not-utf-8", "UTF-8", Buffer.from("\uFEFFUser-agent: *\n", "utf16le")],
+    ["warning not-robots-txt", "404", "<!doctype html><p>"],
+    ["warning no-rules", "plain text", "page not found"],
+    ["info lines-not-rules", "key: value", `${GOOD}what is this\n`],
+    ["info misspelt-lines", "Correct the key", `${GOOD}Disalow: /x\n`],
+    ["warning rule-before-user-agent", "User-agent: *", `Disallow: /x\n${GOOD}`],
+    ["warning pattern-matches-nothing", "Begin the pattern", `${GOOD}Disallow: x\n`],
+    ["info dollar-within-pattern", "%24", `${GOOD}Disallow: /a$b\n`],
+    ["warning user-agent-empty", "Name a crawler", `User-agent:\n${GOOD}`],
+    ["info crawl-delay-not-a-number", "Crawl-delay: 10", `${GOOD}Crawl-delay: soon\n`],
+    ["info sitemap-empty", "absolute URL", `${GOOD}Sitemap:\n`],
+    ["warning sitemap-not-absolute", "Sitemap: https://", `${GOOD}Sitemap: /a.xml\n`],
+    ["info user-agent-not-a-token", "product token", "User-agent: Ai2Bot\nDisallow: /\n"],
+  ])("name %s, with what to change", (kind, how, text, change) => {
+    const found = described(text, change).find(({ id, severity }) => `${severity} ${id}` === kind);
+    expect(found?.how).toContain(how);
   });
 });

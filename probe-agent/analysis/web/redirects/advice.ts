@@ -1,0 +1,98 @@
+/** Kinds of findings about a chain of redirects. */
+export type RedirectFindingId =
+  | "loop"
+  | "too-many-redirects"
+  | "dead-end"
+  | "refresh-failed"
+  | "refresh-refused"
+  | "multiple-choices"
+  | "unexpected-304"
+  | "obsolete-status"
+  | "missing-location"
+  | "several-locations"
+  | "bad-location"
+  | "other-scheme"
+  | "long-location"
+  | "unencoded-location"
+  | "scheme-relative-location"
+  | "noscript-refresh"
+  | "refresh-target"
+  | "reloads-itself"
+  | "slow-refresh"
+  | "refresh"
+  | "downgrade"
+  | "temporary-upgrade"
+  | "long-chain"
+  | "ends-at-http"
+  | "ends-in-error"
+  | "bad-certificate";
+
+const RFC9110 = "https://www.rfc-editor.org/rfc/rfc9110";
+
+/** What to change, and where the rule is from, by kind. */
+export const REDIRECT_ADVICE: Readonly<
+  Record<RedirectFindingId, { readonly how: string | null; readonly reference: string | null }>
+> = {
+  loop: {
+    how: "Remove the rule that redirects back; the page must answer with 200.",
+    reference: `${RFC9110}#section-15.4`,
+  },
+  "too-many-redirects": {
+    how: "Redirect the first URL directly to the last one.",
+    reference: `${RFC9110}#section-15.4`,
+  },
+  "dead-end": { how: "Correct the Location, or start the server it names.", reference: `${RFC9110}#section-10.2.2` },
+  "refresh-failed": { how: "Correct the target of the refresh, or start the server it names.", reference: null },
+  "refresh-refused": { how: "Point the refresh at a public address.", reference: null },
+  "multiple-choices": {
+    how: "Answer with 200, or redirect with 301 or 308 and a Location.",
+    reference: `${RFC9110}#section-15.4.1`,
+  },
+  "unexpected-304": {
+    how: "Answer 304 only to requests with If-None-Match or If-Modified-Since.",
+    reference: `${RFC9110}#section-15.4.5`,
+  },
+  "obsolete-status": { how: "Use 301, 302, 303, 307 or 308 with a Location.", reference: `${RFC9110}#section-15.4` },
+  "missing-location": {
+    how: "Send a Location with the absolute URL, or a status that is not a redirect.",
+    reference: `${RFC9110}#section-10.2.2`,
+  },
+  "several-locations": { how: "Send one Location line.", reference: `${RFC9110}#section-10.2.2` },
+  "bad-location": {
+    how: "Send an absolute http or https URL, percent-encoded, in Location.",
+    reference: `${RFC9110}#section-10.2.2`,
+  },
+  "other-scheme": { how: "Send an http or https URL in Location.", reference: `${RFC9110}#section-10.2.2` },
+  "long-location": {
+    how: "Keep Location below 2048 characters, e.g. store the parameters on the server.",
+    reference: `${RFC9110}#section-10.2.2`,
+  },
+  "unencoded-location": {
+    how: "Percent-encode spaces and characters beyond ASCII in Location.",
+    reference: `${RFC9110}#section-10.2.2`,
+  },
+  "scheme-relative-location": { how: "Write Location with https:// in front.", reference: `${RFC9110}#section-10.2.2` },
+  "noscript-refresh": { how: null, reference: null },
+  "refresh-target": { how: "Give the refresh an http or https URL as its target.", reference: null },
+  "reloads-itself": { how: null, reference: null },
+  "slow-refresh": {
+    how: "If visitors should go on at once, answer with 301 or 308 and a Location.",
+    reference: `${RFC9110}#section-15.4`,
+  },
+  refresh: {
+    how: "Answer with 301 or 308 and a Location in place of the refresh.",
+    reference: `${RFC9110}#section-15.4`,
+  },
+  downgrade: { how: "Redirect to the https:// form of the URL.", reference: null },
+  "temporary-upgrade": { how: "Use 301 or 308 for the redirect to https.", reference: `${RFC9110}#section-15.4.9` },
+  "long-chain": { how: "Redirect the first URL directly to the last one.", reference: `${RFC9110}#section-15.4` },
+  "ends-at-http": { how: "Serve the page over https and redirect http to it with 301 or 308.", reference: null },
+  "ends-in-error": {
+    how: "Redirect to a page that exists, or restore the final page.",
+    reference: `${RFC9110}#section-15.5`,
+  },
+  "bad-certificate": {
+    how: "Install a certificate that browsers trust for this host; the tool ssl says what is wrong with it.",
+    reference: null,
+  },
+};
