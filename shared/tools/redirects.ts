@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { Unanswered } from "#shared/tools/http/unanswered.ts";
-import { count, findings, integer, list, OBSERVED_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
+import { count, findings, integer, list, OBSERVED_FIELDS, text, truth, word } from "#shared/tools/shapes.ts";
 
 const Hop = Type.Object({
   n: count("Place in the chain, from 1"),
