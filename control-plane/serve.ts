@@ -9,7 +9,7 @@ import { planConnections, type ConnectionPlan } from "#control-plane/descriptors
 import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
-import { boundConnections } from "#control-plane/http/connections.ts";
+import { boundConnections } from "#control-plane/http/connection/connections.ts";
 import { createGatedServer } from "#control-plane/gated-server.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";

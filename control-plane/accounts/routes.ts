@@ -5,7 +5,7 @@ import type { Account } from "#control-plane/accounts/store.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import {
   DELETED,
   IdField,

@@ -5,7 +5,7 @@ import { CANCEL, POLL, PROGRESS, SUBMIT, SUBMITTED } from "#control-plane/batche
 import { BATCH_URL, showBatch, showProgress } from "#control-plane/batches/view.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";

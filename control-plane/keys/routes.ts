@@ -6,7 +6,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import {
   DELETED,
   IdField,

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from "typebox";
 import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { tellDefaults } from "#control-plane/http/operation-body.ts";
+import { tellDefaults } from "#control-plane/http/operations/operation-body.ts";
 import { componentName } from "#control-plane/tool-requests/component-name.ts";
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdField, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { Probes } from "#control-plane/probes/probes.ts";

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import { ERROR_ANSWER, META } from "#control-plane/http/operation.ts";
+import { ERROR_ANSWER, META } from "#control-plane/http/operations/operation.ts";
 import { componentName } from "#control-plane/tool-requests/component-name.ts";
 import { measurementSchema } from "#control-plane/measurements/body-schema.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";

@@ -4,7 +4,7 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { refuseField, type Refusal } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
 import { DEFAULT_MODULE, MODULES } from "#control-plane/surfaces/blackbox/module-table.ts";

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract, Scope } from "#shared/tools/define.ts";
 import { codeText, type CodedText } from "#control-plane/http/coded-text.ts";
-import { hashOf } from "#control-plane/http/document.ts";
+import { hashOf } from "#control-plane/http/operations/document.ts";
 
 /** Methods of every tool's REST route. */
 export const TOOL_METHODS = ["GET", "POST"] as const;

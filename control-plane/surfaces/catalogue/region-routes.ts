@@ -5,7 +5,7 @@ import type { Presence } from "#control-plane/dispatch/presence.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 
 const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
 

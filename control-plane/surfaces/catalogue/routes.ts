@@ -3,13 +3,13 @@ import { Type } from "typebox";
 import type { Contract } from "#shared/tools/define.ts";
 import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
 import { joinCoded } from "#control-plane/http/coded-text.ts";
-import { hasTag } from "#control-plane/http/document.ts";
+import { hasTag } from "#control-plane/http/operations/document.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import { callerOf, factsOf } from "#control-plane/http/request.ts";
 import { warningsMeta } from "#control-plane/http/warnings.ts";
 import { createCatalogue } from "#control-plane/surfaces/catalogue/document.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 
 const TEXT = { description: "As in the tool's contract" };
 

@@ -6,7 +6,7 @@ import { RawBody } from "#control-plane/http/body.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
 import { Refusal, STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
 import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
-import { plainOperation, SECURITY } from "#control-plane/http/operation.ts";
+import { plainOperation, SECURITY } from "#control-plane/http/operations/operation.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";

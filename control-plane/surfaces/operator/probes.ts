@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { ProbeListing, ProbeRow } from "#control-plane/probes/listing.ts";

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { Hook } from "#control-plane/http/gate.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { Jobs } from "#control-plane/jobs.ts";
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { readQuery } from "#control-plane/http/params.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import type { ProbeListing, ProbeRow } from "#control-plane/probes/listing.ts";
 import { STATUS_FIELD } from "#control-plane/surfaces/operator/probes.ts";
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { ErrorCode } from "#control-plane/http/errors.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { callData, resultRef } from "#control-plane/surfaces/api-document/components.ts";
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { errorBody } from "#control-plane/http/envelope.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import { operation } from "#control-plane/http/operation.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
 import { answer, factsOf } from "#control-plane/http/request.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createClientAddress } from "#control-plane/http/client-address.ts";
+import { createClientAddress } from "#control-plane/http/connection/client-address.ts";
 
 const read = createClientAddress(["10.0.0.0/8", "192.0.2.1", "2001:db8:ffff::/48"]);
 

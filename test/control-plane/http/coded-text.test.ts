@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { chooseCoding, type Coding } from "#control-plane/http/accept-encoding.ts";
 import { codeText, joinCoded } from "#control-plane/http/coded-text.ts";
-import { hasTag } from "#control-plane/http/document.ts";
+import { hasTag } from "#control-plane/http/operations/document.ts";
 
 const TEXT = Buffer.from(`{"data":[${'{"name":"a tool, with words that come again"},'.repeat(2_000)}null]`);
 const decode = (coding: Coding, body: Buffer): Buffer => {

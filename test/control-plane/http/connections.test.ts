@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { boundConnections } from "#control-plane/http/connections.ts";
+import { boundConnections } from "#control-plane/http/connection/connections.ts";
 import { systemClock } from "#test/support/clock.ts";
 
 const MOST = 3;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRoutesSeen } from "#control-plane/http/routes-seen.ts";
+import { createRoutesSeen } from "#control-plane/http/operations/routes-seen.ts";
 import { retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 
 describe("the version of a path", () => {

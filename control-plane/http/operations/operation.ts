@@ -1,7 +1,7 @@
 import { Type, type TObject, type TSchema } from "typebox";
 import { SOURCES } from "#shared/outcome.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import { documentedBody } from "#control-plane/http/operation-body.ts";
+import { documentedBody } from "#control-plane/http/operations/operation-body.ts";
 import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
 
 /** What the docs say of one route. */
