@@ -2,6 +2,8 @@ import { ok } from "#shared/outcome.ts";
 import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoBeside } from "#probe-agent/analysis/page/seo/snapshot.ts";
+import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { analyse } from "#probe-agent/sources/analyse.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
@@ -19,16 +21,18 @@ export const seoAudit = implement(contract, async (net, { url }) => {
   const audited = await analyse(net, "seo-audit", { page, beside });
   if (audited.status !== "ok") return audited;
   const { facts, score } = audited.data;
+  const { findings, limitations: leftOut } = fitFindings(seoFindings(facts, score.checks));
   return ok({
     ...seen.data.head,
     ...score,
+    findings,
     title: facts.title,
     meta_description: facts.meta_description === null ? null : textAndLength(facts.meta_description),
     headings: facts.headings === null ? null : headingsOf(facts.headings),
     images: facts.images,
     links: facts.links,
     canonical: facts.canonical,
-    hreflang: facts.hreflang.versions,
+    hreflang: facts.hreflang.versions.map(({ fault, ...version }) => ({ ...version, valid: fault === null })),
     hreflang_group: groupOf(facts.hreflang),
     robots_meta: facts.robots_meta,
     x_robots_tag: facts.x_robots_tag,
@@ -48,7 +52,7 @@ export const seoAudit = implement(contract, async (net, { url }) => {
       ...(beside.sitemap.tried.known ? ["sitemap"] : []),
     ],
     observed_at: seen.data.observedAt,
-    limitations: [...limitations, ...limitationsOf(beside, facts)],
+    limitations: [...limitations, ...limitationsOf(beside, facts), ...leftOut],
   });
 });
 
@@ -61,8 +65,8 @@ function headingsOf({ counts, texts, outline_ok: outlineOk }: NonNullable<SeoFac
   return { h1, h2, h3, h4, h5, h6, texts, outline_ok: outlineOk };
 }
 
-function groupOf({ total, x_default: xDefault, self_reference: selfReference, issues }: SeoFacts["hreflang"]) {
-  return { total, x_default: xDefault, self_reference: selfReference, issues };
+function groupOf({ total, x_default: xDefault, self_reference: selfReference }: SeoFacts["hreflang"]) {
+  return { total, x_default: xDefault, self_reference: selfReference };
 }
 
 function limitationsOf({ robots, sitemap }: SeoBeside, facts: SeoFacts): string[] {

@@ -5,6 +5,7 @@ import { Headings, Images, Links } from "#shared/tools/seo-audit/content.ts";
 import { Canonical, Directives, Indexable } from "#shared/tools/seo-audit/indexing.ts";
 import {
   count,
+  findings,
   integer,
   letterGrade,
   list,
@@ -46,6 +47,7 @@ export const seoAudit = defineTool({
     ),
     grade: letterGrade("By score: 95, 90, 80, 70, 60"),
     checks: list(Check, "All checks in fixed order"),
+    findings: findings("One for each check that fails, and what the checks do not count; worst first"),
     title: Nullable(
       Type.Object(
         {
@@ -72,7 +74,7 @@ export const seoAudit = defineTool({
         url: Nullable(text("Its address, resolved; null where it is none")),
         source: word(["html", "http_header"], "Where it stands"),
         self: truth("It is the page's own address"),
-        issue: Nullable(text("What is wrong with it, null where nothing is")),
+        valid: truth("Search engines can use it: its language exists and its address is absolute"),
       }),
       "Versions of the page in other languages, at most 100",
     ),
@@ -81,7 +83,6 @@ export const seoAudit = defineTool({
         total: count("Number of versions, also where the list is cut"),
         x_default: truth("One is for everybody else"),
         self_reference: Nullable(truth("The page lists itself; null without versions")),
-        issues: texts("What is wrong with the versions together"),
       },
       "The versions together",
     ),
@@ -127,7 +128,6 @@ export const seoAudit = defineTool({
           microdata: count("Items in microdata"),
           rdfa: count("Things in RDFa"),
           types: texts("Types of the things at the top, at most 50"),
-          errors: count("Faults of the markup"),
         },
         { description: "Structured data in short (tool schema has all); null where the answer is no HTML" },
       ),
@@ -158,7 +158,6 @@ export const seoAudit = defineTool({
         depth: count("Segments of its path"),
         parameters: count("Different parameters of its query"),
         https: truth("It is an https address"),
-        issues: texts("What makes it worse to read, share or crawl, one sentence each"),
       },
       "The page's address",
     ),

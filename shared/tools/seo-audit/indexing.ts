@@ -17,7 +17,6 @@ export const Canonical = record(
     source: Nullable(word(["html", "http_header"], "Where it stands")),
     named: texts("All that are named, as written"),
     self: Nullable(truth("It is the page's own address; null without one")),
-    issues: texts("What is wrong, one sentence each; also of links that search engines ignore where they are"),
   },
   "The address search engines are told to show",
 );

@@ -5,6 +5,7 @@ import { createPki, type Pki } from "#test/servers/pki.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { identityOf } from "#test/support/http-engine.ts";
+import { expectWellFormed } from "#test/support/findings.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
@@ -86,9 +87,9 @@ describe("a careful site over HTTPS", () => {
       lang: { value: "en", valid: true },
       word_count: 9,
       sitemap: { found: true, source: "robots_txt", urls: [`${server.url}/map.xml.gz`] },
-      structured_data: { json_ld: 1, types: ["Article"], errors: 0 },
+      structured_data: { json_ld: 1, types: ["Article"] },
       favicon: { url: `${server.url}/i.svg`, declared: true },
-      url_hygiene: { issues: [] },
+      findings: [],
       source: ["page", "robots.txt", "sitemap"],
     });
     expect(result.title?.px).toBeGreaterThan(250);
@@ -121,7 +122,24 @@ describe("a careless site", () => {
       viewport: null,
       favicon: { url: null, declared: false },
     });
-    expect(result.canonical).toMatchObject({ source: "http_header", issues: ["It is relative."] });
+    expect(result.canonical).toMatchObject({ source: "http_header", self: false });
+    const failed = result.checks.filter(({ status }) => status === "fail").map(({ id }) => id);
+    expect(result.findings.map(({ id }) => id).toSorted()).toEqual(failed.toSorted());
+    expectWellFormed(result.findings);
+    expect(result.findings).toContainEqual(
+      expect.objectContaining({
+        id: "canonical",
+        severity: "warning",
+        message: "The canonical address relative is relative.",
+        how: expect.stringMatching(/<link rel="canonical" href="http:\/\/.*\/">/) as unknown,
+      }),
+    );
+    expect(result.findings).toContainEqual(
+      expect.objectContaining({
+        id: "is-crawlable",
+        how: "Remove unavailable_after 2010-06-25T23:00:00.000Z from the header X-Robots-Tag.",
+      }),
+    );
     expect(result.sitemap).toMatchObject({ found: false, source: "default", checked: { code: 404 } });
   });
 
@@ -187,6 +205,7 @@ describe("what cannot be known", () => {
     expect(result.code).toBe(503);
     expect(result.indexable.value).toBe(false);
     expect(checkOf(result, "http-status-code")).toMatchObject({ status: "fail", value: "503" });
+    expect(result.findings[0]).toMatchObject({ id: "http-status-code", severity: "critical" });
   });
 
   it("a target that does not answer is a failure", async () => {

@@ -38,7 +38,8 @@ export function readFacts(snapshot: SeoSnapshot): SeoFacts {
 /** Reads the page alone. */
 export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: { readonly now: Date }) {
   const references = readReferences(page, headers, url);
-  const { canonical, faults: canonicalFaults } = judgeCanonical(references, url);
+  const { canonical, faults: canonicalFaults, otherHost, unscripted } = judgeCanonical(references, url);
+  const { hygiene, faults: urlFaults } = judgeUrl(url);
   return {
     isHtml: page !== null,
     url,
@@ -49,13 +50,16 @@ export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: 
     ...bodyFacts(page, url),
     canonical,
     canonicalFaults,
+    canonicalOtherHost: otherHost,
+    canonicalUnscripted: unscripted,
     hreflang: judgeHreflang(references, url),
     robots_meta: page === null ? [] : metaDirectives(page.facts, now),
     x_robots_tag: headerDirectives(headers, now),
     lang: langFacts(page?.facts.lang ?? null),
     viewport: viewportFacts(page === null ? null : metaContent(page.facts, "viewport")),
     ...metadataFacts(page, url),
-    url_hygiene: judgeUrl(url),
+    url_hygiene: hygiene,
+    urlFaults,
   };
 }
 
@@ -123,7 +127,7 @@ function sitemapFacts({ sitemap: { named, tried } }: SeoBeside) {
 }
 
 function metadataFacts(page: Page | null, url: string) {
-  if (page === null) return { structured_data: null, og: null, favicon: null };
+  if (page === null) return { structured_data: null, dataFaults: { count: 0, first: null }, og: null, favicon: null };
   const base = documentBase(page.facts.baseHref, url);
   const data = locateData(page, url);
   const reading = readGraph(readSocialTags(page).properties, base);
@@ -136,8 +140,8 @@ function metadataFacts(page: Page | null, url: string) {
       microdata: data.microdata.length,
       rdfa: data.rdfa.length,
       types: [...types].slice(0, 50),
-      errors: data.errors.length,
     },
+    dataFaults: { count: data.errors.length, first: data.errors[0]?.message.slice(0, 200) ?? null },
     og: {
       title: reading.graph.title,
       description: reading.graph.description,

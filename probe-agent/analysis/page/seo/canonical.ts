@@ -11,14 +11,24 @@ export interface Canonical {
   readonly named: string[];
   /** It is the page's own; null without one. */
   readonly self: boolean | null;
-  /** What is wrong, one sentence each; empty also where there is none. */
-  readonly issues: string[];
 }
 
-/** A verdict with what is wrong by Lighthouse's audit: naming another host, or readers without scripts, are not part of it. */
+/** Something wrong with rel=canonical, and what to change. */
+export interface CanonicalFault {
+  /** One sentence. */
+  readonly message: string;
+  readonly how: string;
+}
+
+/** The address with its faults. */
 export interface JudgedCanonical {
   readonly canonical: Canonical;
-  readonly faults: readonly string[];
+  /** Faults by Lighthouse's audit. */
+  readonly faults: readonly CanonicalFault[];
+  /** The host that is named where it is not the page's own; no fault by Lighthouse. */
+  readonly otherHost: string | null;
+  /** Why crawlers that run no scripts ignore a link that others read, one sentence each. */
+  readonly unscripted: readonly string[];
 }
 
 const MAX_NAMED = 20;
@@ -37,28 +47,59 @@ export function judgeCanonical({ head, ignored }: PageReferences, pageUrl: strin
   const listsSelf = alternates.some(({ url }) => url !== null && withoutFragment(url) === withoutFragment(page));
   const reasons = new Set(ignored.filter(({ rel }) => rel.includes("canonical")).map(({ why }) => why));
   const unscripted = new Set(all.flatMap(({ ignoredWithoutScripts: why }) => why ?? []));
-  const faults = [
-    ...(distinct.size > 1 ? ["There are several that differ, so none of them counts."] : []),
-    ...(all.some(({ url }) => url === null) ? ["It is no URL."] : []),
-    ...(all.some(({ url, written }) => url !== null && !isAbsolute(written)) ? ["It is relative."] : []),
-    ...(isOther && isRoot(one.url) && !isRoot(page) ? ["It names the home page instead of this one."] : []),
-    ...(isTranslation && listsSelf ? ["It names a page of another language that hreflang lists beside this one."] : []),
-    ...[...reasons].slice(0, MAX_IGNORED).map((why) => `One ${why}, so search engines ignore it.`),
+  const invalid = all.find(({ url }) => url === null);
+  const relative = all.find(({ url, written }) => url !== null && !isAbsolute(written));
+  const link = `<link rel="canonical" href="${shown(withoutFragment(page))}">`;
+  const name = `Name the full address of this page: ${link}.`;
+  const faults: CanonicalFault[] = [
+    ...(distinct.size > 1
+      ? [
+          fault(
+            `The page names ${distinct.size} different canonical addresses, so search engines use none of them: ${[...distinct].slice(0, 3).map(shown).join(", ")}.`,
+            `Keep one: ${link}.`,
+          ),
+        ]
+      : []),
+    ...(invalid === undefined ? [] : [fault(`The canonical address "${shown(invalid.written)}" is not a URL.`, name)]),
+    ...(relative === undefined ? [] : [fault(`The canonical address ${shown(relative.written)} is relative.`, name)]),
+    ...(isOther && isRoot(one.url) && !isRoot(page)
+      ? [fault("The canonical address is the home page, not this page.", name)]
+      : []),
+    ...(isTranslation && listsSelf
+      ? [fault("The canonical address is a page in another language that hreflang lists beside this one.", name)]
+      : []),
+    ...[...reasons]
+      .slice(0, MAX_IGNORED)
+      .map((why) =>
+        fault(
+          `A canonical link ${why}, so search engines ignore it.`,
+          `Put it into the head, before any element that ends the head, without media, type or hreflang: ${link}.`,
+        ),
+      ),
   ];
   const canonical = {
     url: one?.url === undefined || one.url === null ? null : storable(one.url.href, 2048),
     source: one?.source ?? null,
     named: all.slice(0, MAX_NAMED).map(({ written }) => storable(written, 500)),
     self: one === undefined ? null : !isOther,
-    issues: [
-      ...(one !== undefined && isOther && one.url?.hostname !== page.hostname
-        ? [`It names another host: ${one.url?.hostname}.`]
-        : []),
-      ...faults,
-      ...[...unscripted].map((why) => `One ${why} for crawlers that run no scripts: they ignore it.`),
-    ],
   };
-  return { canonical, faults };
+  const host = isOther ? (one.url?.hostname ?? null) : null;
+  return {
+    canonical,
+    faults,
+    otherHost: host === page.hostname ? null : host,
+    unscripted: [...unscripted]
+      .slice(0, MAX_IGNORED)
+      .map((why) => `A canonical link ${why}: crawlers that run no scripts ignore it.`),
+  };
+}
+
+function fault(message: string, how: string): CanonicalFault {
+  return { message, how };
+}
+
+function shown(address: string): string {
+  return storable(address, 200);
 }
 
 function isRoot(url: URL | null): boolean {

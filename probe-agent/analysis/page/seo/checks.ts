@@ -2,8 +2,8 @@ import { robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 
-/** What a check found; null: it does not apply or could not be told. */
-export type SeoFinding = { readonly pass: boolean; readonly value: string | null } | null;
+/** The verdict of a check; null: it does not apply, or what it needs is not known. */
+export type SeoVerdict = { readonly pass: boolean; readonly value: string | null } | null;
 
 /** A check of the audit. */
 export interface SeoCheck {
@@ -15,7 +15,7 @@ export interface SeoCheck {
   readonly expected: string;
   /** What to do where it fails. */
   readonly recommendation: string;
-  judge(facts: SeoFacts): SeoFinding;
+  judge(facts: SeoFacts): SeoVerdict;
 }
 
 /** Keys of robots.txt that search engines know beyond RFC 9309, or that are harmless and common. */
@@ -111,12 +111,12 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
     id: "hreflang",
     weight: 1,
     expected: "Valid language codes with absolute addresses",
-    recommendation: "Mend the entries of hreflang that have an issue.",
+    recommendation: "Mend the entries of hreflang that are not valid.",
     judge: ({ hreflang: { total, ignored, valid, versions } }) => {
       if (total + ignored === 0) return null;
-      const wrong = versions.find(({ issue }) => issue !== null);
+      const wrong = versions.find(({ fault }) => fault !== null);
       const unread = ignored === 0 ? null : `${ignored} that search engines ignore where they are`;
-      return found(valid, wrong === undefined ? unread : `${wrong.lang}: ${wrong.issue}`);
+      return found(valid, wrong === undefined ? unread : `${wrong.lang}: ${wrong.fault}`);
     },
   },
   {
@@ -126,7 +126,10 @@ const LIGHTHOUSE: readonly Omit<SeoCheck, "part">[] = [
     recommendation: "Name one absolute address of this very page.",
     judge: ({ canonical: { url, named }, canonicalFaults }) => {
       if (named.length === 0 && canonicalFaults.length === 0) return null;
-      return found(canonicalFaults.length === 0, canonicalFaults.length === 0 ? url : canonicalFaults.join(" "));
+      return found(
+        canonicalFaults.length === 0,
+        canonicalFaults.length === 0 ? url : canonicalFaults.map(({ message }) => message).join(" "),
+      );
     },
   },
 ];
@@ -167,12 +170,12 @@ const EXTRAS: readonly Omit<SeoCheck, "part" | "weight">[] = [
     id: "structured-data",
     expected: "Structured data without faults",
     recommendation: "Describe the page in JSON-LD of schema.org.",
-    judge: ({ structured_data: data }) =>
+    judge: ({ structured_data: data, dataFaults }) =>
       data === null
         ? null
         : found(
-            data.json_ld + data.microdata + data.rdfa > 0 && data.errors === 0,
-            `${data.types.slice(0, 10).join(", ")}; ${data.errors} faults`,
+            data.json_ld + data.microdata + data.rdfa > 0 && dataFaults.count === 0,
+            `${data.types.slice(0, 10).join(", ")}; ${dataFaults.count} faults`,
           ),
   },
   {
@@ -217,7 +220,7 @@ export const SEO_CHECKS: readonly SeoCheck[] = [
   ...EXTRAS.map((check) => ({ ...check, part: "extra" as const, weight: 1 })),
 ];
 
-function found(pass: boolean, value: string | null | undefined): SeoFinding {
+function found(pass: boolean, value: string | null | undefined): SeoVerdict {
   return {
     pass,
     value: value === undefined || value === null || value === "" ? null : value.slice(0, 500).toWellFormed(),
@@ -225,6 +228,6 @@ function found(pass: boolean, value: string | null | undefined): SeoFinding {
 }
 
 /** Null without a text: that it is missing is the fault of another check. */
-function within(text: { readonly length: number } | null, least: number, most: number): SeoFinding {
+function within(text: { readonly length: number } | null, least: number, most: number): SeoVerdict {
   return text === null ? null : found(text.length >= least && text.length <= most, String(text.length));
 }

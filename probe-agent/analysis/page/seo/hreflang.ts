@@ -10,8 +10,8 @@ export interface LanguageVersion {
   readonly url: string | null;
   readonly source: "html" | "http_header";
   readonly self: boolean;
-  /** What is wrong with it, null where nothing is. */
-  readonly issue: string | null;
+  /** Why search engines cannot use it, a clause; null where they can. */
+  readonly fault: string | null;
 }
 
 /** The versions with what is wrong with them together. */
@@ -20,11 +20,14 @@ export interface LanguageVersions {
   readonly total: number;
   /** Links with hreflang that search engines ignore where they are. */
   readonly ignored: number;
+  /** Why the first of them is ignored, a clause that follows "it"; null where none is. */
+  readonly ignoredWhy: string | null;
   readonly valid: boolean;
   readonly x_default: boolean;
   /** The page lists itself, as each page of a group must; null without versions. */
   readonly self_reference: boolean | null;
-  readonly issues: string[];
+  /** Languages with several addresses, at most 10. */
+  readonly ambiguous: readonly string[];
 }
 
 const MAX_LISTED = 100;
@@ -45,7 +48,7 @@ export function judgeHreflang({ head, ignored }: PageReferences, pageUrl: string
       url: one.url === null ? null : storable(one.url.href, 500),
       source: one.source,
       self: one.url !== null && withoutFragment(one.url) === own,
-      issue: languageIssue(lang) ?? addressIssue(one),
+      fault: languageFault(lang) ?? addressFault(one),
     };
   });
   const targets = new Map<string, Set<string | null>>();
@@ -59,19 +62,16 @@ export function judgeHreflang({ head, ignored }: PageReferences, pageUrl: string
     versions: versions.slice(0, MAX_LISTED),
     total: versions.length,
     ignored: unread.length,
-    valid: unread.length === 0 && versions.every(({ issue }) => issue === null),
+    ignoredWhy: unread[0]?.why ?? null,
+    valid: unread.length === 0 && versions.every(({ fault }) => fault === null),
     x_default: targets.has("x-default"),
     self_reference: selfReference,
-    issues: [
-      ...(unread.length > 0 ? [`Search engines ignore ${unread.length} of them: the first ${unread[0]?.why}.`] : []),
-      ...(ambiguous.length > 0 ? [`Several addresses for one language: ${ambiguous.slice(0, 10).join(", ")}.`] : []),
-      ...(selfReference === false ? ["The page does not list itself, so the versions may be ignored."] : []),
-    ],
+    ambiguous: ambiguous.slice(0, 10),
   };
 }
 
 /** Why a value of hreflang names no language; null where it does. */
-export function languageIssue(value: string): string | null {
+export function languageFault(value: string): string | null {
   if (value.toLowerCase() === "x-default") return null;
   if (value.includes("_")) return "parts are joined by an underscore instead of a hyphen";
   if (!isLanguageTag(value)) return "not a language tag (BCP 47)";
@@ -87,7 +87,7 @@ function isCountry(code: string): boolean {
   return !NO_COUNTRIES.has(code) && REGIONS.of(code) !== undefined;
 }
 
-function addressIssue({ url, written }: PageReference): string | null {
+function addressFault({ url, written }: PageReference): string | null {
   if (url === null) return "its address is no URL";
   return isAbsolute(written) ? null : "its address is relative";
 }

@@ -1,6 +1,6 @@
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import { joinFacts, type SeoFacts, type SeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
-import { SEO_CHECKS, type SeoFinding } from "#probe-agent/analysis/page/seo/checks.ts";
+import { SEO_CHECKS, type SeoVerdict } from "#probe-agent/analysis/page/seo/checks.ts";
 import type { SeoBeside } from "#probe-agent/analysis/page/seo/snapshot.ts";
 
 /** A check as it is published. */
@@ -26,7 +26,7 @@ const PARTS = { lighthouse: 80, extra: 20 } as const;
 
 /** Scores what was read. Checks that do not apply leave the denominator of their part; an empty part leaves the score. */
 export function scoreSeo(facts: SeoFacts): SeoScore {
-  return scoreFindings(SEO_CHECKS.map((check) => check.judge(facts)));
+  return scoreVerdicts(SEO_CHECKS.map((check) => check.judge(facts)));
 }
 
 /** The audit of a page that is read, and of what stands beside it. */
@@ -38,29 +38,29 @@ export function auditSeo({ page, beside }: { readonly page: SeoPage; readonly be
   return { facts, score: scoreSeo(facts) };
 }
 
-/** Scores findings, one for each check in their order. */
-export function scoreFindings(findings: readonly SeoFinding[]): SeoScore {
-  const applies = (index: number): boolean => (findings[index] ?? null) !== null;
+/** Scores verdicts, one for each check in their order. */
+export function scoreVerdicts(verdicts: readonly SeoVerdict[]): SeoScore {
+  const applies = (index: number): boolean => (verdicts[index] ?? null) !== null;
   const sums = { lighthouse: 0, extra: 0 };
   for (const [index, { part, weight }] of SEO_CHECKS.entries()) sums[part] += applies(index) ? weight : 0;
   const whole = (sums.lighthouse > 0 ? PARTS.lighthouse : 0) + (sums.extra > 0 ? PARTS.extra : 0);
   const shares = SEO_CHECKS.map(({ part, weight }, index) =>
     applies(index) ? ((weight / sums[part]) * PARTS[part] * 100) / whole : 0,
   );
-  const earned = shares.reduce((sum, share, index) => sum + (findings[index]?.pass === true ? share : 0), 0);
+  const earned = shares.reduce((sum, share, index) => sum + (verdicts[index]?.pass === true ? share : 0), 0);
   const score = Math.round(earned);
   return {
     score,
     grade: letterGrade(score),
     checks: SEO_CHECKS.map(({ id, expected, recommendation }, index) => {
-      const finding = findings[index] ?? null;
+      const verdict = verdicts[index] ?? null;
       return {
         id,
         weight: Math.round((shares[index] ?? 0) * 100) / 100,
-        status: finding === null ? "na" : finding.pass ? "pass" : "fail",
-        value: finding?.value ?? null,
+        status: verdict === null ? "na" : verdict.pass ? "pass" : "fail",
+        value: verdict?.value ?? null,
         expected,
-        recommendation: finding?.pass === false ? recommendation : null,
+        recommendation: verdict?.pass === false ? recommendation : null,
       };
     }),
   };

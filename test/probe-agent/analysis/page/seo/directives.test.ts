@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { headerDirectives, indexBan, metaDirectives } from "#probe-agent/analysis/page/seo/directives.ts";
-import { languageIssue } from "#probe-agent/analysis/page/seo/hreflang.ts";
+import { languageFault } from "#probe-agent/analysis/page/seo/hreflang.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { titleWidthPx } from "#probe-agent/analysis/page/seo/title-width.ts";
 import { judgeUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
@@ -69,7 +69,7 @@ describe("hreflang", () => {
   it.each(["en", "de-AT", "zh-Hant", "zh-Hant-HK", "x-default", "X-Default", "EN-gb", "haw", "sr-Latn-RS", "es-419"])(
     "%s names a language",
     (value) => {
-      expect(languageIssue(value)).toBeNull();
+      expect(languageFault(value)).toBeNull();
     },
   );
   it.each([
@@ -81,7 +81,7 @@ describe("hreflang", () => {
     ["en-", "not a language tag (BCP 47)"],
     ["be-", "not a language tag (BCP 47)"],
   ])("%s names none", (value, issue) => {
-    expect(languageIssue(value)).toBe(issue);
+    expect(languageFault(value)).toBe(issue);
   });
 });
 
@@ -105,22 +105,19 @@ it("the width of a title is that of its letters in Arial", () => {
 });
 
 it("an address is judged by what makes it worse", () => {
-  expect(judgeUrl("https://example.com/blog/seo-basics").issues).toEqual([]);
-  const { issues, parameters, depth } = judgeUrl(
-    "http://example.com/A_b//c/d/e/f/g?x=1&y=2&z=3&PHPSESSID=4&utm_source=5",
-  );
-  expect([parameters, depth]).toEqual([5, 6]);
-  for (const part of [
-    "HTTPS",
-    "underscores",
-    "capital",
-    "empty segment",
-    "three parameters",
-    "session",
-    "tracking",
-    "five levels",
-  ]) {
-    expect(issues.join(" ")).toContain(part);
-  }
-  expect(judgeUrl("https://example.com/%zz").issues).toEqual([]);
+  expect(judgeUrl("https://example.com/blog/seo-basics").faults).toEqual([]);
+  const long = `https://example.com/%C3%A9%20/${"a".repeat(100)}`;
+  expect(judgeUrl(long).faults).toEqual(["url-too-long", "url-not-ascii", "url-white-space"]);
+  const { hygiene, faults } = judgeUrl("http://example.com/A_b//c/d/e/f/g?x=1&y=2&z=3&PHPSESSID=4&utm_source=5");
+  expect(hygiene).toMatchObject({ parameters: 5, depth: 6, https: false });
+  expect(faults).toEqual([
+    "url-underscores",
+    "url-capitals",
+    "url-empty-segment",
+    "url-many-parameters",
+    "url-session",
+    "url-tracking",
+    "url-too-deep",
+  ]);
+  expect(judgeUrl("https://example.com/%zz").faults).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readFacts } from "#probe-agent/analysis/page/seo/audit.ts";
-import { SEO_CHECKS, type SeoFinding } from "#probe-agent/analysis/page/seo/checks.ts";
-import { scoreFindings } from "#probe-agent/analysis/page/seo/score.ts";
+import { SEO_CHECKS, type SeoVerdict } from "#probe-agent/analysis/page/seo/checks.ts";
+import { scoreVerdicts } from "#probe-agent/analysis/page/seo/score.ts";
 import type { SeoSnapshot } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { audit, snapshot, statusOf } from "#test/probe-agent/analysis/page/seo/snapshot.ts";
@@ -24,18 +24,18 @@ describe("the score", () => {
     let seed = 7;
     const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
     for (let round = 0; round < 1000; round += 1) {
-      const findings: SeoFinding[] = SEO_CHECKS.map(() =>
+      const findings: SeoVerdict[] = SEO_CHECKS.map(() =>
         random() < 0.2 ? null : { pass: random() < 0.6, value: null },
       );
       if (findings.every((finding) => finding === null)) continue;
-      const { score, checks } = scoreFindings(findings);
+      const { score, checks } = scoreVerdicts(findings);
       expect(checks.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(100, 0);
       const earned = checks.reduce((sum, { weight, status }) => sum + (status === "pass" ? weight : 0), 0);
       expect(Math.abs(score - earned)).toBeLessThan(1);
       for (const [index, finding] of findings.entries()) {
         if (finding?.pass !== false) continue;
         const mended = findings.with(index, { pass: true, value: null });
-        expect(scoreFindings(mended).score).toBeGreaterThanOrEqual(score);
+        expect(scoreVerdicts(mended).score).toBeGreaterThanOrEqual(score);
       }
     }
   });
@@ -144,30 +144,40 @@ describe("whether a page may be indexed", () => {
 });
 
 describe("canonical addresses", () => {
-  const canonical = (links: string, over: Partial<SeoSnapshot> = {}) =>
-    readFacts(snapshot({ html: `<head>${links}</head><body>`, ...over })).canonical;
+  const canonical = (links: string, over: Partial<SeoSnapshot> = {}) => {
+    const facts = readFacts(snapshot({ html: `<head>${links}</head><body>`, ...over }));
+    const issues = [...facts.canonicalFaults.map(({ message }) => message), ...facts.canonicalUnscripted];
+    return { ...facts.canonical, issues };
+  };
   it("name the page itself, or something is said", () => {
     expect(canonical("<link rel=canonical href=https://example.com/page#x>")).toMatchObject({ self: true, issues: [] });
     expect(canonical("")).toEqual({ url: null, source: null, named: [], self: null, issues: [] });
-    expect(canonical("<link rel=canonical href=/page>")).toMatchObject({ self: true, issues: ["It is relative."] });
+    expect(canonical("<link rel=canonical href=/page>")).toMatchObject({
+      self: true,
+      issues: ["The canonical address /page is relative."],
+    });
     expect(
       canonical("<link rel=canonical href=https://example.com/a><link rel=canonical href=https://example.com/b>"),
-    ).toMatchObject({ url: null, self: null, issues: [/* several */ expect.stringMatching(/several/) as unknown] });
+    ).toMatchObject({
+      url: null,
+      self: null,
+      issues: [/* several */ expect.stringMatching(/2 different canonical addresses/) as unknown],
+    });
     expect(canonical("<link rel=canonical href=https://example.com/>").issues).toEqual([
-      "It names the home page instead of this one.",
+      "The canonical address is the home page, not this page.",
     ]);
-    expect(canonical("<link rel=canonical href=https://other.test/page>").issues).toEqual([
-      "It names another host: other.test.",
+    expect(canonical("<link rel=canonical href=https://other.test/page>").issues).toEqual([]);
+    expect(canonical("<link rel=canonical href='http://[bad'>").issues).toEqual([
+      'The canonical address "http://[bad" is not a URL.',
     ]);
-    expect(canonical("<link rel=canonical href='http://[bad'>").issues).toEqual(["It is no URL."]);
     expect(canonical("<link rel=canonical href=''>")).toMatchObject({
       url: null,
       self: null,
-      issues: ["It is no URL."],
+      issues: ['The canonical address "" is not a URL.'],
     });
     expect(canonical("</head><body><link rel=canonical href=https://example.com/page>")).toMatchObject({
       url: null,
-      issues: ["One is in the body, so search engines ignore it."],
+      issues: ["A canonical link is in the body, so search engines ignore it."],
     });
     expect(canonical("", { headers: [["Link", '<https://example.com/page>; rel="canonical"']] })).toMatchObject({
       self: true,
@@ -177,18 +187,24 @@ describe("canonical addresses", () => {
       canonical(
         "<link rel=canonical href=https://example.com/de><link rel=alternate hreflang=de href=https://example.com/de><link rel=alternate hreflang=en href=https://example.com/page>",
       ).issues,
-    ).toEqual(["It names a page of another language that hreflang lists beside this one."]);
+    ).toEqual(["The canonical address is a page in another language that hreflang lists beside this one."]);
   });
   it("are named as ignored wherever search engines do not read them", () => {
     const link = "<link rel=canonical href=https://example.com/page>";
     const rows: readonly (readonly [string, string])[] = [
-      [`<div></div>${link}`, "One follows <div> in line 1, which ends the head, so search engines ignore it."],
-      [`text${link}`, "One follows text in line 1, which ends the head, so search engines ignore it."],
-      [`<template>${link}</template>`, "One is inside <template>, so search engines ignore it."],
-      [`<noscript>${link}</noscript>`, "One is inside <noscript>, so search engines ignore it."],
-      [`</head><body>${link}`, "One is in the body, so search engines ignore it."],
-      [`<svg>${link}</svg>`, "One follows <svg> in line 1, which ends the head, so search engines ignore it."],
-      [link.replace(">", " media=print>"), "One has the attribute media, so search engines ignore it."],
+      [
+        `<div></div>${link}`,
+        "A canonical link follows <div> in line 1, which ends the head, so search engines ignore it.",
+      ],
+      [`text${link}`, "A canonical link follows text in line 1, which ends the head, so search engines ignore it."],
+      [`<template>${link}</template>`, "A canonical link is inside <template>, so search engines ignore it."],
+      [`<noscript>${link}</noscript>`, "A canonical link is inside <noscript>, so search engines ignore it."],
+      [`</head><body>${link}`, "A canonical link is in the body, so search engines ignore it."],
+      [
+        `<svg>${link}</svg>`,
+        "A canonical link follows <svg> in line 1, which ends the head, so search engines ignore it.",
+      ],
+      [link.replace(">", " media=print>"), "A canonical link has the attribute media, so search engines ignore it."],
     ];
     for (const [html, issue] of rows) {
       expect(canonical(html)).toEqual({ url: null, source: null, named: [], self: null, issues: [issue] });
@@ -210,7 +226,7 @@ describe("canonical addresses", () => {
     });
     const scripts = `<head><noscript><img></noscript>${link}</head><body>`;
     expect(canonical(`<noscript><img></noscript>${link}`).issues).toEqual([
-      "One follows <img> inside <noscript> in line 1, which ends the head for crawlers that run no scripts: they ignore it.",
+      "A canonical link follows <img> inside <noscript> in line 1, which ends the head: crawlers that run no scripts ignore it.",
     ]);
     expect(statusOf({ html: scripts }, "canonical")).toBe("pass");
   });
@@ -231,7 +247,7 @@ it("hreflang is judged alone and together", () => {
       headers: [["link", "<https://example.com/fr>; rel=alternate; hreflang=fr"]],
     }),
   );
-  expect(hreflang.versions.map(({ lang, source, issue }) => [lang, source, issue])).toEqual([
+  expect(hreflang.versions.map(({ lang, source, fault }) => [lang, source, fault])).toEqual([
     ["fr", "http_header", null],
     ["en-UK", "html", "no such country: UK"],
     ["de", "html", "its address is relative"],
@@ -239,7 +255,7 @@ it("hreflang is judged alone and together", () => {
     ["x-default", "html", null],
   ]);
   expect(hreflang).toMatchObject({ x_default: true, self_reference: false, valid: false });
-  expect(hreflang.issues).toHaveLength(2);
+  expect(hreflang.ambiguous).toEqual(["de"]);
 });
 
 it("hreflang in the body is named as ignored, and a description there is none", () => {
@@ -247,8 +263,7 @@ it("hreflang in the body is named as ignored, and a description there is none", 
     "<head><title>A title that fits</title></head><body><link rel=alternate hreflang=de href=https://example.com/de>" +
     "<meta name=description content='A description that is long enough but that nobody reads where it is.'>";
   const { hreflang, meta_description: description } = readFacts(snapshot({ html }));
-  expect(hreflang).toMatchObject({ total: 0, ignored: 1, valid: false });
-  expect(hreflang.issues).toEqual(["Search engines ignore 1 of them: the first is in the body."]);
+  expect(hreflang).toMatchObject({ total: 0, ignored: 1, ignoredWhy: "is in the body", valid: false });
   expect(description).toBeNull();
   const { checks } = audit({ html });
   const valueOf = (id: string) => checks.find((check) => check.id === id);

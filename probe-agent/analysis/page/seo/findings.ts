@@ -1,0 +1,129 @@
+import type { Finding, Severity } from "#shared/findings.ts";
+import { named, SEO_ADVICE } from "#probe-agent/analysis/page/seo/advice.ts";
+import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
+import type { JudgedCheck } from "#probe-agent/analysis/page/seo/score.ts";
+import { URL_LIMITS, type UrlFault } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
+
+const LANGUAGES = "https://developers.google.com/search/docs/specialty/international/localized-versions";
+const URLS = "https://developers.google.com/search/docs/crawling-indexing/url-structure";
+
+/** One finding for each failed check, then what the checks do not count. */
+export function seoFindings(facts: SeoFacts, checks: readonly JudgedCheck[]): Finding[] {
+  return [
+    ...checks.flatMap((check) => (check.status === "fail" ? [failedCheck(check, facts)] : [])),
+    ...facts.canonicalUnscripted.map((message) => ({
+      id: "canonical-without-scripts",
+      severity: "info" as const,
+      message,
+      how: "Move the canonical link above the noscript element.",
+      reference: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
+      where: "canonical",
+    })),
+    ...languageFindings(facts),
+    ...facts.urlFaults.map((id) => urlFinding(id, facts)),
+  ];
+}
+
+function failedCheck({ id, value, expected, recommendation }: JudgedCheck, facts: SeoFacts): Finding {
+  const advice = SEO_ADVICE[id];
+  if (advice === undefined) {
+    return {
+      id,
+      severity: "info",
+      message: `${expected}: ${value}.`,
+      how: recommendation,
+      reference: null,
+      where: null,
+    };
+  }
+  const { severity, message, how, reference } = advice;
+  return {
+    id,
+    severity: typeof severity === "function" ? severity(facts) : severity,
+    message: message(facts, value ?? "nothing was found"),
+    how: how(facts),
+    reference,
+    where: null,
+  };
+}
+
+function languageFindings({ hreflang: { ambiguous, self_reference: self, total }, url }: SeoFacts): Finding[] {
+  const finding = (id: string, severity: Severity, message: string, how: string): Finding => {
+    return { id, severity, message, how, reference: LANGUAGES, where: "hreflang" };
+  };
+  return [
+    ...(ambiguous.length === 0
+      ? []
+      : [
+          finding(
+            "hreflang-several-addresses",
+            "warning",
+            `hreflang names several addresses for one language${named(ambiguous)}.`,
+            "Keep one link for each language.",
+          ),
+        ]),
+    ...(self === false
+      ? [
+          finding(
+            "hreflang-without-self",
+            "warning",
+            `hreflang names ${total} versions and not this page itself, so search engines may ignore all of them.`,
+            `Add this page with its own language, e.g. <link rel="alternate" hreflang="en" href="${url.slice(0, 200)}">.`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** What each fault of an address is, and what to change. */
+export const URL_ADVICE: Readonly<
+  Record<UrlFault, { readonly message: (facts: SeoFacts) => string; readonly how: string }>
+> = {
+  "url-too-long": {
+    message: ({ url_hygiene: { length } }) => `The address has ${length} characters, more than ${URL_LIMITS.length}.`,
+    how: "Shorten the path to the words that name the page.",
+  },
+  "url-underscores": {
+    message: () => "The path joins words by underscores, which search engines do not read as spaces.",
+    how: "Join words by hyphens, and redirect the old address with status 301.",
+  },
+  "url-capitals": {
+    message: () => "The path has capital letters; most servers treat them as different from small ones.",
+    how: "Use small letters only, and redirect other spellings with status 301.",
+  },
+  "url-not-ascii": {
+    message: () => "The path has characters beyond ASCII, which browsers copy as escapes such as %C3%A9.",
+    how: "Use letters of ASCII in new addresses; encode others as UTF-8.",
+  },
+  "url-white-space": {
+    message: () => "The path has white space.",
+    how: "Replace white space by hyphens, and redirect the old address with status 301.",
+  },
+  "url-empty-segment": {
+    message: () => "The path has an empty segment (//).",
+    how: "Link with single slashes, and redirect the address with two with status 301.",
+  },
+  "url-many-parameters": {
+    message: ({ url_hygiene: { parameters } }) =>
+      `The address has ${parameters} parameters, more than ${URL_LIMITS.parameters}.`,
+    how: "Move what names the page into the path, and drop parameters that do not change it.",
+  },
+  "url-session": {
+    message: () => "The address carries a session: whoever gets the link may take the session over.",
+    how: "Keep the session in a cookie with Secure and HttpOnly.",
+  },
+  "url-tracking": {
+    message: () => "The address carries tracking parameters, so search engines see the page at several addresses.",
+    how: "Name the address without them as canonical, and do not link to the long one.",
+  },
+  "url-too-deep": {
+    message: ({ url_hygiene: { depth } }) => `The page lies ${depth} levels deep, more than ${URL_LIMITS.depth}.`,
+    how: "Move pages that matter closer to the root.",
+  },
+};
+
+function urlFinding(id: UrlFault, facts: SeoFacts): Finding {
+  const { message, how } = URL_ADVICE[id];
+  const severity = id === "url-session" ? "warning" : "info";
+  return { id, severity, message: message(facts), how, reference: URLS, where: facts.url.slice(0, 300) };
+}
