@@ -20,6 +20,7 @@ import type { Resolver } from "#probe-agent/tools/dns/lookups.ts";
 import { chooseServer } from "#probe-agent/tools/dns/server.ts";
 import { validateOurselves } from "#probe-agent/tools/dns/validate.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
+import { dnsFindings } from "#probe-agent/analysis/dns/dns-findings.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
@@ -60,6 +61,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
     results,
     records: Object.fromEntries(groups) as Result["records"],
     dnssec: verdict,
+    findings: dnsFindings({ results, dnssec: verdict, circle }),
     server: chosen.data === null ? null : { ip: chosen.data.ip, resolve_ms: toMicroseconds(chosen.data.resolveMs) },
     observed_at: observedAt,
     limitations: circle === null ? limitations : [...limitations, describeCircle(failing, circle)],

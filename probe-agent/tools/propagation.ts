@@ -13,6 +13,7 @@ import {
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { askAuthoritative, type AuthoritativeAnswer } from "#probe-agent/tools/propagation/authoritative.ts";
 import { askResolvers, readVantages } from "#probe-agent/tools/propagation/resolvers.ts";
+import { propagationFindings } from "#probe-agent/analysis/dns/propagation-findings.ts";
 
 /** Networks for which the domain's servers are asked again. */
 const MOST_NETWORKS = 12;
@@ -38,13 +39,15 @@ export function propagationOn(
     const authoritative = own?.authoritative ?? null;
     const byNetwork = await waitAtMost(NETWORKS_MS, askNetworks(own, heard), new Map<string, Heard>());
     const judged = heard.map((row) => judgeRow(row, authoritative, byNetwork));
+    const summary = summarisePropagation(judged, authoritative);
     return ok({
       domain: domainToUnicode(domain) || domain,
       ascii: domain,
       type,
       resolvers: judged,
       authoritative,
-      ...summarisePropagation(judged, authoritative),
+      ...summary,
+      findings: propagationFindings({ ...summary, authoritative, resolvers: judged }),
       source: ["dns"],
       observed_at: observedAt,
       limitations: [

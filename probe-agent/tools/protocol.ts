@@ -13,13 +13,13 @@ import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
 import { askTls } from "#probe-agent/tools/protocol/tls.ts";
 import { readVersions, untoldVersions } from "#probe-agent/tools/protocol/versions.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
+import { protocolFindings } from "#probe-agent/analysis/web/protocol-findings.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 type Name = Attempt["name"];
 
 /** Aliases may lead on; each question has a limit of its own. */
 const DNS_MS = 6000;
-const MAX_PROBLEMS = 5;
 const SECURE: readonly Name[] = ["http/1.1", "h2", "no_alpn", "http/1.0"];
 const CLEAR: readonly Name[] = ["http/1.0", "h2c_upgrade", "h2c_prior_knowledge"];
 
@@ -45,6 +45,9 @@ export const protocol = implement(contract, async (net, { url }) => {
   const origin = { host, port, isSecure, addresses: inOrderOfUse(final) };
   const h3 = await askHttp3(net, origin, altSvc?.services ?? [], records?.records ?? []);
   const spoken = readVersions(attempts, final);
+  const tls = secured?.tls ?? null;
+  const httpsRecords = recordsOf(records);
+  const altSvcProblems = altSvc?.problems ?? [];
   return ok<Result>({
     url,
     host,
@@ -57,7 +60,7 @@ export const protocol = implement(contract, async (net, { url }) => {
     alpn_selected: row.alpn_selected,
     ...spoken,
     h3,
-    tls: secured?.tls ?? null,
+    tls,
     alt_svc: (altSvc?.services ?? []).map((service) => ({
       alpn: service.alpn.slice(0, 255),
       host: service.host ?? host,
@@ -66,9 +69,10 @@ export const protocol = implement(contract, async (net, { url }) => {
       persist: service.persist,
     })),
     alt_svc_clear: altSvc?.clear ?? false,
-    https_rr: recordsOf(records),
+    https_rr: httpsRecords,
     ech: records === null ? false : isAnswered(records) ? records.records.some(({ ech }) => ech) : null,
     attempts: attempts.map((one) => one.row),
+    findings: protocolFindings({ url, h2: spoken.h2, h3, tls, https_rr: httpsRecords, altSvcProblems }),
     source: ["page", ...(isSecure ? ["tls"] : []), ...(isLiteral ? [] : ["dns"]), "quic"],
     observed_at: observedAt,
     limitations: [
@@ -77,7 +81,6 @@ export const protocol = implement(contract, async (net, { url }) => {
       ...(secured?.untold ?? []),
       ...(records === null || records.why === null ? [] : [records.why]),
       ...untoldQuic(h3),
-      ...(altSvc?.problems.slice(0, MAX_PROBLEMS).map((problem) => `Alt-Svc: ${problem}`) ?? []),
     ],
   });
 });

@@ -7,6 +7,7 @@ import { rawOf, type Found, type Result } from "#probe-agent/tools/whois/answer.
 import { lookUpDomain } from "#probe-agent/tools/whois/domain.ts";
 import { daysLeft, NO_FACTS, privacyOf } from "#probe-agent/tools/whois/facts.ts";
 import { lookUpNumber } from "#probe-agent/tools/whois/number.ts";
+import { registrationFindings } from "#probe-agent/analysis/registry/whois/findings.ts";
 
 /** WHOIS and RDAP: fails where no registry says anything, for without one there is nothing to tell. */
 export const whois = implement(contract, async (net, { host }): Promise<Outcome<Untimed<Result>>> => {
@@ -36,6 +37,7 @@ function describe(
   now: Date,
 ): Omit<Result, "host" | "kind" | "observed_at" | "elapsed_ms"> {
   const facts = found.facts ?? NO_FACTS;
+  const left = daysLeft(facts.expires, now);
   const privateSuffix = subject?.privateSuffix ?? null;
   return {
     domain: subject?.name ?? null,
@@ -47,7 +49,11 @@ function describe(
     rdap_server: found.rdapServer ?? null,
     whois_server: found.whoisServer ?? null,
     ...facts,
-    days_left: daysLeft(facts.expires, now),
+    days_left: left,
+    findings:
+      subject === null || found.registered !== true
+        ? []
+        : registrationFindings({ name: subject.name, ...facts, days_left: left }),
     privacy: privacyOf(facts),
     network: found.network ?? null,
     autnum: found.autnum ?? null,

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { DnsFlags, DnsRow, SoaRow } from "#shared/dns-rows.ts";
 import { Domain, Flag, Limitations, Nullable, WordList } from "#shared/tools/fields.ts";
-import { elapsed } from "#shared/tools/shapes.ts";
+import { findings, elapsed } from "#shared/tools/shapes.ts";
 
 const TYPES = ["A", "AAAA", "MX", "NS", "TXT", "CNAME", "SOA"] as const;
 
@@ -162,6 +162,7 @@ const Result = Type.Object({
     ),
   ),
   elapsed_ms: elapsed(),
+  findings: findings(),
   observed_at: text("When the look-up began, ISO 8601 UTC"),
   limitations: Limitations(),
 });

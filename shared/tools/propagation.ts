@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Domain, Nullable, Word } from "#shared/tools/fields.ts";
 import {
+  findings,
   count,
   integer,
   list,
@@ -159,6 +160,7 @@ const Result = Type.Object({
   ),
   failures: list(Failure, "Why resolvers fail, by cause, the most common first; empty where none does"),
   expected_in_s: Nullable(integer("Seconds until the last older answer leaves the caches seen here; null for none")),
+  findings: findings(),
   ...OBSERVED_FIELDS,
 });
 /** Values of the tool's result. */

@@ -1,7 +1,18 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
-import { count, integer, list, OBSERVED_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import {
+  findings,
+  count,
+  integer,
+  list,
+  OBSERVED_FIELDS,
+  record,
+  text,
+  texts,
+  truth,
+  word,
+} from "#shared/tools/shapes.ts";
 
 function reachable(description: string) {
   return Type.Union([Type.Boolean(), Type.Literal("unknown")], { description });
@@ -137,6 +148,7 @@ export const protocol = defineTool({
     ),
     ech: Nullable(truth("An HTTPS record brings keys for Encrypted ClientHello; null where DNS did not answer")),
     attempts: list(Attempt, "What was tried over TCP"),
+    findings: findings(),
     ...OBSERVED_FIELDS,
   }),
   across: {

@@ -2,7 +2,7 @@ import { AutnumRegistration, NetworkRegistration } from "#shared/tools/registrat
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Limitations, Nullable, Resource } from "#shared/tools/fields.ts";
-import { count, integer, list, record, text, texts, truth, word, elapsed } from "#shared/tools/shapes.ts";
+import { findings, count, integer, list, record, text, texts, truth, word, elapsed } from "#shared/tools/shapes.ts";
 
 const instant = (what: string) => Nullable(text(`${what}, ISO 8601 UTC; null where not stated`));
 
@@ -106,6 +106,7 @@ export const whois = defineTool({
     raw: Nullable(text("The answer used, as it came: RDAP JSON or WHOIS text, at most 32,768 characters")),
     raw_truncated: truth("Whether raw is cut"),
     servers: list(Server, "Every server asked, in order"),
+    findings: findings(),
     source: word(["rdap", "whois"], "Protocol of the answer used"),
     observed_at: text("When the look-up began, ISO 8601 UTC"),
     elapsed_ms: elapsed(),

@@ -1,0 +1,86 @@
+import { sortFindings, type Finding } from "#shared/findings.ts";
+
+/** What of a registration the findings are drawn from. */
+export interface RegistrationFacts {
+  /** Domain, address or AS number as the result names it. */
+  readonly name: string;
+  readonly expires: string | null;
+  readonly days_left: number | null;
+  /** Status words as printed by the registry. */
+  readonly status: readonly string[];
+  readonly dnssec: { readonly signed: boolean | null };
+}
+
+const SOON_DAYS = 30;
+const EPP = "https://www.icann.org/resources/pages/epp-status-codes-2014-06-16-en";
+const RENEW = "Renew the domain at its registrar and turn on automatic renewal.";
+
+/** Judges a domain's registration: its end, holds and locks, and its signing; worst first. */
+export function registrationFindings(facts: RegistrationFacts): Finding[] {
+  return sortFindings([...endFindings(facts), ...statusFindings(facts), ...signingFindings(facts)]);
+}
+
+function endFindings({ name, expires, days_left: left }: RegistrationFacts): Finding[] {
+  if (left === null || expires === null || left > SOON_DAYS) return [];
+  const day = expires.slice(0, 10);
+  const common = { how: RENEW, reference: null, where: "expires" };
+  if (left < 0) {
+    const message = `The registration of ${name} ended on ${day}; the registry takes the name out of the DNS.`;
+    return [{ id: "registration-expired", severity: "critical", message, ...common }];
+  }
+  const message = `The registration of ${name} ends in ${left} ${left === 1 ? "day" : "days"}, on ${day}.`;
+  return [{ id: "registration-expires-soon", severity: "warning", message, ...common }];
+}
+
+/** EPP status codes (RFC 5731 section 2.3, RFC 3915), in lower case without spaces, as registries print them in several ways. */
+const HOLDS: ReadonlySet<string> = new Set(["clienthold", "serverhold"]);
+const DELETIONS: ReadonlySet<string> = new Set(["pendingdelete", "redemptionperiod"]);
+const TRANSFER_LOCKS: ReadonlySet<string> = new Set(["clienttransferprohibited", "servertransferprohibited"]);
+
+function statusFindings({ name, status }: RegistrationFacts): Finding[] {
+  const words = status.map((printed) => ({ printed, word: printed.toLowerCase().replaceAll(/[\s_-]/g, "") }));
+  const hold = words.find(({ word }) => HOLDS.has(word));
+  const deletion = words.find(({ word }) => DELETIONS.has(word));
+  const isEpp = words.some(({ word }) => /^(?:client|server)|^(?:ok|active)$/.test(word));
+  const isLocked = words.some(({ word }) => TRANSFER_LOCKS.has(word));
+  const found: Finding[] = [];
+  if (hold !== undefined) {
+    found.push({
+      id: "registration-on-hold",
+      severity: "critical",
+      message: `${name} is on hold (${hold.printed.slice(0, 100)}): the registry does not publish it in the DNS.`,
+      how: "Ask the registrar why the domain is on hold: unpaid fees, a dispute or unverified contact data are usual.",
+      reference: EPP,
+      where: "status",
+    });
+  }
+  if (deletion !== undefined) {
+    found.push({
+      id: "registration-being-deleted",
+      severity: "critical",
+      message: `${name} is being deleted (${deletion.printed.slice(0, 100)}).`,
+      how: "Ask the registrar to restore the domain before the redemption period ends.",
+      reference: EPP,
+      where: "status",
+    });
+  }
+  if (isEpp && !isLocked) {
+    found.push({
+      id: "transfer-not-locked",
+      severity: "info",
+      message: `${name} has no transfer lock: whoever has its transfer code can move it to another registrar.`,
+      how: "Turn on the transfer lock (clientTransferProhibited) at the registrar.",
+      reference: EPP,
+      where: "status",
+    });
+  }
+  return found;
+}
+
+function signingFindings({ name, dnssec }: RegistrationFacts): Finding[] {
+  if (dnssec.signed !== false) return [];
+  const message = `The registry has no DS record for ${name}: its answers are not protected by DNSSEC.`;
+  const how = "Sign the zone and give the DS record to the registrar.";
+  const reference = "https://www.rfc-editor.org/rfc/rfc9364";
+  return [{ id: "dnssec-not-signed", severity: "info", message, how, reference, where: "dnssec" }];
+}
