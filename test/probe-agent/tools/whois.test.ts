@@ -15,6 +15,7 @@ describe("a domain whose registry speaks RDAP", () => {
     const { raw, elapsed_ms: elapsed, ...result } = await bench.look("example.com");
     expect(result).toEqual({
       host: "example.com",
+      findings: [],
       kind: "domain",
       domain: "example.com",
       unicode: null,
