@@ -1,5 +1,4 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { describeAlignment } from "#probe-agent/analysis/mail/email-headers/alignment.ts";
 import { readAddresses } from "#probe-agent/analysis/mail/email-headers/address-rows.ts";
@@ -22,7 +21,7 @@ import { describeSignatures } from "#probe-agent/analysis/mail/email-headers/sig
 import { readSpamHeaders } from "#probe-agent/analysis/mail/email-headers/spam.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
-type Result = ResultOf<typeof emailHeader>;
+type Result = HeaderRows;
 /** What headers alone say; the tool adds where from and when. */
 export type HeaderAnalysis = Omit<Result, "source" | "observed_at" | "elapsed_ms">;
 

@@ -57,7 +57,7 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   readonly toolset: Exclude<Toolset, "platform">;
   readonly params: TObject<P>;
   readonly result: TObject<R>;
-  /** The parameter that names what is looked at; null: the tool reads text alone and reaches nothing. `connects` is false where the name is only looked up. */
+  /** The parameter that names what is looked at; null: the tool is given text and connects to nothing; it may look names up in the DNS. `connects` is false where the name is only looked up. */
   readonly target: {
     readonly param: keyof P & string;
     readonly kind: TargetKind;

@@ -8,10 +8,22 @@ import {
   AuthenticationResults,
   DkimSignature,
   ReceivedSpf,
+  SpfNow,
 } from "#shared/tools/email-header/authentication.ts";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { TRACE_FIELDS } from "#shared/tools/email-header/trace.ts";
-import { count, list, number, OBSERVED_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import {
+  count,
+  findings,
+  list,
+  number,
+  OBSERVED_FIELDS,
+  record,
+  text,
+  texts,
+  truth,
+  word,
+} from "#shared/tools/shapes.ts";
 
 const EXAMPLE = [
   "Received: from mail.example.com (mail.example.com [192.0.2.1]) by mx.example.net with ESMTPS id a1;",
@@ -42,7 +54,6 @@ const ListUnsubscribe = record(
     mailto: texts("Mail addresses that unsubscribe"),
     one_click: truth("One POST is enough: an https address and List-Unsubscribe-Post (RFC 8058)"),
     one_click_signed: truth("A DKIM signature covers both fields, as RFC 8058 section 4 asks"),
-    issues: texts("What is wrong with it, one sentence each"),
   },
   "How to leave the list (RFC 2369, RFC 8058); null without List-Unsubscribe",
 );
@@ -56,19 +67,6 @@ const SpamHeader = record(
     threshold: Nullable(number("From which score on it is spam, where the field says")),
   },
   "One field of a spam filter",
-);
-
-const Anomaly = record(
-  {
-    id: text("Stable name, e.g. missing_date, duplicate_field, negative_delay"),
-    severity: word(
-      ["critical", "warning", "info"],
-      "critical: likely forged or broken; warning: unusual; info: good to know",
-    ),
-    field: Nullable(text("Field it is about")),
-    message: text("What is odd, one sentence"),
-  },
-  "Something odd",
 );
 
 const ContentType = record(
@@ -86,7 +84,8 @@ const ContentType = record(
 export const emailHeader = defineTool({
   name: "email-header",
   title: "Email header analysis",
-  summary: "The way a message took, its delays, what SPF, DKIM, DMARC and ARC say of it, and what is odd about it",
+  summary:
+    "Route and delays of a message, its SPF, DKIM, DMARC and ARC results beside what SPF says today, and what is wrong",
   scope: "dns",
   toolset: "mail",
   target: null,
@@ -119,12 +118,15 @@ export const emailHeader = defineTool({
     auth: Auth,
     authentication_results: list(AuthenticationResults, "All Authentication-Results fields, the newest first"),
     received_spf: list(ReceivedSpf, "Received-SPF fields, the newest first"),
+    spf_now: Nullable(SpfNow),
     alignment: Alignment,
     dkim_signatures: list(DkimSignature, "DKIM-Signature fields, the newest first"),
     arc_chain: Nullable(ArcChain),
     list_unsubscribe: Nullable(ListUnsubscribe),
     spam_headers: list(SpamHeader, "Fields of spam filters, the newest first"),
-    anomalies: list(Anomaly, "What is odd, the gravest first"),
+    findings: findings(
+      "What is wrong or odd, worst first; where is the field, the signature (DKIM-Signature 1 is the newest) or the ARC set",
+    ),
     headers: list(
       record({ name: text("Name as written"), value: text("Value, unfolded and decoded") }, "One field"),
       "All fields, the newest first; cut where they are very many",

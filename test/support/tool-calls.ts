@@ -38,7 +38,7 @@ const UNANSWERED = "what a resolver says, or that it says nothing, is the result
 const NOWHERE = "nowhere.shop.test";
 
 const HEADERS = [
-  "Received: from mail.shop.test (mail.shop.test [192.0.2.25]) by mx.example.net with ESMTPS id 4f1",
+  "Received: from mail.shop.test (mail.shop.test [8.8.8.8]) by mx.example.net with ESMTPS id 4f1",
   " (version=TLSv1_3 cipher=TLS_AES_256_GCM_SHA384); Wed, 04 Mar 2026 10:00:07 +0000",
   "Received: from workshop.shop.test (unknown [198.51.100.7]) by mail.shop.test with ESMTPSA id 77;",
   " Wed, 04 Mar 2026 10:00:02 +0000",
@@ -105,7 +105,7 @@ export const TOOL_CALLS: Readonly<Record<string, ToolCall>> = {
     dead: UNANSWERED,
   },
   "email-check": { good: () => ({ domain: "shop.test" }), dead: UNANSWERED },
-  "email-header": { good: () => ({ headers: HEADERS }), dead: "it reads text and asks nobody" },
+  "email-header": { good: () => ({ headers: HEADERS }), dead: "it reads text; without the DNS it leaves out what SPF says today" },
   propagation: {
     good: () => ({ domain: "shop.test", type: "A" }),
     dead: UNANSWERED,

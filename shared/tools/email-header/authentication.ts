@@ -105,6 +105,33 @@ export const ReceivedSpf = record(
   "One Received-SPF field",
 );
 
+/** SPF as it is published today, for the address that delivered the message. */
+export const SpfNow = record(
+  {
+    result: word(
+      ["none", "neutral", "pass", "fail", "softfail", "temperror", "permerror"],
+      "What SPF says today (RFC 7208); temperror: the DNS did not answer; permerror: the record is invalid",
+    ),
+    ip: text("Address that delivered the message to the receiver's organisation"),
+    hop: count("n of the hop that names this address"),
+    mail_from: Nullable(text("Envelope sender; null for a bounce, whose sender is empty")),
+    helo: Nullable(text("Name that the delivering host gave in HELO or EHLO")),
+    identity: word(["mailfrom", "helo"], "Which of the two was checked: helo where the envelope sender is empty"),
+    domain: text("Domain that was checked"),
+    record: Nullable(text("SPF record of that domain; null where there is none or it could not be looked up")),
+    mechanism: Nullable(text("Mechanism that matched, as written; null for none")),
+    explanation: Nullable(text("What the domain says about a fail (exp=); null where it says nothing")),
+    reason: Nullable(text("Why the result is none, temperror or permerror; null otherwise")),
+    lookups: count("Terms of the record that asked the DNS; at most 10 are allowed"),
+    void_lookups: count("Look-ups that found nothing; at most 2 are allowed"),
+    claimed: Nullable(text("SPF result that the headers give (auth.spf); null where they give none")),
+    agrees: Nullable(
+      truth("Whether today's result is the one in the headers; null where they give none or the DNS did not answer"),
+    ),
+  },
+  "SPF evaluated now, as the DNS publishes it today; null where address or envelope sender are not known (see limitations)",
+);
+
 const Aligned = {
   domain: Nullable(text("Domain that the method vouches for")),
   result: Nullable(text("The receiver's verdict; null where it gives none")),
@@ -138,7 +165,6 @@ const SIGNATURE = {
   h: texts("Signed fields in lower case; repeats guard against added ones"),
   bh: Nullable(text("Hash of the body, base64")),
   b: Nullable(text("Signature, base64")),
-  issues: texts("What is wrong with its tags, one sentence each; nothing is verified here"),
 };
 
 /** One DKIM-Signature field. */
@@ -170,7 +196,6 @@ const ArcSet = record(
       "Verdicts at that hop, as sealed",
     ),
     complete: truth("All three fields are there, each once"),
-    issues: texts("What is wrong with its tags, one sentence each"),
   },
   "One ARC set",
 );
@@ -182,7 +207,6 @@ export const ArcChain = record(
     valid_structure: truth("Sets 1 to the highest are all complete and their cv= fits; signatures are not verified"),
     cv: Nullable(text("cv= of the newest seal")),
     sets: list(ArcSet, "Sets, the oldest first"),
-    issues: texts("What breaks the chain, one sentence each"),
   },
   "Authenticated Received Chain (RFC 8617); null without one",
 );

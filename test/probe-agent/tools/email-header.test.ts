@@ -16,7 +16,8 @@ function fixture(name: string): string {
 describe("email-header", () => {
   it.each(["gmail", "exchange", "rfc8617-b"])("explains %s within its contract", async (name) => {
     const result = await resultOf(emailHeader, { headers: fixture(name) }, NOW);
-    expect(result).toMatchObject({ source: ["headers"], observed_at: "2024-01-03T00:00:00.000Z" });
+    expect(result.source).toEqual(name === "exchange" ? ["headers"] : ["headers", "dns"]);
+    expect(result).toMatchObject({ observed_at: "2024-01-03T00:00:00.000Z" });
     expect(result.hops.length).toBeGreaterThan(1);
   });
 
@@ -47,14 +48,19 @@ describe("email-header", () => {
       { country: "NL", city: "Delft", asn: 64_500, as_name: "Example" },
       null,
     ]);
-    expect(result.source).toEqual(["headers", "geo"]);
+    expect(result.source).toEqual(["headers", "geo", "dns"]);
     const bare = await resultOf(emailHeader, { headers: fixture("gmail") }, NOW);
     expect(bare.limitations.join(" ")).toContain("Where the hops stand is not known");
   });
 
   it("answers to text that is no header", async () => {
     const result = await resultOf(emailHeader, { headers: "hello" }, NOW);
-    expect(result).toMatchObject({ header_count: 0, hops: [], anomalies: [{ id: "missing_from" }, {}, {}, {}, {}] });
+    expect(result).toMatchObject({
+      header_count: 0,
+      hops: [],
+      spf_now: null,
+      findings: [{ id: "missing-from", severity: "critical", where: "From" }, {}, {}, {}, {}],
+    });
   });
 
   it("takes 256 KB", async () => {

@@ -1,9 +1,8 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { registrableDomain } from "#shared/registrable-domain.ts";
 import { alignmentOf } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
-type Result = ResultOf<typeof emailHeader>;
+type Result = HeaderRows;
 type Alignment = Result["alignment"];
 
 /** What alignment is told from. */

@@ -1,13 +1,12 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { Anomaly, AnomalyId, HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import type { AddressFault } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
 import type { Arrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import type { MailDate } from "#probe-agent/analysis/mail/email-headers/date.ts";
 import type { Field, HeaderBlock } from "#probe-agent/analysis/mail/email-headers/fields.ts";
 
-type Result = ResultOf<typeof emailHeader>;
+type Result = HeaderRows;
 /** Something odd about a message. */
-export type Anomaly = Result["anomalies"][number];
+export type { Anomaly };
 
 /** What anomalies are found in. */
 export interface Examined {
@@ -23,7 +22,7 @@ export interface Examined {
 }
 
 /** One finding. */
-export function anomaly(severity: Anomaly["severity"], id: string, field: string | null, message: string): Anomaly {
+export function anomaly(severity: Anomaly["severity"], id: AnomalyId, field: string | null, message: string): Anomaly {
   return { id, severity, field, message };
 }
 

@@ -1,5 +1,4 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import type { Arrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import { readAuthenticationResults } from "#probe-agent/analysis/mail/email-headers/authentication-results.ts";
 import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
@@ -8,7 +7,7 @@ import { readSignature, type Signature } from "#probe-agent/analysis/mail/email-
 import { timesAgainst } from "#probe-agent/analysis/mail/email-headers/signatures.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
-type ArcChain = NonNullable<ResultOf<typeof emailHeader>["arc_chain"]>;
+type ArcChain = NonNullable<HeaderRows["arc_chain"]>;
 type ArcSet = ArcChain["sets"][number];
 
 /** RFC 8617 section 4.2.1: an instance above 50 is invalid. */

@@ -1,6 +1,5 @@
 import { classifyAddress } from "#shared/egress.ts";
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import {
   readAuthenticationResults,
   type AuthenticationResults,
@@ -12,7 +11,7 @@ import { readReceived } from "#probe-agent/analysis/mail/email-headers/received/
 import type { ReceivedSpf } from "#probe-agent/analysis/mail/email-headers/received/spf.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
-type Result = ResultOf<typeof emailHeader>;
+type Result = HeaderRows;
 type Auth = Result["auth"];
 
 /** An Authentication-Results field with whether its word counts. */

@@ -1,8 +1,7 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 
-type Result = Omit<ResultOf<typeof emailHeader>, "source" | "observed_at" | "elapsed_ms" | "limitations">;
+type Result = Omit<HeaderRows, "source" | "observed_at" | "elapsed_ms" | "limitations">;
 
 /** Octets of JSON each list may take; together with what is no list they stay below the 256 KB of a result. */
 const SHARES = {

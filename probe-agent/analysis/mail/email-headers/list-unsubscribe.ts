@@ -1,9 +1,8 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
-type Result = ResultOf<typeof emailHeader>;
+type Result = HeaderRows;
 
 const MAX_URIS = 20;
 const MAX_URI = 2048;

@@ -83,6 +83,9 @@ export function readSignature(value: string, kind: SignatureKind): Signature {
   };
 }
 
+/** The issue of a signature with l=. */
+export const PARTIAL_BODY = "Only part of the body is signed (l=): text can be added to the message.";
+
 function canonicalization(given: string | null): string {
   const [header = "", body] = (given ?? "").toLowerCase().split("/");
   // Section 3.5, c=: one word is the header's, simple is the default of both.
@@ -116,7 +119,7 @@ function nameIssues({ d, i, s, h, c, l, q }: Read, kind: SignatureKind): string[
     ...(outside ? ["The identity i= is not in the domain d=."] : []),
     ...(needsFrom ? ["From is not among the signed fields h=."] : []),
     ...(/^(?:simple|relaxed)\/(?:simple|relaxed)$/.test(c) ? [] : ["The canonicalization c= is not known."]),
-    ...(l === null ? [] : ["Only part of the body is signed (l=): text can be added to the message."]),
+    ...(l === null ? [] : [PARTIAL_BODY]),
     ...(q !== null && !q.split(":").includes("dns/txt") ? ["The key cannot be fetched as q= says."] : []),
     ...(kind === "arc_seal" && h.length > 0 ? ["A seal must not have h= (RFC 8617 section 4.1.3)."] : []),
   ];

@@ -1,5 +1,4 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { CLOCK_AHEAD_MS, type Arrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import type { MethodResult } from "#probe-agent/analysis/mail/email-headers/authentication-results.ts";
 import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
@@ -7,7 +6,12 @@ import { isoOrNull } from "#probe-agent/analysis/mail/email-headers/received/hop
 import { readSignature, type Signature } from "#probe-agent/analysis/mail/email-headers/signature.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
-type DkimSignature = ResultOf<typeof emailHeader>["dkim_signatures"][number];
+type DkimSignature = HeaderRows["dkim_signatures"][number];
+
+/** Issues of a signature that has expired, told when the message arrived or now. */
+export const EXPIRED_ON_ARRIVAL = "It had expired when the message arrived (x=).";
+/** See EXPIRED_ON_ARRIVAL. */
+export const EXPIRED_NOW = "It has expired (x=).";
 
 /** Signatures looked at; verifiers stop far below. */
 const MAX_SIGNATURES = 100;
@@ -64,9 +68,7 @@ export function timesAgainst(signature: Pick<Signature, "t" | "x">, arrival: Arr
   const isFuture = signature.t !== null && signature.t > arrival.time + CLOCK_AHEAD_MS;
   const isArrival = arrival.source !== "now";
   return [
-    ...(hasExpired(signature, arrival) === true
-      ? [isArrival ? "It had expired when the message arrived (x=)." : "It has expired (x=)."]
-      : []),
+    ...(hasExpired(signature, arrival) === true ? [isArrival ? EXPIRED_ON_ARRIVAL : EXPIRED_NOW] : []),
     ...(isFuture
       ? [isArrival ? "It was made after the message arrived (t=)." : "It was made in the future (t=)."]
       : []),

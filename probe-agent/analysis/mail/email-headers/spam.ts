@@ -1,10 +1,9 @@
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { decodeWords } from "#probe-agent/analysis/mail/email-headers/encoded-words.ts";
 import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
-type SpamHeader = ResultOf<typeof emailHeader>["spam_headers"][number];
+type SpamHeader = HeaderRows["spam_headers"][number];
 type Verdict = Pick<SpamHeader, "verdict" | "score" | "threshold">;
 
 const MAX_SPAM_FIELDS = 60;

@@ -1,10 +1,9 @@
 import { classifyAddress } from "#shared/egress.ts";
-import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { readReceived, type Received } from "#probe-agent/analysis/mail/email-headers/received/field.ts";
 import { printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
-type Result = ResultOf<typeof emailHeader>;
+type Result = HeaderRows;
 /** The part of the result that follows from the Received fields. */
 export type Trace = Pick<
   Result,
