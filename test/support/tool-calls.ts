@@ -105,7 +105,10 @@ export const TOOL_CALLS: Readonly<Record<string, ToolCall>> = {
     dead: UNANSWERED,
   },
   "email-check": { good: () => ({ domain: "shop.test" }), dead: UNANSWERED },
-  "email-header": { good: () => ({ headers: HEADERS }), dead: "it reads text; without the DNS it leaves out what SPF says today" },
+  "email-header": {
+    good: () => ({ headers: HEADERS }),
+    dead: "it reads text; without the DNS it leaves out what SPF says today",
+  },
   propagation: {
     good: () => ({ domain: "shop.test", type: "A" }),
     dead: UNANSWERED,
