@@ -1,8 +1,11 @@
+import type { Finding } from "#shared/findings.ts";
 import { failed, ok } from "#shared/outcome.ts";
 import { classifyAddress } from "#shared/egress.ts";
 import { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
+import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { familiesOf } from "#probe-agent/analysis/network/address-families.ts";
 import { describeSession } from "#probe-agent/analysis/tls/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/network/request-timing.ts";
@@ -56,7 +59,7 @@ function report(page: PageSnapshot, method: string, now: Date, reverse: string |
     addresses: [...final.addresses.map(row(false)), ...final.blocked.map(row(true))],
     families: familiesOf({ ...final, ...(page.otherFamily === undefined ? {} : { otherFamily: page.otherFamily }) }),
     headers: final.headers.map(([name, value]) => ({ name, value })),
-    faults: [...final.faults],
+    findings: fitFindings([...responseFindings(final), ...bodyFindings(page)]).findings,
     redirects: page.hops.slice(0, -1).map(redirectRow),
     stopped: page.stopped,
     tls: final.tls === null ? null : describeSession(final.tls, now),
@@ -99,6 +102,25 @@ function bodyReport({ final, body }: PageSnapshot): Result["body"] {
     sha256: final.method === "HEAD" ? null : body.sha256,
     error: body.error,
   };
+}
+
+/** The body's own faults; a body cut at our cap is no fault of the server's. */
+function bodyFindings({ body }: PageSnapshot): Finding[] {
+  if (body.error === null) return [];
+  const broken = bodyBreakOf(body.error);
+  return [
+    {
+      id: broken === null ? "body-unreadable" : "body-cut-short",
+      severity: "warning",
+      message:
+        broken === null
+          ? `The body could not be read as it was announced: ${body.error}.`
+          : `The body was cut short after ${body.transferredBytes} bytes: ${BODY_BREAKS[broken]}.`,
+      how: "Look into the logs of the server and of proxies before it for this request.",
+      reference: "https://www.rfc-editor.org/rfc/rfc9112#section-8",
+      where: null,
+    },
+  ];
 }
 
 function limitationsOf({ final, body }: PageSnapshot): string[] {

@@ -1,10 +1,14 @@
+import type { Finding } from "#shared/findings.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { httpStatus as contract } from "#shared/tools/http-status.ts";
+import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
+import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { describeStatus, retryAfterSeconds } from "#probe-agent/analysis/web/http-status.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
-import { isRedirectStatus, redirectsByHttp } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { redirectsByHttp } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { timingReport } from "#probe-agent/analysis/network/request-timing.ts";
@@ -42,6 +46,19 @@ function report(page: PageSnapshot, now: Date): Result {
   const retryAfter = first("retry-after");
   const retryAfterS = retryAfter === null ? null : retryAfterSeconds(retryAfter, now);
   const tags = parseRobotsTags(headerValues(headers, "x-robots-tag"));
+  const ofRetryAfter: Finding[] =
+    retryAfter !== null && retryAfterS === null
+      ? [
+          {
+            id: "bad-retry-after",
+            severity: "info",
+            message: `Retry-After is ${JSON.stringify(cut(retryAfter))}, neither a number of seconds nor a date.`,
+            how: "Send Retry-After as whole seconds, e.g. Retry-After: 120.",
+            reference: "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
+            where: "Retry-After",
+          },
+        ]
+      : [];
   return {
     url: page.url,
     code,
@@ -64,16 +81,10 @@ function report(page: PageSnapshot, now: Date): Result {
     cache: plain(cacheReport(headers, code, now)),
     robots: { tags: plain(tags), noindex: forbidsAll(tags, "noindex"), nofollow: forbidsAll(tags, "nofollow") },
     tls: tls === null ? null : { protocol: tls.protocol, authorized: tls.authorized, error: tls.error },
-    faults: [...final.faults],
+    findings: fitFindings([...responseFindings(final), ...ofRetryAfter, ...cacheFindings(headers, now)]).findings,
     source: ["page"],
     observed_at: now.toISOString(),
     limitations: [
-      ...(isRedirectStatus(code) && location === null
-        ? ["The status is a redirect, without a Location to go to."]
-        : []),
-      ...(retryAfter !== null && retryAfterS === null
-        ? ["Retry-After is neither a number of seconds nor a date."]
-        : []),
       ...(page.body.truncated || (page.body.error !== null && !READ_ALL_THE_SAME.has(page.body.error))
         ? [`The body was not read to its end (${page.body.error ?? "too large"}): transfer_ms is of the part read.`]
         : []),

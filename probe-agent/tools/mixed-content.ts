@@ -19,12 +19,8 @@ export const mixedContent = implement(contract, async (net, { url }) => {
     ...(unsure ? { verdict: null } : {}),
     source: ["page"],
     observed_at: observedAt,
-    limitations: [...(isHtml ? [caveat(fields.https)] : []), ...read.data.limitations, ...limitations],
+    limitations: [...(isHtml && fields.https ? [CAVEAT] : []), ...read.data.limitations, ...limitations],
   });
 });
 
-function caveat(https: boolean): string {
-  return https
-    ? "Only the HTML was read: style sheets, scripts and frames may load more."
-    : "The page itself came over HTTP: nothing of it is mixed, and nothing of it is safe.";
-}
+const CAVEAT = "Only the HTML was read: style sheets, scripts and frames may load more.";

@@ -1,6 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { performance as contract } from "#shared/tools/performance.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
+import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
@@ -50,8 +51,8 @@ export const performance = implement(contract, async (net, { url }) => {
   const judged = final.code < 400;
   const score = judged ? performanceScore(checks) : null;
   const hints = hintsOf(found, head.final_url);
-  const { findings, limitations: leftOut } = fitFindings(
-    performanceFindings({
+  const { findings, limitations: leftOut } = fitFindings([
+    ...performanceFindings({
       finalUrl: head.final_url,
       code: final.code,
       checks,
@@ -59,7 +60,8 @@ export const performance = implement(contract, async (net, { url }) => {
       preconnectMissing: hints.preconnect_missing,
       broken: brokenOf(measurement),
     }),
-  );
+    ...cacheFindings(final.headers, net.now()),
+  ]);
   return ok({
     ...head,
     score,

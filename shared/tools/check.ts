@@ -5,6 +5,7 @@ import { BODY_BREAKS } from "#shared/tools/http/body.ts";
 import { Families } from "#shared/tools/http/families.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import { urlSeenAt } from "#shared/tools/observations.ts";
+import { findings } from "#shared/tools/shapes.ts";
 import { elapsed } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
@@ -146,10 +147,7 @@ export const check = defineTool({
       }),
       { description: "Header fields of the final response in wire order, repeats kept" },
     ),
-    faults: Type.Array(Type.String(), {
-      description:
-        "Protocol errors in the final header that were read over, e.g. obsolete_line_folding, status_code_out_of_range",
-    }),
+    findings: findings(),
     redirects: Type.Array(Redirect, { description: "Redirects followed, in order, without the final response" }),
     stopped: Nullable(text("bad_location where the final response redirects to where nobody can follow, else null")),
     tls: Nullable(Tls),

@@ -13,6 +13,7 @@ import {
   texts,
   truth,
   word,
+  findings,
 } from "#shared/tools/shapes.ts";
 import { Timing, TimingUs } from "#shared/tools/timing.ts";
 
@@ -78,7 +79,7 @@ export const httpStatus = defineTool({
         "The TLS session; null for http. A bad certificate does not end the check",
       ),
     ),
-    faults: texts("Breaches of HTTP's syntax in the head that were read over, e.g. bare_line_feed"),
+    findings: findings(),
     ...OBSERVED_FIELDS,
     elapsed_ms: elapsed("The whole request, ms; the sum of timing"),
   }),

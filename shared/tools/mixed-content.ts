@@ -1,7 +1,17 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
-import { count, list, OBSERVED_FIELDS, PAGE_FIELDS, record, text, truth, word } from "#shared/tools/shapes.ts";
+import {
+  count,
+  findings,
+  list,
+  OBSERVED_FIELDS,
+  PAGE_FIELDS,
+  record,
+  text,
+  truth,
+  word,
+} from "#shared/tools/shapes.ts";
 
 const REFERENCE = {
   tag: text("Element it stands in"),
@@ -57,6 +67,7 @@ export const mixedContent = defineTool({
     ),
     upgrade_insecure_requests: truth("The page's policy has browsers request all of them over https"),
     block_all: truth("The page's policy blocks all of them (block-all-mixed-content)"),
+    findings: findings(),
     ...OBSERVED_FIELDS,
   }),
   across: { agreeOn: ({ verdict, counts }) => [verdict, counts], measure: () => ({}) },

@@ -1,3 +1,18 @@
+/** Kinds of problems of a Cache-Control field. */
+export type CacheProblemId =
+  | "cache-directive-unreadable"
+  | "cache-directive-repeated"
+  | "cache-directive-unknown"
+  | "cache-seconds-missing"
+  | "cache-private-and-public"
+  | "cache-no-store-with-max-age";
+
+/** What does not fit the grammar or contradicts itself; the message has no final period. */
+export interface CacheProblem {
+  readonly id: CacheProblemId;
+  readonly message: string;
+}
+
 /** A Cache-Control field by RFC 9111 section 5.2, RFC 5861 and RFC 8246. */
 export interface CacheControl {
   /** Name in lower case -> argument, null for those without. Of repeated directives the first counts. */
@@ -12,8 +27,7 @@ export interface CacheControl {
   readonly public: boolean;
   readonly mustRevalidate: boolean;
   readonly immutable: boolean;
-  /** What does not fit the grammar or contradicts itself, one sentence each. */
-  readonly problems: readonly string[];
+  readonly problems: readonly CacheProblem[];
 }
 
 const SECONDS = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error", "min-fresh", "max-stale"]);
@@ -41,37 +55,42 @@ export function parseCacheControl(values: readonly string[]): CacheControl | nul
   if (values.length === 0) return null;
   const text = values.join(",").slice(0, MAX_CHARACTERS);
   const directives = new Map<string, string | null>();
-  const problems: string[] = [];
+  const problems: CacheProblem[] = [];
+  const add = (id: CacheProblemId, message: string): void => void problems.push({ id, message });
   let at = 0;
   while (at < text.length) {
     DIRECTIVE.lastIndex = at;
     const match = DIRECTIVE.exec(text);
     if (match === null) {
       const next = text.indexOf(",", at);
-      problems.push(
-        `not a directive: ${text
-          .slice(at, next === -1 ? undefined : next)
-          .trim()
-          .slice(0, 80)}`,
-      );
+      const part = text.slice(at, next === -1 ? undefined : next).trim();
+      add("cache-directive-unreadable", `Cache-Control has a part that is not a directive: ${part.slice(0, 80)}`);
       at = next === -1 ? text.length : next + 1;
       continue;
     }
     at = match[0] === "" ? text.length : DIRECTIVE.lastIndex;
     const name = match[1]?.toLowerCase();
     if (name === undefined) continue;
-    if (directives.has(name)) problems.push(`${name} is given more than once`);
+    if (directives.has(name))
+      add("cache-directive-repeated", `Cache-Control has ${name} more than once; caches use the first`);
     else directives.set(name, match[2]?.replaceAll(/\\(.)/g, "$1") ?? match[3] ?? null);
   }
   const seconds = (name: string): number | null => readSeconds(directives.get(name));
   for (const [name, argument] of directives) {
-    if (!KNOWN.has(name)) problems.push(`${name} is not a known directive`);
+    if (!KNOWN.has(name)) add("cache-directive-unknown", `Cache-Control has ${name}, which is not a known directive`);
     else if (SECONDS.has(name) && name !== "max-stale" && readSeconds(argument) === null) {
-      problems.push(`${name} needs a number of seconds`);
+      add("cache-seconds-missing", `${name} in Cache-Control has no whole number of seconds, so caches ignore it`);
     }
   }
-  if (directives.has("private") && directives.has("public")) problems.push("private and public contradict each other");
-  if (directives.has("no-store") && (seconds("max-age") ?? 0) > 0) problems.push("no-store makes max-age void");
+  if (directives.has("private") && directives.has("public")) {
+    add("cache-private-and-public", "Cache-Control has both private and public; caches apply private");
+  }
+  if (directives.has("no-store") && (seconds("max-age") ?? 0) > 0) {
+    add(
+      "cache-no-store-with-max-age",
+      "Cache-Control has max-age beside no-store, which forbids to keep a copy at all",
+    );
+  }
   return {
     directives,
     maxAgeSeconds: seconds("max-age"),

@@ -28,7 +28,6 @@ export interface CacheReport {
   readonly vary: readonly string[];
   /** What caches on the way say of themselves: header and value. */
   readonly served_by: readonly { readonly header: string; readonly value: string }[];
-  readonly problems: readonly string[];
 }
 
 /** May be stored without a word (RFC 9110 section 15.1, heuristically cacheable). */
@@ -78,7 +77,6 @@ export function cacheReport(headers: readonly HeaderPair[], code: number, now: D
       const value = cut(joinedHeader(headers, header));
       return value === null ? [] : [{ header, value }];
     }),
-    problems: [...(control?.problems ?? []), ...problemsOf(headers, hasExpires, expires, varies)],
   };
 }
 
@@ -89,20 +87,6 @@ function storableBy(control: CacheControl | null, code: number, hasExpires: bool
   const allowed = said || hasExpires || HEURISTIC.has(code);
   if (control?.private === true) return "private";
   return allowed || (control?.sharedMaxAgeSeconds ?? null) !== null ? "shared" : "none";
-}
-
-function problemsOf(
-  headers: readonly HeaderPair[],
-  hasExpires: boolean,
-  expires: Date | null,
-  vary: readonly string[],
-): string[] {
-  const [raw = ""] = headerValues(headers, "expires");
-  const zero = raw === "0" || raw === "-1";
-  return [
-    ...(hasExpires && expires === null && !zero ? ["Expires is no HTTP date: it counts as past"] : []),
-    ...(vary.includes("*") ? ["Vary: * keeps a stored copy from ever being used"] : []),
-  ];
 }
 
 function secondsBetween(from: Date, to: Date): number {

@@ -27,7 +27,6 @@ export const CachePolicy = record(
       Type.Object({ header: text("Its name, lower case"), value: text("Its value, at most 1000 characters") }),
       "What caches and CDNs on the way say of themselves (Cache-Status, CF-Cache-Status, X-Cache)",
     ),
-    problems: texts("What does not fit the grammar or contradicts itself"),
   },
   "What caches may do with the response (RFC 9111)",
 );

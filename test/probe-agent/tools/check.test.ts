@@ -64,7 +64,7 @@ describe("check", () => {
       redirects: [],
       stopped: null,
       tls: null,
-      faults: [],
+      findings: [],
       limitations: [],
     });
     expect(result.headers[0]).toEqual({ name: "content-type", value: "text/html; charset=utf-8" });

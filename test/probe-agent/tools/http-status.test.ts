@@ -1,3 +1,4 @@
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { httpStatus } from "#probe-agent/tools/http-status.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -83,7 +84,8 @@ describe("http-status", () => {
     expect(await run("/status/301")).toMatchObject({
       redirected: false,
       location: null,
-      limitations: ["The status is a redirect, without a Location to go to."],
+      findings: [{ id: "bad-location", severity: "critical" }],
+      limitations: [],
     });
     expect(await run("/status/201?location=/made")).toMatchObject({
       redirected: false,
@@ -107,7 +109,6 @@ describe("http-status", () => {
       expires: null,
       vary: ["accept-encoding", "cookie"],
       served_by: [{ header: "cf-cache-status", value: "HIT" }],
-      problems: [],
     });
     expect(result.robots).toEqual({
       tags: [
@@ -127,7 +128,8 @@ describe("http-status", () => {
     expect(wait).toMatchObject({ code: 429, retry_after_s: 90 });
     const soon = await onWire("HTTP/1.1 503 -\r\nRetry-After: soon\r\nContent-Length: 0\r\n\r\n");
     expect(soon.retry_after_s).toBeNull();
-    expect(soon.limitations).toEqual(["Retry-After is neither a number of seconds nor a date."]);
+    expectWellFormed(soon.findings);
+    expect(kinds(soon.findings)).toEqual(["critical server-error", "info bad-retry-after"]);
   });
 
   it.each([
@@ -158,7 +160,11 @@ describe("http-status", () => {
 
   it("speaks to HTTP/1.0 servers, and reads over faults that it names", async () => {
     const result = await onWire("HTTP/1.0 200 OK\nX-A: b\n\nold");
-    expect(result).toMatchObject({ http_version: "1.0", code: 200, faults: ["bare_line_feed"] });
+    expect(result).toMatchObject({
+      http_version: "1.0",
+      code: 200,
+      findings: [{ id: "bare-line-feed", severity: "warning", how: "End each header line with CR LF." }],
+    });
   });
 
   it("tells of a bad certificate and looks all the same", async () => {

@@ -1,3 +1,4 @@
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
@@ -102,7 +103,11 @@ describe("a secure page", () => {
   it("may have a policy that upgrades or blocks, if browsers heed it where it stands", async () => {
     expect(await see("/meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: true });
     expect(await see("/void-meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: false });
-    expect(await see("/blocked")).toMatchObject({ verdict: "blocked", block_all: true });
+    const blocked = await see("/blocked");
+    expect(blocked).toMatchObject({ verdict: "blocked", block_all: true });
+    expectWellFormed(blocked.findings);
+    expect(kinds(blocked.findings).join()).toContain("-content-blocked");
+    expect(kinds((await see("/meta")).findings).join()).toContain("-content-upgraded");
     expect(await see("/reporting")).toMatchObject({
       verdict: "passive",
       block_all: false,
@@ -114,7 +119,7 @@ describe("a secure page", () => {
 it("a page over HTTP has nothing mixed", async () => {
   const result = await see("/image", plain);
   expect(result).toMatchObject({ https: false, verdict: "clean", passive: [] });
-  expect(result.limitations[0]).toContain("came over HTTP");
+  expect(kinds(result.findings)).toEqual(["warning page-not-encrypted"]);
 });
 
 it("an answer that is no HTML has no verdict", async () => {

@@ -1,12 +1,14 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { describeMixedContent } from "#probe-agent/analysis/page/mixed-content/described-findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent, type MixedReference } from "#probe-agent/analysis/page/mixed-content.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 
 /** Octets of JSON for each list. */
-const LIST_BYTES = 55_000;
+const LIST_BYTES = 50_000;
 
 /** Insecure references of a page under its own policies, fitted into a result. */
 export function mixedContentReport({ page, url, headers }: ReadPage) {
@@ -34,6 +36,7 @@ export function mixedContentReport({ page, url, headers }: ReadPage) {
       counts: found.counts,
       upgrade_insecure_requests: upgrades,
       block_all: blocks,
+      findings: page === null ? [] : fitFindings(describeMixedContent(found, blocks)).findings,
     },
     limitations: cut ? ["Not all references are listed."] : [],
   };

@@ -24,11 +24,16 @@ it("reads directives of several fields, with quotes and in any case", () => {
 it("keeps the first of repeated directives and says what is wrong", () => {
   expect(parse("max-age=1, max-age=2")).toMatchObject({
     maxAgeSeconds: 1,
-    problems: ["max-age is given more than once"],
+    problems: [{ id: "cache-directive-repeated" }],
   });
-  expect(parse("max-age=1.5")?.problems).toEqual(["max-age needs a number of seconds"]);
+  expect(parse("max-age=1.5")?.problems).toMatchObject([{ id: "cache-seconds-missing" }]);
   expect(parse("max-age=-1")?.maxAgeSeconds).toBeNull();
-  expect(parse("no-store; max-age=0")?.problems).toEqual(["not a directive: no-store; max-age=0"]);
+  expect(parse("no-store; max-age=0")?.problems).toEqual([
+    {
+      id: "cache-directive-unreadable",
+      message: "Cache-Control has a part that is not a directive: no-store; max-age=0",
+    },
+  ]);
   expect(parse("public, private, frobnicate")?.problems).toHaveLength(2);
   expect(parse("max-age=99999999999999999999")?.maxAgeSeconds).toBe(2_147_483_648);
 });

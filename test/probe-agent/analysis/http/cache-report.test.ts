@@ -1,3 +1,7 @@
+import { sortFindings } from "#shared/findings.ts";
+import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
+import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
+import { expectWellFormed } from "#test/support/findings.ts";
 import { describe, expect, it } from "vitest";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 
@@ -51,10 +55,22 @@ describe("what caches may do with a response (RFC 9111)", () => {
   it("tells what has to be asked again each time, and what is wrong", () => {
     expect(report([["Cache-Control", "no-cache"]]).always_revalidate).toBe(true);
     expect(report([["Vary", "Accept, *"]])).toMatchObject({ always_revalidate: true, vary: ["accept", "*"] });
-    expect(report([["Vary", "*"]]).problems).toHaveLength(1);
-    expect(report([["Expires", "tomorrow"]]).problems).toHaveLength(1);
-    expect(report([["Expires", "-1"]]).problems).toEqual([]);
-    expect(report([["Cache-Control", "max-age"]]).problems).toHaveLength(1);
+    const found = (...headers: HeaderPair[]) => {
+      const findings = sortFindings(cacheFindings(headers, now));
+      expectWellFormed(findings);
+      return findings.map(({ severity, id, where }) => `${severity} ${id} ${where}`);
+    };
+    expect(found(["Vary", "*"])).toEqual(["warning vary-any Vary"]);
+    expect(found(["Expires", "tomorrow"])).toEqual(["warning expires-not-a-date Expires"]);
+    expect(found(["Expires", "-1"])).toEqual([]);
+    expect(found(["Cache-Control", "max-age"])).toEqual(["warning cache-seconds-missing Cache-Control"]);
+    expect(found(["Cache-Control", "public, private, x, x, a b, no-store, max-age=1"])).toEqual([
+      "warning cache-directive-unreadable Cache-Control",
+      "warning cache-private-and-public Cache-Control",
+      "info cache-directive-repeated Cache-Control",
+      "info cache-directive-unknown Cache-Control",
+      "info cache-no-store-with-max-age Cache-Control",
+    ]);
   });
 
   it("reads age, validators and what caches say of themselves", () => {

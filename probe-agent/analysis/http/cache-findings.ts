@@ -1,0 +1,68 @@
+import type { Finding, Severity } from "#shared/findings.ts";
+import { parseCacheControl, type CacheProblemId } from "#probe-agent/analysis/http/cache-control.ts";
+import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
+import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
+
+const RFC9111 = "https://www.rfc-editor.org/rfc/rfc9111";
+
+/** Severity and advice for what is wrong in Cache-Control. */
+const ADVICE: Readonly<Record<CacheProblemId, { readonly severity: Severity; readonly how: string }>> = {
+  "cache-directive-unreadable": { severity: "warning", how: "Write Cache-Control as directives separated by commas." },
+  "cache-directive-repeated": { severity: "info", how: "Send each directive of Cache-Control once." },
+  "cache-directive-unknown": { severity: "info", how: "Correct or remove the directive." },
+  "cache-seconds-missing": {
+    severity: "warning",
+    how: "Write the directive with a whole number of seconds, e.g. max-age=3600.",
+  },
+  "cache-private-and-public": { severity: "warning", how: "Send private or public, not both." },
+  "cache-no-store-with-max-age": { severity: "info", how: "Remove max-age, or remove no-store if copies may be kept." },
+};
+
+/** What does not fit the grammar of caching headers or contradicts itself; where: the header's name. */
+export function cacheFindings(headers: readonly HeaderPair[], now: Date): Finding[] {
+  const problems = parseCacheControl(headerValues(headers, "cache-control"))?.problems ?? [];
+  return [
+    ...problems.map(
+      ({ id, message }): Finding => ({
+        id,
+        severity: ADVICE[id].severity,
+        message: `${message}.`,
+        how: ADVICE[id].how,
+        reference: `${RFC9111}#section-5.2`,
+        where: "Cache-Control",
+      }),
+    ),
+    ...ofExpires(headers, now),
+    ...ofVary(headers),
+  ];
+}
+
+function ofExpires(headers: readonly HeaderPair[], now: Date): Finding[] {
+  const [raw] = headerValues(headers, "expires");
+  if (raw === undefined || raw === "0" || raw === "-1" || parseHttpDate(raw, now) !== null) return [];
+  return [
+    {
+      id: "expires-not-a-date",
+      severity: "warning",
+      message: `Expires is ${JSON.stringify(raw.slice(0, 80))}, which is not an HTTP date; caches treat the response as expired.`,
+      how: "Send Expires as an HTTP date, e.g. Expires: Thu, 01 Jan 2026 00:00:00 GMT, or remove it beside Cache-Control.",
+      reference: `${RFC9111}#section-5.3`,
+      where: "Expires",
+    },
+  ];
+}
+
+function ofVary(headers: readonly HeaderPair[]): Finding[] {
+  const names = (joinedHeader(headers, "vary") ?? "").split(",").map((name) => name.trim());
+  if (!names.includes("*")) return [];
+  return [
+    {
+      id: "vary-any",
+      severity: "warning",
+      message: "Vary is *: no cache can use a stored copy.",
+      how: "Name the request headers the response depends on, e.g. Vary: Accept-Encoding.",
+      reference: `${RFC9111}#section-4.1`,
+      where: "Vary",
+    },
+  ];
+}

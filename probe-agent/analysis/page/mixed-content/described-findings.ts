@@ -1,0 +1,77 @@
+import type { Finding } from "#shared/findings.ts";
+import type { MixedContent, MixedReference } from "#probe-agent/analysis/page/mixed-content.ts";
+
+const REFERENCE = "https://developer.mozilla.org/en-US/docs/Web/Security/Mixed_content";
+/** URLs named in a message. */
+const MAX_NAMED = 3;
+const MAX_URL = 150;
+
+/** What browsers make of the insecure references, one finding for each kind with the first few lines. */
+export function describeMixedContent(found: MixedContent, blocksAll: boolean): Finding[] {
+  const { https, counts, active, passive, forms, upgradeInsecureRequests } = found;
+  const base = { severity: "warning", reference: REFERENCE, where: null } as const;
+  const upgrade =
+    "Write https:// in these addresses, or send the header Content-Security-Policy: upgrade-insecure-requests";
+  if (!https) {
+    const message = "The page is served over http: anyone on the network can read and change it.";
+    return [{ ...base, id: "page-not-encrypted", message, how: "Serve the page over https and redirect http to it." }];
+  }
+  const blocked = !upgradeInsecureRequests && blocksAll;
+  const lost = passive.filter(({ upgradable }) => !upgradable);
+  return [
+    ...(counts.active > 0
+      ? [
+          upgradeInsecureRequests
+            ? {
+                ...base,
+                id: "active-content-upgraded",
+                severity: "info" as const,
+                message: `The policy upgrades ${counts.active} http references to scripts, styles or frames: ${named(active)}.`,
+                how: "Write https:// in these addresses: older clients ignore the policy.",
+              }
+            : {
+                ...base,
+                id: "active-content-blocked",
+                message: `Browsers block ${counts.active} http references to scripts, styles or frames: ${named(active)}.`,
+                how: upgrade,
+              },
+        ]
+      : []),
+    ...(lost.length > 0 || (blocked && counts.passive > 0)
+      ? [
+          {
+            ...base,
+            id: "passive-content-blocked",
+            message: `Browsers block ${blocked ? counts.passive : lost.length} http references to images, audio or video: ${named(blocked ? passive : lost)}.`,
+            how: blocked ? upgrade : "Serve these files from a host name over https; addresses are not upgraded.",
+          },
+        ]
+      : []),
+    ...(!blocked && counts.passive > lost.length
+      ? [
+          {
+            ...base,
+            id: "passive-content-upgraded",
+            severity: "info" as const,
+            message: `Browsers request ${counts.passive - lost.length} http references to images, audio or video over https: ${named(passive.filter(({ upgradable }) => upgradable))}. They are missing where https fails.`,
+            how: "Write https:// in these addresses.",
+          },
+        ]
+      : []),
+    ...(counts.forms > 0
+      ? [
+          {
+            ...base,
+            id: "form-not-encrypted",
+            message: `${counts.forms} forms or buttons send to an http address: ${named(forms)}. Browsers warn, and anyone on the network can read what is sent.`,
+            how: "Write https:// in the action of the form.",
+          },
+        ]
+      : []),
+  ];
+}
+
+function named(references: readonly MixedReference[]): string {
+  const shown = references.slice(0, MAX_NAMED).map(({ url, line }) => `${url.slice(0, MAX_URL)} (line ${line})`);
+  return `${shown.join(", ")}${references.length > MAX_NAMED ? ", ..." : ""}`;
+}
