@@ -5,7 +5,7 @@ import { BODY_BREAKS } from "#shared/tools/http/body.ts";
 import { Families } from "#shared/tools/http/families.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import { urlSeenAt } from "#shared/tools/observations.ts";
-import { findings } from "#shared/tools/shapes.ts";
+import { ipVersion, findings } from "#shared/tools/shapes.ts";
 import { elapsed } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
@@ -14,10 +14,6 @@ function text(description: string) {
 
 function count(description: string) {
   return Type.Integer({ minimum: 0, description });
-}
-
-function ipVersion() {
-  return Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" });
 }
 
 const Redirect = Type.Object({

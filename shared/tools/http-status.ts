@@ -3,6 +3,7 @@ import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { CachePolicy } from "#shared/tools/http/cache-policy.ts";
 import {
+  ipVersion,
   count,
   integer,
   list,
@@ -56,7 +57,7 @@ export const httpStatus = defineTool({
     vendor: Nullable(text("Product or service known for the code where it is in no registry")),
     http_version: text("1.0, 1.1 or 2"),
     ip: text("Address connected to"),
-    ip_version: Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" }),
+    ip_version: ipVersion(),
     port: integer("TCP port connected to"),
     timing: Timing,
     timing_us: TimingUs,

@@ -3,7 +3,7 @@ import { NetworkRegistration } from "#shared/tools/registrations.ts";
 import { defineTool } from "#shared/tools/define.ts";
 import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
 import { hostSeenAt } from "#shared/tools/observations.ts";
-import { elapsed } from "#shared/tools/shapes.ts";
+import { ipVersion, elapsed } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
   return Type.String({ description });
@@ -11,10 +11,6 @@ function text(description: string) {
 
 function word<const W extends string>(words: readonly W[], description: string) {
   return Type.Enum([...words], { type: "string", description });
-}
-
-function ipVersion() {
-  return Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" });
 }
 
 function coded(what: string, codes: string) {

@@ -4,7 +4,7 @@ import { Host, IntegerList, Limitations, Nullable } from "#shared/tools/fields.t
 import { TRACE_FIELDS, traceRtt } from "#shared/tools/trace-result.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { hostSeenAt } from "#shared/tools/observations.ts";
-import { elapsed } from "#shared/tools/shapes.ts";
+import { ipVersion, elapsed } from "#shared/tools/shapes.ts";
 
 function words<const W extends string>(values: readonly W[], description: string) {
   return Type.Unsafe<W>({ type: "string", enum: values, description });
@@ -96,7 +96,7 @@ const RESULT = {
   action: words(["ping", "ports", "traceroute"], "What was done; fields of the other actions are absent"),
   host: Type.String({ description: "Host asked for, lower-case A-labels or an IP literal" }),
   ip: Type.String({ description: "Address used" }),
-  ip_version: Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6], description: "IP version of that address" }),
+  ip_version: ipVersion(),
   method: Type.Optional(words(["icmp", "tcp"], "ping: ICMP echoes, or TCP handshakes of one SYN each")),
   port: Type.Optional(Nullable(Type.Integer({ description: "ping: TCP port used; null for ICMP" }))),
   packets_sent: Type.Optional(Type.Integer({ description: "ping: echoes sent" })),

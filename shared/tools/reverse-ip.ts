@@ -1,7 +1,18 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { IpAddress, Nullable } from "#shared/tools/fields.ts";
-import { count, integer, list, OBSERVED_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
+import {
+  ipVersion,
+  count,
+  integer,
+  list,
+  OBSERVED_FIELDS,
+  record,
+  text,
+  texts,
+  truth,
+  word,
+} from "#shared/tools/shapes.ts";
 
 const SOURCES = ["ptr", "observation", "certificate", "provider"] as const;
 
@@ -43,7 +54,7 @@ export const reverseIp = defineTool({
   input: REVERSE_IP_INPUT,
   result: Type.Object({
     ip: text("Address looked at"),
-    ip_version: Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" }),
+    ip_version: ipVersion(),
     ptr: texts("Names in reverse DNS"),
     fcrdns: Nullable(truth("Whether one of them leads back to the address; null without one or without an answer")),
     domains: list(Name, "Names seen at the address: those that still resolve to it first, then by name; at most 500"),

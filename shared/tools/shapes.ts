@@ -42,6 +42,11 @@ export function texts(description: string) {
   return Type.Array(Type.String(), { description });
 }
 
+/** IP version of an address: 4 or 6. */
+export function ipVersion() {
+  return Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6], description: "IP version: 4 or 6" });
+}
+
 /** An object with its own description. */
 export function record<P extends TProperties>(properties: P, description: string) {
   return Type.Object(properties, { description });

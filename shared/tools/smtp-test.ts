@@ -3,6 +3,7 @@ import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Host, Nullable } from "#shared/tools/fields.ts";
 import { ServerDane } from "#shared/tools/mail/fields.ts";
 import {
+  ipVersion,
   count,
   integer,
   list,
@@ -124,7 +125,7 @@ export const smtpTest = defineTool({
     mx_records: list(Exchanger, "MX records of the target, best first, the first 20"),
     attempts: list(Attempt, "Addresses tried in order; the next one only where connecting failed"),
     ip: text("Address connected to"),
-    ip_version: Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" }),
+    ip_version: ipVersion(),
     port: integer("TCP port connected to"),
     implicit_tls: truth("TLS came before the greeting (RFC 8314)"),
     banner: Nullable(Banner),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Host, Limitations, Nullable } from "#shared/tools/fields.ts";
-import { elapsed, findings, integer, list, number, text, texts, truth } from "#shared/tools/shapes.ts";
+import { ipVersion, elapsed, findings, integer, list, number, text, texts, truth } from "#shared/tools/shapes.ts";
 import { Certificate, ChainRow, OtherCertificate } from "#shared/tools/ssl/certificate.ts";
 import { CONFIGURATION } from "#shared/tools/ssl/configuration.ts";
 import { NAMES } from "#shared/tools/ssl/names.ts";
@@ -41,11 +41,11 @@ export const ssl = defineTool({
     host: text("Host as asked for: lower-case A-labels or an IP literal"),
     port: integer("TCP port connected to"),
     ip: text("Address connected to"),
-    ip_version: Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" }),
+    ip_version: ipVersion(),
     addresses: list(
       Type.Object({
         ip: text("Address of the host"),
-        ip_version: Type.Union([Type.Literal(4), Type.Literal(6)], { description: "IP version: 4 or 6" }),
+        ip_version: ipVersion(),
         blocked: truth("Refused by the rules on targets, never contacted"),
       }),
       "All addresses the host resolves to",

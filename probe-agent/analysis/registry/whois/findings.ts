@@ -38,10 +38,10 @@ const DELETIONS: ReadonlySet<string> = new Set(["pendingdelete", "redemptionperi
 const TRANSFER_LOCKS: ReadonlySet<string> = new Set(["clienttransferprohibited", "servertransferprohibited"]);
 
 function statusFindings({ name, status }: RegistrationFacts): Finding[] {
-  const words = status.map((printed) => ({ printed, word: printed.toLowerCase().replaceAll(/[\s_-]/g, "") }));
+  const words = status.map((printed) => ({ printed, word: plainWord(printed) }));
   const hold = words.find(({ word }) => HOLDS.has(word));
   const deletion = words.find(({ word }) => DELETIONS.has(word));
-  const isEpp = words.some(({ word }) => /^(?:client|server)|^(?:ok|active)$/.test(word));
+  const isEpp = words.some(({ word }) => word === "ok" || word.startsWith("client") || word.startsWith("server"));
   const isLocked = words.some(({ word }) => TRANSFER_LOCKS.has(word));
   const found: Finding[] = [];
   if (hold !== undefined) {
@@ -75,6 +75,11 @@ function statusFindings({ name, status }: RegistrationFacts): Finding[] {
     });
   }
   return found;
+}
+
+/** "client hold", "clientHold" and "client_hold" are one status. */
+function plainWord(printed: string): string {
+  return printed.toLowerCase().replaceAll(" ", "").replaceAll("_", "").replaceAll("-", "");
 }
 
 function signingFindings({ name, dnssec }: RegistrationFacts): Finding[] {
