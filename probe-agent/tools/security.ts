@@ -3,7 +3,8 @@ import { security as contract } from "#shared/tools/security.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
-import { plain } from "#probe-agent/analysis/text/plain-data.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { describePreloadFaults } from "#probe-agent/analysis/web/security/described-findings.ts";
 import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-headers.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
@@ -65,21 +66,27 @@ export function securityOn(
     if (read !== null && read.status !== "ok" && !isTooComplex(read)) return read;
     const graded = read?.status === "ok" ? read.data : null;
     const preload = evidence === null ? { eligible: null, faults: [] } : judgePreload(evidence);
+    const { failed, ...grade } = graded?.report ?? NOT_GRADED;
+    const hsts = hstsOf(finalUrl, final.headers);
+    const { findings } = fitFindings([
+      ...failed,
+      ...describePreloadFaults(preload.faults, hsts.preload, evidence?.domain ?? null),
+    ]);
     return ok({
       url,
       final_url: finalUrl,
       code: final.code,
-      ...(graded?.report ?? NOT_GRADED),
+      ...grade,
       algorithm_version: ALGORITHM_VERSION,
       headers: { present: inventory.present, missing: inventory.missing, raw: inventory.raw },
       hsts: {
-        ...hstsOf(finalUrl, final.headers),
+        ...hsts,
         preloaded: net.data.hasHstsPreload ? preloaded !== null : null,
         preloaded_include_subdomains: preloaded?.include_subdomains ?? null,
         preload_domain: evidence?.domain ?? null,
         preload_eligible: preload.eligible,
-        preload_faults: plain(preload.faults),
       },
+      findings,
       source: net.data.hasHstsPreload ? ["page", "hsts_preload_list"] : ["page"],
       observed_at: asked.data.observedAt,
       limitations: [
@@ -120,7 +127,15 @@ async function securePage(net: Net, { snapshot }: SeenPage, ports: WebPorts): Pr
   return fetched.status === "ok" ? describeSnapshot(fetched.data, observedAt) : null;
 }
 
-const NOT_GRADED = { score: null, raw_score: null, grade: null, mdn: null, tests: [], duplicate_directives: [] };
+const NOT_GRADED = {
+  score: null,
+  raw_score: null,
+  grade: null,
+  mdn: null,
+  failed: [],
+  tests: [],
+  duplicate_directives: [],
+};
 
 /** Over http the header is void (RFC 6797 section 8.1). */
 function hstsOf(url: string, headers: readonly HeaderPair[]) {

@@ -3,6 +3,7 @@ import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import {
   count,
+  findings,
   integer,
   list,
   OBSERVED_FIELDS,
@@ -36,11 +37,6 @@ const Header = record(
   "One header",
 );
 
-const Fault = record(
-  { code: text("Code as hstspreload.org has it"), message: text("What is in the way") },
-  "What stands against a place in the preload list",
-);
-
 const Hsts = record(
   {
     value: Nullable(
@@ -52,8 +48,7 @@ const Hsts = record(
     preloaded: Nullable(truth("The host is in browsers' preload list; null where this probe has no list")),
     preloaded_include_subdomains: Nullable(truth("That entry holds for subdomains too; null without an entry")),
     preload_domain: Nullable(text("Registrable domain that would have to be submitted; null where there is none")),
-    preload_eligible: Nullable(truth("It may be submitted; null where that could not be told in full")),
-    preload_faults: list(Fault, "Why it may not"),
+    preload_eligible: Nullable(truth("It may be submitted; findings say why not; null where that is not fully known")),
   },
   "HTTP Strict Transport Security",
 );
@@ -92,6 +87,7 @@ export const security = defineTool({
       "Headers of the page",
     ),
     hsts: Hsts,
+    findings: findings("One for each failed test, and why the domain may not enter the preload list; worst first"),
     ...OBSERVED_FIELDS,
   }),
   across: { agreeOn: ({ raw_score }) => raw_score, measure: () => ({}) },

@@ -1,3 +1,5 @@
+import type { Finding } from "#shared/findings.ts";
+import { expectWellFormed } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { securityOn } from "#probe-agent/tools/security.ts";
@@ -8,6 +10,12 @@ import { createPki, type Pki } from "#test/servers/pki.ts";
 import { closedPort } from "#test/support/health.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
+
+/** Ids of the findings about the preload list, after the form of all is checked. */
+function preloadFindings({ findings }: { readonly findings: readonly Finding[] }): string[] {
+  expectWellFormed(findings);
+  return findings.filter(({ id }) => id.startsWith("preload-")).map(({ id }) => id);
+}
 
 const CAREFUL = {
   "content-type": "text/html; charset=utf-8",
@@ -121,7 +129,6 @@ describe("a careful site", () => {
       preloaded_include_subdomains: null,
       preload_domain: "site.test",
       preload_eligible: true,
-      preload_faults: [],
     });
   });
 
@@ -134,10 +141,7 @@ describe("a careful site", () => {
     const plain = await serve(redirecting(() => `https://www.site.test:${site.port}/`));
     const result = await see(`https://www.site.test:${site.port}/`, { http: plain.port, https: site.port });
     expect(result.hsts).toMatchObject({ preload_domain: "site.test", preload_eligible: false });
-    expect(result.hsts.preload_faults.map((fault) => fault.code)).toEqual([
-      "response.no_header",
-      "redirects.http.www_first",
-    ]);
+    expect(preloadFindings(result)).toEqual(["preload-response-no-header", "preload-redirects-http-www-first"]);
   });
 
   it("of the preload list earns that bonus, also by an entry above it", async () => {
@@ -204,7 +208,7 @@ describe("the way from http://", () => {
     const plain = await serve(careful);
     const result = await see(`${plain.url}/`, { http: plain.port, https: closed.https });
     expect(result.hsts).toMatchObject({ preload_domain: null, preload_eligible: false });
-    expect(result.hsts.preload_faults.map((fault) => fault.code)).toEqual(["domain.name.cannot_compute_etld1"]);
+    expect(preloadFindings(result)).toEqual(["preload-domain-name-cannot-compute-etld1"]);
   });
 
   it("without any HTTPS costs HSTS and redirection", async () => {
@@ -238,7 +242,7 @@ it("a certificate nobody trusts makes HSTS and redirects void", async () => {
     redirection: "redirection-invalid-cert -20",
     "strict-transport-security": "hsts-invalid-cert -20",
   });
-  expect(result.hsts.preload_faults.map((fault) => fault.code)).toEqual(["domain.tls.invalid_cert_chain"]);
+  expect(preloadFindings(result)).toEqual(["preload-domain-tls-invalid-cert-chain"]);
 });
 
 it("an origin that is reflected with credentials costs fifty points", async () => {

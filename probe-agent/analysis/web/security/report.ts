@@ -2,6 +2,7 @@ import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
+import { describeFailedTests } from "#probe-agent/analysis/web/security/described-findings.ts";
 import { GUIDE } from "#probe-agent/analysis/web/security/guides.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 
@@ -24,23 +25,23 @@ export function securityReport(
   const snapshot: SecuritySnapshot = { ...beside, url, status, headers, html: parsed.text };
   const found = gradeSecurity(snapshot, { now, page: parsed });
   const published = gradeSecurity(snapshot, { now, page: parsed, compat: "mdn" });
+  const judged = found.tests.filter((test) => redirectionKnown || test.name !== "redirection");
   return {
     score: found.score,
     raw_score: found.raw_score,
     grade: found.grade,
     mdn: { raw_score: published.raw_score, grade: published.grade },
-    tests: found.tests
-      .filter((test) => redirectionKnown || test.name !== "redirection")
-      .map((test) => ({
-        name: test.name,
-        pass: test.pass,
-        result: test.result,
-        score_modifier: test.score_modifier,
-        expectation: GUIDE[test.name]?.expectation ?? "",
-        value: test.value === null ? null : leadingText(test.value, VALUE_BYTES),
-        recommendation: test.recommendation,
-        link: GUIDE[test.name]?.link ?? "",
-      })),
+    failed: describeFailedTests(judged),
+    tests: judged.map((test) => ({
+      name: test.name,
+      pass: test.pass,
+      result: test.result,
+      score_modifier: test.score_modifier,
+      expectation: GUIDE[test.name]?.expectation ?? "",
+      value: test.value === null ? null : leadingText(test.value, VALUE_BYTES),
+      recommendation: test.recommendation,
+      link: GUIDE[test.name]?.link ?? "",
+    })),
     duplicate_directives: found.duplicate_directives.slice(0, 50).map((name) => name.slice(0, 200).toWellFormed()),
   };
 }
