@@ -116,6 +116,7 @@ const RESULT = {
   path_hash: Type.Optional(TRACE_FIELDS.path_hash),
   unreachable: Type.Optional(TRACE_FIELDS.unreachable),
   path_mtu: Type.Optional(TRACE_FIELDS.path_mtu),
+  findings: Type.Optional(TRACE_FIELDS.findings),
   resolve_ms: Type.Number({ description: "Name look-up, milliseconds; 0 for an address" }),
   elapsed_ms: elapsed(),
   observed_at: Type.String({ description: "When the check began, ISO 8601 UTC" }),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { findings } from "#shared/tools/shapes.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 
 const Label = Type.Object(
@@ -129,6 +130,7 @@ export const TRACE_FIELDS = {
   }),
   unreachable: Nullable(Unreachable),
   path_mtu: Nullable(PathMtu),
+  findings: findings(),
 } as const;
 
 const TraceSchema = Type.Object(TRACE_FIELDS);

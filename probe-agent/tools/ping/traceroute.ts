@@ -2,6 +2,7 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
 import { hopLoss, pathHash, refusalOf, type EchoEvidence } from "#probe-agent/analysis/network/route-loss.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { traceFindings } from "#probe-agent/analysis/network/trace-findings.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
@@ -60,14 +61,16 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
     reached && hops.some(leavesDoubt) ? echoTarget(net, address, hops.at(-1), patience) : undefined,
   ]);
   const losses = hopLoss(hops, reached, echoes);
+  const unreachable = reached ? null : refusalOf(address.version, hops);
   return ok({
     fields: {
       reached,
       protocol,
       hops: hops.map((hop, index) => rowOf(hop, names, losses[index] ?? null)),
       path_hash: pathHash(hops),
-      unreachable: reached ? null : refusalOf(address.version, hops),
+      unreachable,
       path_mtu: mtu.path_mtu,
+      findings: traceFindings({ unreachable, path_mtu: mtu.path_mtu }),
     },
     limitations: [
       ...limitations,
