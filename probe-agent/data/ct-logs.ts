@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { isRecord } from "#shared/is-record.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { CtLog } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 
@@ -63,8 +64,4 @@ function logsOf(operator: Readonly<Record<string, unknown>>): [string, CtLog][] 
 
 function textOf(value: unknown): string | null {
   return typeof value === "string" ? value.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_TEXT) : null;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { isRecord } from "#shared/is-record.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
@@ -87,8 +88,4 @@ function find(names: ReadonlyMap<string, Entry>, host: string): { include_subdom
 function above(name: string): string {
   const dot = name.indexOf(".");
   return dot === -1 ? "" : name.slice(dot + 1);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

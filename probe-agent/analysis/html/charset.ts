@@ -41,7 +41,7 @@ export function decodePage(bytes: Uint8Array, charset: Charset): string {
 }
 
 /** The charset parameter of a Content-Type, quoted or not; null where there is none. */
-export function charsetParameter(contentType: string): string | null {
+function charsetParameter(contentType: string): string | null {
   const match = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,]+))/i.exec(contentType.slice(0, 1024));
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? null;
 }

@@ -17,9 +17,9 @@ export interface ParsedDocument {
 }
 
 /** Nesting kept; Chromium and WebKit flatten at the same depth. Also bounds the parser's search for open elements. */
-export const MAX_DEPTH = 512;
+const MAX_DEPTH = 512;
 /** Elements, texts and comments kept. */
-export const MAX_NODES = 300_000;
+const MAX_NODES = 300_000;
 /** Attributes kept of one element. */
 const MAX_ATTRIBUTES = 500;
 /** Characters handed to the parser between two looks at the limits. */

@@ -13,7 +13,7 @@ export interface Page {
 }
 
 /** Bytes of a page looked at. */
-export const MAX_HTML_BYTES = 5 * 1024 * 1024;
+const MAX_HTML_BYTES = 5 * 1024 * 1024;
 
 const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
 
@@ -54,7 +54,7 @@ export function readPage(body: Uint8Array, contentType: string | null): Page {
 }
 
 /** Decodes a page without parsing it. */
-export function readText(body: Uint8Array, contentType: string | null): Pick<Page, "text" | "charset"> {
+function readText(body: Uint8Array, contentType: string | null): Pick<Page, "text" | "charset"> {
   const bytes = body.subarray(0, MAX_HTML_BYTES);
   const charset = pageCharset(bytes, contentType);
   return { text: decodePage(bytes, charset), charset };

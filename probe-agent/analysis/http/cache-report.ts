@@ -3,7 +3,7 @@ import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
 import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Where the length of a response's life comes from, the strongest first (RFC 9111 section 4.2.1). */
-export const FRESHNESS_SOURCES = ["s-maxage", "max-age", "expires", "heuristic"] as const;
+const FRESHNESS_SOURCES = ["s-maxage", "max-age", "expires", "heuristic"] as const;
 
 /** How long a response may be served again without asking. */
 export interface Freshness {

@@ -1,7 +1,7 @@
 import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** What an address is for. */
-export const ADDRESS_TYPES = [
+const ADDRESS_TYPES = [
   "public",
   "private",
   "cgnat",

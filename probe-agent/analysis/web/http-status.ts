@@ -3,14 +3,7 @@ import { REGISTERED } from "#probe-agent/analysis/web/http-status/registered.ts"
 import { UNREGISTERED } from "#probe-agent/analysis/web/http-status/unregistered.ts";
 
 /** Classes of RFC 9110 section 15; "invalid" for codes outside of 100 to 599. */
-export const STATUS_CLASSES = [
-  "informational",
-  "success",
-  "redirection",
-  "client_error",
-  "server_error",
-  "invalid",
-] as const;
+const STATUS_CLASSES = ["informational", "success", "redirection", "client_error", "server_error", "invalid"] as const;
 /** One of the classes. */
 export type StatusClass = (typeof STATUS_CLASSES)[number];
 

@@ -1,3 +1,4 @@
+import { isRecord } from "#shared/is-record.ts";
 import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** One entry of the bootstrap registry for addresses: who answers for a block. */
@@ -92,8 +93,4 @@ function chooseUrl(urls: readonly unknown[]): string | null {
     .filter((url) => url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "");
   const chosen = usable.find((url) => url?.protocol === "https:") ?? usable[0];
   return chosen?.href.replace(/\/?$/, "/") ?? null;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

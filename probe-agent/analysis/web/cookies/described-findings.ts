@@ -14,7 +14,7 @@ const SET_COOKIE = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/
 const MAX_NAME = 200;
 
 /** By the id of the issue, as the grade has it. */
-export const COOKIE_ISSUES: Readonly<Record<CookieIssueId, Description>> = {
+const COOKIE_ISSUES: Readonly<Record<CookieIssueId, Description>> = {
   "sensitive-without-secure": {
     severity: "warning",
     message: "holds a session or CSRF token and has no Secure: browsers also send it over unencrypted HTTP.",
@@ -73,7 +73,7 @@ export const COOKIE_ISSUES: Readonly<Record<CookieIssueId, Description>> = {
 };
 
 /** Why browsers drop a cookie, where no issue of the grade says it; null where one does. */
-export const REJECTIONS: Readonly<Record<RejectedReason, Omit<Description, "severity"> | null>> = {
+const REJECTIONS: Readonly<Record<RejectedReason, Omit<Description, "severity"> | null>> = {
   control_character: {
     message: "contains a control character: browsers drop it.",
     how: "Encode the value, e.g. in base64.",

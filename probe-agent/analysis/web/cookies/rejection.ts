@@ -76,7 +76,7 @@ export function domainMatches(host: string, domain: string): boolean {
 }
 
 /** RFC 6265 section 5.1.4: up to the last "/", without it. */
-export function defaultPath(pathname: string): string {
+function defaultPath(pathname: string): string {
   const last = pathname.lastIndexOf("/");
   return pathname.startsWith("/") && last > 0 ? pathname.slice(0, last) : "/";
 }

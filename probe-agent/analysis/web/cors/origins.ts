@@ -19,7 +19,7 @@ export interface ProbeOrigin {
 }
 
 /** Nobody's: the example domain is reserved (RFC 2606). */
-export const FOREIGN_ORIGIN = "https://evil.example";
+const FOREIGN_ORIGIN = "https://evil.example";
 
 /**
  * The origins a target is asked with: the caller's, one of a stranger, null, and those that a careless comparison with

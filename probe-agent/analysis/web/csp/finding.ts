@@ -2,7 +2,7 @@
 export type CspSeverity = "high" | "syntax" | "medium" | "high_maybe" | "strict_csp" | "medium_maybe" | "info" | "none";
 
 /** Worst first. */
-export const CSP_SEVERITIES: readonly CspSeverity[] = [
+const CSP_SEVERITIES: readonly CspSeverity[] = [
   "high",
   "syntax",
   "medium",
@@ -59,7 +59,7 @@ export interface CspFinding {
 }
 
 /** Findings of one kind are cut here: a policy of thousands of bad values says the same thousands of times. */
-export const MAX_FINDINGS_PER_TYPE = 50;
+const MAX_FINDINGS_PER_TYPE = 50;
 
 /** Characters kept of names and values, which are the site's. */
 const MAX_SHOWN = 300;

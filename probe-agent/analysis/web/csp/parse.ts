@@ -23,7 +23,7 @@ export interface Policy {
 }
 
 /** Octets of policy text looked at over all policies; what a server can send in headers is far below. */
-export const MAX_POLICY_CHARACTERS = 256 * 1024;
+const MAX_POLICY_CHARACTERS = 256 * 1024;
 /** Policies and directives beyond are not looked at. */
 const MAX_POLICIES = 64;
 const MAX_DIRECTIVES = 1000;
@@ -52,7 +52,7 @@ export function parsePolicies(texts: readonly PolicyText[]): { policies: Policy[
 }
 
 /** Parses one serialized policy; never fails. */
-export function parsePolicy(raw: string, source: Policy["source"]): Policy {
+function parsePolicy(raw: string, source: Policy["source"]): Policy {
   const directives = new Map<string, readonly string[]>();
   const duplicates: string[] = [];
   const ignored: string[] = [];
@@ -80,7 +80,7 @@ export function parsePolicy(raw: string, source: Policy["source"]): Policy {
  * Keywords, schemes and hosts compare without case and are put in lower case; nonces, hashes and paths keep theirs
  * (CSP3 sections 2.3.1 and 6.7.2).
  */
-export function normaliseSource(value: string): string {
+function normaliseSource(value: string): string {
   const coded = /^'(nonce|sha256|sha384|sha512)-/i.exec(value);
   if (coded !== null) return coded[0].toLowerCase() + value.slice(coded[0].length);
   if (value.startsWith("'")) return value.toLowerCase();

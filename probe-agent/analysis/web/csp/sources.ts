@@ -90,6 +90,6 @@ function coversHost(wide: HostSource, narrow: HostSource): boolean {
 }
 
 /** No path covers all; a final "/" covers what is below; else only the path itself (CSP3 section 6.7.2.13). */
-export function coversPath(wide: string, narrow: string): boolean {
+function coversPath(wide: string, narrow: string): boolean {
   return wide === "" || wide === narrow || (wide.endsWith("/") && narrow.startsWith(wide));
 }

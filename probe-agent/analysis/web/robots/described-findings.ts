@@ -6,7 +6,7 @@ import type { robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
 const RFC9309 = "https://www.rfc-editor.org/rfc/rfc9309";
 
 /** Severity and advice for lines without the effect that was meant. */
-export const ROBOTS_LINES: Readonly<Record<RobotsFaultId, { readonly severity: Severity; readonly how: string }>> = {
+const ROBOTS_LINES: Readonly<Record<RobotsFaultId, { readonly severity: Severity; readonly how: string }>> = {
   "rule-before-user-agent": { severity: "warning", how: "Put a line User-agent: * before the rule." },
   "pattern-matches-nothing": { severity: "warning", how: "Begin the pattern with /." },
   "dollar-within-pattern": { severity: "info", how: "Put $ at the end of the pattern, or write a dollar sign as %24." },

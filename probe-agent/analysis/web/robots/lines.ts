@@ -22,7 +22,7 @@ export interface RobotsSyntaxError {
 }
 
 /** Google's parser keeps this many octets of a line: 8 times the longest URL of an old browser, less the final NUL. */
-export const MAX_LINE_OCTETS = 2083 * 8 - 1;
+const MAX_LINE_OCTETS = 2083 * 8 - 1;
 
 const DISALLOW_MISSPELLINGS = ["dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
 const USER_AGENT_MISSPELLINGS = ["useragent", "user agent"];

@@ -10,7 +10,7 @@ export interface RobotsVerdict {
 }
 
 /** Octets a crawler must read at least (RFC 9309 2.5): rules within are always honoured. */
-export const MUST_READ_OCTETS = 500 * 1024;
+const MUST_READ_OCTETS = 500 * 1024;
 /** Character comparisons spent on wildcard rules beyond them, so that a hostile file cannot hold a worker. */
 const WILDCARD_BUDGET = 200_000_000;
 
@@ -110,7 +110,7 @@ function priority(pattern: string, path: string): number {
  * "*" stands for any octets, a final "$" for the end of the path; the rest is compared octet by octet from the start
  * (RFC 9309 2.2.3). Each literal part is taken at its leftmost place, which is enough and cannot backtrack.
  */
-export function matchesPattern(pattern: string, path: string): boolean {
+function matchesPattern(pattern: string, path: string): boolean {
   const anchored = pattern.endsWith("$");
   const body = anchored ? pattern.slice(0, -1) : pattern;
   if (!body.includes("*")) return anchored ? path === body : path.startsWith(body);

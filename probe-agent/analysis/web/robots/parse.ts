@@ -120,7 +120,7 @@ function readRule(line: RobotsLine, type: RobotsRule["type"]): RobotsRule {
 }
 
 /** Octets above ASCII become %XX, %xx becomes %XX; everything else stays (RFC 9309 2.2.2). */
-export function escapePattern(value: string): string {
+function escapePattern(value: string): string {
   if (!/[%\u0080-\u00FF]/.test(value)) return value;
   return value.replaceAll(/%[0-9A-Fa-f]{2}|[\u0080-\u00FF]/g, (match) =>
     match.length === 3 ? match.toUpperCase() : `%${match.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
