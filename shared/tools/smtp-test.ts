@@ -5,6 +5,7 @@ import { ServerDane } from "#shared/tools/mail/fields.ts";
 import {
   ipVersion,
   count,
+  findings,
   integer,
   list,
   number,
@@ -160,7 +161,7 @@ export const smtpTest = defineTool({
       },
       "How long each step took",
     ),
-    issues: texts("What is wrong or could be better, one sentence each, the gravest first"),
+    findings: findings(),
     transcript: list(Line, "What was said, the first 150 lines"),
     ...OBSERVED_FIELDS,
   }),

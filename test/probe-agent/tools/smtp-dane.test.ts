@@ -11,6 +11,7 @@ import { parsed } from "#test/servers/signing.ts";
 import type { SmtpScript } from "#test/servers/smtp.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { messagesOf } from "#test/support/remarks.ts";
 
 const world = await startMailWorld();
 afterEach(() => world.stop());
@@ -66,23 +67,25 @@ function tlsa(usage: number, certificate: Issued): string {
   return `${usage} 1 1 ${createHash("sha256").update(parsed(certificate).spki).digest("hex")}`;
 }
 
-const DELIVERS_NOTHING = /senders that know DANE deliver nothing/;
+const DELIVERS_NOTHING = /senders that use DANE deliver nothing/;
 
 describe("signed TLSA records beside the certificate (RFC 7672)", () => {
   it.each([
     ["3, the server's key", tlsa(3, LEAF)],
     ["2, the authority that the server sends", tlsa(2, INTERMEDIATE)],
   ])("of usage %s, let a sender deliver", async (_what, data) => {
-    const { dane, issues } = await inSignedZone([data]);
+    const { dane, findings } = await inSignedZone([data]);
     expect(dane).toMatchObject({ status: "secure", valid: true, records: [{ usable: true, matches: true }] });
-    expect(issues.join(" ")).not.toMatch(DELIVERS_NOTHING);
+    expect(messagesOf(findings)).not.toMatch(DELIVERS_NOTHING);
   });
 
   it("that name another key keep mail away, as after a certificate was renewed with a new one", async () => {
-    const { dane, issues, starttls } = await inSignedZone([tlsa(3, INTERMEDIATE)]);
+    const { dane, findings, starttls } = await inSignedZone([tlsa(3, INTERMEDIATE)]);
     expect(starttls.tls?.trusted).toBe(true);
     expect(dane).toMatchObject({ status: "secure", valid: false, records: [{ usable: true, matches: false }] });
-    expect(issues[0]).toMatch(/^No TLSA record matches the certificate: senders that know DANE deliver nothing/);
+    expect(findings[0]?.message).toMatch(
+      /^No TLSA record matches the certificate: senders that use DANE deliver nothing/,
+    );
   });
 
   it("hold where one of several matches, as while a key is changed", async () => {
@@ -104,15 +107,15 @@ describe("signed TLSA records beside the certificate (RFC 7672)", () => {
   });
 
   it("of usages that mail does not know settle nothing, and that is said", async () => {
-    const { dane, issues } = await inSignedZone([tlsa(1, LEAF)]);
+    const { dane, findings } = await inSignedZone([tlsa(1, LEAF)]);
     expect(dane).toMatchObject({ status: "secure", valid: null, records: [{ usable: false }] });
-    expect(issues.join(" ")).toContain("none that mail goes by");
+    expect(messagesOf(findings)).toContain("none has usage 2 or 3");
   });
 
   it("beside no TLS at all keep mail away", async () => {
-    const { dane, issues } = await inSignedZone([tlsa(3, LEAF)], { ehlo: "250 mx1.example.test\r\n" });
+    const { dane, findings } = await inSignedZone([tlsa(3, LEAF)], { ehlo: "250 mx1.example.test\r\n" });
     expect(dane).toMatchObject({ status: "secure", valid: null, records: [{ matches: null }] });
-    expect(issues.join(" ")).toContain("TLS cannot be had: senders that know DANE deliver nothing");
+    expect(messagesOf(findings)).toContain("TLS is not available: senders that use DANE deliver nothing");
   });
 });
 

@@ -6,6 +6,7 @@ import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
+import { messagesOf } from "#test/support/remarks.ts";
 
 const world = await startMailWorld();
 afterEach(() => world.stop());
@@ -20,9 +21,9 @@ describe("STARTTLS that does not work", () => {
       size_limit_bytes: null,
       pipelining: false,
     });
-    expect(result.issues).toEqual([
-      "STARTTLS is not offered: mail comes in unencrypted.",
+    expect(result.findings.map(({ message }) => message)).toEqual([
       "AUTH is offered without TLS: passwords can be read on the way.",
+      "STARTTLS is not offered: mail comes in unencrypted.",
     ]);
     expect(server.commands.at(-1)).toBe("QUIT");
   });
@@ -49,7 +50,7 @@ describe("STARTTLS that does not work", () => {
     });
     expect(result.starttls).toMatchObject({ success: false, failure: { reason }, tls: null });
     expect(result).toMatchObject({ ehlo_tls: null, banner: { code: 220 } });
-    expect(result.issues).toContainEqual(expect.stringContaining("TLS fails"));
+    expect(result.findings.map(({ message }) => message)).toContainEqual(expect.stringContaining("TLS fails"));
   });
 
   it("hangs: told within the deadline", async () => {
@@ -77,7 +78,7 @@ describe("clear text between the answer to STARTTLS and TLS", () => {
       success: true,
       plaintext_after_reply: { bytes: 34, text: "250 evil.example / 250 AUTH PLAIN" },
     });
-    expect(result.issues[0]).toContain("34 octets came in the clear");
+    expect(result.findings[0]?.message).toContain("34 octets came in the clear");
     expect(result.ehlo_tls?.extensions).not.toHaveProperty("AUTH");
   });
 
@@ -103,7 +104,7 @@ describe("servers that turn away", () => {
       starttls: { offered: null, success: null },
       pipelining: null,
     });
-    expect(result.issues[0]).toContain(`The server turns clients away: ${code}`);
+    expect(result.findings[0]?.message).toContain(`The server turns clients away: ${code}`);
     expect(server.commands).toEqual(["QUIT"]);
   });
 
@@ -122,7 +123,7 @@ describe("servers that turn away", () => {
   it("EHLO, but know HELO", async () => {
     const { result, server } = await world.test({ ehlo: "502 what?\r\n" });
     expect(result).toMatchObject({ helo_only: true, ehlo: { code: 502 }, starttls: { offered: null } });
-    expect(result.issues[0]).toContain("EHLO is refused");
+    expect(result.findings[0]?.message).toContain("EHLO is refused");
     expect(server.commands).toEqual(["EHLO [127.0.0.1]", "HELO [127.0.0.1]", "QUIT"]);
   });
 
@@ -178,7 +179,9 @@ describe("servers that speak in their own way", () => {
 
   it("offer STARTTLS again under TLS", async () => {
     const { result } = await world.test({ ehloSecured: EHLO });
-    expect(result.issues).toContain("STARTTLS is offered again under TLS (RFC 3207 section 4.2).");
+    expect(result.findings.map(({ message }) => message)).toContain(
+      "STARTTLS is offered again under TLS (RFC 3207 section 4.2).",
+    );
   });
 
   it("stand at an address without a reverse name, which is told from one that nobody answers for", async () => {
@@ -187,7 +190,7 @@ describe("servers that speak in their own way", () => {
       resultOf(smtpTest, { target: "mx2.example.test", port: bare.port }, { ...world.setting, ...more });
     const none = await lookAt();
     expect(none).toMatchObject({ ptr: null, has_ptr: false, fcrdns: null, ptr_match: null });
-    expect(none.issues.join(" ")).toContain("The address has no reverse name (PTR)");
+    expect(messagesOf(none.findings)).toContain("The address has no reverse name (PTR)");
     const failing = await startDnsServer({
       zones: { "mx2.example.test": { A: ["127.0.0.2"] } },
       behaviours: { "2.0.0.127.in-addr.arpa": { status: "SERVFAIL" } },
@@ -195,7 +198,7 @@ describe("servers that speak in their own way", () => {
     try {
       const unknown = await lookAt({ dnsServers: [failing.address] });
       expect(unknown).toMatchObject({ ptr: null, has_ptr: null });
-      expect(unknown.issues.join(" ")).not.toContain("reverse name");
+      expect(messagesOf(unknown.findings)).not.toContain("reverse name");
       expect(unknown.limitations.join(" ")).toContain("reverse name of the address could not be looked up");
     } finally {
       await failing.close();
@@ -208,7 +211,7 @@ describe("servers that speak in their own way", () => {
       ehlo: "250 third.example.test\r\n",
     });
     expect(result).toMatchObject({ ptr: "mail.example.test", ptr_match: false });
-    expect(result.issues).toContain(
+    expect(result.findings.map(({ message }) => message)).toContain(
       "Greeting and answer to EHLO give different names: other.example.test, third.example.test.",
     );
   });

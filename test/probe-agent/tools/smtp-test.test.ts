@@ -64,7 +64,7 @@ describe("a good mail server", () => {
       fcrdns: true,
       ptr_match: true,
       open_relay: null,
-      issues: [],
+      findings: [],
     });
     expect(result.ehlo_tls?.extensions).toEqual({ PIPELINING: "", SIZE: "35882577", "8BITMIME": "", SMTPUTF8: "" });
     expect(server.commands).toEqual(["EHLO [127.0.0.1]", "STARTTLS", "tls: EHLO [127.0.0.1]", "tls: QUIT"]);
@@ -98,7 +98,7 @@ describe("a good mail server", () => {
       auth_mechanisms: ["PLAIN", "LOGIN"],
       auth_before_tls: null,
       pipelining: true,
-      issues: [],
+      findings: [],
     });
     expect(server.commands).toEqual(["tls: EHLO [127.0.0.1]", "tls: QUIT"]);
   });
@@ -113,7 +113,9 @@ describe("certificates behind STARTTLS", () => {
     const leaf = await world.pki.issue({ dns: [MAIL_HOST], ...options });
     const { result } = await world.test({ chain: error === "self_signed" ? [leaf] : [leaf, world.pki.intermediate] });
     expect(result.starttls).toMatchObject({ success: true, failure: null, tls: { trusted: false, error } });
-    expect(result.issues).toContainEqual(expect.stringContaining(`The certificate is not good for ${MAIL_HOST}`));
+    expect(result.findings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining(`The certificate is not good for ${MAIL_HOST}`),
+    );
     expect(result.ehlo_tls).not.toBeNull();
   });
 
@@ -132,7 +134,9 @@ describe("certificates behind STARTTLS", () => {
   it("of an old server: TLS 1.0 stands and is named", async () => {
     const { result } = await world.test({ tls: { minVersion: "TLSv1", maxVersion: "TLSv1" } });
     expect(result.starttls.tls?.protocol).toBe("TLSv1");
-    expect(result.issues).toContainEqual(expect.stringContaining("obsolete (RFC 8996)"));
+    expect(result.findings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining("obsolete (RFC 8996)"),
+    );
   });
 
   it("are judged by the control plane's time", async () => {

@@ -1,3 +1,4 @@
+import { sortFindings } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import {
@@ -9,7 +10,9 @@ import {
 } from "#probe-agent/analysis/mail/smtp/capabilities.ts";
 import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/mail/smtp/conversation.ts";
 import { describeDane, type TlsaSeen } from "#probe-agent/analysis/mail/smtp/dane.ts";
-import { smtpIssues } from "#probe-agent/analysis/mail/smtp/issues.ts";
+import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
+import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
+import { remarkOnSmtp } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
 import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 import { serverSoftware } from "#probe-agent/analysis/mail/smtp/software.ts";
 import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
@@ -97,9 +100,11 @@ export function smtpReport(facts: SmtpFacts): SmtpReport {
     },
     transcript: leading(transcript, TRANSCRIPT_BYTES),
   };
+  const spkiSha256 = report.starttls.tls?.certificate?.spki_sha256 ?? null;
+  const context = { host: trust.host, port, spkiSha256 };
   return {
     ...report,
-    issues: smtpIssues(report, { port, host: trust.host }),
+    findings: sortFindings(adviseOn(SMTP_GUIDE, remarkOnSmtp(report, { port, host: trust.host }), context)),
     limitations: limitationsOf(conversation, ptr),
   };
 }
