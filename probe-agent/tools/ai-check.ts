@@ -1,8 +1,11 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
-import { findingsOf } from "#probe-agent/analysis/page/ai/findings.ts";
+import { aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
+import { judgeParts } from "#probe-agent/analysis/page/ai/parts.ts";
+import type { AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import type { testBots } from "#probe-agent/analysis/web/robots/report.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";
@@ -31,26 +34,28 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   const llms = llmsOf(files.llms, readLlms);
   const sitemaps = sitemapsOf(files);
   const tdmrep = { ...fileOf(files.tdmrep), reserved: ownReserved ?? tdm };
-  const findings = findingsOf({
+  const parts = judgeParts({
     robotsStatus,
     robotsReadable: readable,
     crawlers: guestsOf(bots),
     text: content?.text ?? null,
     structuredData: content === null ? null : content.types.found,
-    llmsTxt: files.llms.known ? { exists: llms.exists, valid: llms.valid, error: llms.errors[0] ?? null } : null,
+    llmsTxt: llmsFacts(files.llms, readLlms),
     sitemap: sitemaps.found || files.sitemap.known ? sitemaps.found : null,
     semantic: content?.semantic ?? null,
     description: content?.hasDescription ?? null,
     preferenceStated: states(signals, usage, tdmrep.reserved),
     bans: [...(meta.noai ? ["noai"] : []), ...(meta.nosnippet ? ["nosnippet or max-snippet:0"] : [])],
   });
-  const { score, grade, checks } = scoreAi(findings);
+  const { score, grade, checks } = scoreAi(parts);
+  const { findings, limitations: leftOut } = fitFindings(aiFindings(checks, guestsOf(bots).barred));
   return ok({
     domain,
     ...head,
     score,
     grade,
     checks: [...checks],
+    findings,
     robots: { code: robotsStatus, ...bots },
     content_signals: signals,
     content_usage: usage,
@@ -70,14 +75,15 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
     md_alternate: { negotiated: files.negotiated, linked: content?.markdownLink ?? null },
     source: ["page", "robots.txt", "well-known files"],
     observed_at: observedAt,
-    limitations: [...read.data.limitations, ...unknownFiles(files)],
+    limitations: [...read.data.limitations, ...unknownFiles(files), ...unreadLlms(files.llms, readLlms), ...leftOut],
   });
 });
 
 /** Those that train are the owner's policy; those that search and answer bring visitors. */
-function guestsOf({ bots }: ReturnType<typeof testBots>): { known: number; allowed: number } {
+function guestsOf({ bots }: ReturnType<typeof testBots>): { known: number; allowed: number; barred: string[] } {
   const guests = bots.filter(({ purpose }) => purpose === "search" || purpose === "assistant");
-  return { known: guests.length, allowed: guests.filter(({ allowed }) => allowed).length };
+  const barred = guests.filter(({ allowed }) => !allowed).map(({ name }) => name);
+  return { known: guests.length, allowed: guests.length - barred.length, barred };
 }
 
 function states(
@@ -95,14 +101,19 @@ function fileOf(file: SiteFile): { exists: boolean; code: number | null; bytes: 
 }
 
 function llmsOf(file: SiteFile, read: LlmsTxt | null): AiCheckResult["llms_txt"] {
-  const html = file.known && file.html && file.status === 200;
-  if (read === null) {
-    const unread = file.known && file.text !== null ? ["It takes too long to read"] : [];
-    const errors = html ? ["A page came in its place"] : unread;
-    return { ...fileOf(file), valid: false, title: null, summary: null, sections: [], links: 0, errors };
-  }
-  const { valid, title, summary, sections, links, errors } = read;
-  return { ...fileOf(file), valid, title, summary, sections: [...sections], links, errors: [...errors] };
+  if (read === null) return { ...fileOf(file), valid: false, title: null, summary: null, sections: [], links: 0 };
+  const { valid, title, summary, sections, links } = read;
+  return { ...fileOf(file), valid, title, summary, sections: [...sections], links };
+}
+
+function llmsFacts(file: SiteFile, read: LlmsTxt | null): AiFacts["llmsTxt"] {
+  if (!file.known || (read === null && file.text !== null)) return null;
+  const isPage = file.html && file.status === 200;
+  return { exists: file.text !== null, valid: read?.valid ?? false, isPage, errors: read?.errors ?? [] };
+}
+
+function unreadLlms(file: SiteFile, read: LlmsTxt | null): string[] {
+  return file.known && file.text !== null && read === null ? ["/llms.txt takes too long to read."] : [];
 }
 
 function sitemapsOf({ robots, sitemap }: SiteFiles): AiCheckResult["sitemap"] {

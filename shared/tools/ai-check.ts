@@ -5,6 +5,7 @@ import { robots } from "#shared/tools/robots.ts";
 import { HEADINGS_IN_ORDER } from "#shared/tools/seo-audit/content.ts";
 import {
   count,
+  findings,
   integer,
   letterGrade,
   list,
@@ -35,7 +36,6 @@ const LlmsTxt = record(
     summary: Nullable(text("Its quoted summary")),
     sections: list(Type.Object({ name: text("Heading"), links: count("Links in it") }), "Its sections, at most 100"),
     links: count("Links in all sections"),
-    errors: texts("What does not follow the proposal"),
   },
   "/llms.txt",
 );
@@ -58,6 +58,7 @@ const Result = Type.Object({
     }),
     "What the score is made of; crawlers that train models are policy and not part of it",
   ),
+  findings: findings("One for each check that is not met in full; worst first"),
   robots: record(
     {
       code: Nullable(integer("HTTP status of robots.txt; null where it could not be asked for")),

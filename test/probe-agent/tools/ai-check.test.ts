@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aiCheck } from "#probe-agent/tools/ai-check.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { closedPort } from "#test/support/health.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
@@ -59,6 +60,7 @@ describe("readiness for AI", () => {
     expect(result).toMatchObject({
       score: 100,
       grade: "A+",
+      findings: [],
       code: 200,
       content_signals: { search: true, ai_input: true, ai_train: false },
       llms_txt: {
@@ -97,9 +99,11 @@ describe("readiness for AI", () => {
 
   it("does not blame a site for keeping training crawlers out, but shows a ban on all the others", async () => {
     files = { ...READY, "/robots.txt": { body: "User-agent: *\nDisallow: /\n" } };
-    const { checks, score } = await ask();
+    const { checks, score, findings } = await ask();
     expect(checks.find(({ id }) => id === "crawlers")).toMatchObject({ score: 0, status: "fail" });
     expect(score).toBeLessThan(90);
+    expect(findings[0]).toMatchObject({ id: "crawlers", severity: "warning", where: "/robots.txt" });
+    expect(findings[0]?.message).toMatch(/^0 of \d+ crawlers .* keeps out .*OAI-SearchBot.* and others\.$/);
   });
 
   it("takes a page in the place of llms.txt for none, and an app without text for what it is", async () => {
@@ -107,7 +111,15 @@ describe("readiness for AI", () => {
     const page: File = { type: "text/html", body: shell };
     files = { "/": page, "/llms.txt": page, "/robots.txt": page, "/sitemap.xml": page };
     const result = await ask();
-    expect(result.llms_txt).toMatchObject({ exists: false, code: 200, errors: ["A page came in its place"] });
+    expect(result.llms_txt).toMatchObject({ exists: false, code: 200 });
+    expect(result.findings).toContainEqual(
+      expect.objectContaining({
+        id: "llms-txt",
+        message: "There is no /llms.txt: an HTML page is served in its place.",
+      }),
+    );
+    expect(kinds(result.findings)[0]).toBe("warning robots");
+    expectWellFormed(result.findings);
     expect(result).toMatchObject({
       grade: "F",
       ssr_words: 0,

@@ -1,121 +1,100 @@
-import type { AiFinding, AiFindings } from "#probe-agent/analysis/page/ai/score.ts";
-import type { SemanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
+import type { Finding, Severity } from "#shared/findings.ts";
+import type { AiCheck, AiCheckId } from "#probe-agent/analysis/page/ai/score.ts";
 
-/** What readiness depends on; null: not known. */
-export interface AiFacts {
-  /** HTTP status of robots.txt. */
-  readonly robotsStatus: number | null;
-  readonly robotsReadable: boolean | null;
-  /** Crawlers of AI search and assistants, and those of them that may fetch the root; those that train are policy. */
-  readonly crawlers: { readonly known: number; readonly allowed: number };
-  /** Words in the HTML as it comes, and text as a share of its characters. */
-  readonly text: { readonly words: number; readonly ratio: number } | null;
-  readonly structuredData: boolean | null;
-  readonly llmsTxt: { readonly exists: boolean; readonly valid: boolean; readonly error: string | null } | null;
-  readonly sitemap: boolean | null;
-  readonly semantic: SemanticHtml | null;
-  readonly description: boolean | null;
-  readonly preferenceStated: boolean;
-  /** Directives for every crawler that forbid AI use or snippets, e.g. noai. */
-  readonly bans: readonly string[];
+interface Advice {
+  /** Where the check fails; where it is met in part, the finding is info. */
+  readonly severity: Severity;
+  readonly how: string;
+  readonly reference: string;
+  readonly where: string | null;
 }
 
-/** Text that an agent can work with: so many words, or so large a share of the page. */
-const ENOUGH_WORDS = 250;
-const ENOUGH_RATIO = 0.1;
-const NO_HTML = "The answer is no HTML.";
+const MAX_NAMED = 5;
+const SEARCH = "https://developers.google.com/search/docs";
 
-/** What was found of each part. A sentence says what is, whether the part passes or fails. */
-export function findingsOf(facts: AiFacts): AiFindings {
-  return {
-    robots: robotsFinding(facts),
-    crawlers: crawlersFinding(facts),
-    static_text: textFinding(facts),
-    structured_data: either(facts.structuredData, NO_HTML, [
-      "The page has structured data.",
-      "The page has no structured data.",
-    ]),
-    llms_txt: llmsFinding(facts),
-    sitemap: either(facts.sitemap, "The sitemap could not be fetched.", [
-      "There is a sitemap.",
-      "robots.txt names no sitemap, and /sitemap.xml is none.",
-    ]),
-    semantic_html: semanticFinding(facts),
-    description: either(facts.description, NO_HTML, [
-      "The page has a description.",
-      "The page has neither a meta description nor og:description.",
-    ]),
-    preference: preferenceFinding(facts),
-    no_blanket_ban: either(facts.bans.length === 0, "", [
-      "No directive forbids AI use or snippets to every crawler.",
-      `The page forbids every crawler: ${facts.bans.join(", ")}.`,
-    ]),
-  };
+/** By the check. To keep AI services out is a choice: only what also keeps search and readers out is a warning. */
+export const AI_ADVICE: Readonly<Record<AiCheckId, Advice>> = {
+  robots: {
+    severity: "warning",
+    how: 'Serve /robots.txt with status 200 as text/plain, e.g. "User-agent: *" and "Disallow:", or answer with status 404.',
+    reference: "https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1",
+    where: "/robots.txt",
+  },
+  crawlers: {
+    severity: "warning",
+    how: 'To let one in, add a group to robots.txt, e.g. "User-agent: OAI-SearchBot" and "Allow: /".',
+    reference: "https://www.rfc-editor.org/rfc/rfc9309#section-2.2",
+    where: "/robots.txt",
+  },
+  static_text: {
+    severity: "warning",
+    how: "Render the text on the server or at build time, so that the HTML holds it before scripts run.",
+    reference: `${SEARCH}/crawling-indexing/javascript/javascript-seo-basics`,
+    where: null,
+  },
+  structured_data: {
+    severity: "info",
+    how: 'Add to the head, e.g. <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Organization", "name": "..."}</script>.',
+    reference: `${SEARCH}/appearance/structured-data/intro-structured-data`,
+    where: null,
+  },
+  llms_txt: {
+    severity: "info",
+    how: 'Publish /llms.txt as plain text: a line "# Name of the site", a line "> What it is", then sections "## Docs" of links "- [Title](https://...): notes".',
+    reference: "https://llmstxt.org/",
+    where: "/llms.txt",
+  },
+  sitemap: {
+    severity: "info",
+    how: 'Publish /sitemap.xml, and name it in robots.txt with a line "Sitemap:" and its full address.',
+    reference: "https://www.sitemaps.org/protocol.html",
+    where: "/sitemap.xml",
+  },
+  semantic_html: {
+    severity: "info",
+    how: "Put the content into main and article elements, with one h1 and headings that skip no level.",
+    reference: "https://developer.mozilla.org/en-US/docs/Glossary/Semantics",
+    where: null,
+  },
+  description: {
+    severity: "info",
+    how: 'Add <meta name="description" content="..."> to the head.',
+    reference: `${SEARCH}/appearance/snippet`,
+    where: null,
+  },
+  preference: {
+    severity: "info",
+    how: 'State what you allow in robots.txt, e.g. "Content-Signal: search=yes, ai-input=yes, ai-train=no" below "User-agent: *".',
+    reference: "https://contentsignals.org/",
+    where: "/robots.txt",
+  },
+  no_blanket_ban: {
+    severity: "info",
+    how: "If that is not intended, remove these directives from the robots meta element and the header X-Robots-Tag.",
+    reference: "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag",
+    where: null,
+  },
+};
+
+/** One finding for each check that is not met in full. `barred`: AI search crawlers and assistants that robots.txt keeps out. */
+export function aiFindings(checks: readonly AiCheck[], barred: readonly string[]): Finding[] {
+  return checks.flatMap(({ id, status, detail }) => {
+    if (status !== "fail" && status !== "partial") return [];
+    const { severity, how, reference, where } = AI_ADVICE[id];
+    const names = id === "crawlers" && barred.length > 0 ? ` ${named(barred)}` : "";
+    return [
+      {
+        id: id.replaceAll("_", "-"),
+        severity: status === "fail" ? severity : ("info" as const),
+        message: `${detail}${names}`,
+        how,
+        reference,
+        where,
+      },
+    ];
+  });
 }
 
-function either(value: boolean | null, unknown: string, [yes, no]: readonly [string, string]): AiFinding {
-  return value === null ? { share: null, detail: unknown } : { share: Number(value), detail: value ? yes : no };
-}
-
-function robotsFinding({ robotsStatus: status, robotsReadable: readable }: AiFacts): AiFinding {
-  if (status === null || readable === null) return { share: null, detail: "robots.txt could not be fetched." };
-  if (!readable) {
-    const why = fails(status) ? "so crawlers take everything as forbidden" : "and none of its lines is a rule";
-    return { share: 0, detail: `robots.txt answers with status ${status}, ${why}.` };
-  }
-  return status === 200
-    ? { share: 1, detail: "robots.txt can be read." }
-    : { share: 1, detail: `There is no robots.txt (status ${status}), so everything is allowed.` };
-}
-
-function fails(status: number | null): boolean {
-  return status !== null && status >= 500;
-}
-
-function crawlersFinding({ robotsStatus, robotsReadable, crawlers: { known, allowed } }: AiFacts): AiFinding {
-  if (robotsReadable === null || known === 0) return { share: null, detail: "robots.txt could not be fetched." };
-  // The part "robots" has this fault already.
-  if (fails(robotsStatus)) return { share: null, detail: "robots.txt fails, so its rules for crawlers are not known." };
-  const detail = `${allowed} of ${known} crawlers of AI search and assistants may fetch the site.`;
-  return { share: allowed / known, detail };
-}
-
-function textFinding({ text }: AiFacts): AiFinding {
-  if (text === null) return { share: null, detail: NO_HTML };
-  const { words, ratio } = text;
-  const enough = words >= ENOUGH_WORDS || (words >= ENOUGH_WORDS / 5 && ratio >= ENOUGH_RATIO);
-  const detail = `The HTML holds ${words} ${words === 1 ? "word" : "words"} before any script runs.`;
-  return { share: enough ? 1 : words / ENOUGH_WORDS, detail };
-}
-
-function llmsFinding({ llmsTxt }: AiFacts): AiFinding {
-  if (llmsTxt === null) return { share: null, detail: "/llms.txt could not be fetched." };
-  if (!llmsTxt.exists) return { share: 0, detail: "There is no /llms.txt." };
-  if (llmsTxt.valid) return { share: 1, detail: "There is a valid /llms.txt." };
-  return { share: 0, detail: `/llms.txt does not follow the proposal: ${llmsTxt.error ?? "it has no title"}.` };
-}
-
-function semanticFinding({ semantic }: AiFacts): AiFinding {
-  if (semantic === null) return { share: null, detail: NO_HTML };
-  const { main, article, h1, headings_ordered: ordered } = semantic;
-  const marks: readonly (readonly [boolean, string])[] = [
-    [main, "a main element"],
-    [article, "an article element"],
-    [h1 === 1, h1 === 0 ? "an h1 heading" : `a single h1 heading (there are ${h1})`],
-    // Without an h1, the headings cannot begin with one: that is one fault.
-    ...(h1 === 0 ? [] : [[ordered, "headings that begin with h1 and skip no level"] as const]),
-  ];
-  const lacking = marks.filter(([held]) => !held).map(([, name]) => name);
-  const detail =
-    lacking.length === 0 ? "Its elements tell the parts of the page apart." : `Lacks ${lacking.join(", ")}.`;
-  return { share: 1 - lacking.length / marks.length, detail };
-}
-
-function preferenceFinding({ preferenceStated: stated, robotsStatus, robotsReadable }: AiFacts): AiFinding {
-  if (stated) return { share: 1, detail: "The owner's wishes on AI use are stated." };
-  // What robots.txt may say is not known.
-  if (robotsReadable === null || fails(robotsStatus)) {
-    return { share: null, detail: "robots.txt, which may state wishes on AI use, could not be read." };
-  }
-  return { share: 0, detail: "No Content-Signal, Content-Usage or TDM reservation states wishes on AI use." };
+function named(barred: readonly string[]): string {
+  return `robots.txt keeps out ${barred.slice(0, MAX_NAMED).join(", ")}${barred.length > MAX_NAMED ? " and others" : ""}.`;
 }

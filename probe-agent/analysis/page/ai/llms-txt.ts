@@ -9,6 +9,7 @@ export interface LlmsTxt {
   readonly sections: readonly { readonly name: string; readonly links: number }[];
   /** Links of all sections. */
   readonly links: number;
+  /** Clauses with their lines, at most 20 and one. */
   readonly errors: readonly string[];
 }
 
@@ -26,7 +27,7 @@ export function parseLlmsTxt(text: string): LlmsTxt {
   let title: string | null = null;
   let summary: string | null = null;
   const complain = (line: number, what: string): void => {
-    if (errors.length < MAX_ERRORS) errors.push(`Line ${line + 1}: ${what}`);
+    if (errors.length < MAX_ERRORS) errors.push(`line ${line + 1} is ${what}`);
   };
   let fence: string | null = null;
   for (const [index, raw] of lines.entries()) {
@@ -38,7 +39,7 @@ export function parseLlmsTxt(text: string): LlmsTxt {
     const section = sections.at(-1);
     if (line.startsWith("# ")) {
       if (title !== null) complain(index, "a second title");
-      else if (sections.length > 0) complain(index, "the title does not come first");
+      else if (sections.length > 0) complain(index, "a title behind the first section");
       title ??= line.slice(2).trim().slice(0, MAX_TEXT);
     } else if (line.startsWith("## ")) {
       if (title === null) complain(index, "a section before the title");
@@ -46,10 +47,10 @@ export function parseLlmsTxt(text: string): LlmsTxt {
     } else if (line.startsWith(">") && section === undefined) summary ??= line.slice(1).trim().slice(0, MAX_TEXT);
     else if (section !== undefined && /^[-*+][ \t]/.test(line)) {
       if (isLinkItem(line)) section.links += 1;
-      else complain(index, "not a link in the form - [name](url): notes");
+      else complain(index, "no link in the form - [name](url): notes");
     }
   }
-  if (title === null) errors.unshift("There is no title (a line that begins with # )");
+  if (title === null) errors.unshift("it has no title (a first line such as # Name)");
   const links = sections.reduce((sum, section) => sum + section.links, 0);
   return { valid: title !== null && errors.length === 0, title, summary, sections, links, errors };
 }

@@ -1,7 +1,7 @@
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
 /** One part of readiness: how much of it there is, and a sentence that says what was found. */
-export interface AiFinding {
+export interface AiPart {
   /** 0 to 1; null: not known, or another part has the same fault; does not count. */
   readonly share: number | null;
   readonly detail: string;
@@ -24,11 +24,11 @@ const POINTS = {
 /** Name of a part. */
 export type AiCheckId = keyof typeof POINTS;
 /** What was found of every part. */
-export type AiFindings = Readonly<Record<AiCheckId, AiFinding>>;
+export type AiParts = Readonly<Record<AiCheckId, AiPart>>;
 
 /** One part of the score. */
 export interface AiCheck {
-  readonly id: string;
+  readonly id: AiCheckId;
   readonly score: number;
   readonly max: number;
   readonly status: "pass" | "partial" | "fail" | "na";
@@ -36,8 +36,8 @@ export interface AiCheck {
 }
 
 /** The parts, their sum over what applies as 0 to 100, and its letter. */
-export function scoreAi(findings: AiFindings): { score: number; grade: LetterGrade; checks: readonly AiCheck[] } {
-  const checks = Object.entries(POINTS).map(([id, max]) => part(id, max, findings[id as AiCheckId]));
+export function scoreAi(parts: AiParts): { score: number; grade: LetterGrade; checks: readonly AiCheck[] } {
+  const checks = (Object.keys(POINTS) as AiCheckId[]).map((id) => part(id, POINTS[id], parts[id]));
   const applicable = checks.filter(({ status }) => status !== "na");
   const most = applicable.reduce((sum, { max }) => sum + max, 0);
   const earned = applicable.reduce((sum, check) => sum + check.score, 0);
@@ -45,7 +45,7 @@ export function scoreAi(findings: AiFindings): { score: number; grade: LetterGra
   return { score, grade: letterGrade(score), checks };
 }
 
-function part(id: string, max: number, { share, detail }: AiFinding): AiCheck {
+function part(id: AiCheckId, max: number, { share, detail }: AiPart): AiCheck {
   if (share === null) return { id, score: 0, max, status: "na", detail };
   const score = Math.round(max * Math.min(1, Math.max(0, share)));
   return { id, score, max, status: score === max ? "pass" : score === 0 ? "fail" : "partial", detail };

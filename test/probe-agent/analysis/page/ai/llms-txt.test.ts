@@ -33,11 +33,11 @@ describe("llms.txt", () => {
   });
 
   it.each([
-    ["", "There is no title"],
-    ["## Docs\n- [a](b)\n# Late", "does not come first"],
-    ["# A\n# B", "a second title"],
-    ["# A\n## Docs\n- just text", "not a link"],
-    ["# A\n## Docs\n- [a] (b)", "not a link"],
+    ["", "it has no title"],
+    ["## Docs\n- [a](b)\n# Late", "line 3 is a title behind the first section"],
+    ["# A\n# B", "line 2 is a second title"],
+    ["# A\n## Docs\n- just text", "line 3 is no link"],
+    ["# A\n## Docs\n- [a] (b)", "line 3 is no link"],
   ])("says what is wrong with %j", (text, what) => {
     const { valid, errors } = parseLlmsTxt(text);
     expect(valid).toBe(false);

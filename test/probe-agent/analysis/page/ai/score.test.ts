@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findingsOf, type AiFacts } from "#probe-agent/analysis/page/ai/findings.ts";
+import { judgeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
 import { semanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
@@ -12,14 +12,14 @@ const ALL: AiFacts = {
   crawlers: { known: 12, allowed: 12 },
   text: { words: 400, ratio: 0.02 },
   structuredData: true,
-  llmsTxt: { exists: true, valid: true, error: null },
+  llmsTxt: { exists: true, valid: true, isPage: false, errors: [] },
   sitemap: true,
   semantic: SEMANTIC,
   description: true,
   preferenceStated: true,
   bans: [],
 };
-const score = (over: Partial<AiFacts> = {}) => scoreAi(findingsOf({ ...ALL, ...over }));
+const score = (over: Partial<AiFacts> = {}) => scoreAi(judgeParts({ ...ALL, ...over }));
 const NOTHING: AiFacts = {
   robotsStatus: null,
   robotsReadable: null,
@@ -53,8 +53,8 @@ describe("readiness for AI", () => {
   });
 
   it("leaves out what could not be told", () => {
-    expect(scoreAi(findingsOf(NOTHING)).score).toBe(0);
-    expect(scoreAi(findingsOf({ ...NOTHING, sitemap: true, bans: [] }))).toMatchObject({ score: 100 });
+    expect(scoreAi(judgeParts(NOTHING)).score).toBe(0);
+    expect(scoreAi(judgeParts({ ...NOTHING, sitemap: true, bans: [] }))).toMatchObject({ score: 100 });
     expect(score({ llmsTxt: null }).score).toBe(100);
   });
 
@@ -100,14 +100,19 @@ describe("what each part says is what was found", () => {
     [{ text: { words: 0, ratio: 0 } }, "static_text", "fail", "The HTML holds 0 words before any script runs."],
     [{ text: null }, "static_text", "na", "The answer is no HTML."],
     [{ structuredData: false }, "structured_data", "fail", "The page has no structured data."],
-    [{ llmsTxt: { exists: false, valid: false, error: null } }, "llms_txt", "fail", "There is no /llms.txt."],
     [
-      { llmsTxt: { exists: true, valid: false, error: "Line 3: a second title" } },
+      { llmsTxt: { exists: false, valid: false, isPage: false, errors: [] } },
       "llms_txt",
       "fail",
-      "/llms.txt does not follow the proposal: Line 3: a second title.",
+      "There is no /llms.txt.",
     ],
-    [{ llmsTxt: null }, "llms_txt", "na", "/llms.txt could not be fetched."],
+    [
+      { llmsTxt: { exists: true, valid: false, isPage: false, errors: ["line 3 is a second title"] } },
+      "llms_txt",
+      "fail",
+      "llms.txt does not follow the proposal: line 3 is a second title.",
+    ],
+    [{ llmsTxt: null }, "llms_txt", "na", "/llms.txt could not be fetched or read."],
     [{ sitemap: false }, "sitemap", "fail", "robots.txt names no sitemap, and /sitemap.xml is none."],
     [{}, "semantic_html", "pass", "Its elements tell the parts of the page apart."],
     [page("<main><h1>x</h1>"), "semantic_html", "partial", "Lacks an article element."],
@@ -123,7 +128,7 @@ describe("what each part says is what was found", () => {
       { preferenceStated: false },
       "preference",
       "fail",
-      "No Content-Signal, Content-Usage or TDM reservation states wishes on AI use.",
+      "No Content-Signal, Content-Usage or TDM reservation states preferences on AI use.",
     ],
     [{ bans: ["noai"] }, "no_blanket_ban", "fail", "The page forbids every crawler: noai."],
   ];
