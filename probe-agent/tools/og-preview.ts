@@ -2,7 +2,9 @@ import { ok } from "#shared/outcome.ts";
 import { ogPreview as contract } from "#shared/tools/og-preview.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { previews } from "#probe-agent/analysis/page/social/preview.ts";
-import { missingRequired, socialWarnings } from "#probe-agent/analysis/page/social/warnings.ts";
+import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
+import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { excerpt } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
@@ -24,18 +26,28 @@ export const ogPreview = implement(contract, async (net, { url }) => {
   const { head, observedAt } = seen.data;
   const { tags, reading, card, fallback } = read.data.report;
   const image = reading.graph.image.find((one) => one.url !== null)?.url ?? null;
-  const { check, late } = await look(net, image);
+  const { check, late } = await fetchImage(net, image);
   const checked = check === null ? null : { ...check, reachable: check.code === 200 };
   const og = excerpt(reading.graph, GRAPH_BUDGET);
+  const pageUrl = head.final_url;
+  const judged = previews({ pageUrl, graph: reading.graph, card, fallback, checked });
+  const { findings, limitations: leftOut } = fitFindings(
+    socialFindings({ pageUrl, tags, reading, card, image: check, previews: judged }),
+  );
   return ok({
     ...head,
+    findings,
     og: og.value,
     twitter: card,
     fallback,
-    preview: previews({ pageUrl: head.final_url, graph: reading.graph, card, fallback, checked }),
+    preview: {
+      facebook: judged.facebook.preview,
+      x: judged.x.preview,
+      linkedin: judged.linkedin.preview,
+      slack: judged.slack.preview,
+    },
     image_check: check,
     missing_required: missingRequired(reading),
-    warnings: socialWarnings(tags, reading, card, head.final_url, check?.code === 200 ? check : null),
     source: ["page", ...(check === null ? [] : ["image"])],
     observed_at: observedAt,
     limitations: [
@@ -45,12 +57,13 @@ export const ogPreview = implement(contract, async (net, { url }) => {
       ...(check !== null && check.code === 200 && check.bytes === null
         ? ["The image's size in bytes is not known."]
         : []),
+      ...leftOut,
       "Facebook, LinkedIn and (for titles) Slack do not document where they cut text.",
     ],
   });
 });
 
-async function look(net: Net, url: string | null) {
+async function fetchImage(net: Net, url: string | null) {
   if (url === null) return { check: null, late: false };
   const budget = Math.min(IMAGE_MS, net.remainingMs() - RESERVE_MS);
   const check = await waitAtMost(budget, checkImage(net, url), null);

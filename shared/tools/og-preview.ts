@@ -3,6 +3,7 @@ import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import {
   count,
+  findings,
   list,
   number,
   OBSERVED_FIELDS,
@@ -97,7 +98,6 @@ function preview(where: string) {
         ["large", "small", "no_image", "no_card", "unknown"],
         "How the image is shown by the platform's documented sizes; no_card: a bare link; unknown: size or rule not known",
       ),
-      image_issues: texts("Rules of the platform that the image breaks"),
       reference: text("The platform's documentation"),
     },
     `A link to the page on ${where}`,
@@ -129,7 +129,8 @@ const ImageCheck = Type.Object(
 export const ogPreview = defineTool({
   name: "og-preview",
   title: "Social preview",
-  summary: "Open Graph and X card of a page, what a link to it looks like on four platforms, and its image looked at",
+  summary:
+    "Open Graph and X card of a page, what a link to it looks like on four platforms, and whether its image fits",
   scope: "check",
   toolset: "page",
   target: { param: "url", kind: "url", connects: true },
@@ -138,6 +139,7 @@ export const ogPreview = defineTool({
   params: Type.Object({ url: Url({ description: "Page to preview; redirects are followed" }) }),
   result: Type.Object({
     ...PAGE_FIELDS,
+    findings: findings("What platforms cannot use of the tags and the image; worst first"),
     og: Graph,
     twitter: Card,
     fallback: record(
@@ -155,7 +157,6 @@ export const ogPreview = defineTool({
     ),
     image_check: Nullable(ImageCheck),
     missing_required: texts("og:title, og:type, og:image and og:url as far as they are missing"),
-    warnings: texts("What platforms will make less of, one sentence each"),
     ...OBSERVED_FIELDS,
   }),
 });

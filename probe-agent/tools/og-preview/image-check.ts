@@ -1,5 +1,5 @@
 import { readImageHeader } from "#probe-agent/analysis/page/image-size.ts";
-import { typeMatches } from "#probe-agent/analysis/page/social/warnings.ts";
+import { typeMatches } from "#probe-agent/analysis/page/social/required.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";

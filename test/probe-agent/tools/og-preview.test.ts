@@ -3,6 +3,7 @@ import { ogPreview } from "#probe-agent/tools/og-preview.ts";
 import type { HttpServer } from "#test/servers/http.ts";
 import { gif, jpeg, png } from "#test/support/images.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
 const meta = (properties: Readonly<Record<string, string>>, name = "property"): string =>
@@ -106,7 +107,7 @@ describe("a page with everything", () => {
     expect(preview.x.title).toBe(`${"é".repeat(69)}…`);
     expect(Array.from(preview.x.description ?? "")).toHaveLength(200);
     expect(preview.x).toMatchObject({ truncated: true, layout: "large" });
-    expect(preview.linkedin).toMatchObject({ title: "The Rock", layout: "large", image_issues: [] });
+    expect(preview.linkedin).toMatchObject({ title: "The Rock", layout: "large" });
     expect(preview.slack).toMatchObject({ truncated: false });
     expect(fallback).toMatchObject({ title: "Plain title", favicon: `${site.url}/img/icon.png` });
   });
@@ -151,41 +152,56 @@ describe("a page without social tags", () => {
 
 describe("odd tags", () => {
   it("are read, and named", async () => {
-    const { og, warnings } = await previewOf("/odd");
+    const { og, findings } = await previewOf("/odd");
+    expectWellFormed(findings);
     expect(og).toMatchObject({ title: "One", type: "website", image: [{ width: 600, height: 400 }] });
-    for (const part of [
-      /In name instead of property.*og:title, og:type/,
-      /In the body.*og:image/,
-      /more than once.*og:title/,
-      /ignored: og:image:width/,
-      /relative address/,
-      /og:url is no absolute/,
-      /is jpeg but is served as image\/png/,
-      /640 x 480, not 600 x 400/,
-      /twitter:card is missing/,
-    ]) {
-      expect(
-        warnings.some((text) => part.test(text)),
-        String(part),
-      ).toBe(true);
+    for (const [id, part] of [
+      ["og-in-name-attribute", /name instead of property.*og:title, og:type/],
+      ["og-in-body", /in the body.*og:image/],
+      ["og-repeated", /more than once.*og:title/],
+      ["og-order", /ignore them: og:image:width/],
+      ["image-relative", /relative address/],
+      ["og-url-not-absolute", /og:url is not an absolute/],
+      ["image-wrong-type", /is a jpeg file, and is served as image\/png/],
+      ["image-size-differs", /640 x 480 pixels, and is declared as 600 x 400/],
+      ["x-card-missing", /twitter:card is missing/],
+    ] as const) {
+      expect(findings.find((one) => one.id === id)?.message, id).toMatch(part);
     }
   });
 });
 
 describe("images that are no good", () => {
   it("too small: shown by nobody or small", async () => {
-    const { preview, image_check: image } = await previewOf("/tiny");
+    const { preview, image_check: image, findings } = await previewOf("/tiny");
     expect(image).toMatchObject({ width: 100, height: 100, ratio: 1 });
-    expect(preview.facebook).toMatchObject({ layout: "no_image", image_issues: ["smaller than 200 x 200"] });
+    expect(preview.facebook).toMatchObject({ layout: "no_image" });
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        id: "image-too-small",
+        severity: "warning",
+        message: "The image is 100 x 100 pixels; Facebook shows none below 200 x 200.",
+        where: "preview.facebook",
+      }),
+    );
     expect(preview.linkedin.layout).toBe("small");
+    expect(findings.find(({ where }) => where === "preview.linkedin")).toMatchObject({
+      id: "image-shown-small",
+      severity: "info",
+      message: "The image is 100 x 100 pixels; LinkedIn shows it large from 1200 x 627 on.",
+    });
   });
   it("too large: for some platforms; its size is read from its beginning", async () => {
-    const { preview, image_check: image } = await previewOf("/big-image");
+    const { preview, image_check: image, findings } = await previewOf("/big-image");
     expect(image).toMatchObject({ width: 4000, height: 2000, ratio: 2 });
     expect(preview.facebook.layout).toBe("large");
     expect(image?.bytes).toBe(jpeg(4000, 2000, 200_000).length + 6_000_000);
     expect(preview.x).toMatchObject({ layout: "no_card" });
-    expect(preview.linkedin).toMatchObject({ layout: "no_image", image_issues: ["larger than 5 MB"] });
+    expect(preview.linkedin).toMatchObject({ layout: "no_image" });
+    expect(findings.find(({ where }) => where === "preview.linkedin")).toMatchObject({
+      id: "image-too-large",
+      message: "The image has 6.2 MB; LinkedIn shows images of at most 5 MB.",
+    });
   });
   it("too large to be read whole and without a length: its size in bytes stays unknown", async () => {
     const { image_check: image, limitations } = await previewOf("/endless-image");
@@ -205,6 +221,10 @@ describe("images that are no good", () => {
       width: null,
       error: "answers with status 404",
     });
+    expect((await previewOf("/lost-image")).findings).toContainEqual(
+      expect.objectContaining({ id: "image-not-fetched", message: "og:image answers with HTTP status 404." }),
+    );
+    expect(kinds((await previewOf("/page-as-image")).findings)).toContain("warning image-unknown-format");
     expect((await previewOf("/lost-image")).preview.facebook.layout).toBe("no_image");
     expect((await previewOf("/data-image")).image_check).toMatchObject({
       code: null,
@@ -228,7 +248,7 @@ describe("hostile pages", () => {
     const result = await previewOf("/flood");
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(256 * 1024);
     expect(result.og.image).toHaveLength(10);
-    expect(result.warnings).toContain("There are more social tags than are looked at.");
+    expect(kinds(result.findings)).toContain("info too-many-tags");
   });
   it("that do not answer are a failure of the target", async () => {
     const gone = await startSite({});
@@ -239,18 +259,21 @@ describe("hostile pages", () => {
 });
 
 it("properties without content are none: previews fall back as platforms do, and the required ones are missing", async () => {
-  const { og, preview, missing_required: missing, warnings, image_check: check } = await previewOf("/hollow");
+  const { og, preview, missing_required: missing, findings, image_check: check } = await previewOf("/hollow");
   expect(og).toMatchObject({ title: null, description: null, url: null, image: [] });
   expect(preview.facebook).toMatchObject({ title: "Plain title", description: "About", image: null });
   expect(preview.slack.title).toBe("Plain title");
   expect(missing).toEqual(["og:title", "og:image", "og:url"]);
   expect(check).toBeNull();
-  expect(warnings).toContain("Without content, as if they were missing: og:title, og:description, og:url, og:image.");
+  expect(findings.map(({ message }) => message)).toContain(
+    "Properties without content count as missing: og:title, og:description, og:url, og:image.",
+  );
+  expect(findings.find(({ id }) => id === "og-missing")?.how).toContain('<meta property="og:url" content="http://');
 });
 
 it("a data: address is no image that a platform could fetch", async () => {
-  const { preview, warnings, image_check: check } = await previewOf("/data-image");
+  const { preview, findings, image_check: check } = await previewOf("/data-image");
   expect(preview.facebook).toMatchObject({ image: null, layout: "no_image" });
   expect(check?.error).toBe("not an http or https address");
-  expect(warnings).toContain("og:image is no http or https address, so nobody can fetch it.");
+  expect(kinds(findings)).toContain("warning image-not-fetchable");
 });

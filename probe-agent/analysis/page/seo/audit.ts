@@ -17,7 +17,7 @@ import { titleWidthPx } from "#probe-agent/analysis/page/seo/title-width.ts";
 import { judgeUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 import { readGraph } from "#probe-agent/analysis/page/social/graph.ts";
 import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
-import { missingRequired } from "#probe-agent/analysis/page/social/warnings.ts";
+import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
 import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";

@@ -15,8 +15,21 @@ export interface Preview {
   readonly truncated: boolean;
   /** How the image is shown by the platform's size rules; "unknown" where its size is not known. */
   readonly layout: "large" | "small" | "no_image" | "no_card" | "unknown";
-  readonly image_issues: string[];
   readonly reference: string;
+}
+
+/** A rule of a platform that an image breaks. */
+export type ImageFault =
+  | { readonly kind: "format"; readonly format: string }
+  | { readonly kind: "bytes"; readonly bytes: number; readonly most: number }
+  | { readonly kind: "too-small"; readonly least: readonly [number, number] }
+  /** Large enough to be shown, but as a small picture. */
+  | { readonly kind: "shown-small"; readonly least: readonly [number, number] };
+
+/** A preview with the rules that its image breaks. */
+export interface JudgedPreview {
+  readonly preview: Preview;
+  readonly imageFaults: readonly ImageFault[];
 }
 
 /** The image that was looked at. */
@@ -39,8 +52,8 @@ export interface PreviewSource {
   readonly checked: CheckedImage | null;
 }
 
-/** The preview of each platform. */
-export function previews(source: PreviewSource): Record<PlatformName, Preview> {
+/** The preview of each platform, with what is wrong with its image. */
+export function previews(source: PreviewSource): Record<PlatformName, JudgedPreview> {
   return {
     facebook: previewOn("facebook", source),
     x: previewOn("x", source),
@@ -49,14 +62,16 @@ export function previews(source: PreviewSource): Record<PlatformName, Preview> {
   };
 }
 
-function previewOn(name: PlatformName, source: PreviewSource): Preview {
+function previewOn(name: PlatformName, source: PreviewSource): JudgedPreview {
   const { graph, card, fallback, checked } = source;
   const platform = PLATFORMS[name];
   const domain = domainOf(graph.url, source.pageUrl);
   const { reference } = platform;
-  const none = { title: null, description: null, image: null, domain, truncated: false, image_issues: [], reference };
+  const none = { title: null, description: null, image: null, domain, truncated: false, reference };
   // X shows a bare link where there is no card, and makes none from the page's own title.
-  if (name === "x" && card.effective === null) return { ...none, layout: "no_card" };
+  if (name === "x" && card.effective === null) {
+    return { preview: { ...none, layout: "no_card" }, imageFaults: [] };
+  }
   const own = platform.cards === "first" ? card : { title: null, description: null, image: null };
   const last = name === "x" ? { title: null, description: null, image: null } : fallback;
   const title = cutTo(own.title ?? graph.title ?? last.title, platform.title);
@@ -64,39 +79,42 @@ function previewOn(name: PlatformName, source: PreviewSource): Preview {
   const images = [own.image, ...graph.image.map(({ url }) => url), last.image];
   const image = images.find((url) => url !== null && /^https?:/.test(url)) ?? null;
   const known = checked !== null && checked.url === image ? checked : null;
-  const { layout, issues } = layoutOf(platform, image, known);
-  return {
+  const { layout, faults } = layoutOf(platform, image, known);
+  const preview: Preview = {
     title: title.text,
     description: description.text,
     image,
     domain,
     truncated: title.cut || description.cut,
     layout: name === "x" && layout === "large" && card.effective !== "summary_large_image" ? "small" : layout,
-    image_issues: issues,
     reference,
   };
+  return { preview, imageFaults: faults };
 }
 
 function layoutOf(
   { smallest, large, maxBytes, formats }: Platform,
   image: string | null,
   known: CheckedImage | null,
-): { layout: Preview["layout"]; issues: string[] } {
-  if (image === null) return { layout: "no_image", issues: [] };
-  if (known === null) return { layout: "unknown", issues: [] };
-  if (!known.reachable) return { layout: "no_image", issues: ["the image cannot be fetched"] };
+): { layout: Preview["layout"]; faults: ImageFault[] } {
+  if (image === null) return { layout: "no_image", faults: [] };
+  if (known === null) return { layout: "unknown", faults: [] };
+  if (!known.reachable) return { layout: "no_image", faults: [] };
   const { width, height, bytes, format } = known;
   const below = (least: readonly [number, number] | null): boolean =>
     least !== null && width !== null && height !== null && (width < least[0] || height < least[1]);
-  const refused = [
-    ...(formats !== null && format !== null && !formats.has(format) ? [`${format} is not supported`] : []),
-    ...(maxBytes !== null && bytes !== null && bytes > maxBytes ? [`larger than ${maxBytes / 1_000_000} MB`] : []),
-    ...(below(smallest) ? [`smaller than ${smallest?.join(" x ")}`] : []),
+  const refused: ImageFault[] = [
+    ...(formats !== null && format !== null && !formats.has(format) ? [{ kind: "format" as const, format }] : []),
+    ...(maxBytes !== null && bytes !== null && bytes > maxBytes
+      ? [{ kind: "bytes" as const, bytes, most: maxBytes }]
+      : []),
+    ...(smallest !== null && below(smallest) ? [{ kind: "too-small" as const, least: smallest }] : []),
   ];
-  if (refused.length > 0) return { layout: "no_image", issues: refused };
-  if (width === null || height === null) return { layout: "unknown", issues: ["the size of the image is not known"] };
-  if (!below(large)) return { layout: large === null ? "unknown" : "large", issues: [] };
-  return { layout: "small", issues: [`smaller than ${large?.join(" x ")}, so it is shown small`] };
+  if (refused.length > 0) return { layout: "no_image", faults: refused };
+  if (width === null || height === null) return { layout: "unknown", faults: [] };
+  if (large === null) return { layout: "unknown", faults: [] };
+  if (!below(large)) return { layout: "large", faults: [] };
+  return { layout: "small", faults: [{ kind: "shown-small", least: large }] };
 }
 
 /** By code points, so that no character is torn. */

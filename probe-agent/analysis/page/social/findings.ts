@@ -1,0 +1,148 @@
+import type { Finding, Severity } from "#shared/findings.ts";
+import type { GraphReading } from "#probe-agent/analysis/page/social/graph.ts";
+import { imageFindings, OPEN_GRAPH, type FetchedImage } from "#probe-agent/analysis/page/social/image-findings.ts";
+import type { PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
+import type { JudgedPreview } from "#probe-agent/analysis/page/social/preview.ts";
+import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
+import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
+import type { SocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
+
+/** Everything that social tags are judged by. */
+export interface SocialSubject {
+  readonly pageUrl: string;
+  readonly tags: Pick<SocialTags, "misplaced" | "inBody" | "truncated">;
+  readonly reading: GraphReading;
+  readonly card: XCard;
+  /** The first og:image as it was fetched; null where there is none, or it did not come in time. */
+  readonly image: FetchedImage | null;
+  readonly previews: Readonly<Record<PlatformName, JudgedPreview>>;
+}
+
+const X_CARDS = "https://developer.x.com/en/docs/x-for-websites/cards/overview/markup";
+const MAX_NAMED = 20;
+/** Properties whose value an advice can write out. */
+const EXAMPLES: Readonly<Record<string, string>> = { "og:title": "Title of the page", "og:type": "website" };
+
+/** What platforms cannot use of a page's social tags and image. A link without a preview still leads to the page. */
+export function socialFindings(subject: SocialSubject): Finding[] {
+  return [...tagFindings(subject), ...cardFindings(subject.card), ...imageFindings(subject)];
+}
+
+function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
+  const { graph, repeated, empty, orphans } = reading;
+  const missing = missingRequired(reading);
+  const found = (id: string, severity: Severity, message: string, how: string, where: string | null = null) => [
+    { id, severity, message, how, reference: OPEN_GRAPH, where },
+  ];
+  return [
+    ...(missing.length > 0
+      ? found(
+          "og-missing",
+          "warning",
+          `Open Graph properties are missing: ${missing.join(", ")}.`,
+          `Add to the head: ${missing.map((name) => metaOf(name, pageUrl)).join(" ")}`,
+        )
+      : []),
+    ...(graph.description === null
+      ? found(
+          "og-description-missing",
+          "info",
+          "og:description is missing, so platforms choose a text of their own or show none.",
+          'Add to the head: <meta property="og:description" content="One or two sentences about the page">',
+          "og:description",
+        )
+      : []),
+    ...(empty.length > 0
+      ? found(
+          "og-empty",
+          "warning",
+          `Properties without content count as missing: ${names(empty)}.`,
+          "Fill in the content attribute, or remove the elements.",
+        )
+      : []),
+    ...(tags.misplaced.length > 0
+      ? found(
+          "og-in-name-attribute",
+          "info",
+          `Open Graph properties are in the attribute name instead of property, which some platforms do not read: ${names(tags.misplaced)}.`,
+          `Write property="${tags.misplaced[0]}" in place of name="${tags.misplaced[0]}".`,
+        )
+      : []),
+    ...(tags.inBody.length > 0
+      ? found(
+          "og-in-body",
+          "warning",
+          `Social tags are in the body, where some platforms do not look: ${names(tags.inBody)}.`,
+          "Move these meta elements into the head, before any element that ends the head.",
+        )
+      : []),
+    ...(repeated.length > 0
+      ? found(
+          "og-repeated",
+          "info",
+          `Properties are given more than once, and the first counts: ${names(repeated)}.`,
+          "Keep one element for each of them.",
+        )
+      : []),
+    ...(orphans.length > 0
+      ? found(
+          "og-order",
+          "warning",
+          `Properties come before the image, video or audio that they describe, so platforms ignore them: ${names(orphans)}.`,
+          "Write og:image (og:video, og:audio) first, then its width, height, type and alt.",
+        )
+      : []),
+    ...(tags.truncated
+      ? found(
+          "too-many-tags",
+          "info",
+          "The page has more social tags than this tool reads.",
+          "Keep one set of Open Graph and twitter tags.",
+        )
+      : []),
+    ...urlFindings(graph.url, pageUrl).flatMap(({ id, message }) =>
+      found(id, "warning", message, `Write <meta property="og:url" content="${pageUrl.slice(0, 200)}">`, "og:url"),
+    ),
+  ];
+}
+
+function urlFindings(address: string | null, pageUrl: string): { id: string; message: string }[] {
+  if (address === null) return [];
+  const shown = address.slice(0, 200);
+  if (!URL.canParse(address)) {
+    return [{ id: "og-url-not-absolute", message: `og:url is not an absolute address: "${shown}".` }];
+  }
+  const { hostname } = new URL(address);
+  if (hostname === new URL(pageUrl).hostname) return [];
+  const message = `og:url names another host, ${hostname}: likes and shares count for that one.`;
+  return [{ id: "og-url-other-host", message }];
+}
+
+function cardFindings({ card, effective }: XCard): Finding[] {
+  const how = 'Add to the head: <meta name="twitter:card" content="summary_large_image">';
+  const where = "twitter:card";
+  if (card === null) {
+    const message =
+      effective === null
+        ? "twitter:card is missing, so X shows a bare link."
+        : "twitter:card is missing, so X shows a small image.";
+    return [{ id: "x-card-missing", severity: "info", message, how, reference: X_CARDS, where }];
+  }
+  if (effective !== null) return [];
+  const message = `twitter:card has the value "${card.slice(0, 50)}", which X does not know: X shows a bare link.`;
+  return [{ id: "x-card-unknown", severity: "warning", message, how, reference: X_CARDS, where }];
+}
+
+function metaOf(name: string, pageUrl: string): string {
+  const content =
+    name === "og:url"
+      ? pageUrl.slice(0, 200)
+      : name === "og:image"
+        ? new URL("/preview.png", pageUrl).href.slice(0, 200)
+        : (EXAMPLES[name] ?? "...");
+  return `<meta property="${name}" content="${content}">`;
+}
+
+function names(list: readonly string[]): string {
+  return list.slice(0, MAX_NAMED).join(", ");
+}

@@ -1,0 +1,170 @@
+import type { Finding, Severity } from "#shared/findings.ts";
+import type { SocialSubject } from "#probe-agent/analysis/page/social/findings.ts";
+import { PLATFORMS, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
+import type { ImageFault } from "#probe-agent/analysis/page/social/preview.ts";
+import { typeMatches, type SeenImage } from "#probe-agent/analysis/page/social/required.ts";
+
+/** An image as it was fetched. */
+export interface FetchedImage extends SeenImage {
+  readonly url: string;
+  /** HTTP status; null where nothing answered. */
+  readonly code: number | null;
+  /** Why it is not or only partly known. */
+  readonly error: string | null;
+}
+
+/** The specification of Open Graph. */
+export const OPEN_GRAPH = "https://ogp.me/";
+const SHARING = "https://developers.facebook.com/docs/sharing/webmasters/images/";
+const PLATFORM_NAMES: Readonly<Record<PlatformName, string>> = {
+  facebook: "Facebook",
+  x: "X",
+  linkedin: "LinkedIn",
+  slack: "Slack",
+};
+
+/** What is wrong with the first og:image: how it is named, what came, and the platforms that refuse it. */
+export function imageFindings({ reading, pageUrl, image: fetched, previews }: SocialSubject): Finding[] {
+  const [image] = reading.graph.image;
+  if (image === undefined) return [];
+  const url = image.url?.slice(0, 300) ?? null;
+  const found = (id: string, severity: Severity, message: string, how: string, reference = OPEN_GRAPH): Finding => {
+    return { id, severity, message, how, reference, where: url ?? "og:image" };
+  };
+  const size = fetched?.width != null && fetched.height !== null ? `${fetched.width} x ${fetched.height}` : null;
+  return [
+    ...(reading.relativeImage
+      ? [
+          found(
+            "image-relative",
+            "warning",
+            "og:image is a relative address, which some platforms do not resolve.",
+            `Write the full address: <meta property="og:image" content="${url ?? "https://..."}">`,
+          ),
+        ]
+      : []),
+    ...(pageUrl.startsWith("https:") && image.url?.startsWith("http:") === true
+      ? [
+          found(
+            "image-over-http",
+            "warning",
+            "og:image has an http address on a page that came over HTTPS.",
+            `Write <meta property="og:image" content="${image.url.slice(0, 300).replace(/^http:/, "https:")}">`,
+          ),
+        ]
+      : []),
+    ...(image.url !== null && !/^https?:/.test(image.url)
+      ? [
+          found(
+            "image-not-fetchable",
+            "warning",
+            "og:image is not an http or https address, so no platform can fetch it.",
+            "Publish the image as a file of the site, and name its https address in og:image.",
+          ),
+        ]
+      : fetched !== null && fetched.code !== 200
+        ? [
+            found(
+              "image-not-fetched",
+              "warning",
+              fetched.code === null
+                ? `og:image could not be fetched: ${fetched.error ?? "no answer"}.`
+                : `og:image answers with HTTP status ${fetched.code}.`,
+              "Publish the image at this address for everyone, without sign-in, or name another.",
+            ),
+          ]
+        : []),
+    ...(image.alt === null
+      ? [
+          found(
+            "image-alt-missing",
+            "info",
+            "og:image:alt is missing: people who cannot see the image are not told what it shows.",
+            'Add after og:image: <meta property="og:image:alt" content="What the image shows">',
+          ),
+        ]
+      : []),
+    ...(image.width === null || image.height === null
+      ? [
+          found(
+            "image-size-missing",
+            "info",
+            "og:image:width and og:image:height are missing: Facebook may show the first share without the image.",
+            `Add after og:image: <meta property="og:image:width" content="${fetched?.width ?? 1200}"> <meta property="og:image:height" content="${fetched?.height ?? 630}">`,
+            SHARING,
+          ),
+        ]
+      : size !== null && (fetched?.width !== image.width || fetched.height !== image.height)
+        ? [
+            found(
+              "image-size-differs",
+              "info",
+              `og:image is ${size} pixels, and is declared as ${image.width} x ${image.height}.`,
+              `Write og:image:width ${fetched?.width} and og:image:height ${fetched?.height}.`,
+            ),
+          ]
+        : []),
+    ...(fetched?.code === 200 ? contentFindings(fetched, found) : []),
+    ...platformFindings(previews, size ?? "of unknown size", found),
+  ];
+}
+
+type Found = (id: string, severity: Severity, message: string, how: string, reference?: string) => Finding;
+
+function contentFindings(fetched: FetchedImage, found: Found): Finding[] {
+  const type = fetched.content_type?.slice(0, 100) ?? "no Content-Type";
+  if (fetched.format === null) {
+    const message = `og:image is no image of a known format; it is served as ${type}.`;
+    return [found("image-unknown-format", "warning", message, "Publish a PNG or JPEG file at this address.")];
+  }
+  if (typeMatches(fetched) !== false) return [];
+  const message = `og:image is a ${fetched.format} file, and is served as ${type}.`;
+  return [found("image-wrong-type", "warning", message, `Send Content-Type: image/${fetched.format} with this file.`)];
+}
+
+/** One finding for each platform that refuses the image or shows it small. */
+function platformFindings(previews: SocialSubject["previews"], size: string, found: Found): Finding[] {
+  return (Object.keys(PLATFORMS) as PlatformName[]).flatMap((name) =>
+    previews[name].imageFaults.map((fault) => {
+      const platform = PLATFORM_NAMES[name];
+      const { reference, formats } = PLATFORMS[name];
+      const where = `preview.${name}`;
+      const { id, message, how } = describeFault(fault, platform, size, [...(formats ?? [])]);
+      const severity = fault.kind === "shown-small" ? "info" : "warning";
+      return { ...found(id, severity, message, how, reference), where };
+    }),
+  );
+}
+
+function describeFault(fault: ImageFault, platform: string, size: string, formats: readonly string[]) {
+  switch (fault.kind) {
+    case "format":
+      return {
+        id: "image-format-refused",
+        message: `${platform} does not show images of the format ${fault.format}.`,
+        how: `Publish og:image in one of the formats ${formats.join(", ")}.`,
+      };
+    case "bytes":
+      return {
+        id: "image-too-large",
+        message: `The image has ${megabytes(fault.bytes)} MB; ${platform} shows images of at most ${megabytes(fault.most)} MB.`,
+        how: `Compress the image to less than ${megabytes(fault.most)} MB.`,
+      };
+    case "too-small":
+      return {
+        id: "image-too-small",
+        message: `The image is ${size} pixels; ${platform} shows none below ${fault.least.join(" x ")}.`,
+        how: "Publish an image of 1200 x 630 pixels.",
+      };
+    case "shown-small":
+      return {
+        id: "image-shown-small",
+        message: `The image is ${size} pixels; ${platform} shows it large from ${fault.least.join(" x ")} on.`,
+        how: "Publish an image of 1200 x 630 pixels.",
+      };
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1).replace(/\.0$/, "");
+}
