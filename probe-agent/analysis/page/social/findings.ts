@@ -1,22 +1,8 @@
 import type { Finding, Severity } from "#shared/findings.ts";
-import type { GraphReading } from "#probe-agent/analysis/page/social/graph.ts";
-import { imageFindings, OPEN_GRAPH, type FetchedImage } from "#probe-agent/analysis/page/social/image-findings.ts";
-import type { PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
-import type { JudgedPreview } from "#probe-agent/analysis/page/social/preview.ts";
+import { imageFindings, OPEN_GRAPH } from "#probe-agent/analysis/page/social/image-findings.ts";
 import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
+import type { SocialSubject } from "#probe-agent/analysis/page/social/subject.ts";
 import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
-import type { SocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
-
-/** Everything that social tags are judged by. */
-export interface SocialSubject {
-  readonly pageUrl: string;
-  readonly tags: Pick<SocialTags, "misplaced" | "inBody" | "truncated">;
-  readonly reading: GraphReading;
-  readonly card: XCard;
-  /** The first og:image as it was fetched; null where there is none, or it did not come in time. */
-  readonly image: FetchedImage | null;
-  readonly previews: Readonly<Record<PlatformName, JudgedPreview>>;
-}
 
 const X_CARDS = "https://developer.x.com/en/docs/x-for-websites/cards/overview/markup";
 const MAX_NAMED = 20;

@@ -1,17 +1,8 @@
 import type { Finding, Severity } from "#shared/findings.ts";
-import type { SocialSubject } from "#probe-agent/analysis/page/social/findings.ts";
 import { PLATFORMS, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
 import type { ImageFault } from "#probe-agent/analysis/page/social/preview.ts";
-import { typeMatches, type SeenImage } from "#probe-agent/analysis/page/social/required.ts";
-
-/** An image as it was fetched. */
-export interface FetchedImage extends SeenImage {
-  readonly url: string;
-  /** HTTP status; null where nothing answered. */
-  readonly code: number | null;
-  /** Why it is not or only partly known. */
-  readonly error: string | null;
-}
+import { typeMatches } from "#probe-agent/analysis/page/social/required.ts";
+import type { FetchedImage, SocialSubject } from "#probe-agent/analysis/page/social/subject.ts";
 
 /** The specification of Open Graph. */
 export const OPEN_GRAPH = "https://ogp.me/";

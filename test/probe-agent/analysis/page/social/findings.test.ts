@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
-import type { FetchedImage } from "#probe-agent/analysis/page/social/image-findings.ts";
+import type { FetchedImage } from "#probe-agent/analysis/page/social/subject.ts";
 import { previews } from "#probe-agent/analysis/page/social/preview.ts";
 import { readSocial } from "#probe-agent/analysis/page/social/reading.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
