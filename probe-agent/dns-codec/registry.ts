@@ -64,7 +64,8 @@ const TYPES: Readonly<Record<string, number>> = {
   CAA: 257,
 };
 
-const RCODES: Readonly<Record<string, number>> = {
+/** Codes of the RCODEs by IANA name (IANA, DNS RCODEs). */
+export const RCODES: Readonly<Record<string, number>> = {
   NOERROR: 0,
   FORMERR: 1,
   SERVFAIL: 2,
@@ -90,7 +91,6 @@ const RCODES: Readonly<Record<string, number>> = {
 const TYPE_NAMES = new Map(Object.entries(TYPES).map(([name, code]) => [code, name]));
 const TYPE_CODES = new Map(Object.entries(TYPES));
 const RCODE_NAMES = new Map(Object.entries(RCODES).map(([name, code]) => [code, name]));
-const RCODE_CODES = new Map(Object.entries(RCODES));
 
 /** Class IN. */
 export const CLASS_IN = 1;
@@ -114,9 +114,4 @@ export function typeCode(name: string): number | null {
 /** IANA name of an RCODE (extended ones included), RCODEn where it has none. */
 export function rcodeName(code: number): string {
   return RCODE_NAMES.get(code) ?? `RCODE${code}`;
-}
-
-/** Code of an RCODE's IANA name; null where there is none. */
-export function rcodeCode(name: string): number | null {
-  return RCODE_CODES.get(name) ?? null;
 }

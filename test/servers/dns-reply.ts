@@ -2,7 +2,7 @@ import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/encode
 import { OPTION_EDE, OPTION_NSID, type EdnsToSend } from "#probe-agent/dns-codec/edns.ts";
 import type { Message, WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import { lowerName, textToName } from "#probe-agent/dns-codec/names.ts";
-import { rcodeCode, typeCode } from "#probe-agent/dns-codec/registry.ts";
+import { RCODES, typeCode } from "#probe-agent/dns-codec/registry.ts";
 import { lookUp, makeRecord, type ZoneAnswer, type Zones } from "#test/servers/dns-zones.ts";
 
 /** How a test server treats one name. */
@@ -101,7 +101,7 @@ function answerTo(settings: Settings, behaviour: Behaviour, query: Query, questi
   const { id, flags, edns } = query.message;
   const base = { id, response: true, question, flags: { rd: flags.rd, ra: settings.authoritative !== true } };
   if (edns !== null && (behaviour.edns === "FORMERR" || behaviour.edns === "NOTIMP")) {
-    return { ...base, rcode: rcodeCode(behaviour.edns) ?? 1 };
+    return { ...base, rcode: RCODES[behaviour.edns] ?? 1 };
   }
   const withEdns = edns !== null && behaviour.edns !== "ignore";
   const ownEdns: EdnsToSend = {
@@ -119,7 +119,7 @@ function answerTo(settings: Settings, behaviour: Behaviour, query: Query, questi
   const authentic = behaviour.authentic === true && (dnssecOk || flags.ad) && !flags.cd;
   return {
     ...base,
-    rcode: rcodeCode(forced ?? found.status) ?? 2,
+    rcode: RCODES[forced ?? found.status] ?? 2,
     flags: { ...base.flags, aa: settings.authoritative === true, ad: authentic, cd: flags.cd },
     ...(forced === undefined ? { answers: found.answers, authority: [...found.authority, ...proof] } : {}),
     ...(withEdns ? { edns: ownEdns } : {}),

@@ -2,7 +2,12 @@ import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
 import { escapeDescriptions } from "#control-plane/surfaces/api-document/escape-markdown.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createDocument, prepareDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
+import {
+  createDocument,
+  prepareDocument,
+  sendDocument,
+  type Document,
+} from "#control-plane/http/operations/document.ts";
 
 /** What the docs say of this installation. */
 export interface DocsOptions {

@@ -12,7 +12,7 @@ import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
 import { emailIn } from "#probe-agent/analysis/registry/whois/email.ts";
 import { hasNear } from "#probe-agent/analysis/registry/whois/near.ts";
-import { withoutNote } from "#probe-agent/analysis/registry/whois/note.ts";
+import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 import { parseNumberWhois } from "#probe-agent/analysis/registry/whois/number-resource.ts";
 
 /** A WHOIS answer of 256 KB that repeats one line. */
@@ -78,10 +78,10 @@ describe("hand-written readers", () => {
   it.each([
     ["Example Ltd [Tag = EXAMPLE]", "[]", "Example Ltd"],
     ["Example Ltd [Tag = EXAMPLE]  ", "[]", "Example Ltd"],
-    ["Example [x] Ltd", "[]", "Example [x] Ltd"],
+    ["Example [x] Ltd", "[]", undefined],
     ["Example [Tag = x] [Tag = y]", "[]", "Example [Tag = x]"],
   ] as const)("of a remark at the end: %s", (text, brackets, expected) => {
-    expect(withoutNote(text, brackets, /^Tag = /)).toBe(expected);
+    expect(splitNote(text, brackets)?.bare).toBe(expected);
   });
 
   it("of phrases near each other", () => {

@@ -15,9 +15,3 @@ export function splitNote(text: string, brackets: "()" | "[]"): Noted | null {
   const start = whole.indexOf(open, previous + 1);
   return start === -1 ? null : { bare: whole.slice(0, start).trimEnd(), note: whole.slice(start + 1, -1) };
 }
-
-/** The text without the remark at its end where `fits` holds for the remark; else the text as it is. */
-export function withoutNote(text: string, brackets: "()" | "[]", fits: RegExp): string {
-  const noted = splitNote(text, brackets);
-  return noted !== null && fits.test(noted.note) ? noted.bare : text;
-}
