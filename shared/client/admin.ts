@@ -6,7 +6,7 @@ import { readSettings, SETTING_ROWS, type Environment } from "#shared/settings-p
 import type { Setting } from "#shared/settings/row.ts";
 import type { Settings } from "#shared/settings.ts";
 
-/** Settings that say where the control plane is and who may operate it. */
+/** Settings with the control plane's address and the operator's credentials. */
 const NAMES: ReadonlySet<string> = new Set([
   "VANTAGE_BASE_URL",
   "VANTAGE_HTTP_ADDR",
@@ -16,15 +16,15 @@ const NAMES: ReadonlySet<string> = new Set([
   "VANTAGE_ADMIN_TOKEN",
 ]);
 
-/** Those settings as rows, for flags. */
+/** Rows of these settings, for flags. */
 export const ADMIN_ROWS: readonly Setting<unknown>[] = SETTING_ROWS.filter((row) => NAMES.has(row.name));
 
-/** The answer's `data`, or one line on what went wrong. */
+/** The response's `data`, or one line that describes the failure. */
 export type AdminAnswer = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly line: string };
 
 /**
- * Asks the admin API: at VANTAGE_BASE_URL, else at this machine's VANTAGE_HTTP_ADDR; with VANTAGE_ADMIN_TOKEN, else
- * the token in the data directory. `path` follows /api/admin.
+ * Sends one request to the admin API. Base address: VANTAGE_BASE_URL, else this machine's VANTAGE_HTTP_ADDR. Token:
+ * VANTAGE_ADMIN_TOKEN, else the token in the data directory. `path` is relative to /api/admin.
  */
 export async function askAdmin(
   environment: Environment,
@@ -61,8 +61,8 @@ function operatorToken(settings: Settings, directory: string): string | null {
 
 function explain(base: string, status: number, body: unknown): string {
   const error = field(body, "error");
-  if (status === 401) return `${base} does not take this operator token`;
+  if (status === 401) return `${base} rejects this operator token`;
   const message = field(error, "message");
-  // The message names the field and says what is allowed; field and reason are for programs.
+  // The message contains the field and the allowed values; `field` and `reason` are for programs.
   return `${base} answered ${status}${typeof message === "string" && message !== "" ? `: ${message}` : ""}`;
 }

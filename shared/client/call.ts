@@ -3,29 +3,29 @@ import { isRecord } from "#shared/is-record.ts";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
-/** An answer of the service. */
+/** An HTTP response of the service. */
 export interface Answer {
   readonly status: number;
-  /** The parsed JSON body, or null where it is none. */
+  /** The parsed JSON body; null if the body is not JSON. */
   readonly body: unknown;
 }
 
 /** One request to the service. */
 export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
-  /** The operator token, sent as a bearer. */
+  /** The operator token, sent as a bearer token. */
   readonly token?: string;
   /** An account's API key. */
   readonly key?: string;
   readonly json?: unknown;
   readonly timeoutMs?: number;
-  /** true: a listener of this machine, whose certificate names some other host. */
+  /** true: the URL is a listener of this machine, so the name in its certificate is not checked. */
   readonly own?: boolean;
 }
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** Sends a request and reads the answer. Rejects where there is none in time (10 s). */
+/** Sends a request and reads the response. Rejects if none arrives within `timeoutMs` (default: 10 s). */
 export function callService(url: string, call: Call = {}): Promise<Answer> {
   const { method = "GET", token, key, json, timeoutMs = 10_000, own = false } = call;
   const body = json === undefined ? "" : JSON.stringify(json);
@@ -46,7 +46,7 @@ export function callService(url: string, call: Call = {}): Promise<Answer> {
       let size = 0;
       response.on("data", (chunk: Buffer) => {
         size += chunk.length;
-        if (size > MAX_BODY_BYTES) response.destroy(new Error("the answer is too long"));
+        if (size > MAX_BODY_BYTES) response.destroy(new Error("the response is larger than 10 MB"));
         chunks.push(chunk);
       });
       response.once("error", reject);
@@ -64,12 +64,12 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** `body[name]` of a JSON object, undefined of anything else. */
+/** Returns `body[name]` if `body` is a JSON object, else undefined. */
 export function field(body: unknown, name: string): unknown {
   return isRecord(body) ? body[name] : undefined;
 }
 
-/** The line for a call that got no answer. */
+/** Formats the line for a call that got no response. */
 export function explainNoAnswer(base: string, error: unknown): string {
   return `no control plane answers at ${base} (${describeError(error)}): start it, or set VANTAGE_BASE_URL`;
 }

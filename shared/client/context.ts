@@ -1,16 +1,16 @@
 import type { Environment } from "#shared/settings-parse.ts";
 
-/** What a command gets from main.ts. */
+/** Inputs and outputs of a command, from main.ts. */
 export interface CommandContext {
   readonly environment: Environment;
-  /** The directory the command was called in. */
+  /** The working directory of the caller. */
   readonly directory: string;
   /** The host's clock. */
   readonly now: () => Date;
-  /** Prints for a person or a pipe, a line end after it. */
+  /** Prints text and a line end on standard output. */
   readonly say: (text: string) => void;
   /** Prints one line on standard error. */
   readonly complain: (line: string) => void;
-  /** The status to end with. */
+  /** Sets the exit status. */
   readonly exit: (status: number) => void;
 }

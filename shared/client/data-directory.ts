@@ -3,8 +3,8 @@ import { CLONE } from "#shared/client/programs.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
 /**
- * The environment with VANTAGE_DATA_DIR: where it is unset, the clone's own `.vantage`, so that the command finds what
- * `npm start` keeps there whichever directory it is called from.
+ * Sets VANTAGE_DATA_DIR to the clone's `.vantage` if it is unset, so that the command finds the data of `npm start` from
+ * any working directory.
  */
 export function withDataDirectory(environment: Environment): Environment {
   const given = environment["VANTAGE_DATA_DIR"]?.trim() ?? "";

@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
 import type { Setting } from "#shared/settings/row.ts";
 
-/** The flag of a setting: VANTAGE_HTTP_ADDR is --http-addr. */
+/** Returns the flag of a setting: --http-addr for VANTAGE_HTTP_ADDR. */
 export function flagOf(name: string): string {
   return `--${name
     .replace(/^VANTAGE_/, "")
@@ -10,24 +10,24 @@ export function flagOf(name: string): string {
     .replaceAll("_", "-")}`;
 }
 
-/** Which settings a command takes as flags. */
+/** Returns the settings that a process's command takes as flags. */
 export function settingsOf(process: "control-plane" | "agent"): readonly Setting<unknown>[] {
   return SETTING_ROWS.filter((row) => row.process === process || row.process === "both");
 }
 
 function optionOf(row: Setting<unknown>): Option {
   const otherwise = row.default ?? row.absent ?? "none";
-  const secret = row.secret ? `; others on this machine can see flags: prefer ${row.name}` : "";
+  const secret = row.secret ? `; other users of this machine can see flags: prefer ${row.name}` : "";
   return new Option(`${flagOf(row.name)} <value>`, `${row.meaning} (default: ${otherwise}${secret})`);
 }
 
-/** Gives a command one flag for each of the settings. */
+/** Adds one flag per setting to a command. */
 export function addSettingFlags(command: Command, rows: readonly Setting<unknown>[]): Command {
   for (const row of rows) command.addOption(optionOf(row));
   return command;
 }
 
-/** The environment with the flags that were given laid over it. */
+/** Returns the environment, overridden by the flags that were passed. */
 export function withFlags(
   environment: Environment,
   rows: readonly Setting<unknown>[],

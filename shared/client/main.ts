@@ -1,8 +1,8 @@
-// The command's process, started by deploy/vantage or npm: the only file of it that touches the environment.
+// Entry point of the command, started by deploy/vantage or npm. Only this file of the client reads the environment.
 import { withDataDirectory } from "#shared/client/data-directory.ts";
 import { createProgram } from "#shared/client/program.ts";
 
-// The reader of our output may go away (`deploy/vantage keys list | head`, a closed terminal): that is no error.
+// A reader of the output may close it early (`deploy/vantage keys list | head`, a closed terminal): that is no error.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 const program = createProgram({

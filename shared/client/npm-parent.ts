@@ -1,10 +1,10 @@
 import type { Environment } from "#shared/settings-parse.ts";
 
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 /**
- * Calls `gone` once when npm (`npm start`, or `npm exec` in the clone) has died above us. npm hands nothing on when it is
- * killed by kill -9 or a hangup, nor, as `npm exec`, by a plain SIGTERM: only our parent's number tells.
+ * Calls `gone` once after the parent npm process (`npm start`, or `npm exec` in the clone) died. npm forwards no signal
+ * after kill -9 or a hangup, and `npm exec` forwards no SIGTERM either: only a changed parent pid shows its end.
  */
 export function onNpmGone(environment: Environment, gone: () => void): void {
   const event = environment["npm_lifecycle_event"];
@@ -14,6 +14,6 @@ export function onNpmGone(environment: Environment, gone: () => void): void {
     if (process.ppid === parent) return;
     clearInterval(timer);
     gone();
-  }, LOOK_EVERY_MS);
+  }, CHECK_EVERY_MS);
   timer.unref();
 }

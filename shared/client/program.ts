@@ -10,7 +10,7 @@ import { addUp } from "#shared/client/commands/up.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 
-/** The whole command line. */
+/** Builds the command line with all commands. */
 export function createProgram(context: CommandContext): Command {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };

@@ -5,10 +5,10 @@ import { LAUNCHER } from "#shared/launcher.ts";
 /** This clone's root directory. */
 export const CLONE = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The launcher of this clone, an absolute path. */
+/** The absolute path of this clone's launcher. */
 export const LAUNCHER_PATH = join(CLONE, LAUNCHER);
 
-/** The two programs that the command starts, each by its own main.ts: the client itself imports nothing of theirs. */
+/** The two programs that the command starts, each with its own main.ts. The client imports no code of theirs. */
 export const PROGRAMS = {
   controlPlane: fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url)),
   agent: fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url)),

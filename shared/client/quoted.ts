@@ -1,4 +1,4 @@
-/** A word that a POSIX shell takes as it is written, whatever is in it. */
+/** Quotes a word for a POSIX shell if it contains special characters. */
 export function quoted(word: string): string {
   return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { CLONE } from "#shared/client/programs.ts";
 import { quoted } from "#shared/client/quoted.ts";
 
-/** What decides whether this machine's agent can open raw sockets, and what to do where it cannot. */
+/** Facts that decide whether this machine's agent can open raw sockets, and which remedy applies if it cannot. */
 export interface RawSocketFacts {
-  /** Whether the compiled addon is there. */
+  /** Whether the compiled addon exists. */
   readonly hasAddon: boolean;
   /** The text of /proc/self/status (proc_pid_status(5)). */
   readonly status: string;
@@ -27,24 +27,24 @@ export interface RawSocketProblem {
 /** Bit of CAP_NET_RAW in a capability set (linux/capability.h). */
 const CAP_NET_RAW = 13n;
 const ADDON = fileURLToPath(new URL("../../node_modules/raw-socket/build/Release/raw.node", import.meta.url));
-/** Administrators' programs are there, also where a user's PATH does not say so. */
+/** Directories of administration programs; a user's PATH may lack them. */
 const SYSTEM_PATH = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
-/** What builds the addon, by the name that node-gyp runs. */
+/** Programs that node-gyp runs to build the addon. */
 const BUILD_TOOLS = ["g++", "make", "python3"] as const;
 
 /**
- * What setcap costs. Node.js reads no NODE_* variable of its own in a program that gained a right by its file (measured with
- * 24.21: NODE_EXTRA_CA_CERTS has no effect).
+ * The side effects of setcap. Node.js ignores its NODE_* variables if its file has capabilities (measured with 24.21:
+ * NODE_EXTRA_CA_CERTS has no effect).
  */
 const COST =
-  "every user who can run that file gets the right, and Node.js then ignores NODE_EXTRA_CA_CERTS; deploy/systemd/vantage-agent.service gives the right to the agent alone";
+  "every user who can run that file gets the capability, and Node.js then ignores NODE_EXTRA_CA_CERTS; deploy/systemd/vantage-agent.service grants it to the agent only";
 
 interface PackageManager {
   readonly install: string;
   readonly packages: Readonly<Record<(typeof BUILD_TOOLS)[number] | "setcap", string>>;
 }
 
-/** Package managers by their program, and the packages of Debian, Fedora, openSUSE and Arch that hold each tool. */
+/** Package managers by program name, and the packages of Debian, Fedora, openSUSE and Arch that contain each tool. */
 const PACKAGE_MANAGERS: Readonly<Record<string, PackageManager>> = {
   "apt-get": {
     install: "apt-get install",
@@ -59,7 +59,7 @@ const PACKAGE_MANAGERS: Readonly<Record<string, PackageManager>> = {
 };
 const PROGRAMS_OF_INTEREST = [...BUILD_TOOLS, "setcap", ...Object.keys(PACKAGE_MANAGERS)];
 
-/** Reads the facts of this machine and process. `searchPath`: the directories programs are looked for in. */
+/** Reads the facts of this machine and process. `searchPath`: the directories in which programs are searched. */
 export function readRawSocketFacts(searchPath: readonly string[]): RawSocketFacts {
   const folders = [...searchPath, ...SYSTEM_PATH];
   return {
@@ -80,30 +80,29 @@ function mayRun(path: string): boolean {
   }
 }
 
-/** What keeps raw sockets closed by these facts; null: nothing that can be seen. */
+/** Returns the reason why raw sockets are unavailable, with its remedy; null if these facts show none. */
 export function findRawSocketProblem(facts: RawSocketFacts): RawSocketProblem | null {
   if (!facts.hasAddon) return { why: "the raw-socket addon is not built", todo: adviseOnAddon(facts) };
   if (hasNetRaw(facts.status, "CapEff")) return null;
-  return { why: "the agent has no right to open raw sockets (CAP_NET_RAW)", todo: adviseOnRight(facts) };
+  return { why: "the agent lacks the capability to open raw sockets (CAP_NET_RAW)", todo: adviseOnRight(facts) };
 }
 
 function adviseOnAddon(facts: RawSocketFacts): string {
   const missing = BUILD_TOOLS.filter((tool) => !facts.programs.has(tool));
   const build = `'npm run postinstall' in ${facts.clone}`;
-  if (missing.length === 0) return `run ${build}, which shows why the build fails, then start again`;
-  return `${installLine(facts, missing) ?? `install ${missing.join(", ")}`}, then ${build}, then start again`;
+  if (missing.length === 0) return `run ${build}, which shows why the build fails, then restart`;
+  return `${installLine(facts, missing) ?? `install ${missing.join(", ")}`}, then ${build}, then restart`;
 }
 
 function adviseOnRight(facts: RawSocketFacts): string {
   const { status, programs, node } = facts;
-  // execve(2): a file's capabilities count neither under no_new_privs nor beyond the bounding set, and with the latter
-  // the program does not even start.
+  // execve(2): no_new_privs disables a file's capabilities; a capability outside the bounding set prevents the start.
   if (!hasNetRaw(status, "CapBnd"))
-    return "allow it where this container or service is defined (docker: --cap-add=NET_RAW; systemd: CAP_NET_RAW in CapabilityBoundingSet= and AmbientCapabilities=)";
+    return "grant it in the definition of this container or service (docker: --cap-add=NET_RAW; systemd: CAP_NET_RAW in CapabilityBoundingSet= and AmbientCapabilities=)";
   if (/^NoNewPrivs:\s*1$/m.test(status))
-    return "start it from a service that gives the right (systemd: AmbientCapabilities=CAP_NET_RAW), since no_new_privs is set here";
+    return "start the agent from a service that grants the capability (systemd: AmbientCapabilities=CAP_NET_RAW): no_new_privs is set here";
   const first = programs.has("setcap") ? "" : `${installLine(facts, ["setcap"]) ?? "install setcap"}, then `;
-  return `${first}${sudo(status)}setcap cap_net_raw+ep ${quoted(node)}, then start again (${COST})`;
+  return `${first}${sudo(status)}setcap cap_net_raw+ep ${quoted(node)}, then restart (${COST})`;
 }
 
 function installLine({ programs, status }: RawSocketFacts, tools: readonly (keyof PackageManager["packages"])[]) {
@@ -112,12 +111,12 @@ function installLine({ programs, status }: RawSocketFacts, tools: readonly (keyo
   return `${sudo(status)}${manager.install} ${tools.map((tool) => manager.packages[tool]).join(" ")}`;
 }
 
-/** What a command for the administrator begins with: nothing where this is root. */
+/** Returns the prefix of a privileged command: empty if this process runs as root. */
 function sudo(status: string): string {
   return /^Uid:\s+\d+\s+0\b/m.test(status) ? "" : "sudo ";
 }
 
-/** Whether a capability set of /proc/<pid>/status has CAP_NET_RAW. */
+/** Reports whether a capability set of /proc/<pid>/status contains CAP_NET_RAW. */
 function hasNetRaw(status: string, set: "CapEff" | "CapBnd"): boolean {
   const value = status.split("\n").find((line) => line.startsWith(`${set}:`));
   const bits = value?.slice(set.length + 1).trim();

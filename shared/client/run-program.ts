@@ -4,8 +4,8 @@ import { onNpmGone } from "#shared/client/npm-parent.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
 /**
- * Runs one of our programs in the foreground with this process's own input and output, hands signals on to it and
- * returns the status a shell would show: its own, or 128 and the number of the signal that killed it.
+ * Runs one of the programs in the foreground with this process's standard streams and forwards signals to it. Returns
+ * the status as a shell does: the program's own, or 128 plus the number of the signal that killed it.
  */
 export function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
   const child = spawn(process.execPath, [entry, ...words], { env: { ...environment }, stdio: "inherit" });

@@ -1,10 +1,10 @@
-/** One value of an answer on one line: control characters, which could steer a terminal, become spaces. */
+/** Formats one value on one line. Control characters, which could control a terminal, become spaces. */
 export function cell(value: unknown): string {
   const text = typeof value === "string" ? value : value === null || value === undefined ? "-" : JSON.stringify(value);
   return text.replaceAll(/\p{Cc}+/gu, " ");
 }
 
-/** Rows under headings, columns as wide as their widest cell. */
+/** Formats rows under headings; each column is as wide as its widest cell. */
 export function table(rows: readonly unknown[], columns: readonly string[]): string {
   const records = rows.map((row) => row as Readonly<Record<string, unknown>>);
   const lines = [

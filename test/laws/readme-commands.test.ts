@@ -73,10 +73,10 @@ const COMMANDS: Readonly<Record<string, Check>> = {
     for (const line of printed) await ask(newcomer.atHome(line.trim()));
   },
   "deploy/vantage keys create --plan captain": async (line) => {
-    expect(await succeed(line)).toMatch(/^vtg_\w{36}\n\(key \d+, plan captain; shown only this once\)\n$/);
+    expect(await succeed(line)).toMatch(/^vtg_\w{36}\n\(key \d+, plan captain; not shown again\)\n$/);
   },
   "deploy/vantage keys create --account-id 1": async (line) => {
-    expect(await succeed(line)).toMatch(/^vtg_\w{36}\n\(key \d+, plan captain; shown only this once\)\n$/);
+    expect(await succeed(line)).toMatch(/^vtg_\w{36}\n\(key \d+, plan captain; not shown again\)\n$/);
   },
   "deploy/vantage keys create --plan pro": async (line) => {
     const made = await succeed(line);

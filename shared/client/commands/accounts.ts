@@ -4,21 +4,21 @@ import { adminAction, rowsOf } from "#shared/client/commands/admin-action.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
 
-/** `deploy/vantage accounts create|list`, through the admin API of a running control plane. */
+/** Adds `deploy/vantage accounts create|list`, which call the admin API of a running control plane. */
 export function addAccounts(program: Command, context: CommandContext): void {
   const accounts = program
     .command("accounts")
-    .description("accounts (needs a running control plane and the operator token)");
+    .description("manage accounts (needs a running control plane and the operator token)");
   const create = accounts
     .command("create")
-    .description("make an account")
-    .requiredOption("--email <address>", "its mail address")
+    .description("create an account")
+    .requiredOption("--email <address>", "mail address of the account")
     .option("--plan <plan>", "free, starter, pro, business or captain", "free");
   adminAction(create, context, {
     ask: ({ email, plan }) => ({ path: "/accounts", call: { method: "POST", json: { email, plan } } }),
     show: (data) => `Account ${cell(field(data, "id"))} on plan ${cell(field(data, "plan"))}.`,
   });
-  adminAction(accounts.command("list").description("all accounts, newest first"), context, {
+  adminAction(accounts.command("list").description("list accounts, newest first"), context, {
     ask: () => ({ path: "/accounts", call: {} }),
     show: (data) => table(rowsOf(data, "accounts"), ["id", "email", "plan", "created_at"]),
   });

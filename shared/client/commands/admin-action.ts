@@ -4,20 +4,20 @@ import { field, type Call } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 
-/** Flags as commander hands them over. */
+/** Flags as commander passes them. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** One operator command: what it asks, and how the answer reads for a person. */
+/** One operator command: the request it sends, and the text it prints for the response. */
 export interface AdminAction {
   ask(flags: Flags, argument: string): { readonly path: string; readonly call: Call };
   show(data: unknown, flags: Flags): string;
 }
 
-/** Finishes an operator command: its flags for address and token, --json, and what it does. */
+/** Adds to an operator command the flags for address and token, --json, and the action. */
 export function adminAction(command: Command, context: CommandContext, action: AdminAction): void {
-  command.option("--json", "print the answer as JSON");
+  command.option("--json", "print the response as JSON");
   addSettingFlags(command, ADMIN_ROWS).action(async (...words: unknown[]) => {
-    // commander: the arguments, then the flags, then the command itself.
+    // commander passes the arguments, then the flags, then the command itself.
     const flags = words.at(-2) as Flags;
     const argument = typeof words[0] === "string" ? words[0] : "";
     const { path, call } = action.ask(flags, argument);
@@ -31,7 +31,7 @@ export function adminAction(command: Command, context: CommandContext, action: A
   });
 }
 
-/** The rows of a list answer, whether the data is the list or holds it. */
+/** Returns the rows of a list response: `data` itself if it is an array, else `data[name]`. */
 export function rowsOf(data: unknown, name: string): readonly unknown[] {
   if (Array.isArray(data)) return data;
   const inner = field(data, name);

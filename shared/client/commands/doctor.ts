@@ -5,12 +5,12 @@ import type { Finding } from "#shared/client/doctor/finding.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 import { SETTING_ROWS } from "#shared/settings-parse.ts";
 
-/** `deploy/vantage doctor`: one line per check; status 1 where one failed. */
+/** Adds `deploy/vantage doctor`, which prints one line per check and exits with status 1 if a check failed. */
 export function addDoctor(program: Command, context: CommandContext): void {
   const doctor = program
     .command("doctor")
-    .description("check settings, database, rights, DNS, clock, Chromium, TLS and ports")
-    .option("--settings", "list every setting, its default and what is allowed");
+    .description("check settings, database, permissions, DNS, clock, Chromium, TLS and ports")
+    .option("--settings", "list every setting with its default and its allowed values");
   addSettingFlags(doctor, SETTING_ROWS).action(async (flags: Record<string, unknown>) => {
     if (flags["settings"] === true) {
       for (const row of SETTING_ROWS) {

@@ -9,9 +9,9 @@ import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import { SETTINGS } from "#shared/settings.ts";
 
 /**
- * The text of a new join token: the token, what it allows, and the line that starts the agent. The line is complete: it
- * names this clone's launcher by its path where the agent runs on this machine, and the launcher of a clone over there
- * where it does not.
+ * Formats a new join token: the token, what it allows, and the command that starts the agent. The command is complete.
+ * It contains the absolute path of this clone's launcher if the agent runs on this machine, else the launcher's path
+ * relative to a clone on the agent's machine.
  */
 export function describeToken(data: unknown, flags: Flags, environment: Environment): string {
   const { region, reusable, controlPlane } = flags;
@@ -20,18 +20,20 @@ export function describeToken(data: unknown, flags: Flags, environment: Environm
   const here = isLoopback(parseHostPort(dial)?.host ?? "");
   const launcher = here ? LAUNCHER_PATH : LAUNCHER;
   const start = `VANTAGE_JOIN_TOKEN=${quoted(token)} ${quoted(launcher)} agent --region ${quoted(String(region))} --control-plane ${quoted(dial)}`;
-  const who = reusable === true ? "lets agents" : "lets one agent";
+  const who = reusable === true ? "allows any number of agents" : "allows one agent";
   return [
     token,
-    `(${who} into ${String(region)} until ${cell(field(data, "expires_at"))}; shown only this once)`,
+    `(${who} to join region ${String(region)} until ${cell(field(data, "expires_at"))}; not shown again)`,
     "",
-    here ? "Start the agent on this machine:" : "Start the agent in a clone of the repository on its own machine:",
+    here ? "Start the agent on this machine:" : "Start the agent in a clone of the repository on the agent's machine:",
     `  ${start}`,
-    ...(here ? ["", `${dial} is this machine: for an agent on another one give --control-plane host:port.`] : []),
+    ...(here
+      ? ["", `${dial} is an address of this machine. For an agent on another machine pass --control-plane host:port.`]
+      : []),
   ].join("\n");
 }
 
-/** Where agents dial when nobody says: the advertised address, else this machine's own listener. */
+/** Returns the default address for agents: the advertised address, else this machine's own listener. */
 function defaultDialTarget(environment: Environment): string {
   const read = readSettings(environment, "control-plane");
   if (!read.ok) return SETTINGS.controlPlane.default;

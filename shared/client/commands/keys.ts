@@ -4,26 +4,28 @@ import { adminAction, rowsOf } from "#shared/client/commands/admin-action.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
 
-/** `deploy/vantage keys create|list|delete`: API keys, through the admin API of a running control plane. */
+/** Adds `deploy/vantage keys create|list|delete`, which call the admin API of a running control plane. */
 export function addKeys(program: Command, context: CommandContext): void {
-  const keys = program.command("keys").description("API keys (needs a running control plane and the operator token)");
+  const keys = program
+    .command("keys")
+    .description("manage API keys (needs a running control plane and the operator token)");
   const create = keys
     .command("create")
-    .description("make a key; without --account-id an account on --plan is made for it")
+    .description("create a key; without --account-id, also create an account on --plan")
     .option("--plan <plan>", "free, starter, pro, business or captain")
-    .option("--account-id <id>", "the account that gets the key")
-    .option("--name <name>", "what it is for")
-    .option("--scopes <list>", "fewer scopes than the plan's, comma-separated");
+    .option("--account-id <id>", "account that owns the key")
+    .option("--name <name>", "purpose of the key")
+    .option("--scopes <list>", "scopes of the key, comma-separated (default: all scopes of the plan)");
   adminAction(create, context, {
     ask: (flags) => ({ path: "/keys", call: { method: "POST", json: newKey(flags) } }),
     show: (data) =>
-      `${cell(field(data, "key"))}\n(key ${cell(field(data, "id"))}, plan ${cell(field(data, "plan"))}; shown only this once)`,
+      `${cell(field(data, "key"))}\n(key ${cell(field(data, "id"))}, plan ${cell(field(data, "plan"))}; not shown again)`,
   });
-  adminAction(keys.command("list").description("all keys, newest first"), context, {
+  adminAction(keys.command("list").description("list keys, newest first"), context, {
     ask: () => ({ path: "/keys", call: {} }),
     show: (data) => table(rowsOf(data, "keys"), ["id", "account_id", "prefix", "plan", "name", "scopes", "created_at"]),
   });
-  adminAction(keys.command("delete").argument("<id>").description("revoke a key at once"), context, {
+  adminAction(keys.command("delete").argument("<id>").description("revoke a key immediately"), context, {
     ask: (_flags, id) => ({ path: `/keys?id=${encodeURIComponent(id)}`, call: { method: "DELETE" } }),
     show: () => "Deleted.",
   });
@@ -33,7 +35,7 @@ function newKey(flags: Readonly<Record<string, unknown>>): Record<string, unknow
   const { plan, accountId, name, scopes } = flags;
   return {
     ...(typeof plan === "string" ? { plan } : {}),
-    // An id that is no number goes out as it is: the service says what is wrong with it.
+    // An id that is not a number is sent unchanged: the service reports the error.
     ...(typeof accountId === "string" ? { account_id: /^\d+$/.test(accountId) ? Number(accountId) : accountId } : {}),
     ...(typeof name === "string" ? { name } : {}),
     ...(typeof scopes === "string" ? { scopes: scopes.split(",").map((scope) => scope.trim()) } : {}),

@@ -12,27 +12,23 @@ import { duration } from "#shared/settings/kinds.ts";
 const DAY_MS = 86_400_000;
 const COLUMNS = ["id", "region", "status", "country", "city", "version", "replicas", "last_seen_at", "account_id"];
 
-/** `deploy/vantage probes token|list|show|disable|enable|revoke`, through the admin API of a running control plane. */
+/** Adds `deploy/vantage probes token|list|show|disable|enable|revoke`, which call the admin API of a running control plane. */
 export function addProbes(program: Command, context: CommandContext): void {
   const probes = program
     .command("probes")
-    .description("probe agents (needs a running control plane and the operator token)");
+    .description("manage probe agents (needs a running control plane and the operator token)");
   const named = (name: string, does: string) => probes.command(name).argument("<id>").description(does);
 
   const token = probes
     .command("token")
-    .description("make a token that lets an agent join, and the line that starts it")
-    .requiredOption("--region <region>", "the region the agent works in")
-    .option(
-      "--ttl <duration>",
-      "how long the token lets agents in",
-      parsedBy(duration(60_000, 30 * DAY_MS, "1m to 30d")),
-    )
-    .option("--reusable", "let any number of agents in, not one")
-    .option("--account-id <id>", "make it a private agent, which serves this account only")
+    .description("create a join token and print the command that starts the agent")
+    .requiredOption("--region <region>", "region of the agent")
+    .option("--ttl <duration>", "how long the token is valid", parsedBy(duration(60_000, 30 * DAY_MS, "1m to 30d")))
+    .option("--reusable", "allow any number of agents to join, not only one")
+    .option("--account-id <id>", "make the agent private to this account")
     .option(
       "--control-plane <address>",
-      "where the agent dials: host:port, or dns:///name:port",
+      "address that the agent dials: host:port, or dns:///name:port",
       checkedBy(dialTarget),
     );
   adminAction(token, context, {
@@ -42,8 +38,8 @@ export function addProbes(program: Command, context: CommandContext): void {
   adminAction(
     probes
       .command("list")
-      .description("all agents, by region")
-      .option("--status <status>", "only those of this status"),
+      .description("list agents, sorted by region")
+      .option("--status <status>", "list only agents with this status"),
     context,
     {
       ask: ({ status }) => ({
@@ -53,7 +49,7 @@ export function addProbes(program: Command, context: CommandContext): void {
       show: (data) => table(rowsOf(data, "probes").map(withReplicaCount), COLUMNS),
     },
   );
-  adminAction(named("show", "everything about one agent"), context, {
+  adminAction(named("show", "show one agent"), context, {
     ask: (_flags, id) => ({ path: pathOf(id), call: {} }),
     show: (data) =>
       Object.entries(data ?? {})
@@ -61,17 +57,17 @@ export function addProbes(program: Command, context: CommandContext): void {
         .join("\n"),
   });
   for (const [name, enabled, done] of [
-    ["disable", false, "Disabled: it stays attached and gets no work."],
+    ["disable", false, "Disabled: the agent stays attached and receives no jobs."],
     ["enable", true, "Enabled."],
   ] as const) {
-    adminAction(named(name, enabled ? "give an agent work again" : "give an agent no more work"), context, {
+    adminAction(named(name, enabled ? "resume sending jobs to an agent" : "stop sending jobs to an agent"), context, {
       ask: (_flags, id) => ({ path: pathOf(id), call: { method: "PUT", json: { enabled } } }),
       show: () => done,
     });
   }
-  adminAction(named("revoke", "end an agent's enrolment and its streams at once"), context, {
+  adminAction(named("revoke", "revoke an agent's enrolment and close its streams immediately"), context, {
     ask: (_flags, id) => ({ path: pathOf(id), call: { method: "DELETE" } }),
-    show: () => `Revoked. To come back it needs a new token (${LAUNCHER} probes token).`,
+    show: () => `Revoked. To rejoin, the agent needs a new token (${LAUNCHER} probes token).`,
   });
 }
 
@@ -79,7 +75,7 @@ function pathOf(id: string): string {
   return `/probes?id=${encodeURIComponent(id)}`;
 }
 
-/** commander: checks a flag's value and keeps it as it was written. */
+/** Creates a commander parser that checks a flag's value and returns it unchanged. */
 function checkedBy(kind: Kind<unknown>): (value: string) => string {
   return (value) => {
     if (kind.parse(value) === undefined) throw new InvalidArgumentError(`must be ${kind.allowed}`);
@@ -87,7 +83,7 @@ function checkedBy(kind: Kind<unknown>): (value: string) => string {
   };
 }
 
-/** commander: a duration as whole seconds, in digits. */
+/** Creates a commander parser that converts a duration to whole seconds, in digits. */
 function parsedBy(kind: Kind<number>): (value: string) => string {
   const check = checkedBy(kind);
   return (value) => String(Math.round((kind.parse(check(value)) ?? 0) / 1_000));
@@ -98,7 +94,7 @@ function newToken({ region, ttl, reusable, accountId }: Flags): Record<string, u
     region,
     ...(typeof ttl === "string" ? { ttl_seconds: Number(ttl) } : {}),
     ...(reusable === true ? { reusable } : {}),
-    // An id that is no number goes out as it is: the service says what is wrong with it.
+    // An id that is not a number is sent unchanged: the service reports the error.
     ...(typeof accountId === "string" ? { account_id: /^\d+$/.test(accountId) ? Number(accountId) : accountId } : {}),
   };
 }

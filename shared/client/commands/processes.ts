@@ -5,14 +5,14 @@ import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts"
 import { PROGRAMS } from "#shared/client/programs.ts";
 import { runProgram } from "#shared/client/run-program.ts";
 
-/** `deploy/vantage control-plane`, `deploy/vantage agent`, `deploy/vantage migrate`: one process each, in the foreground. */
+/** Adds `deploy/vantage control-plane`, `agent` and `migrate`, each of which runs one process in the foreground. */
 export function addProcesses(program: Command, context: CommandContext): void {
   const commands = [
     { name: "control-plane", does: "run a control-plane replica", entry: PROGRAMS.controlPlane, words: [] },
     { name: "agent", does: "run a probe agent", entry: PROGRAMS.agent, words: [] },
     {
       name: "migrate",
-      does: "bring the database up to date and end",
+      does: "apply database migrations and exit",
       entry: PROGRAMS.controlPlane,
       words: ["migrate"],
     },

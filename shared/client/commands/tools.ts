@@ -11,15 +11,15 @@ import { readSettings } from "#shared/settings-parse.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
-/** Where a key is looked for; not one of the settings, which every process would take for its own. */
+/** The variable with the API key. It is not a setting, because every process reads all settings. */
 const KEY_VARIABLE = "VTG_API_KEY";
-/** The API's answer comes by the tool's deadline; the rest is the way there and back. */
+/** Time for the network in addition to the tool's deadline, milliseconds. */
 const PATIENCE_MS = 10_000;
 const PLACE_ROWS = ADMIN_ROWS.filter(({ name }) => name === "VANTAGE_BASE_URL" || name === "VANTAGE_HTTP_ADDR");
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** `deploy/vantage <tool> <target>` for every tool of the catalogue, through the API of a running control plane. */
+/** Adds `deploy/vantage <tool> <target>` for every tool; the commands call the API of a running control plane. */
 export function addTools(program: Command, context: CommandContext): void {
   for (const contract of CONTRACTS) addTool(program, context, contract);
 }
@@ -29,14 +29,17 @@ function addTool(program: Command, context: CommandContext, contract: Contract):
   const { required = [] } = params as { readonly required?: readonly string[] };
   const main = contract.target?.param ?? required[0] ?? "value";
   const command = program.command(name).description(summary).helpGroup("Tools (need an API key):");
-  command.argument(`<${main}>`, `${describe(params.properties[main])}; @file reads it from a file, @- from the input`);
+  command.argument(
+    `<${main}>`,
+    `${describe(params.properties[main])}; @file reads the value from a file, @- from standard input`,
+  );
   for (const [field_, schema] of Object.entries(params.properties)) {
     if (field_ !== main) command.option(`--${field_.replaceAll("_", "-")} <value>`, describe(schema));
   }
   command
-    .option("--from <places>", "regions, countries, cities or probes to run it at, comma-separated")
-    .option("--key <key>", `API key; others on this machine can see flags: prefer ${KEY_VARIABLE}`)
-    .option("--json", "print the answer as JSON");
+    .option("--from <places>", "regions, countries, cities or probes to run on, comma-separated")
+    .option("--key <key>", `API key; other users of this machine can see flags: prefer ${KEY_VARIABLE}`)
+    .option("--json", "print the response as JSON");
   addSettingFlags(command, PLACE_ROWS).action(async (value: string, flags: Flags) => {
     const text = readValue(value, context);
     if (text === null) {
@@ -63,7 +66,7 @@ async function ask(context: CommandContext, contract: Contract, flags: Flags, js
   const read = readSettings(withFlags(context.environment, PLACE_ROWS, flags), "control-plane");
   if (!read.ok) return read;
   const key = typeof flags["key"] === "string" ? flags["key"] : context.environment[KEY_VARIABLE];
-  if (key === undefined || key === "") return { ok: false, line: `no API key: set ${KEY_VARIABLE}, or give --key` };
+  if (key === undefined || key === "") return { ok: false, line: `no API key: set ${KEY_VARIABLE}, or pass --key` };
   const { baseUrl, httpAddr, tlsCert } = read.settings;
   const base = baseUrl ?? listenerUrl(httpAddr, tlsCert !== null);
   const url = `${base}/api/v4/${contract.name}`;
@@ -72,7 +75,7 @@ async function ask(context: CommandContext, contract: Contract, flags: Flags, js
     const { status, body } = await callService(url, { method: "POST", json, key, timeoutMs, own: baseUrl === null });
     if (status === 200) return { ok: true, data: field(body, "data") };
     const error = field(body, "error");
-    // The message names the field itself.
+    // The message contains the name of the field.
     const words = ["code", "message"].map((one) => field(error, one)).filter((one) => typeof one === "string");
     return { ok: false, line: words.length > 0 ? words.join(": ") : `${base} answered ${status}` };
   } catch (error) {
@@ -80,10 +83,10 @@ async function ask(context: CommandContext, contract: Contract, flags: Flags, js
   }
 }
 
-/** The longest deadline of a tool. */
+/** The longest deadline of a tool, milliseconds. */
 const LONGEST_MS = 90_000;
 
-/** Lines as the open tier prints them, without their source. */
+/** Formats lines as the open tier does, without the source line. */
 function linesOf(data: unknown): string {
   return flatten(data)
     .map(([path, value]) => `${path}: ${value.replaceAll(/\p{Cc}+/gu, " ")}`)

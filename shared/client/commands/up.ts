@@ -6,14 +6,14 @@ import { onNpmGone } from "#shared/client/npm-parent.ts";
 import { runUp } from "#shared/client/up/run.ts";
 import { SETTING_ROWS } from "#shared/settings-parse.ts";
 
-/** `deploy/vantage up`: everything on this machine, as `npm start` does it. */
+/** Adds `deploy/vantage up`, which runs everything on this machine; `npm start` calls it. */
 export function addUp(program: Command, context: CommandContext): void {
   const up = program
     .command("up")
-    .description("run everything here: PostgreSQL (unless DATABASE_URL is set), control plane and a local agent");
+    .description("run PostgreSQL (unless DATABASE_URL is set), the control plane and a local agent on this machine");
   addSettingFlags(up, SETTING_ROWS).action(async (flags: Record<string, unknown>) => {
     const stop = new AbortController();
-    // Ctrl-C arrives twice under npm; aborting twice is aborting once.
+    // Under npm, Ctrl-C arrives twice; a second abort has no effect.
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
     onNpmGone(context.environment, () => stop.abort());
     const status = await runUp({

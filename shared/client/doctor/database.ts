@@ -8,10 +8,10 @@ import { describeError } from "#shared/error-code.ts";
 import type { Settings } from "#shared/settings.ts";
 
 const OLDEST = 150_000;
-/** Hosts may differ by so much without anybody noticing, milliseconds. */
+/** The largest clock difference without a warning, milliseconds. */
 const CLOCK_TOLERANCE_MS = 2_000;
 
-/** Whether the database the control plane would use can be used. */
+/** Checks the database of the control plane: reachable, recent enough, clocks equal, replicas advertised. */
 export async function checkDatabase({ settings, dataDirectory, now }: Patient): Promise<Finding[]> {
   if (settings.databaseUrl === null) return [checkEmbedded(dataDirectory)];
   const session = openSession(settings.databaseUrl);
@@ -25,7 +25,7 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
     const apart = Math.max(0, before - theirs, theirs - now().getTime());
     const reached = [
       ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`),
-      ...(await judgeReplicas(session, settings)),
+      ...(await checkReplicas(session, settings)),
     ];
     if (apart <= CLOCK_TOLERANCE_MS) return reached;
     const seconds = Math.round(apart / 1_000);
@@ -33,8 +33,8 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
       ...reached,
       warn(
         "clock",
-        `this host and the database are ${seconds} s apart`,
-        "synchronize both (NTP); the database's time counts",
+        `the clocks of this host and of the database differ by ${seconds} s`,
+        "synchronize both with NTP; Vantage uses the database's clock",
       ),
     ];
   } catch (error) {
@@ -47,10 +47,10 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
   }
 }
 
-/** Whether agents can find every replica: with more than one, each has to advertise the address that agents dial. */
-async function judgeReplicas(session: Session, settings: Settings): Promise<Finding[]> {
+/** Checks that agents can find every replica: if there are several, each must advertise the address that agents dial. */
+async function checkReplicas(session: Session, settings: Settings): Promise<Finding[]> {
   const others = await session.replicas();
-  // The replica of these settings is among them if it runs; else it would be one more.
+  // If the replica with these settings runs, it is among them; else it would be one more.
   const isHere = await isRunningHere(settings);
   const all = others.live + (isHere ? 0 : 1);
   const without = others.unadvertised + (isHere || settings.grpcAdvertise !== null ? 0 : 1);
@@ -59,7 +59,7 @@ async function judgeReplicas(session: Session, settings: Settings): Promise<Find
   return [
     warn(
       "replicas",
-      `${without} of ${all} on this database advertise no address: agents may not attach to every replica`,
+      `${without} of ${all} on this database advertise no address: agents may be unable to find every replica`,
       "set VANTAGE_GRPC_ADVERTISE on each replica to the address that agents dial for it",
     ),
   ];
@@ -72,6 +72,6 @@ function checkEmbedded(dataDirectory: string): Finding {
   const { version } = located.binaries;
   return ok(
     "database",
-    `embedded PostgreSQL ${version} ${there ? "with data of an earlier start" : "will be set up by npm start"}`,
+    `embedded PostgreSQL ${version} ${there ? "with existing data" : "will be set up by npm start"}`,
   );
 }

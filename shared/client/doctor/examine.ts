@@ -14,7 +14,7 @@ import { checkDataDirectory, checkFiles, checkValues } from "#shared/client/doct
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import { searchPathOf } from "#shared/process/chromium.ts";
 
-/** The order of the report: what stops a start comes first. */
+/** The checks, in the order of the report: faults that prevent a start are first. */
 const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Finding | Finding[]>)[] = [
   checkValues,
   checkFiles,
@@ -31,7 +31,7 @@ const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Find
   checkChromium,
 ];
 
-/** Examines this machine and its settings; reports each finding as it is made, and returns them all. */
+/** Checks this machine and its settings. Calls `report` for each finding as soon as it is known; returns all of them. */
 export async function examine(options: {
   readonly environment: Environment;
   readonly directory: string;

@@ -1,39 +1,39 @@
 import type { Settings } from "#shared/settings.ts";
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   readonly level: "ok" | "warn" | "fail";
   readonly subject: string;
   readonly message: string;
-  /** What to do about it; absent where all is well. */
+  /** The remedy; absent for level "ok". */
   readonly todo?: string;
 }
 
-/** What the checks look at. */
+/** Inputs of the checks. */
 export interface Patient {
   readonly settings: Settings;
-  /** Lines about settings that are set but not yet in use. */
+  /** Lines about settings that are set although this version does not use them. */
   readonly notYetUsed: readonly string[];
   /** The data directory, absolute. */
   readonly dataDirectory: string;
-  /** What relative paths are relative to. */
+  /** The base directory of relative paths. */
   readonly directory: string;
   readonly now: () => Date;
-  /** The directories programs are looked for in. */
+  /** The directories in which programs are searched. */
   readonly searchPath: readonly string[];
 }
 
-/** All is well. */
+/** Creates a finding for a check that passed. */
 export function ok(subject: string, message: string): Finding {
   return { level: "ok", subject, message };
 }
 
-/** It works, but less than it could or not as safely. */
+/** Creates a finding for something that works with reduced function or safety. */
 export function warn(subject: string, message: string, todo: string): Finding {
   return { level: "warn", subject, message, todo };
 }
 
-/** It will not work. */
+/** Creates a finding for something that does not work. */
 export function fail(subject: string, message: string, todo: string): Finding {
   return { level: "fail", subject, message, todo };
 }

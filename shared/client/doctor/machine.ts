@@ -8,29 +8,29 @@ import { findChromium } from "#shared/process/chromium.ts";
 import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 
-/** ICMP and traceroute need the compiled addon and the right to open raw sockets. */
+/** Checks for the compiled addon and for CAP_NET_RAW, which ICMP and traceroute need. */
 export function checkRawSockets({ searchPath }: Patient): Finding {
   const found = findRawSocketProblem(readRawSocketFacts(searchPath));
-  if (found === null) return ok("raw sockets", "addon and right are there");
+  if (found === null) return ok("raw sockets", "the addon is built and CAP_NET_RAW is granted");
   return warn("raw sockets", `ICMP and traceroute are off: ${found.why}; ping uses TCP`, found.todo);
 }
 
-/** Whether a process started here may have enough connections open at once. */
+/** Checks the limit of open files of processes started here. */
 export function checkDescriptors(): Finding {
-  return judgeDescriptors(readDescriptorLimit());
+  return rateDescriptorLimit(readDescriptorLimit());
 }
 
-/** The same for a limit of open files. */
-export function judgeDescriptors(limit: number): Finding {
+/** Rates a limit of open files. */
+export function rateDescriptorLimit(limit: number): Finding {
   if (limit >= ENOUGH_DESCRIPTORS) return ok("descriptors", `${limit} open files and sockets allowed`);
   return warn(
     "descriptors",
-    `only ${limit} open files and sockets allowed: the control plane holds few connections`,
+    `only ${limit} open files and sockets allowed: the control plane can hold few connections`,
     `raise the limit to ${ENOUGH_DESCRIPTORS} or more (ulimit -Hn, LimitNOFILE= in systemd, --ulimit in docker)`,
   );
 }
 
-/** Whether names can be looked up, through the servers the agent would ask. */
+/** Checks that the agent's name servers resolve a name. */
 export async function checkDns({ settings }: Patient): Promise<Finding> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (settings.dnsServers !== null) resolver.setServers(settings.dnsServers.map(formatAddress));
@@ -41,33 +41,33 @@ export async function checkDns({ settings }: Patient): Promise<Finding> {
   } catch (error) {
     return warn(
       "dns",
-      `example.com cannot be looked up through ${servers || "any server"} (${describeError(error)})`,
+      `lookup of example.com through ${servers || "any server"} failed (${describeError(error)})`,
       "check the network and VANTAGE_DNS_SERVERS",
     );
   }
 }
 
-/** A year before this software was written means a clock that was never set; certificates would all look wrong. */
+/** An earlier year means a clock that was never set; every certificate would seem not yet valid. */
 const FIRST_YEAR = 2026;
 
-/** Whether the clock is plausible and kept in step. */
+/** Checks that the clock is plausible and synchronized. */
 export async function checkClock({ now }: Patient): Promise<Finding> {
   if (now().getUTCFullYear() < FIRST_YEAR)
-    return fail("clock", `it shows ${now().toISOString()}`, "set it and keep it in step (NTP)");
+    return fail("clock", `the clock shows ${now().toISOString()}`, "set the clock and enable NTP");
   try {
     const shown = await promisify(execFile)("timedatectl", ["show", "-p", "NTPSynchronized", "--value"], {
       timeout: 2_000,
     });
     if (shown.stdout.trim() === "no")
-      return warn("clock", "it is not kept in step", "enable NTP (timedatectl set-ntp true)");
-    if (shown.stdout.trim() === "yes") return ok("clock", "kept in step by NTP");
+      return warn("clock", "the clock is not synchronized", "enable NTP (timedatectl set-ntp true)");
+    if (shown.stdout.trim() === "yes") return ok("clock", "synchronized by NTP");
   } catch {
-    // No systemd here, as in most containers: the host keeps the clock.
+    // No systemd, as in most containers: the host synchronizes the clock.
   }
-  return ok("clock", `${now().toISOString()} (whether NTP keeps it cannot be seen from here)`);
+  return ok("clock", `${now().toISOString()} (synchronization by NTP unknown)`);
 }
 
-/** Whether there is a browser for pictures. */
+/** Checks for a browser. */
 export function checkChromium({ settings, searchPath }: Patient): Finding {
   const found = findChromium(settings.chromium, searchPath);
   if (found !== null) return ok("chromium", found);
@@ -75,7 +75,7 @@ export function checkChromium({ settings, searchPath }: Patient): Finding {
     return fail("chromium", `VANTAGE_CHROMIUM ${settings.chromium} cannot be run`, "correct the path");
   return warn(
     "chromium",
-    "none on PATH: no pictures, no visual monitors, no page speed of its own",
+    "none on PATH: no screenshots, no visual monitors, no pagespeed measurements by the agent",
     "install chromium or set VANTAGE_CHROMIUM",
   );
 }

@@ -10,14 +10,14 @@ import { formatAddress, isLoopback, listenerUrl } from "#shared/settings/address
 const SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
 
-/** Whether a control plane answers at the HTTP address of these settings. */
+/** Reports whether a control plane answers at the HTTP address of these settings. */
 export async function isRunningHere(settings: Settings): Promise<boolean> {
   const own = listenerUrl(settings.httpAddr, settings.tlsCert !== null);
   const health = await callService(`${own}/healthz`, { own: true, timeoutMs: 2_000 }).catch(() => null);
   return health?.status === 200;
 }
 
-/** Whether the listeners can be opened, or are Vantage's own already. */
+/** Checks that the listeners can be opened, or are already open by Vantage itself. */
 export async function checkPorts({ settings }: Patient): Promise<Finding[]> {
   if (await isRunningHere(settings)) {
     return [ok("ports", `a control plane answers at ${listenerUrl(settings.httpAddr, settings.tlsCert !== null)}`)];
@@ -34,7 +34,7 @@ export async function checkPorts({ settings }: Patient): Promise<Finding[]> {
     if (free.ok) continue;
     findings.push(
       movable
-        ? warn("ports", free.line, "a default one gives way to a free port")
+        ? warn("ports", free.line, `set ${name}, or leave it unset: Vantage then uses a free port`)
         : fail("ports", free.line, `set ${name}`),
     );
   }
@@ -43,7 +43,7 @@ export async function checkPorts({ settings }: Patient): Promise<Finding[]> {
     : [ok("ports", `${formatAddress(settings.httpAddr)} and ${formatAddress(settings.grpcAddr)} are free`)];
 }
 
-/** Whether callers of the API are protected: TLS here, a proxy in front, or nobody but this machine. */
+/** Checks the protection of API traffic: TLS here, a TLS proxy in front, or a loopback listener. */
 export function checkTransport(patient: Patient): Finding {
   const { settings } = patient;
   if (settings.tlsCert !== null && settings.tlsKey !== null)
@@ -52,16 +52,16 @@ export function checkTransport(patient: Patient): Finding {
   if (https && settings.trustedProxies === null) {
     return warn(
       "tls",
-      "a proxy seems to be in front, and every caller will look like it",
-      "name it in VANTAGE_TRUSTED_PROXIES",
+      "VANTAGE_BASE_URL is https, so a proxy terminates TLS: all callers appear with the proxy's address",
+      "set VANTAGE_TRUSTED_PROXIES to the proxy's address",
     );
   }
-  if (https) return ok("tls", "by the proxy in front");
+  if (https) return ok("tls", "terminated by a proxy");
   if (isLoopback(settings.httpAddr.host)) return ok("tls", "not needed: the API listens on this machine only");
   return warn(
     "tls",
-    `the API listens on ${formatAddress(settings.httpAddr)} without TLS: keys travel in clear`,
-    "set VANTAGE_TLS_CERT and VANTAGE_TLS_KEY, or put a proxy in front",
+    `the API listens on ${formatAddress(settings.httpAddr)} without TLS: API keys are sent in clear text`,
+    "set VANTAGE_TLS_CERT and VANTAGE_TLS_KEY, or put a TLS proxy in front",
   );
 }
 
@@ -69,17 +69,17 @@ function checkCertificate({ directory, now }: Patient, certFile: string, keyFile
   try {
     const certificate = new X509Certificate(readFileSync(resolve(directory, certFile)));
     if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(resolve(directory, keyFile)))))
-      return fail("tls", "VANTAGE_TLS_KEY is not the key of VANTAGE_TLS_CERT", "give the pair that belongs together");
+      return fail("tls", "VANTAGE_TLS_KEY does not match VANTAGE_TLS_CERT", "set both to a matching pair");
     const days = Math.floor((certificate.validToDate.getTime() - now().getTime()) / DAY_MS);
     if (days < 0) return fail("tls", "the certificate has expired", "renew it");
     if (days < SOON_DAYS) return warn("tls", `the certificate expires in ${days} days`, "renew it");
-    return ok("tls", `certificate good for ${days} days`);
+    return ok("tls", `certificate valid for ${days} days`);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
     return fail(
       "tls",
       `VANTAGE_TLS_CERT or VANTAGE_TLS_KEY cannot be used (${reason})`,
-      "give PEM files this user can read",
+      "set both to PEM files that this user can read",
     );
   }
 }

@@ -4,29 +4,31 @@ import { fail, ok, warn, type Finding, type Patient } from "#shared/client/docto
 import { describeError } from "#shared/error-code.ts";
 import type { Settings } from "#shared/settings.ts";
 
-/** A token shorter than this can be guessed by whoever reaches the API. */
+/** Anyone who can reach the API can guess a shorter token, characters. */
 const SHORT_TOKEN = 16;
 
-/** Values that are allowed but unwise, and those without effect. */
+/** Checks for values that are allowed but unsafe, and for settings without effect. */
 export function checkValues({ settings, notYetUsed }: Patient): Finding[] {
   const findings = notYetUsed.map((line) => warn("settings", line, "unset it, or keep it for a later version"));
   const { adminToken, allowTargets, allowNames } = settings;
   if (adminToken !== null && adminToken.length < SHORT_TOKEN)
-    findings.push(warn("settings", "VANTAGE_ADMIN_TOKEN is short", "use one of at least 16 characters"));
+    findings.push(
+      warn("settings", `VANTAGE_ADMIN_TOKEN is shorter than ${SHORT_TOKEN} characters`, "use a longer token"),
+    );
   const open = [...(allowTargets ?? []), ...(allowNames ?? [])];
   if (open.length > 0) {
     findings.push(
       warn(
         "settings",
-        `everyone who may use the agent reaches ${open.join(", ")}`,
-        "make sure that is meant (VANTAGE_ALLOW_TARGETS, VANTAGE_ALLOW_NAMES)",
+        `every user of the agent can reach ${open.join(", ")}`,
+        "confirm that this is intended (VANTAGE_ALLOW_TARGETS, VANTAGE_ALLOW_NAMES)",
       ),
     );
   }
   return findings.length > 0 ? findings : [ok("settings", "valid")];
 }
 
-/** Files and directories that settings name and something has to read. */
+/** Returns the files and directories that settings name and a process reads. */
 function namedFiles(settings: Settings): readonly (readonly [string, string | null])[] {
   return [
     ["VANTAGE_TLS_CERT", settings.tlsCert],
@@ -45,7 +47,7 @@ function namedFiles(settings: Settings): readonly (readonly [string, string | nu
   ];
 }
 
-/** Whether each of them can be read. */
+/** Checks that each of these files can be read. */
 export function checkFiles({ settings, directory }: Patient): Finding[] {
   return namedFiles(settings).flatMap(([name, file]) => {
     if (file === null) return [];
@@ -54,23 +56,27 @@ export function checkFiles({ settings, directory }: Patient): Finding[] {
       return [];
     } catch (error) {
       return [
-        fail("files", `${name} ${file} cannot be read (${describeError(error)})`, "correct the path or its rights"),
+        fail(
+          "files",
+          `${name} ${file} cannot be read (${describeError(error)})`,
+          "correct the path or its permissions",
+        ),
       ];
     }
   });
 }
 
-/** Whether the data directory, or the nearest directory above it that exists, can be written. */
+/** Checks that the data directory, or its nearest existing ancestor, is writable. */
 export function checkDataDirectory({ dataDirectory }: Patient): Finding {
   for (let path = dataDirectory; ; path = resolve(path, "..")) {
     try {
       accessSync(path, constants.W_OK | constants.X_OK);
-      return ok("data directory", path === dataDirectory ? `${path} can be written` : `${dataDirectory} can be made`);
+      return ok("data directory", path === dataDirectory ? `${path} is writable` : `${dataDirectory} will be created`);
     } catch (error) {
       if (describeError(error) === "ENOENT" && path !== "/") continue;
       return fail(
         "data directory",
-        `${path} cannot be written (${describeError(error)})`,
+        `${path} is not writable (${describeError(error)})`,
         "make it writable or set VANTAGE_DATA_DIR",
       );
     }

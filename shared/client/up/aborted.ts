@@ -1,4 +1,4 @@
-/** Settles once the signal is aborted; never rejects. */
+/** Resolves when the signal is aborted; never rejects. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

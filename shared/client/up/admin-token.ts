@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "#shared/settings.ts";
 
-/** Where the control plane keeps an operator token that it made itself. */
+/** Returns the path of the operator token that the control plane generates. */
 export function adminTokenFile(dataDirectory: string): string {
   return join(dataDirectory, "admin-token");
 }
 
-/** The operator token of the control plane started here; null while there is none. */
+/** Reads the operator token of the control plane started here; null if none exists yet. */
 export function readAdminToken({ adminToken }: Pick<Settings, "adminToken">, dataDirectory: string): string | null {
   const file = adminTokenFile(dataDirectory);
   return adminToken ?? (existsSync(file) ? readFileSync(file, "utf8").trim() : null);

@@ -1,43 +1,43 @@
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { lastWords, openLog, rotateLog } from "#shared/client/up/log-file.ts";
+import { readLastLine, openLog, rotateLog } from "#shared/client/up/log-file.ts";
 import type { ProcessTable } from "#shared/client/up/process-table.ts";
 
 /** One process of the all-in-one start. */
 export interface ChildOptions {
-  /** For people: "control plane". */
+  /** The name in messages: "control plane". */
   readonly name: string;
   /** Its main.ts. */
   readonly entry: string;
-  /** Made for each start. */
+  /** Called before each start. */
   readonly environment: () => Promise<Readonly<Record<string, string | undefined>>>;
   readonly logFile: string;
   readonly processes: ProcessTable;
-  /** Prints a line for the person who started it all. */
+  /** Prints a line on the terminal. */
   readonly say: (line: string) => void;
-  /** How long it may take to end when asked to, milliseconds. */
+  /** Time between SIGTERM and SIGKILL, milliseconds. */
   readonly graceMs: number;
 }
 
-/** A child that is started again whenever it dies. */
+/** A child process that is restarted whenever it dies. */
 export interface Child {
-  /** Settles with a line, its last words in it, when it ended by itself with a status before `keep` was called. */
+  /** Resolves with a line that contains the last log line if the child exits before `keep` is called. */
   readonly failed: Promise<string>;
-  /** From now on an end is an accident: start it again. */
+  /** From now on, restart the child whenever it exits. */
   keep(): void;
-  /** SIGTERM, after the grace period SIGKILL; settles when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after the grace period; resolves when the child has exited. */
   stop(): Promise<void>;
 }
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** A child that lived this long starts over with the first delay. */
+/** After this uptime the restart delay is reset to the first one. */
 const HEALTHY_AFTER_MS = 60_000;
 
 const LEASH = new URL("leash.ts", import.meta.url).href;
 
-/** Starts the child and looks after it until `stop`. */
+/** Starts the child and restarts it until `stop`. */
 export function startChild(options: ChildOptions): Child {
   const { name, logFile, say } = options;
   const stopping = new AbortController();
@@ -54,9 +54,9 @@ export function startChild(options: ChildOptions): Child {
       if (stopping.signal.aborted) return;
       if (!kept && end.code !== null)
         return failure.resolve(
-          `the ${name} could not start: ${lastWords(logFile).replace(/^vantage [a-z-]+: /, "") || end.how}`,
+          `the ${name} could not start: ${readLastLine(logFile).replace(/^vantage [a-z-]+: /, "") || end.how}`,
         );
-      say(`The ${name} ${end.how}; starting it again in ${delayMs / 1_000} s (see ${logFile})`);
+      say(`The ${name} ${end.how}; restarting it in ${delayMs / 1_000} s (log: ${logFile})`);
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
       delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
     }
@@ -81,7 +81,7 @@ interface End {
   readonly how: string;
 }
 
-/** Runs it once, in a group of its own: Ctrl-C must reach the supervisor only, which knows the order to stop in. */
+/** Runs the child once, in its own process group: only the supervisor, which knows the stop order, gets Ctrl-C. */
 async function runOnce(options: ChildOptions, stopping: AbortSignal): Promise<End> {
   const { entry, environment, logFile, processes, graceMs } = options;
   const given = await environment();

@@ -15,28 +15,28 @@ import { canEnter, databaseAccount } from "#shared/client/up/postgres/account.ts
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/error-code.ts";
 
-/** Where root keeps a database that the database's user could not reach in the data directory. */
+/** Parent of database directories if Vantage runs as root and the database's user cannot enter the data directory. */
 const ELSEWHERE = "/var/lib/vantage";
 
-/** Makes the data directory, private to its owner; one line where it cannot be written. */
+/** Creates the data directory, private to its owner; returns a problem if it is not writable. */
 export function openDataDirectory(path: string): { ok: true } | Problem {
   try {
     makeDirectory(path);
     accessSync(path, constants.W_OK | constants.X_OK);
-    // Root's database runs as nobody, who has to pass through (not look around); every file has its own lock.
+    // Under root the database runs as nobody, who needs execute (not read) permission; every file has its own mode.
     if (process.getuid?.() === 0) chmodSync(path, statSync(path).mode | 0o111);
     return { ok: true };
   } catch (error) {
     return problem(
-      `VANTAGE_DATA_DIR ${path} cannot be written (${describeError(error)}): make it writable or set another`,
+      `VANTAGE_DATA_DIR ${path} is not writable (${describeError(error)}): make it writable or set another directory`,
     );
   }
 }
 
 /**
- * The directory of the embedded database: `postgres` in the data directory; or, started by root under a path that
- * nobody may enter (a clone in a 0700 home), one in /var/lib/vantage, noted in the data directory so that it is found
- * again wherever the data directory is moved.
+ * Returns the directory of the embedded database: `postgres` in the data directory. If root starts Vantage under a path
+ * that user nobody cannot enter (a clone in a 0700 home), it is a directory in /var/lib/vantage. A file in the data
+ * directory then contains its path, so that Vantage finds it after the data directory was moved.
  */
 export function clusterDirectory(dataDirectory: string): { ok: true; path: string; elsewhere: boolean } | Problem {
   const usual = join(dataDirectory, "postgres");
@@ -46,7 +46,7 @@ export function clusterDirectory(dataDirectory: string): { ok: true; path: strin
   if (account === null || canEnter(dataDirectory, account)) return { ok: true, path: usual, elsewhere: false };
   if (existsSync(usual)) {
     return problem(
-      `the database in ${usual} cannot be entered by its owner (user ${account.uid}): open the directories above it`,
+      `user ${account.uid}, which owns the database, cannot enter ${usual}: grant it execute permission on the parent directories`,
     );
   }
   const path = join(ELSEWHERE, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16));
@@ -57,7 +57,7 @@ export function clusterDirectory(dataDirectory: string): { ok: true; path: strin
     return { ok: true, path, elsewhere: true };
   } catch (error) {
     return problem(
-      `${ELSEWHERE} cannot be written (${describeError(error)}): set VANTAGE_DATA_DIR to a place user nobody may enter`,
+      `${ELSEWHERE} is not writable (${describeError(error)}): set VANTAGE_DATA_DIR to a directory that user nobody can enter`,
     );
   }
 }

@@ -8,9 +8,9 @@ import { describeError } from "#shared/error-code.ts";
 
 /** The database of the control plane. */
 export interface Database {
-  /** With its password: handed to the control plane, never printed. */
+  /** The connection URL with the password: passed to the control plane, never printed. */
   readonly url: string;
-  /** Notes for the person who started it. */
+  /** Lines to print on the terminal. */
   readonly notes: readonly string[];
   stop(): Promise<void>;
 }
@@ -19,16 +19,18 @@ const NAME = "vantage";
 const OLDEST = 150_000;
 const RESTART_AFTER_MS = 1_000;
 
-/** Checks a server of the operator's own; it is neither started nor stopped here. */
+/** Checks the operator's own server; does not start or stop it. */
 export async function externalDatabase(url: string): Promise<{ ok: true; database: Database } | Problem> {
   const session = openSession(url);
   try {
     const version = await session.version();
     if (version < OLDEST)
-      return problem(`DATABASE_URL names PostgreSQL ${Math.floor(version / 10_000)}: 15 or later is needed`);
+      return problem(
+        `DATABASE_URL points to PostgreSQL ${Math.floor(version / 10_000)}: version 15 or later is required`,
+      );
     return { ok: true, database: { url, notes: [], stop: () => Promise.resolve() } };
   } catch (error) {
-    // What the server itself says ("password authentication failed") helps more than its code.
+    // The server's own message ("password authentication failed") helps more than its code.
     const said = error instanceof Error && error.name === "PostgresError" ? error.message : describeError(error);
     return problem(`DATABASE_URL cannot be used (${said}): check the address, the user and that PostgreSQL runs`);
   } finally {
@@ -36,7 +38,7 @@ export async function externalDatabase(url: string): Promise<{ ok: true; databas
   }
 }
 
-/** Starts, or takes over, the embedded server of a data directory and keeps it running. */
+/** Starts or takes over the embedded server of a data directory and keeps it running. */
 export async function embeddedDatabase(
   dataDirectory: string,
   say: (line: string) => void,
@@ -47,13 +49,14 @@ export async function embeddedDatabase(
   if (!started.ok) return started;
   await started.cluster.createDatabase(NAME);
   const notes = [];
-  if (started.cluster.adopted) notes.push("The database of an earlier run was still running and has been taken over.");
-  if (directory.elsewhere) notes.push(`The database is kept in ${directory.path}: PostgreSQL must not run as root.`);
+  if (started.cluster.adopted)
+    notes.push("Took over the PostgreSQL server of an earlier run, which was still running.");
+  if (directory.elsewhere) notes.push(`The database is in ${directory.path}, because PostgreSQL cannot run as root.`);
   const stop = keepRunning(started.cluster, directory.path, say);
   return { ok: true, database: { url: started.cluster.url(NAME), notes, stop } };
 }
 
-/** Starts the server again, on its port, whenever it ends by itself. Returns how to stop it for good. */
+/** Restarts the server on the same port whenever it exits by itself. Returns a function that stops it finally. */
 function keepRunning(first: Cluster, root: string, say: (line: string) => void): () => Promise<void> {
   let cluster = first;
   const stopping = new AbortController();
@@ -61,7 +64,7 @@ function keepRunning(first: Cluster, root: string, say: (line: string) => void):
     while (!stopping.signal.aborted) {
       const ended = await Promise.race([cluster.server.exited.then(() => true), whenAborted(stopping.signal)]);
       if (ended !== true) break;
-      say("The embedded PostgreSQL has ended; starting it again");
+      say("The embedded PostgreSQL has stopped; restarting it");
       await cluster.stop();
       cluster = (await startAgain(root, first.server.port, stopping.signal, say)) ?? cluster;
     }

@@ -1,10 +1,10 @@
 import { callService, field } from "#shared/client/call.ts";
 
-/** The plan of the first key: nothing of the product is closed to whoever runs it. */
+/** The first key has the highest plan: the operator may use every function. */
 const FIRST_KEY = { plan: "captain", name: "first key" };
 
 /**
- * Makes the first API key where there is none yet. null: there are keys already, or the service would not say.
+ * Creates the first API key if none exists. null: there are keys already, or the service did not list them.
  * `base`: the control plane's own listener.
  */
 export async function makeFirstKey(base: string, token: string): Promise<string | null> {

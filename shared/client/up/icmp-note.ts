@@ -4,18 +4,18 @@ import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import { callService, field } from "#shared/client/call.ts";
 import { findRawSocketProblem, type RawSocketFacts } from "#shared/client/raw-sockets.ts";
 
-/** The local agent, and whom to ask about it. */
+/** The local agent, and the control plane to ask for its capabilities. */
 export interface LocalAgentAddress {
   /** The control plane's own listener. */
   readonly base: string;
   readonly adminToken: string;
-  /** Where the agent keeps its identity. */
+  /** The directory of the agent's identity. */
   readonly stateDir: string;
 }
 
 /**
- * What the local agent can do, as the agent itself has told the control plane ("icmp4", "traceroute" ...); null where
- * that cannot be learnt.
+ * Reads the capabilities that the local agent reported to the control plane ("icmp4", "traceroute" ...); null if they
+ * are not available.
  */
 export async function readCapabilities(agent: LocalAgentAddress): Promise<readonly string[] | null> {
   const { base, adminToken, stateDir } = agent;
@@ -32,7 +32,7 @@ export async function readCapabilities(agent: LocalAgentAddress): Promise<readon
   }
 }
 
-/** The lines for the terminal where the agent has no ICMP and no traceroute; none where it has. */
+/** Formats lines for the terminal if the agent has no ICMP; returns none if it has. */
 export function describeIcmp(
   capabilities: readonly string[],
   facts: RawSocketFacts,

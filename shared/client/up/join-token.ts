@@ -4,22 +4,23 @@ import { join } from "node:path";
 import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import { callService, field } from "#shared/client/call.ts";
 
-/** What a token for the local agent takes. */
+/** Inputs for a local agent's join token. */
 export interface LocalAgent {
   /** The control plane's own listener. */
   readonly base: string;
   readonly adminToken: string;
   readonly region: string;
-  /** Where the agent keeps its identity. */
+  /** The directory of the agent's identity. */
   readonly stateDir: string;
 }
 
-/** An agent enrols within seconds of its start; the token need not outlive that. */
+/** An agent enrols within seconds of its start, so a short-lived token is enough. */
 const TTL_SECONDS = 600;
 
 /**
- * A one-off join token for an agent that is not enrolled with this control plane: it has no identity, or one of another
- * authority, as where the database was changed. null: it needs none, or none is to be had and the agent will say so.
+ * Creates a one-time join token for an agent that is not enrolled with this control plane: it has no identity, or one of
+ * another authority, for example after a change of database. null: the agent needs no token, or the control plane
+ * issued none; the agent then reports the failure.
  */
 export async function makeJoinToken({ base, adminToken, region, stateDir }: LocalAgent): Promise<string | null> {
   const json = { region, ttl_seconds: TTL_SECONDS };
@@ -34,7 +35,7 @@ export async function makeJoinToken({ base, adminToken, region, stateDir }: Loca
   return token.endsWith(`_${authorityOf(stateDir)}`) ? null : token;
 }
 
-/** SHA-256 of the authority's certificate that an identity is of, hex as join tokens carry it; null where unreadable. */
+/** Returns the SHA-256 of an identity's authority certificate, in hex as in join tokens; null if it is unreadable. */
 function authorityOf(stateDir: string): string | null {
   try {
     const { fingerprint256 } = new X509Certificate(readFileSync(join(stateDir, IDENTITY_ENTRY, "ca.pem")));

@@ -1,10 +1,10 @@
 import { isMainThread } from "node:worker_threads";
 
-// Preloaded into control plane and agent by the supervisor (node --import): when the supervisor is gone, however it
-// went, the channel to it closes, and the process ends as if asked to.
+// The supervisor preloads this file into control plane and agent (node --import). When the supervisor ends for any
+// reason, the channel to it closes, and the process stops as after SIGTERM.
 
 if (isMainThread && process.channel) {
-  // Programs that this one forks inherit execArgv, but they have a channel and a life of their own.
+  // Forked programs inherit execArgv, but they have their own channel and lifetime.
   const at = process.execArgv.findIndex((argument) => argument.includes(import.meta.url));
   if (at !== -1) process.execArgv.splice(at, 1);
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));

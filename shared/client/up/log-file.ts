@@ -1,21 +1,21 @@
 import { closeSync, copyFileSync, openSync, readSync, renameSync, statSync, truncateSync } from "node:fs";
 
-/** The size above which a log is set aside, octets; one earlier part is kept. */
+/** The size above which a log is rotated, octets; one earlier part is kept. */
 const MAX_BYTES = 50 * 1024 * 1024;
-const LOOK_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 10_000;
 
-/** Sets an earlier run's log aside as `<file>.1`. */
+/** Renames an earlier run's log to `<file>.1`. */
 export function rotateLog(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) renameSync(file, `${file}.1`);
 }
 
-/** Opens a log for a child to write. Appending, so that the writer goes on at the start after a truncation. */
+/** Opens a log for a child, in append mode: after a truncation the child continues at offset 0. */
 export function openLog(file: string): number {
   return openSync(file, "a", 0o600);
 }
 
-/** Keeps logs below their bound while children write to them; returns how to stop it. */
-export function boundLogs(files: readonly string[], maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS): () => void {
+/** Keeps logs below `maxBytes` while children write to them; returns a function that stops this. */
+export function boundLogs(files: readonly string[], maxBytes = MAX_BYTES, everyMs = CHECK_EVERY_MS): () => void {
   const timer = setInterval(() => {
     for (const file of files) {
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= maxBytes) continue;
@@ -27,8 +27,8 @@ export function boundLogs(files: readonly string[], maxBytes = MAX_BYTES, everyM
   return () => clearInterval(timer);
 }
 
-/** The last thing a program said: plain text, or the message of a JSON line. At most 500 characters. */
-export function lastWords(file: string): string {
+/** Returns a log's last line: plain text, or the message of a JSON line. At most 500 characters. */
+export function readLastLine(file: string): string {
   const tail = Buffer.alloc(8_192);
   let length = 0;
   try {
@@ -39,7 +39,7 @@ export function lastWords(file: string): string {
     return "";
   }
   const lines = tail.toString("utf8", 0, length).trim().split("\n");
-  // An uncaught exception ends with Node's own version; its message stands above the stack.
+  // An uncaught exception ends with Node's own version; its message is above the stack.
   const crashed = lines.at(-1)?.startsWith("Node.js v");
   const line = (crashed && lines.findLast((each) => /^(?:Uncaught )?\w*Error\b/.test(each))) || (lines.at(-1) ?? "");
   return messageOf(line).slice(0, 500);

@@ -3,28 +3,28 @@ import type { Environment } from "#shared/settings-parse.ts";
 import type { Database } from "#shared/client/up/database.ts";
 import type { ProcessTable } from "#shared/client/up/process-table.ts";
 
-/** One all-in-one start. */
+/** Options of an all-in-one start. */
 export interface UpOptions {
   readonly environment: Environment;
-  /** What a relative data directory is relative to. */
+  /** The base of a relative data directory. */
   readonly directory: string;
   /** The programs to run. */
   readonly entries: { readonly controlPlane: string; readonly agent: string };
-  /** Prints for a person. */
+  /** Prints text on the terminal. */
   readonly say: (text: string) => void;
-  /** Prints the one line of a problem. */
+  /** Prints the line of a problem. */
   readonly complain: (line: string) => void;
-  /** Asks for the end. */
+  /** Aborted to stop everything. */
   readonly stop: AbortSignal;
 }
 
-/** What has been started, in order: undone from its end. */
+/** Functions that stop what was started, in start order; called in reverse order. */
 export type Undo = (() => Promise<void>)[];
 
-/** What stands when the processes start. */
+/** What is ready before the processes start. */
 export interface Ground extends UpOptions {
   readonly settings: Settings;
-  /** Read for the agent: what only it takes is checked here. */
+  /** Settings as the agent reads them, with the checks that apply to agents only. */
   readonly agentSettings: Settings;
   readonly dataDirectory: string;
   readonly processes: ProcessTable;

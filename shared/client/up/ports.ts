@@ -3,7 +3,7 @@ import { formatAddress, type Address } from "#shared/settings/address.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/error-code.ts";
 
-/** Whether a listener can have this address; one line naming the setting where it cannot. */
+/** Checks that a listener can be opened on this address; the problem's line names the setting. */
 export async function checkListener(setting: string, address: Address): Promise<{ ok: true } | Problem> {
   const server = createServer();
   try {
@@ -21,8 +21,8 @@ export async function checkListener(setting: string, address: Address): Promise<
 }
 
 function explain(reason: string): string {
-  if (reason === "EADDRINUSE") return "is in use: stop the program that has it, or set another address";
-  if (reason === "EACCES") return "may not be opened by this user: choose a port from 1024 up";
-  if (reason === "EADDRNOTAVAIL" || reason === "ENOTFOUND") return "is no address of this machine";
+  if (reason === "EADDRINUSE") return "is in use: stop the program that uses it, or set another address";
+  if (reason === "EACCES") return "may not be opened by this user: choose a port of 1024 or above";
+  if (reason === "EADDRNOTAVAIL" || reason === "ENOTFOUND") return "is not an address of this machine";
   return `cannot be opened (${reason})`;
 }

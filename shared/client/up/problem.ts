@@ -1,10 +1,10 @@
-/** Something a person has to put right: one line that says what and how. */
+/** A problem that the operator must solve: one line with the cause and the remedy. */
 export interface Problem {
   readonly ok: false;
   readonly line: string;
 }
 
-/** A problem as data. */
+/** Creates a problem. */
 export function problem(line: string): Problem {
   return { ok: false, line };
 }

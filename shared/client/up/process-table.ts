@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTimeOf } from "#shared/process/start-time.ts";
 
-/** A process by its number and the kernel's tick at its start, which no later bearer of the number shares. */
+/** A process, identified by its pid and the kernel's clock tick at its start; a later process with this pid has another tick. */
 interface Identity {
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** The children of a supervisor, written down so that the next one can end what a killed one left running. */
+/** The children of a supervisor, stored so that the next supervisor can stop those that a killed one left. */
 export interface ProcessTable {
   add(pid: number): void;
   remove(pid: number): void;
-  /** Ends every process an earlier run left. How many there were. */
+  /** Stops every process that an earlier run left; returns their number. */
   endLeftovers(): Promise<number>;
 }
 
-/** The table kept in a data directory. Only the holder of the directory's lock may use it. */
+/** Opens the table in a data directory. Only the holder of the directory's lock may use it. */
 export function openProcessTable(dataDirectory: string): ProcessTable {
   const file = join(dataDirectory, "processes.json");
   let running: Identity[] = [];

@@ -3,7 +3,7 @@ import { callService, field } from "#shared/client/call.ts";
 
 const EVERY_MS = 100;
 
-/** Waits for a path of the control plane's own listener to answer 200; null where the signal came first. */
+/** Waits until a URL of the control plane's own listener answers 200; null if the signal was aborted first. */
 export async function waitFor(url: string, signal: AbortSignal): Promise<{ degraded: readonly string[] } | null> {
   while (!signal.aborted) {
     const answer = await callService(url, { own: true, timeoutMs: 2_000 }).catch(() => null);

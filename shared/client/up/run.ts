@@ -11,8 +11,8 @@ import { lockDataDirectory } from "#shared/client/up/single.ts";
 import { startProcesses } from "#shared/client/up/start-processes.ts";
 
 /**
- * Runs embedded PostgreSQL (unless DATABASE_URL names another), control plane and local agent until `stop`, and ends
- * them in the order agent, control plane, PostgreSQL. The status to exit with: 1 after a problem, which was said.
+ * Runs embedded PostgreSQL (unless DATABASE_URL is set), control plane and local agent until `stop`, then stops them in
+ * the order agent, control plane, PostgreSQL. Returns the exit status: 1 after a problem, which was printed.
  */
 export async function runUp(options: UpOptions): Promise<0 | 1> {
   const undo: Undo = [];
@@ -44,7 +44,7 @@ async function bringUp(options: UpOptions, undo: Undo): Promise<{ ok: true } | P
   if (!lock.ok) return lock;
   undo.push(() => lock.release());
   const processes = openProcessTable(dataDirectory);
-  if ((await processes.endLeftovers()) > 0) say("Processes of an earlier run were still there and have been ended.");
+  if ((await processes.endLeftovers()) > 0) say("Stopped processes that an earlier run had left.");
   for (const [name, address] of [
     ["VANTAGE_HTTP_ADDR", settings.httpAddr],
     ["VANTAGE_GRPC_ADDR", settings.grpcAddr],

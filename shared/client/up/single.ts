@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 
 /**
- * Makes sure that one supervisor at most works on a data directory: an abstract Unix socket, which the kernel takes
- * back whatever way the process ends, so no stale lock can stay behind.
+ * Locks a data directory for one supervisor. The lock is an abstract Unix socket, which the kernel removes when the
+ * process ends for any reason, so that no stale lock remains.
  */
 export async function lockDataDirectory(path: string): Promise<{ ok: true; release(): Promise<void> } | Problem> {
   const name = createHash("sha256").update(realpathSync(path)).digest("hex").slice(0, 32);

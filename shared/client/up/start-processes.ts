@@ -11,13 +11,13 @@ import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { waitFor } from "#shared/client/up/ready.ts";
 import { sayWelcome } from "#shared/client/up/welcome.ts";
 
-/** Drain takes an agent up to 30 s; the control plane finishes what it has begun. */
+/** An agent drains for up to 30 s; the control plane finishes its requests. Milliseconds. */
 const GRACE_MS = 35_000;
 
-/** Readiness waits at most 30 s for an agent; after that something is wrong. */
+/** Readiness waits at most 30 s for an agent; a longer wait indicates a fault. Milliseconds. */
 const LATE_AFTER_MS = 40_000;
 
-/** Starts control plane and agent, and waits until the service is ready; says how to use it. */
+/** Starts control plane and agent, waits until the service is ready, and prints how to use it. */
 export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: true } | Problem> {
   const { environment, entries, settings, dataDirectory, processes, database, say, stop } = ground;
   const own = listenerUrl(settings.httpAddr, settings.tlsCert !== null);
@@ -35,7 +35,7 @@ export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: 
   const alive = await unlessFailed([controlPlane], stop, (signal) => waitFor(`${own}/healthz`, signal));
   if (!alive.ok || stop.aborted) return alive;
 
-  // Not before there is something to dial: a failed first attempt would wait for its back-off.
+  // Start the agent only after the control plane listens: a failed first attempt would wait for its back-off.
   const agent = startChild({
     ...common,
     name: "agent",
@@ -59,7 +59,7 @@ export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: 
   return { ok: true };
 }
 
-/** The local agent enrols like any other: by a token, which nobody but its process is given. */
+/** Creates the local agent's join token; only the agent's process gets it. */
 async function joinToken(ground: Ground, base: string): Promise<Record<string, string>> {
   const { settings, agentSettings, dataDirectory, directory } = ground;
   const { region, stateDir, joinToken: given, joinTokenFile } = agentSettings;
@@ -70,7 +70,7 @@ async function joinToken(ground: Ground, base: string): Promise<Record<string, s
   return token === null ? {} : { VANTAGE_JOIN_TOKEN: token };
 }
 
-/** Waits for something while one of the children may still turn out unable to start. */
+/** Waits for `wait`, or for the first child that fails to start. */
 async function unlessFailed<T>(
   children: readonly Child[],
   stop: AbortSignal,

@@ -9,7 +9,7 @@ import { greet } from "#shared/client/up/greeting.ts";
 import { describeIcmp, readCapabilities } from "#shared/client/up/icmp-note.ts";
 import type { Ground } from "#shared/client/up/options.ts";
 
-/** Makes the first key where there is none and says how to use the service that answers at `own`. */
+/** Creates the first key if there is none and prints how to use the service at `own`. */
 export async function sayWelcome(
   ground: Ground,
   own: string,
@@ -28,9 +28,7 @@ export async function sayWelcome(
   if (can !== null)
     notes.push(...describeIcmp(can, readRawSocketFacts(searchPathOf(environment["PATH"])), logs["agent"] ?? ""));
   if (settings.allowTargets !== null)
-    notes.push(
-      `Everyone who may use this service can reach ${settings.allowTargets.join(", ")} (VANTAGE_ALLOW_TARGETS).`,
-    );
+    notes.push(`Every user of this service can reach ${settings.allowTargets.join(", ")} (VANTAGE_ALLOW_TARGETS).`);
   say(
     greet({
       baseUrl: settings.baseUrl ?? own,

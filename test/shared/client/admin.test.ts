@@ -58,7 +58,7 @@ test("a key is made with the token of the data directory and shown", async () =>
       json: { plan: "pro", name: "ci", scopes: ["check", "dns"] },
     },
   ]);
-  expect(ran).toEqual({ said: "vtg_x\n(key 7, plan pro; shown only this once)", complained: "", status: 0 });
+  expect(ran).toEqual({ said: "vtg_x\n(key 7, plan pro; not shown again)", complained: "", status: 0 });
 });
 
 test("lists are tables, or JSON on request, and cannot steer a terminal", async () => {
@@ -92,7 +92,7 @@ test("what the service refuses is one line that names the field once and what is
   expect(ran.complained).toBe(`vantage: http://${environment["VANTAGE_HTTP_ADDR"]} answered 400: ${message}`);
   expect(ran.status).toBe(1);
   answer = { status: 401, body: {} };
-  expect((await runVantage(["keys", "list"], environment)).complained).toContain("does not take this operator token");
+  expect((await runVantage(["keys", "list"], environment)).complained).toContain("rejects this operator token");
 });
 
 test("no control plane, no token and a bad setting are one line each", async () => {

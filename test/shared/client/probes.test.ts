@@ -57,11 +57,11 @@ describe("vantage probes token", () => {
     expect(status).toBe(0);
     const [token = "", what] = said.split("\n");
     expect(token).toMatch(/^vjt_/);
-    expect(what).toMatch(/^\(lets one agent into eu-west until \d{4}-/);
+    expect(what).toMatch(/^\(allows one agent to join region eu-west until \d{4}-/);
     const until = Date.parse(/until (\S+);/.exec(said)?.[1] ?? "");
     expect(Math.abs(until - Date.now() - 2 * 3_600_000)).toBeLessThan(60_000);
     // Another machine has a clone of its own.
-    expect(said).toContain("Start the agent in a clone of the repository on its own machine:\n");
+    expect(said).toContain("Start the agent in a clone of the repository on the agent's machine:\n");
     const words = wordsOf(startLine(said), join(directory, "clone/deploy"));
     expect(words).toBe(`${token} agent --region eu-west --control-plane cp.example:443`);
     expect(said).not.toContain("on another one");
@@ -69,13 +69,13 @@ describe("vantage probes token", () => {
 
   it("names this clone's launcher for an agent on this machine, and says so", async () => {
     const { said } = await probes("token", "--region", "eu-west", "--reusable");
-    expect(said).toContain("(lets agents into eu-west until");
+    expect(said).toContain("(allows any number of agents to join region eu-west until");
     expect(said).toContain("Start the agent on this machine:\n");
     expect(startLine(said)).toContain(
       ` ${quoted(LAUNCHER_PATH)} agent --region eu-west --control-plane 127.0.0.1:50051`,
     );
     expect(said).toContain(
-      "127.0.0.1:50051 is this machine: for an agent on another one give --control-plane host:port.",
+      "127.0.0.1:50051 is an address of this machine. For an agent on another machine pass --control-plane host:port.",
     );
   });
 

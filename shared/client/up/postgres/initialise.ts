@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import type { Account } from "#shared/client/up/postgres/account.ts";
 import type { Problem } from "#shared/client/up/problem.ts";
 
-/** The superuser of an embedded cluster and the only role it has. */
+/** The superuser and only role of an embedded cluster. */
 export const ROLE = "vantage";
 
-/** initdb's and postgres's whole environment: nothing of the caller's (PGDATA, LD_PRELOAD ...) leaks in. */
+/** The whole environment of initdb and postgres; it contains no variable of the caller (PGDATA, LD_PRELOAD ...). */
 export const SERVER_ENVIRONMENT = { PATH: "/usr/bin:/bin", LC_ALL: "C" };
 
-/** The process options under which a program runs as the account. `/` because a 0700 directory cannot be kept. */
+/** Returns the process options to run a program as the account, in `/`: it may be unable to enter the caller's directory. */
 export function runAs(account: Account | null): {
   cwd: string;
   env: Record<string, string>;
@@ -22,20 +22,20 @@ export function runAs(account: Account | null): {
   return { cwd: "/", env: SERVER_ENVIRONMENT, ...account };
 }
 
-/** The directory of a cluster: data, password and log, owned by whoever runs the server. */
+/** Creates the directory of a cluster (data, password and log), owned by the server's account. */
 export function makeClusterDirectory(root: string, account: Account | null): void {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   if (account) chownSync(root, account.uid, account.gid);
 }
 
-/** The password of an initialised cluster. Throws where the file is gone. */
+/** Reads the password of an initialised cluster. Throws if the file is missing. */
 export function readPassword(root: string): string {
   return readFileSync(join(root, "password"), "utf8");
 }
 
 /**
- * Runs initdb. It works beside the final place and moves there at the end, so that one cut short leaves nothing
- * that looks finished. The builtin C.UTF-8 locale makes sort order the same on every machine, whatever its glibc.
+ * Runs initdb in a temporary directory and renames it at the end, so that an interrupted run leaves no data directory
+ * that looks complete. The builtin C.UTF-8 locale gives the same sort order on every machine, independent of glibc.
  */
 export async function initialise(options: {
   root: string;
@@ -66,7 +66,7 @@ export async function initialise(options: {
     const reason = (stderr || message).trim().split("\n").at(-1) ?? "";
     return {
       ok: false,
-      line: `the embedded PostgreSQL could not be set up (${reason}): set DATABASE_URL to use a server of your own`,
+      line: `the embedded PostgreSQL could not be set up (${reason}): set DATABASE_URL to use your own server`,
     };
   } finally {
     rmSync(passwordFile, { force: true });

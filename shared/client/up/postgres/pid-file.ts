@@ -1,15 +1,15 @@
 import { readFileSync, readlinkSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a running server writes into postmaster.pid (PostgreSQL source, utils/pidfile.h). */
+/** Contents of a running server's postmaster.pid (PostgreSQL source, utils/pidfile.h). */
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
-  /** True once connections are accepted. */
+  /** True if the server accepts connections. */
   readonly ready: boolean;
 }
 
-/** Reads the eight lines of a postmaster.pid; null while the first four are not there yet. */
+/** Parses the eight lines of a postmaster.pid; null if the first four are not written yet. */
 export function parsePidFile(text: string): PidFile | null {
   const lines = text.split("\n");
   const pid = Number(lines[0]);
@@ -18,7 +18,7 @@ export function parsePidFile(text: string): PidFile | null {
   return { pid, port, ready: lines[7]?.trim() === "ready" };
 }
 
-/** The pid file of a data directory, or null where there is none or an unfinished one. */
+/** Reads the pid file of a data directory; null if it is missing or incomplete. */
 export function readPidFile(data: string): PidFile | null {
   try {
     return parsePidFile(readFileSync(join(data, "postmaster.pid"), "utf8"));
@@ -28,8 +28,8 @@ export function readPidFile(data: string): PidFile | null {
 }
 
 /**
- * Whether a live process works in this data directory. Every server process has it as its working directory,
- * so this tells a server from another program that got its number after a reboot.
+ * Reports whether a live process works in this data directory. Every server process has it as its working directory,
+ * which distinguishes a server from another program that got its pid after a reboot.
  */
 export function worksIn(pid: number, data: string): boolean {
   try {
@@ -39,7 +39,7 @@ export function worksIn(pid: number, data: string): boolean {
   }
 }
 
-/** Whether any process at all still works in this data directory (a backend can outlive its postmaster). */
+/** Reports whether any process still works in this data directory (a backend can outlive its postmaster). */
 export function anyoneWorksIn(data: string): boolean {
   return readdirSync("/proc").some((name) => /^\d+$/.test(name) && worksIn(Number(name), data));
 }

@@ -14,8 +14,8 @@ function openToAll(path: string): void {
 }
 
 /**
- * The directory to run PostgreSQL's programs from: the installed one, or, where the account may not go there (a clone
- * under a 0700 home started as root), a copy in `root` made once. Links stay links: the libraries find each other by them.
+ * Returns the directory of PostgreSQL's programs: the installed one, or, if the account cannot enter it (a clone in a
+ * 0700 home, started as root), a copy in `root` made once. Symbolic links stay links: the libraries need them.
  */
 export async function reachablePrograms(binaries: Binaries, root: string, account: Account | null): Promise<string> {
   const parts = ["bin/postgres", "bin/initdb", "lib", "share"].map((part) => join(binaries.directory, part));

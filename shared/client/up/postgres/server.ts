@@ -9,11 +9,11 @@ import { runAs } from "#shared/client/up/postgres/initialise.ts";
 import { readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
 import type { Problem } from "#shared/client/up/problem.ts";
 
-/** A running server, ours or adopted. */
+/** A running server, started by this process or taken over. */
 export interface Server {
   readonly pid: number;
   readonly port: number;
-  /** Settles when the process has ended, wanted or not. */
+  /** Resolves when the process has ended for any reason. */
   readonly exited: Promise<void>;
 }
 
@@ -33,8 +33,8 @@ export async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-/** The last complaint in a server log, for the one line a person reads. */
-export function lastComplaint(log: string): string {
+/** Returns the last error of a server log, for an error message. */
+export function findLastError(log: string): string {
   const lines = log.trim().split("\n");
   return (lines.findLast((line) => /FATAL|PANIC|error/.test(line)) ?? lines.at(-1) ?? "").replace(
     /^.*?(?=FATAL|PANIC)/,
@@ -43,18 +43,18 @@ export function lastComplaint(log: string): string {
 }
 
 async function processEnd(pid: number, data: string): Promise<void> {
-  // Not our child, so nobody tells us: look.
+  // The process is not a child of this one, so there is no exit event: poll.
   while (worksIn(pid, data)) await sleep(200, undefined, { ref: false });
 }
 
-/** A server that some earlier run left behind, as one of ours. */
+/** Wraps a server that an earlier run left. */
 export function adoptedServer(pid: number, port: number, data: string): Server {
   return { pid, port, exited: processEnd(pid, data) };
 }
 
 /**
- * Starts the server on a port of 127.0.0.1, in a process group of its own (Ctrl-C must reach it last), its log
- * in a file (a pipe would break when the supervisor is killed). Ready when postmaster.pid says so under its number.
+ * Starts the server on a port of 127.0.0.1, in its own process group (Ctrl-C must reach it last), with its log in a
+ * file (a pipe would break when the supervisor is killed). The server is ready when postmaster.pid has its pid and "ready".
  */
 export async function startServer(options: {
   root: string;
@@ -83,7 +83,7 @@ export async function startServer(options: {
       resolve();
     };
     child.once("error", (error) => end(error.message));
-    child.once("exit", () => end(lastComplaint(readFileSync(logFile, "utf8"))));
+    child.once("exit", () => end(findLastError(readFileSync(logFile, "utf8"))));
   });
   for (let waited = 0; waited < READY_WITHIN_MS && !ended.signal.aborted; waited += 20) {
     const found = readPidFile(data);
@@ -93,17 +93,17 @@ export async function startServer(options: {
   child.kill("SIGQUIT");
   return {
     ok: false,
-    line: `the embedded PostgreSQL did not start (${String(ended.signal.reason ?? "no answer")}); its log: ${logFile}`,
+    line: `the embedded PostgreSQL did not start (${String(ended.signal.reason ?? "no answer")}); log: ${logFile}`,
   };
 }
 
-/** Ends a server: SIGINT (fast shutdown), and SIGQUIT where that takes more than 20 s. */
+/** Stops a server with SIGINT (fast shutdown), and with SIGQUIT after 20 s. */
 export async function stopServer(server: Server): Promise<void> {
   const signal = (name: NodeJS.Signals) => {
     try {
       process.kill(server.pid, name);
     } catch {
-      // It has gone by itself.
+      // The process has already ended.
     }
   };
   signal("SIGINT");

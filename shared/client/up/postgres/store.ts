@@ -1,28 +1,28 @@
 import postgres from "postgres";
 
-/** A connection of the supervisor's own; ended with `close`. */
+/** A database connection of the supervisor; ended with `close`. */
 export interface Session {
-  /** Creates the database unless it exists. */
+  /** Creates the database if it does not exist. */
   createDatabase(name: string): Promise<void>;
-  /** Takes the one lock that says "a supervisor looks after this server", held as long as the session lives. */
+  /** Takes the supervisor's lock on this server, held until the session ends; false if another session holds it. */
   tryLock(): Promise<boolean>;
-  /** The server's version as a number, 180004 for 18.4. Rejects where it cannot be reached. */
+  /** Returns the server's version as a number, 180004 for 18.4. Rejects if the server is unreachable. */
   version(): Promise<number>;
-  /** The server's clock. */
+  /** Returns the time of the server's clock. */
   now(): Promise<Date>;
   /**
-   * Live replicas of the control plane on this database, and how many of them advertise no address to agents. A replica
-   * renews its row every second and counts as dead after five (control-plane/probes/presence). None where the schema is not
-   * there yet.
+   * Counts live replicas of the control plane on this database, and those of them that advertise no address to agents. A
+   * replica renews its row every second and counts as dead after five (control-plane/probes/presence). 0 before the first
+   * migration.
    */
   replicas(): Promise<{ readonly live: number; readonly unadvertised: number }>;
   close(): Promise<void>;
 }
 
-/** Any constant will do; it must only never change between versions. */
+/** An arbitrary constant, which must not change between versions. */
 const SUPERVISOR_LOCK = 7_316_001;
 
-/** Opens one connection. Its queries reject where the server cannot be reached. */
+/** Opens one connection. Queries reject if the server is unreachable. */
 export function openSession(url: string): Session {
   const sql = postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 10, max_lifetime: null });
   return {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, writeSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { boundLogs, lastWords, openLog, rotateLog } from "#shared/client/up/log-file.ts";
+import { boundLogs, readLastLine, openLog, rotateLog } from "#shared/client/up/log-file.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "vantage-log-"));
 const file = join(directory, "a.log");
@@ -10,7 +10,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function wordsOf(log: string): string {
   writeFileSync(file, log);
-  return lastWords(file);
+  return readLastLine(file);
 }
 
 test("the last words are a plain line, a JSON line's message, or the message of a crash", () => {
@@ -21,7 +21,7 @@ test("the last words are a plain line, a JSON line's message, or the message of 
   );
   expect(wordsOf("")).toBe("");
   expect(wordsOf("x".repeat(1_000_000))).toHaveLength(500);
-  expect(lastWords(join(directory, "none"))).toBe("");
+  expect(readLastLine(join(directory, "none"))).toBe("");
 });
 
 test("a new run sets the old log aside", () => {

@@ -10,7 +10,7 @@ test("an address in use, and one of another machine, are one line each that name
   const { port } = server.address() as AddressInfo;
   expect(await checkListener("VANTAGE_HTTP_ADDR", { host: "127.0.0.1", port })).toEqual({
     ok: false,
-    line: `VANTAGE_HTTP_ADDR 127.0.0.1:${port} is in use: stop the program that has it, or set another address`,
+    line: `VANTAGE_HTTP_ADDR 127.0.0.1:${port} is in use: stop the program that uses it, or set another address`,
   });
   await new Promise((resolve) => {
     server.close(resolve);
@@ -18,6 +18,6 @@ test("an address in use, and one of another machine, are one line each that name
   expect(await checkListener("VANTAGE_HTTP_ADDR", { host: "127.0.0.1", port })).toEqual({ ok: true });
   expect(await checkListener("VANTAGE_HTTP_ADDR", { host: "192.0.2.77", port })).toEqual({
     ok: false,
-    line: `VANTAGE_HTTP_ADDR 192.0.2.77:${port} is no address of this machine`,
+    line: `VANTAGE_HTTP_ADDR 192.0.2.77:${port} is not an address of this machine`,
   });
 });

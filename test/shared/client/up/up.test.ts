@@ -27,7 +27,7 @@ test("the first start makes a database and a key, a second one reuses both, a st
   const first = place.start();
   await first.says("Ctrl-C stops everything");
   expect(first.output()).toContain(place.base);
-  expect(first.output()).toContain("vtg_first (plan captain; shown only this once)");
+  expect(first.output()).toContain("vtg_first (plan captain; not shown again)");
   expect(first.output()).toContain(`in ${join(place.directory, "admin-token")}`);
   expect(first.output()).toContain(`curl -H 'X-API-Key: vtg_first' ${place.base}/api/v4/tools`);
   const { DATABASE_URL = "" } = place.given("control-plane");
@@ -66,7 +66,7 @@ test("after kill -9 the children end by themselves and the next start takes the 
   await until(() => stops().length === 2, "both children gone without anybody's help");
   const next = place.start();
   await next.says("Ctrl-C stops everything");
-  expect(next.output()).toContain("has been taken over");
+  expect(next.output()).toContain("Took over the PostgreSQL server of an earlier run");
   expect(serversIn(place.directory)).toEqual(expect.arrayContaining(before.slice(0, 1)));
   expect(stops().toSorted()).toEqual(["agent stop", "control-plane stop"]);
   next.process.kill("SIGTERM");
@@ -89,10 +89,10 @@ test("a child that dies is started again, with the others left alone", async () 
   await run.says("Ctrl-C stops everything");
   const agent = Number(place.given("agent")["pid"]);
   await fetch(`${place.base}/die`).catch(() => {});
-  await run.says("The control plane ended with status 3; starting it again in 0.5 s");
+  await run.says("The control plane ended with status 3; restarting it in 0.5 s");
   await until(() => place.notes().filter((note) => note === "control-plane start").length === 2, "restart");
   process.kill(agent, "SIGKILL");
-  await run.says("The agent was killed (SIGKILL); starting it again in 0.5 s");
+  await run.says("The agent was killed (SIGKILL); restarting it in 0.5 s");
   await until(() => place.notes().filter((note) => note === "agent start").length === 2, "another agent");
   expect(place.notes().filter((note) => note === "control-plane start")).toHaveLength(2);
 });
@@ -103,7 +103,7 @@ test("an embedded server that dies is started again under the same URL", async (
   const { DATABASE_URL = "" } = place.given("control-plane");
   const [postmaster = ""] = readFileSync(join(place.directory, "postgres/data/postmaster.pid"), "utf8").split("\n");
   process.kill(Number(postmaster), "SIGQUIT");
-  await run.says("PostgreSQL has ended; starting it again");
+  await run.says("PostgreSQL has stopped; restarting it");
   await expect
     .poll(() => query(DATABASE_URL, "select 1 as one").catch(() => null), { timeout: 15_000 })
     .toEqual([{ one: 1 }]);
