@@ -3,7 +3,7 @@ import { readHost, readUrlHost, type Host } from "#shared/egress/hosts.ts";
 import { createNameRule, createSuffixRule } from "#shared/egress/names.ts";
 import { isBlockedPort } from "#shared/egress/ports.ts";
 
-/** What an operator opens beyond the public internet (VANTAGE_ALLOW_TARGETS, VANTAGE_ALLOW_NAMES). */
+/** Targets beyond the public internet that an operator allows (VANTAGE_ALLOW_TARGETS, VANTAGE_ALLOW_NAMES). */
 export interface AllowLists {
   /** CIDR ranges, IPv4 or IPv6; a bare address is a range of one. */
   readonly targets: readonly string[];
@@ -11,10 +11,10 @@ export interface AllowLists {
   readonly names: readonly string[];
 }
 
-/** The public internet and nothing else. */
+/** Allows only the public internet. */
 export const NO_ALLOW_LISTS: AllowLists = { targets: [], names: [] };
 
-/** Whose owners want no checks (the opt-out list): no allow list overrides it. */
+/** Targets whose owners opted out of checks; no allow list overrides this. */
 export interface Denials {
   /** `ip` is a plain literal. */
   readonly deniesAddress: (ip: string) => boolean;
@@ -22,38 +22,38 @@ export interface Denials {
   readonly deniesName: (name: string) => boolean;
 }
 
-/** A URL that may be requested, as far as its text can tell; the addresses of a name are decided once looked up. */
+/** The verdict on a URL by its text; the addresses of a name are checked after the lookup. */
 export type UrlCheck =
   | { readonly ok: true; readonly url: URL }
   | { readonly ok: false; readonly code: "invalid_url" | "target_not_allowed" };
 
-/** A host that may be used; `host` is a lower-case A-label name without final dot ("." for the root) or a literal. */
+/** The verdict on a host; `host` is a lower-case A-label name without final dot ("." for the root) or a literal. */
 export type HostCheck =
   | { readonly ok: true; readonly host: string; readonly literal: boolean }
   | { readonly ok: false; readonly code: "invalid_host" | "target_not_allowed" };
 
-/** What may be reached. Pure, never throws, whatever the input. */
+/** Decides which targets may be reached. Pure; never throws for any input. */
 export interface Egress {
-  /** For each address looked up and each peer connected to; false for anything but a plain IP literal. */
+  /** Checks an address from a lookup or of a connected peer; false for anything but a plain IP literal. */
   allowsAddress(ip: string): boolean;
-  /** For a target URL, a redirect's absolute Location, a webhook's URL. */
+  /** Checks a target URL, a redirect's absolute Location or a webhook's URL. */
   checkUrl(raw: string): UrlCheck;
-  /** `connects` false: the name is only looked up, may be a public suffix, the root or start with "*", and is no literal. */
+  /** Checks a host. `connects` false: it is only looked up, may be a public suffix, the root or start with "*", and is no literal. */
   checkHost(raw: string, options: { readonly connects: boolean }): HostCheck;
-  /** Whether the operator's own lists hold this host (as HostCheck has it), on the public internet or not. */
+  /** Reports whether the operator's allow lists contain this host (`HostCheck.host`), on the public internet or not. */
   lists(host: string): boolean;
 }
 
-/** Longest URL looked at, characters; longer than any header block we read. */
+/** Longest accepted URL, characters; longer than any header block that is read. */
 const MAX_URL = 65_536;
-// The URL parser drops tab, CR and LF and reads a backslash as a slash: decided before it sees them.
+// The URL parser drops tab, CR and LF and reads a backslash as a slash, so these are rejected before parsing.
 const SMUGGLING = /[\p{Cc}\\]/u;
-// An empty one too: whoever writes user info means to mislead or to log in.
+// Empty user information is rejected too: it serves to mislead or to log in.
 const USER_INFO = /^ *https?:\/*[^/?#]*@/i;
 
 /**
- * The rules with some ranges and names opened, and some closed whatever is opened; throws a RangeError on a range or
- * suffix that is none.
+ * Creates the egress rules with allowed ranges and names, and with denials, which take precedence. Throws a RangeError on
+ * an invalid range or suffix.
  */
 export function createEgress(lists: AllowLists, denials?: Denials): Egress {
   const opensAddress = createAddressRule(lists.targets);
@@ -86,7 +86,7 @@ export function createEgress(lists: AllowLists, denials?: Denials): Egress {
   };
 }
 
-/** An http(s) URL without user info, or null. */
+/** Parses an http(s) URL without user information; null for anything else. */
 function readUrl(raw: unknown): URL | null {
   if (typeof raw !== "string" || raw.length > MAX_URL || SMUGGLING.test(raw) || USER_INFO.test(raw)) return null;
   const url = URL.parse(raw);
@@ -96,12 +96,12 @@ function readUrl(raw: unknown): URL | null {
 
 const publicOnly = createEgress(NO_ALLOW_LISTS);
 
-/** Whether an address is on the public internet; "refused" for anything but a plain IPv4 or IPv6 literal. */
+/** Classifies an address; "refused" for anything but a plain IPv4 or IPv6 literal on the public internet. */
 export function classifyAddress(ip: string): "public" | "refused" {
   return typeof ip === "string" && isPublic(ip) ? "public" : "refused";
 }
 
-/** The rule for a target URL with empty allow lists. */
+/** Checks a target URL with empty allow lists. */
 export function checkTargetUrl(raw: string): UrlCheck {
   return publicOnly.checkUrl(raw);
 }

@@ -2,22 +2,22 @@ import { LAUNCHER } from "#shared/launcher.ts";
 import { SETTINGS, type Settings } from "#shared/settings.ts";
 import type { Setting } from "#shared/settings/row.ts";
 
-/** The environment as it was handed in: process.env of a main.ts, or an object of a test. */
+/** The environment: process.env of a main.ts, or an object of a test. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What was read, or the one line to print before ending with status 1. */
+/** The settings, or the line to print before exiting with status 1. */
 export type ReadSettings =
   | {
       readonly ok: true;
       readonly settings: Settings;
-      /** Names of the variables that were set; a default port in use may give way, one asked for may not. */
+      /** Names of the variables that were set. A port in use is replaced by a free one only if it is a default. */
       readonly given: ReadonlySet<string>;
-      /** Lines about variables that were set although no code reads them yet; empty where there are none. */
+      /** Lines about variables that are set although no code uses them yet. */
       readonly notYetUsed: readonly string[];
     }
   | { readonly ok: false; readonly line: string };
 
-/** No value is this long; checked before any pattern sees it. */
+/** The longest accepted value, characters; checked before any pattern. */
 const MAX_LENGTH = 100_000;
 
 /** Every row of the table, in order. */
@@ -26,9 +26,8 @@ export const SETTING_ROWS: readonly Setting<unknown>[] = Object.values(SETTINGS)
 const KNOWN = new Set(SETTING_ROWS.map((row) => row.name));
 
 /**
- * Reads the whole table, whichever process asks: all values are checked now, even those that act later or elsewhere.
- * An empty variable counts as unset. The first fault ends it, with one line that names the variable; the value of a
- * secret is never in it.
+ * Reads and checks all settings, including those of the other process. An empty variable counts as unset. Returns at
+ * the first fault, with one line that names the variable; the line never contains the value of a secret.
  */
 export function readSettings(environment: Environment, process: "control-plane" | "agent"): ReadSettings {
   const unknown = Object.keys(environment).find((name) => name.startsWith("VANTAGE_") && !KNOWN.has(name));
@@ -50,7 +49,7 @@ export function readSettings(environment: Environment, process: "control-plane" 
   return { ok: true, settings, given, notYetUsed: notYetUsed.map(({ name }) => `${name} is set but not yet in use`) };
 }
 
-/** What does not go together although each value is good by itself. */
+/** Finds values that are valid alone but not together. */
 function conflictIn(settings: Settings, process: "control-plane" | "agent"): string | null {
   if (settings.cymruZones.length !== 3) return `VANTAGE_CYMRU_ZONES must be ${SETTINGS.cymruZones.kind.allowed}`;
   if (process === "control-plane") {
@@ -59,7 +58,7 @@ function conflictIn(settings: Settings, process: "control-plane" | "agent"): str
     return null;
   }
   if (settings.joinToken !== null && settings.joinTokenFile !== null)
-    return "VANTAGE_JOIN_TOKEN and VANTAGE_JOIN_TOKEN_FILE exclude each other";
+    return "VANTAGE_JOIN_TOKEN and VANTAGE_JOIN_TOKEN_FILE are both set: unset one of them";
   return null;
 }
 
@@ -74,10 +73,10 @@ function hint(name: string): string {
     .toSorted((a, b) => a.distance - b.distance)[0];
   return close && close.distance <= 3
     ? `; did you mean ${close.known}?`
-    : `; ${LAUNCHER} doctor --settings lists all of them`;
+    : `; ${LAUNCHER} doctor --settings lists all settings`;
 }
 
-/** Levenshtein distance, by rows. */
+/** Computes the Levenshtein distance row by row. */
 function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i += 1) {

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { listOf, parseRanges, translated } from "#shared/egress/ranges.ts";
 
-/** Not the public internet (IANA IPv4 Special-Purpose Address Registry, multicast, a cloud's own service). */
+/** IPv4 ranges outside the public internet (IANA IPv4 Special-Purpose Address Registry, multicast, a cloud's own service). */
 const REFUSED_IPV4 = parseRanges([
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -21,10 +21,10 @@ const REFUSED_IPV4 = parseRanges([
   "240.0.0.0/4", // reserved, broadcast
 ]);
 
-/** Global unicast, and NAT64 where the IPv4 address inside decides. */
+/** Global unicast, and NAT64, for which the embedded IPv4 address decides. */
 const OPEN_IPV6 = parseRanges(["2000::/3", "64:ff9b::/96"]);
 
-/** Of global unicast what is no host on the internet, or hides an IPv4 address. */
+/** Parts of global unicast that are no hosts on the internet, or that embed an IPv4 address. */
 const REFUSED_IPV6 = parseRanges([
   "2001::/23", // IETF protocol assignments: Teredo, ORCHID, benchmarking
   "2001:db8::/32", // documentation
@@ -32,33 +32,33 @@ const REFUSED_IPV6 = parseRanges([
   "3fff::/20", // documentation
 ]);
 
-/** An IPv4-mapped address is a second spelling of an IPv4 one, past that one's rule: no list opens it. */
+/** An IPv4-mapped address is a second spelling that would bypass the rule for the IPv4 address: no list allows it. */
 const MAPPED = listOf("ipv6", parseRanges(["::ffff:0:0/96"]));
 
 const refused4 = listOf("ipv4", REFUSED_IPV4);
 const open6 = listOf("ipv6", OPEN_IPV6);
 const refused6 = listOf("ipv6", [...REFUSED_IPV6, ...translated(REFUSED_IPV4)]);
 
-/** Whether a plain literal is one. A zone names an interface of ours, never a host on the internet. */
+/** Returns the family of a plain literal. null with a zone, which names a local interface, never a host on the internet. */
 export function literalFamily(ip: string): "ipv4" | "ipv6" | null {
   if (isIPv4(ip)) return "ipv4";
   return isIPv6(ip) && !ip.includes("%") ? "ipv6" : null;
 }
 
-/** Whether an address is on the public internet; false for anything but a plain literal. */
+/** Reports whether an address is on the public internet; false for anything but a plain literal. */
 export function isPublic(ip: string): boolean {
   const family = literalFamily(ip);
   if (family === "ipv4") return !refused4.check(ip, "ipv4");
   return family === "ipv6" && open6.check(ip, "ipv6") && !refused6.check(ip, "ipv6");
 }
 
-/** The rule of section 12 with some ranges opened (VANTAGE_ALLOW_TARGETS); throws a RangeError on a bad range. */
+/** Creates the address rule with allowed ranges (VANTAGE_ALLOW_TARGETS). Throws a RangeError on an invalid range. */
 export function createAddressRule(opened: readonly string[]): (ip: string) => boolean {
   const isListed = createListRule(opened);
   return opened.length === 0 ? isPublic : (ip) => isPublic(ip) || isListed(ip);
 }
 
-/** Whether a list of ranges holds an address; false for anything but a plain literal. Throws a RangeError likewise. */
+/** Creates a test whether ranges contain an address; false for anything but a plain literal. Throws a RangeError on an invalid range. */
 export function createListRule(listed: readonly string[]): (ip: string) => boolean {
   const ranges = parseRanges(listed);
   if (ranges.length === 0) return () => false;

@@ -3,17 +3,17 @@ import { domainToASCII } from "node:url";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { isUsableName } from "#shared/egress/names.ts";
 
-/** A host in its one normal form. */
+/** A host in normal form. */
 export type Host =
   | { readonly kind: "literal"; readonly ip: string }
   /** Lower-case A-labels without final dot; the root is ".". */
   | { readonly kind: "name"; readonly name: string };
 
 const MAX_RAW = 1024;
-// What the URL host parser would decode, strip or cut at, together with what no host holds.
+// Characters that the URL host parser decodes, strips or cuts at, and those that no host contains.
 const UNUSABLE = /[\p{Cc}\s%/\\?#@]/u;
 
-/** The host part of a parsed http(s) URL: IPv6 in brackets, IPv4 already dotted decimal. Null where no DNS name. */
+/** Reads the host of a parsed http(s) URL: IPv6 in brackets, IPv4 in dotted decimal. null if it is no DNS name. */
 export function readUrlHost(hostname: string): Host | null {
   if (hostname.startsWith("[")) return { kind: "literal", ip: hostname.slice(1, -1) };
   if (isIPv4(hostname)) return { kind: "literal", ip: hostname };
@@ -22,8 +22,8 @@ export function readUrlHost(hostname: string): Host | null {
 }
 
 /**
- * A host as a person writes it: a name in either IDN form, or an address in any spelling the URL standard knows.
- * Null for URLs, ports, paths, zones and what is no name. The root and a leading "*" label are for look-ups only.
+ * Reads a host from user input: a name in either IDN form, or an address in any spelling of the URL standard. null for
+ * URLs, ports, paths, zones and invalid names. The root and a leading "*" label are allowed for lookups only.
  */
 export function readHost(raw: string, connects: boolean): Host | null {
   if (raw.length > MAX_RAW || UNUSABLE.test(raw)) return null;
@@ -42,7 +42,7 @@ export function readHost(raw: string, connects: boolean): Host | null {
 function readIpv6(raw: string): Host | null {
   const bare = raw.startsWith("[") && raw.endsWith("]") ? raw.slice(1, -1) : raw;
   if (literalFamily(bare) !== "ipv6") return null;
-  // The URL standard's serializer is RFC 5952's form, but for mapped addresses, which no rule lets through.
+  // The URL standard serializes as RFC 5952 does, except for mapped addresses, which no rule allows.
   const { hostname } = new URL(`http://[${bare}]/`);
   return { kind: "literal", ip: hostname.slice(1, -1) };
 }

@@ -3,28 +3,28 @@ import { domainToASCII } from "node:url";
 /** Longest name in presentation form without final dot (RFC 1035 section 2.3.4: 255 octets on the wire). */
 const MAX_NAME = 253;
 
-// Hyphens anywhere and underscores exist in the wild; nothing else survives in names we use.
+// Names in use have hyphens at any position and underscores; other characters are rejected.
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 
-/** Whether every label and the whole fit the DNS. For A-label, lower-case names without final dot. */
+/** Reports whether a name's labels and length fit the DNS. For lower-case A-label names without final dot. */
 export function isUsableName(name: string): boolean {
   return name.length <= MAX_NAME && name.split(".").every((label) => LABEL.test(label));
 }
 
-/** Names that mean this host, this link or this site (RFC 6761, 6762, 8375; .internal by ICANN resolution). */
+/** Suffixes that denote this host, this link or this site (RFC 6761, 6762, 8375; .internal by ICANN resolution). */
 const LOCAL_SUFFIXES = ["localhost", "local", "internal", "home.arpa"] as const;
 
-/** Whether the name is, or is below, one that never leaves the local network. */
+/** Reports whether the name equals or is below a suffix of the local network. */
 export function isLocalName(name: string): boolean {
   return LOCAL_SUFFIXES.some((suffix) => isBelow(name, suffix));
 }
 
-/** What a name is needed for: only looked up, or connected to as well. */
+/** Decides whether a name may be used; `connects`: for connections, not only for lookups. */
 export type NameRule = (name: string, connects: boolean) => boolean;
 
 /**
- * The rule of section 12 with some suffixes opened (VANTAGE_ALLOW_NAMES: "lab", ".lab" and "*.lab" are the same);
- * throws a RangeError on what is no name. A single label is a host of the search domain: refused for connections.
+ * Creates the name rule with allowed suffixes (VANTAGE_ALLOW_NAMES: "lab", ".lab" and "*.lab" are equivalent). Throws a
+ * RangeError on an invalid name. A single label is a host of the search domain and is refused for connections.
  */
 export function createNameRule(opened: readonly string[]): NameRule {
   const isListed = createSuffixRule(opened);
@@ -34,7 +34,7 @@ export function createNameRule(opened: readonly string[]): NameRule {
   };
 }
 
-/** Whether a name is, or is below, one of a list; throws a RangeError likewise. */
+/** Creates a test whether a name equals or is below a suffix of a list. Throws a RangeError on an invalid name. */
 export function createSuffixRule(listed: readonly string[]): (name: string) => boolean {
   const suffixes = listed.map(readSuffix);
   return (name) => suffixes.some((suffix) => isBelow(name, suffix));
@@ -44,7 +44,7 @@ function isBelow(name: string, suffix: string): boolean {
   return name === suffix || name.endsWith(`.${suffix}`);
 }
 
-/** A name suffix in normal form ("*.Lab." -> "lab"); throws a RangeError on what is no name. */
+/** Normalizes a name suffix ("*.Lab." -> "lab"). Throws a RangeError on an invalid name. */
 export function readSuffix(text: string): string {
   const bare = text.replace(/^\*?\./, "").replace(/\.$/, "");
   const name = /^[^\s/\\?#@:%[\]]{1,1024}$/.test(bare) ? domainToASCII(bare) : "";

@@ -1,4 +1,4 @@
-/** The fetch standard's "bad ports" (section 2.9, Port blocking): services that can be talked into by an HTTP request. */
+/** The fetch standard's "bad ports" (section 2.9, Port blocking): services that would interpret an HTTP request as their own protocol. */
 const BLOCKED_PORTS = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -6,7 +6,7 @@ const BLOCKED_PORTS = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Whether an http(s) request may not go to this port. `port` as in URL.port: empty for the scheme's own. */
+/** Reports whether http(s) requests to this port are blocked. `port` as in URL.port: empty for the scheme's default. */
 export function isBlockedPort(port: string): boolean {
   return port !== "" && BLOCKED_PORTS.has(Number(port));
 }

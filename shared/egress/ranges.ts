@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** A block of addresses: all that share the first `prefix` bits of `address`. */
+/** A block of addresses: all with the same first `prefix` bits as `address`. */
 export interface Range {
   readonly address: string;
   readonly prefix: number;
@@ -9,7 +9,7 @@ export interface Range {
 
 const FORM = /^([0-9a-fA-F:.]{2,45})(?:\/(0|[1-9]\d{0,2}))?$/;
 
-/** Reads CIDR notation; a bare address is a range of one. Null for anything else, zones and octal digits included. */
+/** Parses CIDR notation; a bare address is a range of one. null for anything else, including zones and octal digits. */
 export function parseRange(text: string): Range | null {
   const [, address = "", length] = FORM.exec(text) ?? [];
   const family = isIPv4(address) ? "ipv4" : isIPv6(address) ? "ipv6" : null;
@@ -19,7 +19,7 @@ export function parseRange(text: string): Range | null {
   return prefix > bits ? null : { address, prefix, family };
 }
 
-/** Reads ranges that must be right: throws a RangeError naming the first that is not. */
+/** Parses ranges; throws a RangeError that names the first invalid one. */
 export function parseRanges(texts: readonly string[]): readonly Range[] {
   return texts.map((text) => {
     const range = parseRange(text);
@@ -28,7 +28,7 @@ export function parseRanges(texts: readonly string[]): readonly Range[] {
   });
 }
 
-/** A set of addresses of one family. BlockList lets IPv4 rules match mapped IPv6, so each list holds one family only. */
+/** Creates a list of one family. IPv4 rules of a BlockList also match mapped IPv6, so each list has one family only. */
 export function listOf(family: Range["family"], ranges: readonly Range[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
@@ -37,7 +37,7 @@ export function listOf(family: Range["family"], ranges: readonly Range[]): Block
   return list;
 }
 
-/** The IPv6 ranges a NAT64 gateway translates to these IPv4 ranges (64:ff9b::/96, RFC 6052 section 2.2). */
+/** Returns the IPv6 ranges that a NAT64 gateway translates to these IPv4 ranges (64:ff9b::/96, RFC 6052 section 2.2). */
 export function translated(ranges: readonly Range[]): readonly Range[] {
   return ranges
     .filter(({ family }) => family === "ipv4")

@@ -4,22 +4,22 @@ import { fileURLToPath } from "node:url";
 import { Gauge, type Registry } from "prom-client";
 
 const CLONE = fileURLToPath(new URL("../..", import.meta.url));
-/** A commit's name: SHA-1, or SHA-256 in a repository of that format. */
+/** A commit hash: SHA-1, or SHA-256 in a repository of that format. */
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** What is running. */
+/** The running version. */
 export interface Build {
   /** Of package.json. */
   readonly version: string;
   /** The project's page. */
   readonly homepage: string;
-  /** The commit that is checked out, in full; "unknown" where the program is not in a git clone. */
+  /** The full hash of the checked-out commit; "unknown" outside a git clone. */
   readonly revision: string;
   /** Of the running Node.js, with its leading v. */
   readonly node: string;
 }
 
-/** Reads what is running, from a few small files; meant for the start of a process. */
+/** Reads the running version from a few small files; called at the start of a process. */
 export function readBuild(clone: string = CLONE): Build {
   const { version, homepage } = JSON.parse(readFileSync(join(clone, "package.json"), "utf8")) as {
     version: string;
@@ -29,9 +29,9 @@ export function readBuild(clone: string = CLONE): Build {
 }
 
 /**
- * The commit of HEAD as gitrepository-layout(5) stores it: HEAD names a commit, or a reference that is a file of its own
- * or a line of packed-refs. In a linked worktree `.git` is a file with the path of its git directory, and references are
- * in the common one. null where there is none or it is kept in another way.
+ * Reads the commit of HEAD as gitrepository-layout(5) stores it: HEAD contains a commit, or a reference that is a file or
+ * a line of packed-refs. In a linked worktree `.git` is a file with the path of its git directory, and references are in
+ * the common one. null if there is none or it is stored in another way.
  */
 function readRevision(clone: string): string | null {
   const linked = /^gitdir: (.+)$/.exec(readLine(join(clone, ".git")) ?? "")?.[1];
@@ -60,11 +60,11 @@ function readText(path: string): string | null {
   }
 }
 
-/** Registers vantage_build_info: always 1, what is running is in its labels. */
+/** Registers vantage_build_info: always 1, with the running version in its labels. */
 export function registerBuildInfo(registry: Registry, { version, revision, node }: Build): void {
   const gauge = new Gauge({
     name: "vantage_build_info",
-    help: "What is running: the version of Vantage, its git revision and the version of Node.js; always 1",
+    help: "Version of Vantage, its git revision and the version of Node.js as labels; always 1",
     labelNames: ["version", "revision", "node"],
     registers: [registry],
   });

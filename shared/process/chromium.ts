@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
 /**
- * The browser to run: the configured program, else the first of the usual names in `searchPath` (directories); null where
- * there is none that may be run. Looks at a few file names, starts nothing.
+ * Finds the browser to run: the configured program, else the first of the usual names in `searchPath` (directories).
+ * null if none is executable. Checks a few file names and starts no program.
  */
 export function findChromium(configured: string | null, searchPath: readonly string[]): string | null {
   const candidates =
@@ -22,7 +22,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** The directories of a PATH. */
+/** Returns the absolute directories of a PATH. */
 export function searchPathOf(path: string | undefined): readonly string[] {
   return (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
 }

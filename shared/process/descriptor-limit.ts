@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 
-/** A process that serves many connections should be allowed this many open files; the default of most systems. */
+/** The least number of open files for a process that serves many connections; the default of most systems. */
 export const ENOUGH_DESCRIPTORS = 1_024;
 
-/** The soft limit of open files in the text of /proc/<pid>/limits (proc(5)); null where it is not there or unlimited. */
+/** Parses the soft limit of open files from /proc/<pid>/limits (proc(5)); null if it is missing or unlimited. */
 export function parseDescriptorLimit(limits: string): number | null {
   const soft = /^Max open files\s+(\d+)\s/m.exec(limits)?.[1];
   return soft === undefined ? null : Number(soft);
 }
 
 /**
- * How many files, sockets included, this process may have open. Node raises the soft limit to the hard one when it starts.
- * Where the system does not tell, the usual default.
+ * Returns how many files, sockets included, this process may have open. Node raises the soft limit to the hard one at its
+ * start. If the system does not report the limit: ENOUGH_DESCRIPTORS.
  */
 export function readDescriptorLimit(): number {
   try {

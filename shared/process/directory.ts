@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * mkdir -p, every new directory for its owner alone (0700). Node's own recursive mkdir never returns under a file
- * system that cannot make directories, /proc for one; this throws.
+ * Creates a directory and its parents, each with mode 0700. Node's own recursive mkdir never returns on a file system
+ * that cannot create directories, such as /proc; this function throws.
  */
 export function makeDirectory(path: string): void {
   if (existsSync(path)) return;

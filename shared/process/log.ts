@@ -1,14 +1,14 @@
 import { pino, type DestinationStream, type Level, type Logger } from "pino";
 
-/** How the log is written. */
+/** Options of the log. */
 export interface LogOptions {
-  /** The least severe level that is written; info, the default, has one line per request. */
+  /** The least severe level that is written; info, the default, writes one line per request. */
   readonly level?: Level;
-  /** Where lines go; standard output by default, gathered for a tenth of a second. */
+  /** The destination of lines; by default standard output, buffered for 100 ms. */
   readonly destination?: DestinationStream;
 }
 
-/** The process's log: JSON lines with the time in ISO 8601, and no credentials in any field. */
+/** Creates the process's log: JSON lines with ISO 8601 times and without credentials in any field. */
 export function createLog({ level = "info", destination }: LogOptions = {}): Logger {
   return pino(
     {
@@ -25,16 +25,16 @@ export function createLog({ level = "info", destination }: LogOptions = {}): Log
 const GATHERED_CHARACTERS = 65_536;
 const GATHERED_MS = 100;
 
-/** A destination that can be waited for. */
+/** A destination that can be flushed. */
 export interface FlushableStream extends DestinationStream {
-  /** Calls back when everything so far has been handed to the system. */
+  /** Calls `done` when all lines so far were passed to the operating system. */
   flush(done?: (error?: Error) => void): void;
 }
 
 /**
- * Writes to a file descriptor or path in large pieces: requests are answered faster than their lines could be written
- * one by one. A line waits a tenth of a second at most. None is lost when the process ends by itself or in flush();
- * process.exit() alone may overtake a piece that is being written: end by `flush(() => process.exit())`.
+ * Buffers lines for a file descriptor or path and writes large pieces, because single writes would slow down requests. A
+ * line waits 100 ms at most. No line is lost when the process ends by itself or in flush(). process.exit() alone may
+ * lose a piece that is being written: use `flush(() => process.exit())`.
  */
 export function gather(dest: number | string): FlushableStream {
   let lines = "";
@@ -47,10 +47,10 @@ export function gather(dest: number | string): FlushableStream {
     lines = "";
   }
 
-  // Before pino's own exit handler, which writes what the stream holds.
+  // Runs before pino's own exit handler, which writes the stream's buffer.
   process.on("exit", pass);
-  // minLength 1 writes at once; 0 would do so too, but then flush() waits for nothing. A reader that is stuck costs
-  // lines beyond maxLength, not memory without end.
+  // minLength 1 writes immediately. 0 does so too, but then flush() waits for nothing. If the reader is stuck, lines
+  // beyond maxLength are dropped, so that memory stays bounded.
   const output = pino.destination({ dest, sync: false, minLength: 1, maxLength: 16_777_216 });
 
   return {
@@ -66,7 +66,7 @@ export function gather(dest: number | string): FlushableStream {
   };
 }
 
-/** Fields a line may never show, at any depth: credentials of callers and of ours, whatever their case and hyphens. */
+/** Fields that are redacted at any depth: credentials, compared without case, hyphens and underscores. */
 const SECRET = new Set([
   "authorization",
   "cookie",
@@ -83,11 +83,11 @@ const SECRET = new Set([
   "databaseurl",
 ]);
 const DEEPEST = 5;
-/** Whether a field's name is one of the secrets', remembered: lines have few names, and many of each. */
+/** Cache: whether a field name is in SECRET. Lines repeat a few names. */
 const verdicts = new Map<string, boolean>();
 const MOST_VERDICTS = 1_000;
 
-// pino's own redaction matches paths instead of names and costs more than answering the request.
+// pino's own redaction matches paths instead of names and costs more than a whole request.
 function redact(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
   let copy: Record<string, unknown> | null = null;
   for (const name in fields) {
@@ -128,7 +128,7 @@ interface ErrorLine {
   readonly cause?: ErrorLine;
 }
 
-/** An error without its own fields: drivers put statements and parameters there. */
+/** Converts an error without its own fields, in which drivers put statements and parameters. */
 function describeError(error: unknown, depth: number): ErrorLine {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   return {

@@ -4,26 +4,26 @@ import type { Registry } from "prom-client";
 import { hasErrorCode } from "#shared/error-code.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 
-/** Where the metrics are served. */
+/** An open listener for metrics. */
 export interface MetricsListener {
   readonly host: string;
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Where to serve them. */
+/** Options of the listener. */
 export interface MetricsListenerOptions {
   readonly registry: Registry;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** true: where the port is in use, take a free one instead of failing: several agents on one host share the default port. */
+  /** true: use a free port if this one is in use, because several agents on one host have the same default port. */
   readonly orFree?: boolean;
-  /** When a client that does not read is cut off; by default after 30 s. */
+  /** When to disconnect a client that does not read; by default after 30 s. */
   readonly stall?: StallOptions;
 }
 
-/** The rendered figures of a registry. Requests that come while they are rendered share one copy of them. */
+/** Creates a renderer of a registry's metrics. Requests during one rendering share its result. */
 function createRendering(registry: Registry): () => Promise<Buffer> {
   let current: Promise<Buffer> | null = null;
   return () => {
@@ -37,10 +37,10 @@ function createRendering(registry: Registry): () => Promise<Buffer> {
   };
 }
 
-/** A scraper needs one. Descriptors of the process are set aside for so many (control-plane/descriptors.ts). */
+/** A scraper needs one connection. The process reserves descriptors for this many (control-plane/descriptors.ts). */
 const MOST_CONNECTIONS = 64;
 
-/** Serves GET /metrics, on an address of its own: the figures are not for callers of the API. */
+/** Serves GET /metrics on a separate address: callers of the API must not see the metrics. */
 export async function listenMetrics(options: MetricsListenerOptions): Promise<MetricsListener> {
   const render = createRendering(options.registry);
   const clients = cutStalledClients(options.stall);

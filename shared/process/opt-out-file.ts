@@ -3,22 +3,22 @@ import { stat, readFile } from "node:fs/promises";
 import type { Denials } from "#shared/egress.ts";
 import { NOBODY_OPTED_OUT, parseOptOut, type ReadOptOut } from "#shared/opt-out.ts";
 
-const LOOK_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 10_000;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** The opt-out list of a process, always as the file has it. */
+/** The opt-out list of a process, kept equal to the file. */
 export interface OptOutFile extends Denials {
   close(): void;
 }
 
-/** An open list, or the line to print before ending. */
+/** An open list, or the line to print before exiting. */
 export type OpenOptOutFile =
   | { readonly ok: true; readonly optOut: OptOutFile }
   | { readonly ok: false; readonly line: string };
 
 /**
- * Reads VANTAGE_OPT_OUT_FILE (null: nobody opted out), and again when it has changed: looked at every 10 s. A change that
- * cannot be used is told to `warn`, and the list before it stays in force.
+ * Reads VANTAGE_OPT_OUT_FILE (null: nobody opted out). Checks every 10 s whether it changed and reads it again. If the
+ * new content is unusable, calls `warn` and keeps the previous list.
  */
 export function openOptOutFile(path: string | null, warn: (line: string) => void): OpenOptOutFile {
   if (path === null) return { ok: true, optOut: { ...NOBODY_OPTED_OUT, close: () => {} } };
@@ -28,7 +28,7 @@ export function openOptOutFile(path: string | null, warn: (line: string) => void
     const facts = statSync(path);
     seen = stampOf(facts);
     const read = facts.size > MAX_FILE_BYTES ? TOO_LARGE : parseOptOut(readFileSync(path, "utf8"));
-    if (!read.ok) return { ok: false, line: wordsOf(path, read) };
+    if (!read.ok) return { ok: false, line: formatProblem(path, read) };
     current = read.denials;
   } catch (error) {
     return { ok: false, line: `VANTAGE_OPT_OUT_FILE ${path} cannot be read: ${String(error)}` };
@@ -41,14 +41,14 @@ export function openOptOutFile(path: string | null, warn: (line: string) => void
     const read = facts.size > MAX_FILE_BYTES ? TOO_LARGE : parseOptOut(await readFile(file, "utf8"));
     seen = stamp;
     if (read.ok) current = read.denials;
-    else warn(`${wordsOf(file, read)}; the list before stays in force`);
+    else warn(`${formatProblem(file, read)}; the previous list stays in effect`);
   }
 
   const timer = setInterval(() => {
     look(path).catch((error: unknown) => {
-      warn(`VANTAGE_OPT_OUT_FILE ${path} cannot be read: ${String(error)}; the list before stays in force`);
+      warn(`VANTAGE_OPT_OUT_FILE ${path} cannot be read: ${String(error)}; the previous list stays in effect`);
     });
-  }, LOOK_EVERY_MS);
+  }, CHECK_EVERY_MS);
   timer.unref();
   return {
     ok: true,
@@ -62,11 +62,11 @@ export function openOptOutFile(path: string | null, warn: (line: string) => void
 
 const TOO_LARGE: ReadOptOut = { ok: false, line: 1, message: `the file is over ${MAX_FILE_BYTES / 1024 / 1024} MB` };
 
-function wordsOf(path: string, { line, message }: Extract<ReadOptOut, { ok: false }>): string {
+function formatProblem(path: string, { line, message }: Extract<ReadOptOut, { ok: false }>): string {
   return `VANTAGE_OPT_OUT_FILE ${path}, line ${line}: ${message}`;
 }
 
-/** Editors replace a file by another one, within one tick of a coarse clock: its size and number tell too. */
+/** Identifies a version of a file. Editors may replace a file within one clock tick, so size and inode count too. */
 function stampOf({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino: number }): string {
   return `${mtimeMs}/${size}/${ino}`;
 }

@@ -2,30 +2,30 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { followWrites, type WriteProgress, type WriteSample } from "#shared/process/write-progress.ts";
 
-/** When a client that does not read is cut off. */
+/** When to disconnect a client that does not read. */
 export interface StallOptions {
-  /** Milliseconds from one look at all connections to the next. */
+  /** Milliseconds between two checks of all connections. */
   readonly lookEveryMs?: number;
-  /** A client that took no octet from one look to the next, so many times in a row, is cut off. */
+  /** A client is disconnected after this many consecutive checks in which it took no octet. */
   readonly looks?: number;
-  /** A connection is about to be cut. */
+  /** Called before a connection is closed. */
   readonly onCut?: (socket: Socket) => void;
 }
 
 /** Connections of clients that must read what they ask for. */
 export interface StalledClients {
-  /** Watches a connection until it is closed; once is enough. */
+  /** Watches a connection until it closes; further calls for it have no effect. */
   watch(socket: Socket): void;
   close(): void;
 }
 
-/** 30 s in six looks: a client that stops reading is cut off after 30 to 35 s. */
+/** 30 s in six checks: a client that stops reading is disconnected after 30 to 35 s. */
 const LOOK_EVERY_MS = 5_000;
 const LOOKS = 6;
 
 /**
- * Cuts off clients that do not read: what they asked for stays in memory until they take it. One that takes a little now
- * and then, or has nothing to take, is left alone.
+ * Disconnects clients that do not read, because their responses stay in memory until they take them. A client that takes
+ * a little now and then, or has nothing to take, stays connected.
  */
 export function cutStalledClients(options: StallOptions = {}): StalledClients {
   const { lookEveryMs = LOOK_EVERY_MS, looks = LOOKS, onCut } = options;
@@ -51,15 +51,15 @@ export function cutStalledClients(options: StallOptions = {}): StalledClients {
   };
 }
 
-/** With a reset where Node can send one: the kernel then drops what it holds as well. */
+/** Closes a connection with a reset if Node can send one: the kernel then drops its send buffer too. */
 function cut(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** The fields of a socket's handle that say how much of a write under way the kernel has taken. */
+/** Fields of a socket's handle that show how much of a pending write the kernel has taken. */
 interface WriteHandle {
-  /** Octets given to the handle so far. */
+  /** Octets passed to the handle so far. */
   readonly bytesWritten?: number;
   /** Those of them that the kernel has not taken. */
   readonly writeQueueSize?: number;
@@ -68,8 +68,9 @@ interface WriteHandle {
 }
 
 /**
- * Node has no public name for the progress within one write, which may be megabytes long; it reads the same fields for
- * socket.setTimeout (lib/net.js, Socket.prototype._onTimeout). Without them a whole write counts as one step.
+ * Samples a socket. Node has no public API for the progress within one write, which may be megabytes long. Node itself
+ * reads these fields for socket.setTimeout (lib/net.js, Socket.prototype._onTimeout). Without them a whole write counts
+ * as one step.
  */
 function sampleOf(socket: Socket): WriteSample {
   const { _handle: handle } = socket as Socket & { readonly _handle?: WriteHandle | null };

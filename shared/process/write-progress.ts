@@ -1,21 +1,21 @@
-/** What one look at a connection finds. */
+/** The result of one check of a connection. */
 export interface WriteSample {
-  /** Whether octets wait that the client has not taken. */
+  /** Whether octets wait for the client. */
   readonly isWaiting: boolean;
-  /** Octets that the kernel has taken of this connection's answers, from its begin. */
+  /** Octets of this connection's responses that the kernel has taken since its start. */
   readonly taken: number;
 }
 
-/** How long a connection has had octets waiting without taking one. */
+/** For how many checks a connection has had octets waiting without taking one. */
 export interface WriteProgress {
   readonly taken: number;
-  /** Looks in a row, after the first, that found no octet taken. */
+  /** Consecutive checks, after the first, in which no octet was taken. */
   readonly quietLooks: number;
 }
 
 /**
- * The progress of a connection after another look; undefined where nothing waits. Time is counted in looks and not by a
- * clock: a process that was suspended has given its clients no time, and must not cut them off when it goes on.
+ * Updates the progress of a connection after a check; undefined if nothing waits. Time is counted in checks instead of by
+ * a clock: a process that was suspended gave its clients no time and must not disconnect them when it resumes.
  */
 export function followWrites(before: WriteProgress | undefined, sample: WriteSample): WriteProgress | undefined {
   if (!sample.isWaiting) return undefined;

@@ -11,25 +11,25 @@ export interface Address {
 const HOST_NAME =
   /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*$/;
 
-/** splitHostPort for what an operator writes: the host must be an address or a name. */
+/** Splits host and port of a setting; the host must be an address or a name. */
 export function parseHostPort(value: string): HostPort | undefined {
   const split = splitHostPort(value);
   if (split === undefined || isIP(split.host) !== 0) return split;
-  // 1.2.3 and 1.2.3.999 are neither addresses nor names anyone means.
+  // 1.2.3 and 1.2.3.999 are no addresses, and nobody uses them as names.
   return /^[\d.]+$/.test(split.host) || !HOST_NAME.test(split.host) ? undefined : split;
 }
 
-/** host:port written back, brackets around IPv6. */
+/** Formats host:port, with brackets around IPv6. */
 export function formatAddress(address: Address): string {
   return `${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
 }
 
-/** Whether a listener on this host is reachable from this machine only. */
+/** Reports whether a listener on this host is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** A listening address; port 0 (any free port) is refused, since somebody must know it beforehand. */
+/** A listening address. Port 0 (any free port) is rejected, because clients must know the port in advance. */
 export const listenAddress: Kind<Address> = {
   allowed: "host:port or [IPv6]:port with a port from 1 to 65535",
   parse(value) {
@@ -38,9 +38,9 @@ export const listenAddress: Kind<Address> = {
   },
 };
 
-/** A listening address, port 0 for any free one, or `off`. */
+/** A listening address, with port 0 for any free port, or `off`. */
 export const optionalListenAddress: Kind<Address | "off"> = {
-  allowed: "host:port, [IPv6]:port (port 0 takes a free one) or off",
+  allowed: "host:port, [IPv6]:port (port 0: any free port) or off",
   parse(value) {
     if (value === "off") return "off";
     const given = parseHostPort(value);
@@ -48,7 +48,7 @@ export const optionalListenAddress: Kind<Address | "off"> = {
   },
 };
 
-/** Where to dial: host:port, or dns:///name:port to be looked up into several. Returned as grpc-js takes it. */
+/** An address to dial: host:port, or dns:///name:port, which resolves to several. Returned in grpc-js's form. */
 export const dialTarget: Kind<string> = {
   allowed: "host:port or dns:///name:port",
   parse(value) {
@@ -58,7 +58,7 @@ export const dialTarget: Kind<string> = {
   },
 };
 
-/** A name server: address or address:port (53), never a name. */
+/** A DNS server: address or address:port (default 53), never a name. */
 export const nameServer: Kind<Address> = {
   allowed: "IP address[:port]",
   parse(value) {
@@ -68,12 +68,12 @@ export const nameServer: Kind<Address> = {
   },
 };
 
-/** Where a listener is reached from its own machine: "every address" (0.0.0.0, [::]) becomes loopback. */
+/** Returns a listener's address from its own machine: "every address" (0.0.0.0, [::]) becomes loopback. */
 export function ownAddress({ host, port }: Address): Address {
   return { host: host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port };
 }
 
-/** The URL of a listener as a link of its own machine. */
+/** Returns the URL of a listener from its own machine. */
 export function listenerUrl(address: Address, tls: boolean): string {
   return `${tls ? "https" : "http"}://${formatAddress(ownAddress(address))}`;
 }

@@ -11,7 +11,7 @@ const agent = row("agent");
 const WORD = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const VISIBLE = /^[\x21-\x7e]{1,512}$/;
 
-/** The settings that agents act on. */
+/** Settings that agents use. */
 export const AGENT_SETTINGS = {
   agentMetricsAddr: agent("VANTAGE_AGENT_METRICS_ADDR", optionalListenAddress, {
     default: "127.0.0.1:9465",
@@ -23,7 +23,7 @@ export const AGENT_SETTINGS = {
   }),
   joinToken: agent("VANTAGE_JOIN_TOKEN", text(`a token printed by ${LAUNCHER} probes token`, VISIBLE), {
     absent: "none",
-    meaning: "enrols the agent once",
+    meaning: "one-time token that enrols the agent",
     secret: true,
   }),
   joinTokenFile: agent("VANTAGE_JOIN_TOKEN_FILE", path("a file with the token"), {
@@ -32,7 +32,7 @@ export const AGENT_SETTINGS = {
   }),
   stateDir: agent("VANTAGE_STATE_DIR", path("a directory"), {
     absent: "<data dir>/agents/<region>",
-    meaning: "the agent's identity; one agent each",
+    meaning: "directory of the agent's identity; one per agent",
   }),
   region: agent("VANTAGE_REGION", text("1 to 32 lower-case letters, digits or hyphens", WORD), {
     default: "local",
@@ -49,10 +49,13 @@ export const AGENT_SETTINGS = {
     absent: "none",
     meaning: "tags of the agent, for location expressions",
   }),
-  maxJobs: agent("VANTAGE_MAX_JOBS", integer(1, 100_000), { default: "200", meaning: "jobs at once over all streams" }),
+  maxJobs: agent("VANTAGE_MAX_JOBS", integer(1, 100_000), {
+    default: "200",
+    meaning: "concurrent jobs over all streams",
+  }),
   resolvers: agent("VANTAGE_RESOLVERS", resolverSource, {
     absent: "built-in list",
-    meaning: "public resolvers the propagation tool asks",
+    meaning: "public resolvers of the propagation tool",
   }),
   trustAnchors: agent("VANTAGE_TRUST_ANCHORS", path("a file of DS or DNSKEY records"), {
     absent: "IANA root",
@@ -96,8 +99,8 @@ export const AGENT_SETTINGS = {
     meaning: "Green Web Foundation API",
   }),
   pdnsUrl: agent("VANTAGE_PDNS_URL", httpUrl, { absent: "none", meaning: "passive DNS in Common Output Format" }),
-  geoDb: agent("VANTAGE_GEO_DB", path("an .mmdb file"), { absent: "none", meaning: "places of addresses" }),
-  asnDb: agent("VANTAGE_ASN_DB", path("an .mmdb file"), { absent: "none", meaning: "networks of addresses" }),
+  geoDb: agent("VANTAGE_GEO_DB", path("an .mmdb file"), { absent: "none", meaning: "locations of IP addresses" }),
+  asnDb: agent("VANTAGE_ASN_DB", path("an .mmdb file"), { absent: "none", meaning: "networks of IP addresses" }),
   hstsPreloadFile: agent("VANTAGE_HSTS_PRELOAD_FILE", path("Chromium's preload list"), {
     absent: "none",
     meaning: "HSTS preload list",
@@ -108,7 +111,7 @@ export const AGENT_SETTINGS = {
   }),
   techRulesDir: agent("VANTAGE_TECH_RULES_DIR", path("a directory"), {
     absent: "a small built-in set",
-    meaning: "technology rules in Wappalyzer's form",
+    meaning: "technology rules in Wappalyzer's format",
   }),
   aiBotsFile: agent("VANTAGE_AI_BOTS_FILE", path("a file"), {
     absent: "a small built-in list",
@@ -116,6 +119,6 @@ export const AGENT_SETTINGS = {
   }),
   chromium: agent("VANTAGE_CHROMIUM", path("a Chromium program"), {
     absent: "found on PATH",
-    meaning: "browser for pictures; gives capability browser",
+    meaning: "browser for screenshots and pagespeed; enables the capability browser",
   }),
 };

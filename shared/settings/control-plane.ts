@@ -9,11 +9,11 @@ const DAY = 86_400_000;
 const VISIBLE = /^[\x21-\x7e]{1,512}$/;
 const upToTenYears = duration(1, 3_650 * DAY, "at most 3650d");
 
-/** The settings that the control plane acts on. */
+/** Settings that the control plane uses. */
 export const CONTROL_PLANE_SETTINGS = {
   databaseUrl: hub("DATABASE_URL", databaseUrl, {
     absent: "embedded",
-    meaning: "PostgreSQL >= 15; npm start brings its own without it",
+    meaning: "PostgreSQL 15 or later; without it npm start runs an embedded one",
     secret: true,
   }),
   httpAddr: hub("VANTAGE_HTTP_ADDR", listenAddress, {
@@ -27,7 +27,7 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   grpcAdvertise: hub("VANTAGE_GRPC_ADVERTISE", dialTarget, {
     absent: "none",
-    meaning: "where agents dial this replica",
+    meaning: "address that agents dial for this replica",
   }),
   baseUrl: hub("VANTAGE_BASE_URL", baseUrl, {
     absent: "http://VANTAGE_HTTP_ADDR",
@@ -40,7 +40,7 @@ export const CONTROL_PLANE_SETTINGS = {
   tlsKey: hub("VANTAGE_TLS_KEY", path("a PEM private key"), { absent: "none", meaning: "key of VANTAGE_TLS_CERT" }),
   trustedProxies: hub("VANTAGE_TRUSTED_PROXIES", list(cidr, "address ranges such as 10.0.0.0/8"), {
     absent: "none: X-Forwarded-For is ignored",
-    meaning: "proxies whose X-Forwarded-For is believed",
+    meaning: "proxies whose X-Forwarded-For is trusted",
   }),
   adminToken: hub("VANTAGE_ADMIN_TOKEN", text("1 to 512 visible ASCII characters", VISIBLE), {
     absent: "generated into the data directory",
@@ -49,17 +49,17 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   masterKey: hub("VANTAGE_MASTER_KEY", base64Key, {
     absent: "generated into the data directory",
-    meaning: "encrypts secrets in the database; another key than before refuses to start",
+    meaning: "encrypts secrets in the database; a replica with another key does not start",
     secret: true,
   }),
   signup: hub("VANTAGE_SIGNUP", choice("open", "invite", "closed"), {
     default: "closed",
-    meaning: "who may make an account",
+    meaning: "who may create an account",
     notYetUsed: true,
   }),
   smtpUrl: hub("VANTAGE_SMTP_URL", url("an smtp:// or smtps:// URL", ["smtp:", "smtps:"]), {
     absent: "none: no mail",
-    meaning: "mail server, with user and password where it wants them",
+    meaning: "mail server, with user and password if it needs them",
     secret: true,
     notYetUsed: true,
   }),
@@ -70,33 +70,33 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   openPerMinute: hub("VANTAGE_OPEN_PER_MINUTE", integer(0, 1_000_000), {
     default: "20",
-    meaning: "open tier: requests a minute per client address (IPv6: /64)",
+    meaning: "open tier: requests per minute and client address (IPv6: /64)",
   }),
   openPerDay: hub("VANTAGE_OPEN_PER_DAY", integer(0, 1_000_000_000), {
     default: "200",
-    meaning: "open tier: requests a day per client address",
+    meaning: "open tier: requests per day and client address",
   }),
   targetBudget: hub("VANTAGE_TARGET_BUDGET", integer(1, 1_000_000), {
     default: "300",
-    meaning: "on-demand calls a minute at one target, all accounts together",
+    meaning: "on-demand calls per minute to one target, over all accounts",
   }),
   v1V2Sunset: hub("VANTAGE_V1_V2_SUNSET", instant, {
     default: "2026-10-01T00:00:00Z",
-    meaning: "from then on API versions 1 and 2 answer 410",
+    meaning: "from this time API versions 1 and 2 answer 410",
   }),
   legacySignatureUntil: hub("VANTAGE_LEGACY_SIGNATURE_UNTIL", instant, {
     default: "2026-07-01T00:00:00Z",
-    meaning: "until then webhooks carry the legacy signature too",
+    meaning: "until this time webhooks also carry the legacy signature",
     notYetUsed: true,
   }),
   webhookRetrySchedule: hub(
     "VANTAGE_WEBHOOK_RETRY_SCHEDULE",
     list(duration(0, 30 * DAY, "at most 30d"), "durations such as 0s,5s,5m"),
-    { default: "0s,5s,5m,30m,2h,5h,10h,10h", meaning: "waits before each delivery attempt", notYetUsed: true },
+    { default: "0s,5s,5m,30m,2h,5h,10h,10h", meaning: "delay before each delivery attempt", notYetUsed: true },
   ),
   webhookTimeout: hub("VANTAGE_WEBHOOK_TIMEOUT", duration(100, 300_000, "100ms to 5m"), {
     default: "15s",
-    meaning: "time for one delivery attempt",
+    meaning: "time limit of one delivery attempt",
     notYetUsed: true,
   }),
   retentionChecks: hub("VANTAGE_RETENTION_CHECKS", upToTenYears, {

@@ -1,7 +1,7 @@
-/** How the text of a setting becomes a value. */
+/** Converts the text of a setting to a value. */
 export interface Kind<T> {
-  /** What is allowed, to follow the words "must be". */
+  /** The allowed values, worded to follow "must be". */
   readonly allowed: string;
-  /** The value, or undefined where the text is not allowed. Never throws; `text` is never empty. */
+  /** Returns the value, or undefined if the text is not allowed. Never throws; `text` is never empty. */
   parse(text: string): T | undefined;
 }

@@ -2,7 +2,7 @@ import type { Kind } from "#shared/settings/kind.ts";
 
 const NO_CONTROL = /^[^\p{Cc}]+$/u;
 
-/** Text matching a pattern. */
+/** Text that matches a pattern. */
 export function text(allowed: string, pattern: RegExp = NO_CONTROL): Kind<string> {
   return { allowed, parse: (value) => (pattern.test(value) ? value : undefined) };
 }
@@ -23,7 +23,7 @@ export function integer(min: number, max: number): Kind<number> {
   };
 }
 
-/** A comma-separated list of one kind, blanks around items ignored; 1 to 100 items, none of them empty. */
+/** A comma-separated list of one kind: 1 to 100 items, none empty; blanks around items are ignored. */
 export function list<T>(item: Kind<T>, what: string): Kind<readonly T[]> {
   return {
     allowed: `a comma-separated list of ${what}`,
@@ -55,7 +55,7 @@ export const instant: Kind<Date> = {
     const match = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(value);
     if (!match) return undefined;
     const [year, month, day] = match.slice(1).map(Number) as [number, number, number];
-    // Date rolls the 30th of February over into March instead of refusing it.
+    // Date converts 30 February to a day in March instead of rejecting it.
     const calendar = new Date(Date.UTC(year, month - 1, day));
     if (calendar.getUTCMonth() !== month - 1 || calendar.getUTCDate() !== day) return undefined;
     const time = new Date(value);
@@ -63,7 +63,7 @@ export const instant: Kind<Date> = {
   },
 };
 
-/** The path of a file or directory; not looked at here. */
+/** The path of a file or directory; its existence is not checked here. */
 export function path(what: string): Kind<string> {
   return text(`the path of ${what}`, /^[^\p{Cc}]{1,4096}$/u);
 }

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { parseHostPort } from "#shared/settings/address.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 
-/** An absolute URL of given schemes ("http:"), without fragment. Returned as written, without slashes at its end. */
+/** An absolute URL of given schemes ("http:"), without fragment. Returned as written, without trailing slashes. */
 export function url(allowed: string, schemes: readonly string[]): Kind<string> {
   return {
     allowed,
@@ -17,7 +17,7 @@ export function url(allowed: string, schemes: readonly string[]): Kind<string> {
   };
 }
 
-/** A PostgreSQL connection URL, several hosts with commas between allowed. */
+/** A PostgreSQL connection URL; several hosts, separated by commas, are allowed. */
 export const databaseUrl: Kind<string> = {
   allowed: "a postgres:// URL",
   parse(value) {
@@ -35,13 +35,13 @@ export const httpUrl: Kind<string> = {
   },
 };
 
-/** The address other people reach the service at: scheme, host, port and perhaps a path, nothing more. */
+/** The public address of the service: scheme, host, port and an optional path. */
 export const baseUrl: Kind<string> = {
   allowed: "an http or https URL without query, for example https://status.example.com",
   parse: (value) => (value.includes("?") ? undefined : httpUrl.parse(value)),
 };
 
-/** An address range, host bits allowed; a bare address is the range of itself. */
+/** An address range; host bits are allowed. A bare address is a range of one address. */
 export const cidr: Kind<string> = {
   allowed: "an address range such as 10.0.0.0/8",
   parse(value) {
@@ -54,7 +54,7 @@ export const cidr: Kind<string> = {
   },
 };
 
-/** A DNS name in lower case without dots at its ends; one label will do. Unicode must be written as A-labels. */
+/** A DNS name in lower case, without leading and trailing dots; one label is enough. Unicode must be A-labels. */
 export const dnsName: Kind<string> = {
   allowed: "a DNS name",
   parse(value) {
@@ -74,7 +74,7 @@ export const mailbox: Kind<string> = {
   },
 };
 
-/** A server given as host:port, port optional. */
+/** A server as host or host:port. */
 export function server(allowed: string, defaultPort: number): Kind<{ host: string; port: number }> {
   return {
     allowed,

@@ -7,7 +7,7 @@ export interface Coordinates {
   readonly longitude: number;
 }
 
-/** Latitude and longitude, comma between. */
+/** Latitude and longitude, separated by a comma. */
 export const coordinates: Kind<Coordinates> = {
   allowed: "latitude,longitude in decimal degrees, for example 52.37,4.89",
   parse(value) {

@@ -13,7 +13,7 @@ export interface ResolverEntry {
 
 const TRANSPORTS: ReadonlySet<string> = new Set(["udp", "tcp", "dot", "doh"]);
 
-/** Reads the list from JSON; undefined where it is not one of 1 to 200 complete entries. */
+/** Parses the list from JSON; undefined if it is not a list of 1 to 200 complete entries. */
 export function parseResolvers(json: string): readonly ResolverEntry[] | undefined {
   let parsed: unknown;
   try {
@@ -39,10 +39,10 @@ function isServer(address: string, transport: string): boolean {
   return isIP(host) !== 0;
 }
 
-/** Where the resolvers of the propagation tool come from: entries in place, or a file the agent reads. */
+/** The source of the propagation tool's resolvers: entries, or a file that the agent reads. */
 export type ResolverSource = { readonly entries: readonly ResolverEntry[] } | { readonly file: string };
 
-/** JSON (it begins with a bracket) or a path. */
+/** JSON, if the text begins with a bracket, else a path. */
 export const resolverSource: Kind<ResolverSource> = {
   allowed:
     'a JSON list of {"id", "name", "location", "address", "transport": "udp", "tcp", "dot" or "doh"}, or the path of a file with one',

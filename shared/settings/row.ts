@@ -4,30 +4,30 @@ import type { Kind } from "#shared/settings/kind.ts";
 export interface Setting<T> {
   /** The environment variable. */
   readonly name: string;
-  /** Who acts on it; the other process accepts and ignores it. */
+  /** The process that uses it; the other one accepts and ignores it. */
   readonly process: "control-plane" | "agent" | "both";
   readonly kind: Kind<T>;
-  /** The text that stands in where the variable is unset or empty; null: there is none, see `absent`. */
+  /** The text used if the variable is unset or empty; null: no default, see `absent`. */
   readonly default: string | null;
-  /** What happens without a value, for help and docs; only where `default` is null. */
+  /** The behaviour without a value, for help and docs; set only if `default` is null. */
   readonly absent?: string;
   readonly meaning: string;
-  /** True: its value is never printed or logged. */
+  /** True: the value is never printed or logged. */
   readonly secret?: true;
-  /** True: its value is checked, but no code of this version reads it. */
+  /** True: the value is checked, but no code of this version uses it. */
   readonly notYetUsed?: true;
 }
 
 type Rest<T> = Omit<Setting<T>, "name" | "process" | "kind">;
 /** A row that always has a value. */
 export type Defaulted<T> = Setting<T> & { readonly default: string };
-/** A row whose value is null where it is unset. */
+/** A row whose value is null if it is unset. */
 export type Plain<T> = Setting<T> & { readonly default: null };
 
-/** What reading a row gives. */
+/** The type of a row's value. */
 export type ValueOf<R> = R extends Defaulted<infer T> ? T : R extends Plain<infer T> ? T | null : never;
 
-/** Makes the rows of one process; whether there is a default decides whether its value can be null. */
+/** Creates a function that makes the rows of one process. The value of a row without a default can be null. */
 export function row(process: Setting<unknown>["process"]) {
   function make<T>(name: string, kind: Kind<T>, rest: Rest<T> & { readonly default: string }): Defaulted<T>;
   function make<T>(name: string, kind: Kind<T>, rest: Omit<Rest<T>, "default">): Plain<T>;

@@ -184,5 +184,5 @@ test("resolvers may be given in place", () => {
 test("settings that go in pairs are refused alone, by the process they act on", () => {
   expect(line({ VANTAGE_TLS_CERT: "a.pem" })).toBe("VANTAGE_TLS_CERT needs VANTAGE_TLS_KEY");
   expect(line({ VANTAGE_TLS_CERT: "a.pem" }, "agent")).toBe("accepted");
-  expect(line({ VANTAGE_JOIN_TOKEN: "a", VANTAGE_JOIN_TOKEN_FILE: "b" }, "agent")).toContain("exclude each other");
+  expect(line({ VANTAGE_JOIN_TOKEN: "a", VANTAGE_JOIN_TOKEN_FILE: "b" }, "agent")).toContain("are both set: unset one");
 });
