@@ -10,22 +10,22 @@ function seconds(description: string) {
 
 const SOA_FIELDS = {
   mname: text("SOA: primary name server"),
-  rname: text("SOA: mailbox of the person responsible, @ written as a dot"),
+  rname: text("SOA: mailbox of the responsible person, with a dot for @"),
   serial: Type.Integer({ minimum: 0, description: "SOA: version of the zone" }),
   refresh: seconds("SOA: how often secondaries ask for changes"),
   retry: seconds("SOA: how soon they ask again after a failure"),
-  expire: seconds("SOA: how long they go on without contact"),
-  minimum: seconds("SOA: how long a missing record may be remembered"),
+  expire: seconds("SOA: how long they serve the zone without contact"),
+  minimum: seconds("SOA: how long the absence of a record may be cached"),
 };
 
 const COMMON = {
   name: text("Owner name, without final dot"),
-  ttl: seconds("How long the record may be remembered, as the resolver gave it"),
+  ttl: seconds("How long the record may be cached, as reported by the resolver"),
   type: text("Record type"),
   data: text("Record data in zone-file form: names end in a dot, text is quoted, \\DDD is an octet in decimal"),
 };
 
-/** One record: common columns and the fields of its type, names without final dot. */
+/** One record: common fields and the fields of its type; names have no final dot. */
 export const DnsRow = Type.Object({
   ...COMMON,
   address: Type.Optional(text("A, AAAA: IP address")),
@@ -36,7 +36,7 @@ export const DnsRow = Type.Object({
   strings: Type.Optional(
     Type.Array(Type.String(), { description: "TXT: strings as sent, one character per octet (Latin-1)" }),
   ),
-  text: Type.Optional(text("TXT: strings joined, as UTF-8 where they are valid UTF-8")),
+  text: Type.Optional(text("TXT: strings joined, decoded as UTF-8 if valid")),
   mname: Type.Optional(SOA_FIELDS.mname),
   rname: Type.Optional(SOA_FIELDS.rname),
   serial: Type.Optional(SOA_FIELDS.serial),
@@ -46,21 +46,21 @@ export const DnsRow = Type.Object({
   minimum: Type.Optional(SOA_FIELDS.minimum),
 });
 
-/** The SOA record that came along with an answer that says "there is none". */
+/** The SOA record of a negative answer. */
 export const SoaRow = Type.Object(
   { ...COMMON, ...SOA_FIELDS },
-  { description: "SOA of the zone that says there are no records; null where it was not sent" },
+  { description: "SOA record of the zone in a negative answer; null if it was not sent" },
 );
 
-/** Header bits of an answer. */
+/** Header flags of an answer. */
 export const DnsFlags = Type.Object(
   {
     aa: Type.Boolean({ description: "Authoritative answer" }),
-    tc: Type.Boolean({ description: "Truncated; true only where TCP did not answer" }),
+    tc: Type.Boolean({ description: "Truncated; true only if the server did not answer over TCP" }),
     rd: Type.Boolean({ description: "Recursion was desired" }),
     ra: Type.Boolean({ description: "The server offers recursion" }),
     ad: Type.Boolean({ description: "The resolver has validated the data (DNSSEC)" }),
     cd: Type.Boolean({ description: "Checking was disabled" }),
   },
-  { description: "Header flags of the answer; all false on TIMEOUT but rd" },
+  { description: "Header flags of the answer; on TIMEOUT only rd is true" },
 );

@@ -5,24 +5,24 @@ import { Nullable, Resource } from "#shared/tools/fields.ts";
 import { count, list, OBSERVED_FIELDS, record, text, word } from "#shared/tools/shapes.ts";
 
 const Result = Type.Object({
-  query: text("What was asked for"),
-  host: Nullable(text("Host name looked up, lower-case A-labels; null where an address or number was asked for")),
-  ip: Nullable(text("Address whose network was looked for: the host's first; null where a number was asked for")),
-  asn: Nullable(count("AS number; of several that announce the address the first; null where none is known")),
-  asdot: Nullable(text("The same as RFC 5396 writes it, high.low above 65535")),
+  query: text("Query as submitted"),
+  host: Nullable(text("Host name looked up, lower-case A-labels; null if the query is an address or number")),
+  ip: Nullable(text("Address whose network was looked up: the host's first; null if the query is a number")),
+  asn: Nullable(count("AS number; the first if several announce the address; null if none is known")),
+  asdot: Nullable(text("AS number in asdot notation (RFC 5396): high.low above 65535")),
   use: Nullable(
     word(
       ["public", "private", "documentation", "reserved", "as_trans", "as112"],
-      "What the number is for (IANA special-purpose AS numbers)",
+      "Purpose of the number (IANA special-purpose AS numbers)",
     ),
   ),
   origins: list(Type.Integer(), "All systems that announce the prefix; empty for a number"),
   name: Nullable(text("Short name of the system, e.g. CLOUDFLARENET")),
-  org: Nullable(text("Who holds the number")),
-  country: Nullable(text("Country code of the registration; EU and AP are no countries but occur")),
+  org: Nullable(text("Holder of the number")),
+  country: Nullable(text("Country code of the registration; EU and AP occur although they are no countries")),
   registry: Nullable(text("Regional internet registry: afrinic, apnic, arin, lacnic or ripencc")),
-  allocated: Nullable(text("Day the number was given out, YYYY-MM-DD")),
-  prefix: Nullable(text("Most specific prefix in global routing that holds the address, CIDR; null for a number")),
+  allocated: Nullable(text("Date of the allocation, YYYY-MM-DD")),
+  prefix: Nullable(text("Most specific prefix in global routing that contains the address, CIDR; null for a number")),
   prefixes: record(
     {
       ipv4: Nullable(count("IPv4 prefixes the system announces; null: no source of this probe counts them")),
@@ -32,12 +32,12 @@ const Result = Type.Object({
   ),
   peers: Nullable(list(Type.Integer(), "Neighbouring systems; null: no source of this probe knows them")),
   upstreams: Nullable(list(Type.Integer(), "Systems it buys transit from; null: no source of this probe knows them")),
-  abuse: Nullable(text("Where the holder wants abuse reported")),
+  abuse: Nullable(text("Abuse contact of the holder")),
   rdap: Nullable(AutnumRegistration),
   database: Nullable(
     record(
       {
-        source: text("Type of the database, as it names itself"),
+        source: text("Type of the database, from its metadata"),
         build_epoch: count("When it was built, Unix seconds"),
         licence: Nullable(text("The operator's note on its licence")),
       },
@@ -47,7 +47,7 @@ const Result = Type.Object({
   ...OBSERVED_FIELDS,
 });
 
-/** Which network an address belongs to, and who runs it. */
+/** Looks up the network of an address and its holder. */
 export const asn = defineTool({
   name: "asn",
   title: "ASN and network owner",

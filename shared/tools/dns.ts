@@ -15,84 +15,86 @@ function number(description: string) {
 }
 
 function dataOf(type: string) {
-  return Type.Optional(Type.Array(Type.String(), { description: `Data of the ${type} records; absent if not asked` }));
+  return Type.Optional(
+    Type.Array(Type.String(), { description: `Data of the ${type} records; absent if not requested` }),
+  );
 }
 
 const ExtendedError = Type.Object({
   code: Type.Integer({ description: "Extended DNS Error code (RFC 8914)" }),
-  name: Nullable(text("What IANA calls the code, null for one it does not know")),
-  text: text("The resolver's own words, often empty"),
+  name: Nullable(text("IANA's name of the code; null for an unregistered code")),
+  text: text("Text from the resolver, often empty"),
 });
 
 const Nsid = Type.Object(
   {
-    text: Nullable(text("As text, where it is printable ASCII")),
+    text: Nullable(text("As text; null if it is not printable ASCII")),
     hex: text("As octets, hexadecimal"),
   },
-  { description: "What the server that answered calls itself (NSID, RFC 5001); null where it does not say" },
+  { description: "Identifier of the server that answered (NSID, RFC 5001); null if it sent none" },
 );
 
 const TypeResult = Type.Object({
-  type: text("Record type asked for"),
+  type: text("Requested record type"),
   status: text(
     "NOERROR (with or without records), NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT (no answer); rarely another RCODE by its IANA name",
   ),
-  records: Type.Array(DnsRow, { description: "Records of the type, those of the last alias where there are aliases" }),
+  records: Type.Array(DnsRow, { description: "Records of the type; with aliases, those of the last alias" }),
   cname_chain: Type.Array(Type.String(), { description: "Targets of the aliases (CNAME) from the name, in order" }),
   authority_soa: Nullable(SoaRow),
   transport: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("dot"), Type.Literal("doh")], {
-    description: "How the answer came: udp, tcp (after a cut UDP answer), dot or doh",
+    description: "Transport of the answer: udp, tcp (after a truncated UDP answer), dot or doh",
   }),
   flags: DnsFlags,
-  ede: Type.Array(ExtendedError, { description: "Why, in the resolver's words: Extended DNS Errors" }),
+  ede: Type.Array(ExtendedError, { description: "Extended DNS Errors: the resolver's reasons" }),
   rtt_ms: Nullable(
     Type.Number({ description: "Round trip of the query that was answered, milliseconds; null on TIMEOUT" }),
   ),
   connect_ms: Nullable(
     Type.Number({
       description:
-        "The part of rtt_ms that connecting took, a SYN sent again after 1 s included; 0 over udp, null on TIMEOUT",
+        "The part of rtt_ms for connecting, including the 1 s until a lost SYN is sent again; 0 over udp, null on TIMEOUT",
     }),
   ),
   unreachable: Nullable(
     text(
-      "On TIMEOUT: why there was no way to the server (refused, unreachable, closed, certificate); null for silence",
+      "On TIMEOUT: why the server could not be reached (refused, unreachable, closed, certificate); null if it did not answer",
     ),
   ),
   counts: Type.Object(
     {
       answer: number("In the answer section"),
       authority: number("In the authority section"),
-      additional: number("In the additional section, EDNS left out"),
+      additional: number("In the additional section, without EDNS"),
     },
-    { description: "Records of the answer by section, also those that are not shown" },
+    { description: "Records of the answer by section, including those not shown" },
   ),
-  server: text("Resolver that answered, or was asked last: address#port"),
+  server: text("Resolver that answered, or was queried last: address#port"),
   nsid: Nullable(Nsid),
 });
 
 const Status = Type.Union(
   [Type.Literal("secure"), Type.Literal("insecure"), Type.Literal("bogus"), Type.Literal("indeterminate")],
-  { description: "secure: validated; insecure: not signed; bogus: fails validation; indeterminate: cannot be told" },
+  { description: "secure: validated; insecure: not signed; bogus: fails validation; indeterminate: not known" },
 );
 
 const ChainZone = Type.Object({
   zone: text("Name of the zone, . for the root"),
   ds: Type.Array(
     Type.Object({
-      key_tag: number("Key tag of the key it is of"),
+      key_tag: number("Key tag of the DNSKEY"),
       algorithm: number("Algorithm number (IANA)"),
       digest_type: number("1 SHA-1, 2 SHA-256, 4 SHA-384"),
       digest: text("Digest, hexadecimal"),
     }),
-    { description: "DS records the parent has for the zone, or the trust anchor's; the first 16" },
+    { description: "DS records in the parent zone, or of the trust anchor; the first 16" },
   ),
   dnskeys: Type.Array(
     Type.Object({
       key_tag: number("Key tag"),
       algorithm: number("Algorithm number (IANA)"),
-      flags: number("257 key-signing key, 256 zone-signing key, 128 more where revoked"),
-      bits: Nullable(number("Size of the modulus or curve, bits; null where the key cannot be read")),
+      flags: number("257: key-signing key, 256: zone-signing key, 128 more if revoked"),
+      bits: Nullable(number("Size of the modulus or curve, bits; null if the key is unreadable")),
     }),
     { description: "Keys of the zone; the first 16" },
   ),
@@ -105,7 +107,7 @@ const ChainZone = Type.Object({
         expiration: text("Valid until, ISO 8601 UTC"),
         key_tag: number("Key tag of the key that signs"),
       },
-      { description: "The signature over the zone's keys that stands; null where none does" },
+      { description: "A valid signature over the zone's keys; null if there is none" },
     ),
   ),
   status: Status,
@@ -117,59 +119,63 @@ const Dnssec = Type.Object(
     status: Status,
     validated_by: Nullable(
       Type.Union([Type.Literal("local"), Type.Literal("resolver_ad")], {
-        description: "Whose verdict it is: local (our own validation), resolver_ad (the resolver's); null for none",
+        description:
+          "Origin of the verdict: local (validated by the probe), resolver_ad (by the resolver); null for none",
       }),
     ),
     denial: Nullable(
       Type.Union([Type.Literal("nsec"), Type.Literal("nsec3")], {
-        description: "How the zone proves that something does not exist; null where no such proof was seen",
+        description: "How the zone proves that a name or type does not exist; null if no such proof was seen",
       }),
     ),
     reasons: Type.Array(Type.String(), {
       description:
-        "What led to the status, one sentence each, the types it holds for first; then where the resolver disagrees",
+        "Reasons for the status, one sentence each, with the record types first; then disagreements of the resolver",
     }),
     resolver_ad: Nullable(
       Type.Boolean({
-        description: "Whether the resolver vouches for every answer it gave (AD bit); null where it gave none",
+        description: "Whether every answer of the resolver had the AD bit; null if it gave none",
       }),
     ),
     chain: Type.Array(ChainZone, {
-      description: "Chain of trust as our own validation saw it, from the trust anchor down, aliases' zones after",
+      description:
+        "Chain of trust by the probe's validation, from the trust anchor down, followed by the zones of aliases",
     }),
-    algorithms: Type.Array(Type.String(), { description: "Signing algorithms the verdict rests on, by mnemonic" }),
-    expires_at: Nullable(text("When the first signature the verdict rests on ends, ISO 8601 UTC; null without any")),
+    algorithms: Type.Array(Type.String(), { description: "Signing algorithms used for the verdict, by mnemonic" }),
+    expires_at: Nullable(
+      text("Expiry of the first signature used for the verdict, ISO 8601 UTC; null without signatures"),
+    ),
   },
-  { description: "DNSSEC verdict; null unless dnssec was asked for" },
+  { description: "DNSSEC verdict; null unless requested by dnssec" },
 );
 
 const Result = Type.Object({
-  domain: text("Name looked up, international labels in Unicode"),
+  domain: text("Requested name, with international labels in Unicode"),
   ascii: text("The name in A-label form, lower case"),
-  registrable_domain: Nullable(text("The part one registers (public suffix and one label); null for a suffix itself")),
-  results: Type.Array(TypeResult, { description: "One entry per type, in the order asked" }),
+  registrable_domain: Nullable(text("The registrable part (public suffix and one label); null for a public suffix")),
+  results: Type.Array(TypeResult, { description: "One entry per type, in the requested order" }),
   records: Type.Object(Object.fromEntries(TYPES.map((type) => [type, dataOf(type)])) as Groups, {
-    description: "Record data by type, in zone-file form; empty where the name has none of the type",
+    description: "Record data by type, in zone-file form; empty if the name has none of the type",
   }),
   dnssec: Nullable(Dnssec),
   server: Nullable(
     Type.Object(
       {
         ip: text("Its address"),
-        resolve_ms: Type.Number({ description: "Look-up of its name, milliseconds; 0 for an address" }),
+        resolve_ms: Type.Number({ description: "Lookup of its name, milliseconds; 0 for an address" }),
       },
-      { description: "The server asked in place of the probe's own resolvers; null where those were asked" },
+      { description: "The server queried instead of the probe's own resolvers; null if those were queried" },
     ),
   ),
   elapsed_ms: elapsed(),
   findings: findings(),
-  observed_at: text("When the look-up began, ISO 8601 UTC"),
+  observed_at: text("When the lookup began, ISO 8601 UTC"),
   limitations: Limitations(),
 });
 
-/** A server to ask in place of the agent's own; the agent vets it. */
+/** A server to query instead of the agent's own resolvers; the agent checks it against the egress rules. */
 export const SERVER_INPUT = Type.Object({
-  host: Type.String({ description: "Server to ask: name or address" }),
+  host: Type.String({ description: "Server to query: name or address" }),
   port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Default: the transport's own" })),
   path: Type.Optional(Type.String({ description: "doh: path of the service, default /dns-query" })),
   transport: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("dot"), Type.Literal("doh")]),
@@ -177,7 +183,7 @@ export const SERVER_INPUT = Type.Object({
 
 type Groups = { readonly [T in (typeof TYPES)[number]]: ReturnType<typeof dataOf> };
 
-/** DNS records of a name by type, as the agent's resolver answers now. */
+/** DNS records of a name by type, from the agent's resolver. */
 export const dns = defineTool({
   name: "dns",
   title: "DNS lookup",
@@ -187,7 +193,7 @@ export const dns = defineTool({
   target: { param: "domain", kind: "domain", connects: false },
   example: { domain: "example.com", types: "A,MX" },
   params: Type.Object({
-    domain: Domain({ description: "Name to look up; internationalised names in either form" }),
+    domain: Domain({ description: "Name to look up; internationalised names in Unicode or A-labels" }),
     types: withDefault(
       WordList(TYPES, {
         description: `Comma-separated record types from ${TYPES.join(", ")}; default all`,
@@ -195,7 +201,7 @@ export const dns = defineTool({
       }),
       TYPES,
     ),
-    dnssec: withDefault(Flag({ description: "Determine the DNSSEC status too" }), false),
+    dnssec: withDefault(Flag({ description: "Also determine the DNSSEC status" }), false),
   }),
   result: Result,
   input: SERVER_INPUT,

@@ -1,15 +1,15 @@
 import { Type, type TSchema, type TUnsafe } from "typebox";
 
-/** How `parseParams` treats a field beyond its JSON type; published as `x-kind`. */
+/** The kind that decides how `parseParams` reads a field, in addition to its JSON type; published as `x-kind`. */
 export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resource" | "text" | "flag" | "word" | "list";
 
 interface Described {
   readonly description: string;
-  /** Values as they are sent, for documents. */
+  /** Example values as sent, for docs. */
   readonly examples?: readonly string[];
 }
 
-/** An http(s) URL, or a host to put https:// before (shared/target-url.ts); checked by the egress rules before anything happens. */
+/** An http(s) URL, or a host that gets the prefix https:// (shared/target-url.ts); checked by the egress rules first. */
 export function Url({ description }: Described): TUnsafe<string> {
   return Type.Unsafe<string>({
     type: "string",
@@ -25,12 +25,12 @@ export function Host(options: Described): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "host", ...options });
 }
 
-/** A domain name that is only looked up: a public suffix or the root is fine. Parsed like Host, no IP literals. */
+/** A domain name that is only looked up; may be a public suffix or the root. Parsed like Host, without IP literals. */
 export function Domain(options: Described): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "domain", ...options });
 }
 
-/** A web site: a host name or address, with a port where it has one, or any http(s) URL of it. */
+/** A web site: a host name or address, with an optional port, or any http(s) URL of it. */
 export function Site(options: Described): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 8192, "x-kind": "site", ...options });
 }
@@ -40,24 +40,24 @@ export function IpAddress(options: Described): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 64, "x-kind": "address", ...options });
 }
 
-/** What registries know: a domain name, an IP address, or an AS number (AS64500 or 64500). */
+/** A registered resource: a domain name, an IP address, or an AS number (AS64500 or 64500). */
 export function Resource(options: Described): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", minLength: 1, maxLength: 1024, "x-kind": "resource", ...options });
 }
 
-/** Text of any number of lines, every character allowed; fields of plain Type.String hold no control characters. */
+/** Text with any number of lines and any characters; fields of plain Type.String reject control characters. */
 export function Lines(
   options: Described & { readonly minLength: number; readonly maxLength: number },
 ): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", "x-kind": "text", ...options });
 }
 
-/** 0 or 1 on the wire (true and false are understood), a boolean for the implementation. */
+/** 0 or 1 on the wire (true and false are accepted), a boolean for the implementation. */
 export function Flag(options: Described): TUnsafe<boolean> {
   return Type.Unsafe<boolean>({ type: "string", enum: ["0", "1"], "x-kind": "flag", ...options });
 }
 
-/** A word of a closed set, case-insensitive; as the set spells it for the implementation. */
+/** A word of a closed set, case-insensitive; the implementation gets the spelling of the set. */
 export function Word<const W extends string>(words: readonly W[], options: Described): TUnsafe<W> {
   return Type.Unsafe<W>({ type: "string", enum: words, "x-kind": "word", ...options });
 }
@@ -94,20 +94,20 @@ export function IntegerList(
   });
 }
 
-/** A value that may not be known: null with a reason in `limitations`, never 0 or omitted. */
+/** A value that can be unknown: null with a reason in `limitations`, never 0 or omitted. */
 export function Nullable<T extends TSchema>(schema: T): ReturnType<typeof nullable<T>> {
   return nullable(schema);
 }
 
 function nullable<T extends TSchema>(schema: T) {
-  // The field's own description: readers of the published schema look there, not into the alternatives.
+  // Repeats the description at the field: readers of the published schema do not look into the alternatives.
   const { description } = schema as { readonly description?: string };
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
-/** Why parts of a result are null or uncertain: one sentence each. */
+/** The reasons why parts of a result are null or uncertain, one sentence each. */
 export function Limitations() {
   return Type.Array(Type.String(), {
-    description: "What could not be known, one sentence each; empty when all is known",
+    description: "What the check could not determine, one sentence each; empty if nothing is missing",
   });
 }

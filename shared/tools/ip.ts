@@ -28,32 +28,32 @@ const Position = Type.Object(
 
 const Database = Type.Object(
   {
-    source: text("Type of the database, as it names itself"),
+    source: text("Type of the database, from its metadata"),
     build_epoch: Type.Integer({ description: "When it was built, Unix seconds" }),
-    age_days: Type.Integer({ description: "Age at the time of the look-up, days" }),
+    age_days: Type.Integer({ description: "Age at the time of the lookup, days" }),
     licence: Nullable(text("The operator's note on its licence")),
   },
-  { description: "The operator's location database; null where none is used" },
+  { description: "The operator's location database; null if none is used" },
 );
 
 const Result = Type.Object({
-  host: text("Host asked for, lower-case A-labels or an IP literal"),
-  ip: text("Address looked at: the host's first"),
+  host: text("Requested host, lower-case A-labels or an IP literal"),
+  ip: text("Checked address: the host's first"),
   ip_version: ipVersion(),
   type: word(
     ["public", "private", "cgnat", "loopback", "link_local", "multicast", "reserved", "documentation", "anycast"],
-    "What IANA's special-purpose registries say the address is for; anycast only where they do, e.g. AS112",
+    "Purpose of the address by IANA's special-purpose registries; anycast only if they list it as such, e.g. AS112",
   ),
-  hostname: Nullable(text("PTR name, the first that is confirmed if any is; null where there is none")),
+  hostname: Nullable(text("PTR name: the first confirmed one, else the first; null if there is none")),
   fcrdns: Nullable(
     Type.Boolean({ description: "Whether that name resolves back to the address; null without a name or an answer" }),
   ),
   continent: Nullable(coded("Continent of the country", "AF, AN, AS, EU, NA, OC or SA")),
-  country: Nullable(coded("Country; country_source says in what sense", "ISO 3166-1 alpha-2")),
+  country: Nullable(coded("Country; see country_source for its meaning", "ISO 3166-1 alpha-2")),
   country_source: Nullable(
     word(
       ["geo_db", "rir_registration"],
-      "geo_db: where the host is thought to stand; rir_registration: where the address block is registered",
+      "geo_db: estimated location of the host; rir_registration: country in which the address block is registered",
     ),
   ),
   region: Nullable(coded("First-level subdivision of the country", "ISO 3166-2 without the country")),
@@ -64,10 +64,12 @@ const Result = Type.Object({
   asn: Nullable(Type.Integer({ description: "Number of the autonomous system that announces the address" })),
   asns: Type.Array(Type.Integer(), { description: "All systems that announce the same prefix; usually one" }),
   as_name: Nullable(text("Short name of that system, e.g. CLOUDFLARENET")),
-  isp: Nullable(text("Who runs that system; its short name where no other is known")),
-  organization: Nullable(text("Who the address block is registered to")),
-  network: Nullable(text("Registered block that holds the address, CIDR; the announced prefix where it is not known")),
-  announced_prefix: Nullable(text("Most specific prefix in global routing that holds the address, CIDR")),
+  isp: Nullable(text("Operator of that system; its short name if no other is known")),
+  organization: Nullable(text("Holder of the address block")),
+  network: Nullable(
+    text("Registered block that contains the address, CIDR; the announced prefix if the block is unknown"),
+  ),
+  announced_prefix: Nullable(text("Most specific prefix in global routing that contains the address, CIDR")),
   registry: Nullable(
     word(["afrinic", "apnic", "arin", "lacnic", "ripencc"], "Regional internet registry of the block"),
   ),
@@ -76,7 +78,7 @@ const Result = Type.Object({
     Type.Object({
       ip: text("Address of the host"),
       ip_version: ipVersion(),
-      blocked: Type.Boolean({ description: "Refused by the rules on targets, not looked at" }),
+      blocked: Type.Boolean({ description: "Whether the target rules refuse this address" }),
     }),
     { description: "All addresses of the host, IPv4 first" },
   ),
@@ -91,11 +93,11 @@ const Result = Type.Object({
     },
   ),
   elapsed_ms: elapsed(),
-  observed_at: text("When the look-up began, ISO 8601 UTC"),
+  observed_at: text("When the lookup began, ISO 8601 UTC"),
   limitations: Limitations(),
 });
 
-/** Where an address is registered, who announces it, what it is called. */
+/** Looks up an address's location, registration, announcing system and names. */
 export const ip = defineTool({
   name: "ip",
   title: "IP geolocation",
@@ -109,7 +111,7 @@ export const ip = defineTool({
       host,
       all_addresses.map((address) => address.ip),
     ),
-  params: Type.Object({ host: Host({ description: "IP address, or a host name whose first address is looked at" }) }),
+  params: Type.Object({ host: Host({ description: "IP address, or a host name whose first address is checked" }) }),
   result: Result,
   deadlineMs: () => 10_000,
   open: { q: "host" },

@@ -20,20 +20,20 @@ function milliseconds(description: string) {
 
 const PARAMS = {
   host: Host({ description: "Host or IP address" }),
-  action: withDefault(words(["ping", "ports", "traceroute"], "What to do with the host"), "ping"),
+  action: withDefault(words(["ping", "ports", "traceroute"], "Action to perform"), "ping"),
   count: withDefault(integer(1, 10, "ping: echoes to send"), 4),
   ports: Type.Optional(
     IntegerList(
       { minimum: 1, maximum: 65_535 },
-      { description: "ports: TCP ports to look at, comma-separated, at most 20", maxItems: 20, examples: ["80,443"] },
+      { description: "ports: TCP ports to check, comma-separated, at most 20", maxItems: 20, examples: ["80,443"] },
     ),
   ),
-  max_hops: withDefault(integer(1, 30, "traceroute: farthest hop to ask"), 30),
+  max_hops: withDefault(integer(1, 30, "traceroute: maximum number of hops"), 30),
   size: withDefault(
     integer(8, 1_400, "ping: ICMP payload, bytes; traceroute: payload of icmp and udp probes, bytes"),
     56,
   ),
-  interval_ms: withDefault(integer(100, 1_000, "ping: from one echo to the next, milliseconds"), 200),
+  interval_ms: withDefault(integer(100, 1_000, "ping: interval between echoes, milliseconds"), 200),
   ttl: withDefault(integer(1, 255, "ping: TTL or hop limit of the echoes"), 64),
   ip_version: Type.Optional(
     Type.Integer({ minimum: 4, maximum: 6, multipleOf: 2, examples: [4], description: "4 or 6: use this family only" }),
@@ -41,11 +41,11 @@ const PARAMS = {
   protocol: Type.Optional(
     words(
       ["icmp", "tcp", "udp"],
-      "ping: icmp (default, with TCP where the probe may send no ICMP) or tcp; traceroute: icmp (default), tcp or udp",
+      "ping: icmp (default; TCP if the probe cannot send ICMP) or tcp; traceroute: icmp (default), tcp or udp",
     ),
   ),
   port: Type.Optional(
-    integer(1, 65_535, "TCP or UDP port; ping: makes it a TCP ping; traceroute: default 33434 for udp, 80 for tcp"),
+    integer(1, 65_535, "TCP or UDP port; ping: selects a TCP ping; traceroute: default 33434 for udp, 80 for tcp"),
   ),
   queries: withDefault(integer(1, 5, "traceroute: probes per hop"), 3),
 };
@@ -60,56 +60,56 @@ const Rtt = Type.Object(
     p95_ms: milliseconds("95th percentile"),
     jitter_ms: milliseconds("Mean of |difference| of consecutive replies"),
   },
-  { description: "ping: round trips of the replies received; null values where there is none" },
+  { description: "ping: round trips of the replies received; null values if there are none" },
 );
 
 const Reply = Type.Object({
   seq: Type.Integer({ description: "Number of the echo, from 1" }),
-  rtt_ms: milliseconds("Round trip to the target; null where the target itself did not answer"),
-  ttl: Nullable(Type.Integer({ description: "TTL left in the reply; null for TCP, IPv6 and silence" })),
+  rtt_ms: milliseconds("Round trip to the target; null if the target itself did not answer"),
+  ttl: Nullable(Type.Integer({ description: "TTL of the reply; null for TCP, for IPv6 and without a reply" })),
   status: words(
     ["ok", "timeout", "late", "duplicate", "unreachable", "ttl_exceeded", "corrupt"],
     "ok and late (over 1 s, or 3 times the longest so far) count as received, once per echo",
   ),
   code: Type.Optional(Type.Integer({ description: "ICMP code of an error" })),
-  from: Type.Optional(Type.String({ description: "Who answered, where it was not the target" })),
+  from: Type.Optional(Type.String({ description: "Address that answered, if it was not the target" })),
 });
-/** Values of the ping's replies. */
+/** Values of a ping's replies. */
 export type PingReply = Static<typeof Reply>;
 
 const Port = Type.Object({
   port: Type.Integer({ description: "TCP port" }),
-  state: words(["open", "closed", "filtered"], "open: SYN-ACK; closed: RST; filtered: silence or an ICMP error"),
-  service: Nullable(Type.String({ description: "Service usually found there (IANA); not what answered" })),
-  rtt_ms: milliseconds("Round trip of the one handshake that was answered; null without an answer,"),
+  state: words(["open", "closed", "filtered"], "open: SYN-ACK; closed: RST; filtered: no answer or an ICMP error"),
+  service: Nullable(Type.String({ description: "Service registered for the port (IANA); not detected" })),
+  rtt_ms: milliseconds("Round trip of the handshake that was answered; null without an answer"),
   reason: Nullable(
-    Type.String({ description: "Why it counts as filtered: timeout, or an ICMP error by name, e.g. admin_prohibited" }),
+    Type.String({ description: "Why the port is filtered: timeout, or an ICMP error by name, e.g. admin_prohibited" }),
   ),
   tries: Type.Integer({
-    description: "Handshakes tried, 1 to 4, each a new connection of one SYN; those before the last were not answered",
+    description: "Handshakes tried, 1 to 4, each with one SYN; only the last one can have an answer",
   }),
 });
 /** Values of the port rows. */
 export type PortRow = Static<typeof Port>;
 
 const RESULT = {
-  action: words(["ping", "ports", "traceroute"], "What was done; fields of the other actions are absent"),
-  host: Type.String({ description: "Host asked for, lower-case A-labels or an IP literal" }),
+  action: words(["ping", "ports", "traceroute"], "Action performed; fields of the other actions are absent"),
+  host: Type.String({ description: "Requested host, lower-case A-labels or an IP literal" }),
   ip: Type.String({ description: "Address used" }),
   ip_version: ipVersion(),
   method: Type.Optional(words(["icmp", "tcp"], "ping: ICMP echoes, or TCP handshakes of one SYN each")),
   port: Type.Optional(Nullable(Type.Integer({ description: "ping: TCP port used; null for ICMP" }))),
   packets_sent: Type.Optional(Type.Integer({ description: "ping: echoes sent" })),
   packets_received: Type.Optional(Type.Integer({ description: "ping: echoes the target answered" })),
-  packet_loss_percent: Type.Optional(Type.Number({ description: "ping: echoes it did not answer, percent" })),
+  packet_loss_percent: Type.Optional(Type.Number({ description: "ping: echoes without an answer, percent" })),
   rtt: Type.Optional(Rtt),
-  replies: Type.Optional(Type.Array(Reply, { description: "ping: in order of arrival, then what never came" })),
+  replies: Type.Optional(Type.Array(Reply, { description: "ping: replies in order of arrival, then missing ones" })),
   clock_error_ms: Type.Optional(
     Type.Number({
-      description: "ping: bound on the error of each round trip, by the lag of the measuring process, ms",
+      description: "ping: maximum error of each round trip, from the lag of the measuring process, ms",
     }),
   ),
-  ports: Type.Optional(Type.Array(Port, { description: "ports: one row per port, in the order asked for" })),
+  ports: Type.Optional(Type.Array(Port, { description: "ports: one row per port, in the requested order" })),
   reached: Type.Optional(TRACE_FIELDS.reached),
   protocol: Type.Optional(TRACE_FIELDS.protocol),
   hops: Type.Optional(TRACE_FIELDS.hops),
@@ -117,7 +117,7 @@ const RESULT = {
   unreachable: Type.Optional(TRACE_FIELDS.unreachable),
   path_mtu: Type.Optional(TRACE_FIELDS.path_mtu),
   findings: Type.Optional(TRACE_FIELDS.findings),
-  resolve_ms: Type.Number({ description: "Name look-up, milliseconds; 0 for an address" }),
+  resolve_ms: Type.Number({ description: "Name lookup, milliseconds; 0 for an address" }),
   elapsed_ms: elapsed(),
   observed_at: Type.String({ description: "When the check began, ISO 8601 UTC" }),
   limitations: Limitations(),
@@ -164,11 +164,11 @@ function refine({ action, ports, protocol, port }: Params<typeof PARAMS>): Field
     return {
       field: "ports",
       reason: "required",
-      message: "is required where action is ports: comma-separated TCP ports",
+      message: "is required if action is ports: comma-separated TCP ports",
     };
   }
   if (action === "ping" && protocol === "udp") {
-    return { field: "protocol", reason: "enum", message: "must be icmp or tcp where action is ping" };
+    return { field: "protocol", reason: "enum", message: "must be icmp or tcp if action is ping" };
   }
   if (action === "ports") return null;
   if (action === "traceroute") return traceProblem(protocol, port);
@@ -178,10 +178,10 @@ function refine({ action, ports, protocol, port }: Params<typeof PARAMS>): Field
 const ICMP_HAS_NO_PORTS: FieldProblem = {
   field: "protocol",
   reason: "enum",
-  message: "icmp has no ports; leave port out, or set protocol to tcp or udp",
+  message: "icmp has no ports; remove port, or set protocol to tcp or udp",
 };
 
-/** What is wrong with a trace's protocol and port together. */
+/** Checks the combination of a trace's protocol and port; null: valid. */
 export function traceProblem(
   protocol: "icmp" | "udp" | "tcp" | undefined,
   port: number | undefined,

@@ -26,22 +26,24 @@ export const REVERSE_IP_INPUT = Type.Object({
 
 const Name = record(
   {
-    domain: text("Host name in lower-case A-labels; begins with *. where a certificate covers all below it"),
+    domain: text("Host name in lower-case A-labels; begins with *. if a certificate covers all names below it"),
     source: word(
       SOURCES,
       "Best source: ptr (reverse DNS), observation (a check of this service), certificate, provider (passive DNS)",
     ),
-    sources: list(word(SOURCES, "One source"), "All sources that have the name"),
-    first_seen: Nullable(text("Since when it was seen there, ISO 8601 UTC; null where the sources keep no times")),
-    last_seen: Nullable(text("Until when, ISO 8601 UTC; this check itself counts")),
+    sources: list(word(SOURCES, "One source"), "All sources of the name"),
+    first_seen: Nullable(text("First time seen at the address, ISO 8601 UTC; null if the sources have no times")),
+    last_seen: Nullable(text("Last time seen, this check included, ISO 8601 UTC; null if the sources have no times")),
     still_resolves: Nullable(
-      truth("Whether it leads to the address now; null for wildcards, failed look-ups and names beyond the first 120"),
+      truth(
+        "Whether it resolves to the address now; null for wildcards, failed lookups and names beyond the first 120",
+      ),
     ),
   },
   "One name",
 );
 
-/** What else stands at an address, as far as honest sources can tell. */
+/** Lists the host names at an address. */
 export const reverseIp = defineTool({
   name: "reverse-ip",
   title: "Reverse IP",
@@ -53,28 +55,32 @@ export const reverseIp = defineTool({
   params: Type.Object({ ip: IpAddress({ description: "IPv4 or IPv6 address" }) }),
   input: REVERSE_IP_INPUT,
   result: Type.Object({
-    ip: text("Address looked at"),
+    ip: text("Checked address"),
     ip_version: ipVersion(),
     ptr: texts("Names in reverse DNS"),
-    fcrdns: Nullable(truth("Whether one of them leads back to the address; null without one or without an answer")),
-    domains: list(Name, "Names seen at the address: those that still resolve to it first, then by name; at most 500"),
-    total: count("Names found, those beyond the list included"),
-    registrable_domains: count("Different registered domains among the names that were not seen to have left"),
+    fcrdns: Nullable(
+      truth("Whether one of them resolves back to the address; null without names or without an answer"),
+    ),
+    domains: list(Name, "Names seen at the address, at most 500: first those that still resolve to it, then by name"),
+    total: count("Names found, including those beyond the list"),
+    registrable_domains: count(
+      "Distinct registrable domains among the names that still resolve to the address or were not checked",
+    ),
     sources_used: list(word(SOURCES, "One source"), "Sources that gave at least one name"),
-    complete: Type.Literal(false, { description: "Always false: no source knows every name that leads to an address" }),
+    complete: Type.Literal(false, { description: "Always false: no source lists every name of an address" }),
     shared_hosting_hint: Nullable(
       truth("Whether many customers seem to share the address: a content network, or 5 or more domains; null: no name"),
     ),
-    cdn: Nullable(text("Content delivery network that publishes the address as its own; null where none known does")),
+    cdn: Nullable(text("Content delivery network that publishes the address as its own; null if none is known")),
     certificate: Nullable(
       record(
         {
-          subject: Nullable(text("Common name of the certificate shown on port 443 without a server name")),
+          subject: Nullable(text("Common name of the certificate on port 443 without a server name")),
           names: count("DNS names in it"),
-          not_after: text("Until when it is valid, ISO 8601 UTC"),
+          not_after: text("End of validity, ISO 8601 UTC"),
           days_left: integer("Whole days until then, negative when past"),
         },
-        "Certificate of the address's default site; null where none was shown",
+        "Certificate of the address's default site; null if none was sent",
       ),
     ),
     ...OBSERVED_FIELDS,

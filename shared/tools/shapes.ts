@@ -7,12 +7,12 @@ export function text(description: string) {
   return Type.String({ description });
 }
 
-/** A whole number of a result, of either sign. */
+/** An integer of a result. */
 export function integer(description: string) {
   return Type.Integer({ description });
 }
 
-/** A whole number that is never negative. */
+/** A non-negative integer. */
 export function count(description: string) {
   return Type.Integer({ minimum: 0, description });
 }
@@ -22,7 +22,7 @@ export function number(description: string) {
   return Type.Number({ description });
 }
 
-/** Yes or no. */
+/** A boolean. */
 export function truth(description: string) {
   return Type.Boolean({ description });
 }
@@ -32,7 +32,7 @@ export function word<const W extends string>(words: readonly W[], description: s
   return Type.Unsafe<W>({ type: "string", enum: words, description });
 }
 
-/** A list, in an order the description gives. */
+/** A list; the description gives its order. */
 export function list<T extends TSchema>(items: T, description: string) {
   return Type.Array(items, { description });
 }
@@ -57,7 +57,7 @@ export function optional<T extends TSchema>(schema: T): TOptional<T> {
   return Type.Optional(schema) as TOptional<T>;
 }
 
-/** A mark from 0 to 100. */
+/** A score from 0 to 100. */
 export function points(description: string) {
   return Type.Integer({ minimum: 0, maximum: 100, description });
 }
@@ -87,10 +87,10 @@ export function findings(description = "What is wrong or worth knowing, worst fi
   return list(FindingShape, description);
 }
 
-/** What every result that looked at one page begins with. */
+/** The first fields of every result about one page. */
 export const PAGE_FIELDS = {
   url: text("URL as requested"),
-  final_url: text("URL of the page looked at, after redirects"),
+  final_url: text("URL of the checked page, after redirects"),
   code: Type.Integer({ description: "HTTP status of that page" }),
 };
 
@@ -99,9 +99,9 @@ export function elapsed(description = "Duration of the whole check, ms, rounded"
   return Type.Integer({ minimum: 0, description });
 }
 
-/** What every result ends with. */
+/** The last fields of every result. */
 export const OBSERVED_FIELDS = {
-  source: texts("Where the answer comes from, e.g. page, dns, or the name of an outside service"),
+  source: texts("Sources of the result, e.g. page, dns, or the name of an outside service"),
   observed_at: text("When the check began, ISO 8601 UTC"),
   elapsed_ms: elapsed(),
   limitations: Limitations(),

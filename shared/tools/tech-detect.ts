@@ -9,44 +9,47 @@ const Technology = Type.Object({
   slug: text("The name as a stable key: lower-case letters, digits, hyphens"),
   categories: list(
     Type.Object({ id: integer("Number of the category, as in public rule sets"), name: text("Its name") }),
-    "What kind of thing it is",
+    "Categories of the technology",
   ),
-  version: Nullable(text("Version as the page shows it; null where it shows none")),
-  confidence: Type.Integer({ minimum: 1, maximum: 100, description: "How sure it is, percent" }),
-  evidence: list(TechEvidence, "What shows it, at most six"),
-  website: Nullable(text("Its home page")),
-  cpe: Nullable(text("CPE 2.3 name for vulnerability databases, with the version where it is known")),
-  implied_by: Nullable(text("Name of the technology it follows from; null where it was seen itself")),
+  version: Nullable(text("Version shown by the page; null if it shows none")),
+  confidence: Type.Integer({ minimum: 1, maximum: 100, description: "Confidence of the detection, percent" }),
+  evidence: list(TechEvidence, "Evidence, at most six items"),
+  website: Nullable(text("Home page of the technology")),
+  cpe: Nullable(text("CPE 2.3 name for vulnerability databases, with the version if known")),
+  implied_by: Nullable(text("Name of the technology that implies it; null if it was detected itself")),
 });
 
 const Result = Type.Object({
   ...PAGE_FIELDS,
-  technologies: list(Technology, "What was found, the surest first, then by name"),
-  count: count("Technologies found, also those that are not shown"),
+  technologies: list(Technology, "Technologies found, sorted by confidence, then by name"),
+  count: count("Number of technologies found, including those not shown"),
   categories: Type.Unsafe<Record<string, string[]>>({
     type: "object",
     additionalProperties: { type: "array", items: { type: "string" } },
-    description: "Names of the technologies shown, by the name of their category",
+    description: "Names of the listed technologies by category",
   }),
   js_detection: word(["static"], "static: scripts were read, not run"),
   rules: record(
-    { technologies: count("Technologies known"), unusable: count("Patterns in them that could not be used") },
-    "The rules this was told by",
+    {
+      technologies: count("Technologies in the rules"),
+      unusable: count("Patterns in the rules that could not be used"),
+    },
+    "The rules used for the detection",
   ),
   ...OBSERVED_FIELDS,
 });
 
-/** What a site is made with. */
+/** Detects the technologies of a site. */
 export const techDetect = defineTool({
   name: "tech-detect",
   title: "Technology fingerprint",
-  summary: "The software, services and hosting a page shows, with the evidence for each and its version where it tells",
+  summary: "The software, services and hosting a page shows, with the evidence for each and its version if known",
   scope: "check",
   toolset: "page",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,
-  params: Type.Object({ url: Url({ description: "Page to look at; redirects are followed" }) }),
+  params: Type.Object({ url: Url({ description: "Page to check; redirects are followed" }) }),
   result: Result,
   across: {
     agreeOn: ({ technologies }: Static<typeof Result>) =>

@@ -8,11 +8,11 @@ import { TRACE_FIELDS, traceRtt } from "#shared/tools/trace-result.ts";
 const { max_hops, queries, ip_version, port } = ping.params.properties;
 
 const Result = Type.Object({
-  host: text("Host asked for, lower-case A-labels or an IP literal"),
-  ip: text("Address traced to"),
+  host: text("Requested host, lower-case A-labels or an IP literal"),
+  ip: text("Address of the target"),
   ip_version: ping.result.properties.ip_version,
   ...TRACE_FIELDS,
-  resolve_ms: number("Name look-up, milliseconds; 0 for an address"),
+  resolve_ms: number("Name lookup, milliseconds; 0 for an address"),
   elapsed_ms: elapsed(),
   observed_at: text("When the check began, ISO 8601 UTC"),
   limitations: Limitations(),
@@ -30,7 +30,7 @@ export const traceroute = defineTool({
   params: Type.Object({
     host: Host({ description: "Host or IP address" }),
     max_hops,
-    protocol: withDefault(word(["icmp", "udp", "tcp"], "What the probes are"), "icmp"),
+    protocol: withDefault(word(["icmp", "udp", "tcp"], "Protocol of the probes"), "icmp"),
     port,
     queries,
     ip_version,

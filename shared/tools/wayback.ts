@@ -7,18 +7,16 @@ function snapshot(description: string) {
   return Nullable(
     record(
       {
-        timestamp: text("When it was taken, ISO 8601 UTC"),
-        url: text("Address at which the archive shows it"),
-        code: Nullable(
-          integer("HTTP status the page had; null where the archive refers to an earlier copy or says none"),
-        ),
+        timestamp: text("Time of the snapshot, ISO 8601 UTC"),
+        url: text("URL of the snapshot in the archive"),
+        code: Nullable(integer("HTTP status of the page; null if the archive refers to an earlier copy or has none")),
       },
       description,
     ),
   );
 }
 
-/** What the Internet Archive's Wayback Machine holds of a page. */
+/** Looks up the snapshots of a page in the Internet Archive's Wayback Machine. */
 export const wayback = defineTool({
   name: "wayback",
   title: "Web archive history",
@@ -29,19 +27,18 @@ export const wayback = defineTool({
   target: { param: "url", kind: "url", connects: false },
   example: { url: "https://example.com" },
   deadlineMs: () => 60_000,
-  params: Type.Object({ url: Url({ description: "Page to look for; it is not contacted itself" }) }),
+  params: Type.Object({ url: Url({ description: "Page to look up; the page itself is not contacted" }) }),
   result: Type.Object({
-    url: text("URL looked for, without fragment; the archive takes http and https, with www and without, for one"),
-    archived: truth("The archive has a snapshot"),
-    snapshots_total: Nullable(count("Snapshots in the archive's index; null where they were not all counted")),
-    first: snapshot("The oldest; null where there is none or the index was not at hand"),
-    last: snapshot("The newest; null where there is none or the index was not at hand"),
-    closest: snapshot("The one closest to now that the archive shows by itself; null where there is none"),
+    url: text("URL looked up, without fragment; the archive treats http and https, with and without www, as one page"),
+    archived: truth("Whether the archive has a snapshot"),
+    snapshots_total: Nullable(count("Snapshots in the archive's index; null if not all were counted")),
+    first: snapshot("The oldest; null if there is none or the index was unavailable"),
+    last: snapshot("The newest; null if there is none or the index was unavailable"),
+    closest: snapshot("The one closest to now, by the archive's availability API; null if there is none"),
     years: Type.Unsafe<Record<string, number>>({
       type: "object",
       additionalProperties: { type: "integer" },
-      description:
-        "Snapshots by calendar year (UTC), years without one left out; empty where they were not all counted",
+      description: "Snapshots by calendar year (UTC), without years that have none; empty if not all were counted",
     }),
     calendar_url: text("The archive's calendar of the page"),
     ...OBSERVED_FIELDS,

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { text, word } from "#shared/tools/shapes.ts";
 
-/** Where a technology shows, in the words of results. */
+/** Kinds of evidence for a technology, as in results. */
 export const EVIDENCE_TYPES = [
   "url",
   "header",
@@ -20,14 +20,14 @@ export const EVIDENCE_TYPES = [
   "path",
   "implied",
 ] as const;
-/** One of these words. */
+/** One of these kinds. */
 export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
 
-/** One thing that shows a technology. */
+/** One piece of evidence for a technology. */
 export const TechEvidence = Type.Object({
   type: word(
     EVIDENCE_TYPES,
-    "Where it was seen; dom: an element by CSS selector; path: a well-known file of it; implied: another technology needs it",
+    "Kind of evidence; dom: an element by CSS selector; path: a well-known file of it; implied: another technology needs it",
   ),
-  match: text("What was seen, at most 160 characters"),
+  match: text("Matched text, at most 160 characters"),
 });
