@@ -57,7 +57,7 @@ export function readConfig(environment: Environment): ReadConfig {
   const { settings } = read;
   const { databaseUrl } = settings;
   if (databaseUrl === null) {
-    return { ok: false, line: "DATABASE_URL must be set (npm start brings its own PostgreSQL)" };
+    return { ok: false, line: "DATABASE_URL must be set (npm start runs its own PostgreSQL)" };
   }
   const defaulted = !read.given.has("VANTAGE_METRICS_ADDR");
   return { ok: true, config: view(settings, databaseUrl, defaulted), notYetUsed: read.notYetUsed };

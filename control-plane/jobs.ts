@@ -91,8 +91,8 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
     connectionTimeoutMillis: 2_000,
   });
   // It goes on by itself; while the database is away it says so with each attempt.
-  boss.on("error", (error) => log.debug({ err: error }, "jobs: the database did not answer"));
-  boss.on("warning", (warning) => log.warn({ warning: warning.message }, "jobs: pg-boss warns"));
+  boss.on("error", (error) => log.debug({ err: error }, "jobs: no answer from the database"));
+  boss.on("warning", (warning) => log.warn({ warning: warning.message }, "jobs: warning from pg-boss"));
   const pullers = new Map<string, Puller>();
   notifications.listen(
     JOB_CHANNEL,
@@ -138,7 +138,7 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
         },
         concurrency,
         work: (data, signal) => worker(data as JobPayloads[typeof name], signal),
-        onError: (error) => log.error({ err: error, queue: name }, "a job's worker failed"),
+        onError: (error) => log.error({ err: error, queue: name }, "job failed"),
       });
       pullers.set(name, puller);
       puller.wake();

@@ -63,7 +63,10 @@ async function main(config: Config, notYetUsed: readonly string[]): Promise<void
   const descriptors = readDescriptorLimit();
   const connections = planConnections(descriptors);
   if (descriptors < ENOUGH_DESCRIPTORS) {
-    log.warn({ descriptors, ...connections }, "few descriptors (ulimit -n): the listeners hold few connections");
+    log.warn(
+      { descriptors, ...connections },
+      "low limit of open files (ulimit -n): the listeners accept few connections",
+    );
   }
   const service = await serve(app, { version: build.version, optOut: optOut.optOut, connections }).catch(
     (error: unknown) => fail(`cannot listen: ${reasonOf(error)}`),
@@ -76,7 +79,7 @@ async function main(config: Config, notYetUsed: readonly string[]): Promise<void
           fail(`VANTAGE_METRICS_ADDR ${formatAddress(address)}: ${reasonOf(error)}`),
         );
   if (metrics !== null && address !== null && address.port !== 0 && metrics.port !== address.port) {
-    log.warn({ wanted: address.port, port: metrics.port }, "metrics port in use; took a free one");
+    log.warn({ wanted: address.port, port: metrics.port }, "metrics port is in use; another port was chosen");
   }
   log.info({ ...service.ports, metrics: metrics?.port ?? null, version: build.version }, "control plane listening");
 

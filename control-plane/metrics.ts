@@ -26,7 +26,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   registry.registerMetric(
     new Gauge({
       name: "vantage_clock_offset_seconds",
-      help: "The database's clock minus the host's",
+      help: "Clock of the database minus clock of the host",
       registers: [],
       collect() {
         this.set(sources.clockOffsetMs() / 1_000);
@@ -44,7 +44,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     }),
     httpRefused: new Counter({
       name: "vantage_http_refused_total",
-      help: "Requests answered with an error, by its code",
+      help: "Requests answered with an error, by error code",
       labelNames: ["code"],
       registers,
     }),
@@ -55,7 +55,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     }),
     limitStatements: new Counter({
       name: "vantage_rate_limit_statements_total",
-      help: "Statements that counted requests",
+      help: "Database statements that counted requests",
       registers,
     }),
     limitRequests: new Counter({

@@ -122,7 +122,7 @@ async function openService(
   const mcp = createProtocol(
     [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(batches)],
     version,
-    (error) => log.debug({ err: error }, "mcp: a message was refused"),
+    (error) => log.debug({ err: error }, "mcp: message refused"),
   );
   teardown.push(() => mcp.close());
   registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });

@@ -18,7 +18,7 @@ export function createTeardown(log: Pick<Logger, "error">): Teardown {
       try {
         await close();
       } catch (error) {
-        log.error({ err: error }, "a part of the process failed to close");
+        log.error({ err: error }, "shutdown: a component failed to close");
       }
     }
   }

@@ -24,7 +24,7 @@ const EmailField = Type.String({
   minLength: 3,
   maxLength: 254,
   examples: ["ops@example.com"],
-  description: "Address of the account's owner",
+  description: "Email address of the account's owner",
 });
 
 const Create = Type.Object({ email: EmailField, plan: Type.Optional(PlanField) });
@@ -38,9 +38,11 @@ const READ_ONLY = ["id", "created_at"];
 
 const Shown = Type.Object({
   id: IdField,
-  email: Type.Union([Type.String(), Type.Null()], { description: "Owner; null for an account made with a key" }),
+  email: Type.Union([Type.String(), Type.Null()], {
+    description: "Email address of the owner; null for an account that was created with a key",
+  }),
   plan: PlanField,
-  created_at: Type.String({ format: "date-time", description: "When it was made" }),
+  created_at: Type.String({ format: "date-time", description: "Time of creation" }),
 });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
@@ -63,7 +65,7 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     schema: operation({
       ...OPERATOR,
       id: "admin_create_account",
-      summary: "Make an account",
+      summary: "Create an account",
       status: 201,
       data: Shown,
       body: Create,
@@ -85,7 +87,7 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     schema: operation({
       ...OPERATOR,
       id: "admin_list_accounts",
-      summary: "The accounts; one of them by id",
+      summary: "List the accounts, or get one by id",
       data: Type.Union([Type.Array(Shown), Shown]),
       query: ListQuery,
       errors: ["missing_parameter", "not_found"],
@@ -106,7 +108,7 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     schema: operation({
       ...OPERATOR,
       id: "admin_update_account",
-      summary: "Change an account's address or plan",
+      summary: "Change the email address or the plan of an account",
       data: Shown,
       query: IdQuery,
       body: Update,
@@ -129,7 +131,7 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     schema: operation({
       ...OPERATOR,
       id: "admin_delete_account",
-      summary: "Erase an account and all it owns; export=1 answers with a copy first",
+      summary: "Delete an account and all its data; export=1 returns a copy of the data",
       data: DELETED,
       query: DeleteQuery,
       errors: ["missing_parameter", "not_found"],
@@ -153,10 +155,10 @@ function checkEmail(email: string): void {
 }
 
 function emailTaken(): Refusal {
-  return refuseField({ field: "email", reason: "duplicate", message: "is in use by another account" });
+  return refuseField({ field: "email", reason: "duplicate", message: "belongs to another account" });
 }
 
 function present<T>(found: T | null, id: number): T {
-  if (found === null) throw new Refusal("not_found", `There is no account ${id}.`);
+  if (found === null) throw new Refusal("not_found", `No account has the id ${id}.`);
   return found;
 }

@@ -29,8 +29,8 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
     schema: operation({
       id: "submit_batch",
       tag: TAG,
-      summary: "Check many targets with one tool, in the background",
-      description: "The key needs the scope check and the tool's own. It survives restarts of the service.",
+      summary: "Create a batch: check many targets with one tool in the background",
+      description: "The key needs the scope check and the scope of the tool. A batch survives restarts of the service.",
       status: 202,
       data: SUBMITTED,
       body: SUBMIT,
@@ -46,7 +46,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
     schema: operation({
       id: "read_batch",
       tag: TAG,
-      summary: "How far a batch is, and its results",
+      summary: "Get the progress and results of a batch",
       data: PROGRESS,
       query: POLL,
       errors: ["missing_parameter", "not_found"],
@@ -67,7 +67,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
     schema: operation({
       id: "cancel_batch",
       tag: TAG,
-      summary: "Cancel a batch; one that has ended stays as it is",
+      summary: "Cancel a batch; no effect on one that has ended",
       data: PROGRESS,
       query: CANCEL,
       errors: ["missing_parameter", "not_found"],
@@ -98,8 +98,8 @@ function readSubmission(batches: Batches, request: FastifyRequest): Write {
     const { batch, invalid } = await batches.submit(tx, caller.accountId, contract, urls);
     if (batch === null) {
       const [first] = invalid;
-      const why = first === undefined ? "" : `; the first: ${first.message}`;
-      throw refuseField({ field: "urls", reason: "invalid_url", message: `holds no target that can be checked${why}` });
+      const why = first === undefined ? "" : `; first problem: ${first.message}`;
+      throw refuseField({ field: "urls", reason: "invalid_url", message: `contains no valid target${why}` });
     }
     const made = { id: batch.id, status: "pending", tool: contract.name, invalid: JSON.stringify(invalid) } as const;
     return { status: 202, data: showBatch(made, batch.total) };
@@ -109,7 +109,7 @@ function readSubmission(batches: Batches, request: FastifyRequest): Write {
 function readTool(batches: Batches, request: FastifyRequest, type: string): Contract {
   const contract = batches.contract(type);
   if (contract === undefined) {
-    const message = "there is no tool of that name that takes one target; GET /api/v4/tools lists them";
+    const message = "no tool of this name that takes one target; GET /api/v4/tools lists the tools";
     throw refuseField({ field: "type", reason: "enum", message });
   }
   const caller = callerOf(request);
@@ -118,6 +118,6 @@ function readTool(batches: Batches, request: FastifyRequest, type: string): Cont
 }
 
 function present<T>(found: T | null): T {
-  if (found === null) throw new Refusal("not_found", "There is no such batch, or it is no longer kept.");
+  if (found === null) throw new Refusal("not_found", "No batch has this id, or it has expired.");
   return found;
 }

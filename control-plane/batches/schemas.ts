@@ -12,7 +12,7 @@ const JobId = Type.String({
 export const SUBMIT = Type.Object({
   urls: Type.Array(Type.String(), {
     examples: [["https://example.com", "example.org"]],
-    description: "Targets, one tool's checks each; the plan limits how many",
+    description: "Targets to check; the plan limits their number",
     minItems: 1,
     maxItems: 1_000,
   }),
@@ -20,7 +20,7 @@ export const SUBMIT = Type.Object({
     Type.String({
       default: "check",
       maxLength: 50,
-      description: "Tool to check them with: check, or any with a target",
+      description: "Tool that checks the targets: check, or any tool with a target",
     }),
   ),
 });
@@ -28,8 +28,10 @@ export const SUBMIT = Type.Object({
 /** The query of a poll. */
 export const POLL = Type.Object({
   job_id: JobId,
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 1, description: "Page of results, from 1" })),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 100, description: "Results on a page" })),
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, default: 1, description: "Number of the page of results, from 1" }),
+  ),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 100, description: "Results per page" })),
 });
 
 /** The query of a cancellation. */
@@ -39,38 +41,38 @@ export const CANCEL = Type.Object({ job_id: JobId });
 export const SUBMITTED = Type.Object({
   job_id: JobId,
   status: Type.Enum(["pending", "running", "completed", "failed", "cancelled"], {
-    description: "failed: it has ended and no probe could be had for any target",
+    description: "failed: the batch ended and no probe was available for any target",
   }),
-  type: Type.String({ description: "Tool the targets are checked with" }),
-  total: Type.Integer({ description: "Targets accepted, repeats counted" }),
-  poll_url: Type.String({ description: "Path that tells how it stands" }),
-  invalid_urls: Type.Array(Type.String(), { description: "Targets that were not accepted, as submitted" }),
+  type: Type.String({ description: "Tool that checks the targets" }),
+  total: Type.Integer({ description: "Number of accepted targets, duplicates included" }),
+  poll_url: Type.String({ description: "Path that returns its progress and results" }),
+  invalid_urls: Type.Array(Type.String(), { description: "Rejected targets, as submitted" }),
   invalid_reasons: Type.Array(
     Type.Object({
       url: Type.String({ description: "As submitted" }),
       code: Type.String({ description: "missing_parameter or target_not_allowed" }),
       message: Type.String({ description: "For people" }),
     }),
-    { description: "Why, in the order of invalid_urls" },
+    { description: "Reasons, in the order of invalid_urls" },
   ),
 });
 
 /** A batch and how far it is. */
 export const PROGRESS = Type.Object({
   ...SUBMITTED.properties,
-  completed: Type.Integer({ description: "Targets that have a result" }),
-  failed: Type.Integer({ description: "Those of them that could not be checked" }),
+  completed: Type.Integer({ description: "Number of targets that have a result" }),
+  failed: Type.Integer({ description: "Number of completed targets with status failed" }),
   results: Type.Array(
     Type.Object({
       url: Type.String({ description: "Target as submitted" }),
-      status: Type.Enum(["ok", "failed"], { description: "Whether the check has an answer" }),
-      data: Type.Optional(Type.Unknown({ description: "As the tool answers" })),
-      error: Type.Optional(Type.Unknown({ description: "As an error answer of the tool" })),
+      status: Type.Enum(["ok", "failed"], { description: "ok: data holds the result. failed: error holds the cause" }),
+      data: Type.Optional(Type.Unknown({ description: "Result of the tool" })),
+      error: Type.Optional(Type.Unknown({ description: "Error of the tool" })),
       duration_ms: Type.Integer({ description: "Milliseconds" }),
     }),
-    { description: "Of the page's targets those that have a result, in the order submitted" },
+    { description: "Results of this page's targets so far, in the order submitted" },
   ),
-  created_at: Type.String({ format: "date-time", description: "When it was submitted" }),
-  started_at: Nullable(Type.String({ format: "date-time", description: "When it was first taken up" })),
-  finished_at: Nullable(Type.String({ format: "date-time", description: "When it ended" })),
+  created_at: Type.String({ format: "date-time", description: "Time of submission" }),
+  started_at: Nullable(Type.String({ format: "date-time", description: "Time of its first start" })),
+  finished_at: Nullable(Type.String({ format: "date-time", description: "Time of its end" })),
 });

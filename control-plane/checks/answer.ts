@@ -66,14 +66,14 @@ export type CheckEvent =
 
 const TARGET_NOT_ALLOWED: CheckError = {
   code: "target_not_allowed",
-  message: "This target may not be checked: it is not on the public internet, or not in a form that can be vetted.",
+  message: "This target is not allowed: it is not on the public internet, or not in a form that can be verified.",
 };
 
 const UNAVAILABLE: Readonly<Record<string, string>> = {
   no_probe: "No probe is online for this location.",
-  probe_elsewhere: "The probe of this location is connected to another replica of the service. Repeat the call.",
-  declined: "No probe of this location could run the check.",
-  probe_lost: "The probe was lost while it ran the check, and no other one is online for this location.",
+  probe_elsewhere: "The probe of this location is connected to another replica of the service. Repeat the request.",
+  declined: "Every probe of this location declined the check.",
+  probe_lost: "The probe disconnected while it ran the check, and no other probe is online for this location.",
   busy: "Every probe of this location is busy.",
 };
 
@@ -92,7 +92,7 @@ export function unavailableError(reason: string): CheckError {
 
 /** The words for a target that has had enough calls this minute, whoever made them. */
 export function overBudgetError(retryAfterSeconds: number): CheckError {
-  const message = `This target has been checked too often in the last minute, by all callers together. Wait ${retryAfterSeconds} s.`;
+  const message = `The limit of checks per minute for this target, over all callers, is reached. Wait ${retryAfterSeconds} s.`;
   return { code: "rate_limit_exceeded", reason: "target_budget", message };
 }
 

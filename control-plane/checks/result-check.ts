@@ -13,5 +13,5 @@ export function holdToContract(contract: Contract, outcome: Outcome<unknown>): O
     validators.set(contract, validator);
   }
   if (validator.Check(outcome.data)) return outcome;
-  return failed("response", "probe", "invalid_result", "the probe's result does not have the tool's shape");
+  return failed("response", "probe", "invalid_result", "the result of the probe does not match the tool's schema");
 }

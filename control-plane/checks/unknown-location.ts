@@ -13,13 +13,13 @@ const MOST_NAMES = 30;
 export function unknownLocation(item: LocationItem, places: readonly Place[]): FieldProblem {
   const problem = (message: string): FieldProblem => ({ field: "locations", reason: "unknown_location", message });
   const asked = JSON.stringify(item.text);
-  if (places.length === 0) return problem(`no probe matches ${asked}. No probe has joined yet`);
+  if (places.length === 0) return problem(`no probe matches ${asked}: no probe is enrolled yet`);
   const names = namesOf(places);
   const listed = names.slice(0, MOST_NAMES).join(", ");
   const rest = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   const nearest = nearestTo(item, places, names);
   const hint = nearest === null ? "" : ` Did you mean ${nearest}?`;
-  return problem(`no probe matches ${asked}.${hint} The locations that exist are ${listed}${rest}`);
+  return problem(`no probe matches ${asked}.${hint} Known locations: ${listed}${rest}`);
 }
 
 function namesOf(places: readonly Place[]): readonly string[] {

@@ -31,6 +31,11 @@ export function vetTarget(
   if (decided.ok) {
     return { ok: true, params: parsed.value, key: String(normaliseTarget(contract, decided.params[param])) };
   }
-  if (decided.refused) return { ok: false, code: "target_not_allowed", message: "may not be checked" };
+  if (decided.refused)
+    return {
+      ok: false,
+      code: "target_not_allowed",
+      message: "is not allowed: not on the public internet, or opted out",
+    };
   return { ok: false, code: "missing_parameter", message: decided.problem.message };
 }

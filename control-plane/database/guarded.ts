@@ -33,7 +33,7 @@ export function guardDatabase(open: () => Sql, timeoutMs: number): GuardedDataba
         }, timeoutMs);
         work(used)
           .then(resolve, (error: unknown) => {
-            reject(isDatabaseAway(error) ? new DatabaseAway("the database is away", { cause: error }) : error);
+            reject(isDatabaseAway(error) ? new DatabaseAway("the database is not available", { cause: error }) : error);
           })
           .finally(() => clearTimeout(timer));
       });

@@ -31,14 +31,16 @@ export interface Gatekeeper {
 /** Said to an agent whose enrolment was revoked or erased, at the door or on its open stream. */
 export const REVOKED: Rejection = {
   reason: "revoked",
-  message: "this agent's enrolment was revoked; enrol it again with a new join token",
+  message: "the agent was revoked; enrol it again with a new join token",
   retry: false,
 };
 
 /** Why an agent that calls itself other than it was enrolled is refused; null: it does not. */
 export function misnamed({ id, place }: AgentInfo, { agentId, region }: Enrolled): Rejection | null {
   const refuse = (message: string): Rejection => ({ reason: "identity", message, retry: false });
-  if (id !== agentId) return refuse(`the certificate is that of agent ${agentId}, not of ${id}`);
+  if (id !== agentId) return refuse(`the certificate belongs to agent ${agentId}, not to ${id}`);
   if (place.region === region) return null;
-  return refuse(`agent ${agentId} is enrolled in region ${region}, not ${place.region}; a new token is needed to move`);
+  return refuse(
+    `agent ${agentId} is enrolled in region ${region}, not ${place.region}; to move it, enrol it with a new join token`,
+  );
 }

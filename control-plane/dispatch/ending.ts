@@ -32,7 +32,7 @@ export function expire(hub: HubState, job: RunningJob): void {
   sendCancel(job);
   finish(hub, job, {
     kind: "outcome",
-    outcome: failed("response", "probe", "timeout", "the probe did not answer by the deadline"),
+    outcome: failed("response", "probe", "timeout", "the probe did not answer before the deadline"),
     agentId: session.agent.id,
     attempt: job.attempt,
     durationMs: Math.round(hub.clock.monotonic() - job.startedAt),
@@ -44,8 +44,11 @@ export function expire(hub: HubState, job: RunningJob): void {
  * probe_unavailable (503): a 503 asks to be repeated, and each repetition would put two more agents at risk.
  */
 export function giveUpSuspect(hub: HubState, job: RunningJob, agentId: string): void {
-  hub.log.warn({ job: job.id, tool: job.request.tool, agent: agentId }, "two agents were lost while they ran this job");
-  const message = "two probes were lost while they ran this check, so it is not given to a third";
+  hub.log.warn(
+    { job: job.id, tool: job.request.tool, agent: agentId },
+    "two agents were lost while they ran the same job; it is not dispatched again",
+  );
+  const message = "two probes disconnected while they ran this check; it is not run a third time";
   finish(hub, job, {
     kind: "outcome",
     outcome: failed("request", "probe", "probes_lost", message),

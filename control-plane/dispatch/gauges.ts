@@ -49,13 +49,18 @@ export function registerDispatchGauges(registry: Registry, sessions: () => Itera
   sum("vantage_agents", "Attached probe agents", ["region", "state"], (session) => [
     [{ region: session.agent.place.region, state: stateOf(session) }, 1],
   ]);
-  sum("vantage_agent_credits", "Jobs the agents hold at once for this replica", ["region", "state"], (session) => {
-    const { region } = session.agent.place;
-    return [
-      [{ region, state: "granted" }, session.credits],
-      [{ region, state: "used" }, session.running.size],
-    ];
-  });
+  sum(
+    "vantage_agent_credits",
+    "Jobs that the agents accept at the same time from this replica",
+    ["region", "state"],
+    (session) => {
+      const { region } = session.agent.place;
+      return [
+        [{ region, state: "granted" }, session.credits],
+        [{ region, state: "used" }, session.running.size],
+      ];
+    },
+  );
   sum("vantage_jobs_in_flight", "Jobs held by agents or waiting for a credit", ["region", "state"], (session) => {
     const { region } = session.agent.place;
     return [
@@ -63,10 +68,10 @@ export function registerDispatchGauges(registry: Registry, sessions: () => Itera
       [{ region, state: "waiting" }, session.waiting.size],
     ];
   });
-  highest("vantage_agent_load_ratio", "Share of an agent's places in use, highest of the region", loadOf);
+  highest("vantage_agent_load_ratio", "Share of an agent's job slots in use, highest of the region", loadOf);
   highest(
     "vantage_agent_loop_lag_seconds",
-    "Worst delay of an agent's event loop lately, highest of the region",
+    "Latest reported maximum delay of an agent's event loop, highest of the region",
     (session) => session.loopLagMs / 1_000,
   );
 }

@@ -53,10 +53,10 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
   if (lists.some((list) => list.length > MAX_ENTRIES) || entries.some((entry) => entry.length > 256)) {
     return refuse("identity", `lists hold at most ${MAX_ENTRIES} entries of 256 characters`);
   }
-  if (!location.tags.every((tag) => WORD.test(tag))) return refuse("identity", "tags are lower-case words");
+  if (!location.tags.every((tag) => WORD.test(tag))) return refuse("identity", "tags must be lower-case words");
   // Before 1.1 an agent said one figure for both; since then a stream may begin without a credit.
   const maxJobs = Math.max(hello.maxJobs, hello.credits);
-  if (maxJobs < 1 || maxJobs > MAX_CREDITS) return refuse("capacity", `an agent takes 1 to ${MAX_CREDITS} jobs`);
+  if (maxJobs < 1 || maxJobs > MAX_CREDITS) return refuse("capacity", `max_jobs must be 1 to ${MAX_CREDITS}`);
   const allow: AllowLists = { targets: hello.allowTargets, names: hello.allowNames };
   const egress = tryEgress(allow);
   if (egress === null) return refuse("identity", "allow_targets must be CIDR ranges, allow_names name suffixes");
@@ -91,7 +91,7 @@ function misfitOf(protocol: Hello["protocol"]): string | null {
   const theirs = protocol === undefined ? "none" : `${protocol.major}.${protocol.minor}`;
   const update = protocol !== undefined && protocol.major > major ? "update the control plane" : "update the agent";
   const oldest = `${major}.${Math.max(0, minor - 1)}`;
-  return `the agent speaks protocol ${theirs}, this control plane ${oldest} and newer of ${major}.x: ${update}`;
+  return `the agent uses protocol ${theirs}; this control plane supports ${major}.x from ${oldest}: ${update}`;
 }
 
 // Most agents of an installation have equal lists: a target is looked at once for all of them.

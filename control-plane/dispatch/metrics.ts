@@ -21,28 +21,28 @@ export function createDispatchMetrics(registry: Registry): DispatchMetrics {
   return {
     jobs: new Counter({
       name: "vantage_jobs_total",
-      help: "Jobs by tool and how they ended",
+      help: "Jobs by tool and result",
       labelNames: ["tool", "result"],
       registers,
     }),
     duration: new Histogram({
       name: "vantage_job_duration_seconds",
-      help: "From dispatch to the final answer, re-dispatches included",
+      help: "Time from dispatch to the final result, re-dispatches included",
       labelNames: ["tool"],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers,
     }),
     overhead: new Histogram({
       name: "vantage_dispatch_overhead_seconds",
-      help: "From dispatch to a result less the agent's own time: waiting, wire, lost attempts",
+      help: "Time from dispatch to a result minus the agent's run time: queueing, network, lost attempts",
       buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 10],
       registers,
     }),
-    leaseLosses: byReason("vantage_lease_losses_total", "Jobs whose agent was lost while it held them, by why"),
-    redispatched: byReason("vantage_jobs_redispatched_total", "Lost jobs given out again as the next attempt, by why"),
-    declined: byReason("vantage_jobs_declined_total", "Jobs an agent would not take, by its reason"),
-    dropped: byReason("vantage_agent_messages_dropped_total", "Messages of agents that did not count, by why"),
-    detached: byReason("vantage_agents_detached_total", "Streams that ended, by why"),
-    rejected: byReason("vantage_agents_rejected_total", "Streams turned away, by why"),
+    leaseLosses: byReason("vantage_lease_losses_total", "Jobs whose agent was lost while it ran them, by reason"),
+    redispatched: byReason("vantage_jobs_redispatched_total", "Lost jobs dispatched again, by reason of the loss"),
+    declined: byReason("vantage_jobs_declined_total", "Jobs that an agent declined, by reason"),
+    dropped: byReason("vantage_agent_messages_dropped_total", "Messages of agents that were ignored, by reason"),
+    detached: byReason("vantage_agents_detached_total", "Agent streams that ended, by reason"),
+    rejected: byReason("vantage_agents_rejected_total", "Agent streams that were rejected, by reason"),
   };
 }

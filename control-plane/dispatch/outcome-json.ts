@@ -9,10 +9,11 @@ const WORD = /^[a-z0-9_]{1,64}$/;
 
 /** An agent's outcome as text, read as data from a stranger: too large or misshapen is the probe's failure. */
 export function readOutcome(text: string): Outcome<unknown> {
-  if (text.length > MAX_RESULT_BYTES) return broken("result_too_large", "the probe's result is over 256 KB");
+  if (text.length > MAX_RESULT_BYTES)
+    return broken("result_too_large", "the result of the probe is larger than 256 KB");
   const value = parseShallowJson(text);
-  if (value === undefined) return broken("invalid_result", "the probe's result is not JSON, or nested too deeply");
-  return isOutcome(value) ? value : broken("invalid_result", "the probe's result has the wrong form");
+  if (value === undefined) return broken("invalid_result", "the result of the probe is not JSON, or nested too deeply");
+  return isOutcome(value) ? value : broken("invalid_result", "the result of the probe is not a valid outcome");
 }
 
 function broken(reason: string, message: string): Outcome<unknown> {

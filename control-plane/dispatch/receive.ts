@@ -22,7 +22,7 @@ const DROPPED_WITHIN_MS = 10_000;
 
 const FLOOD: Rejection = {
   reason: "flood",
-  message: `more than ${MOST_DROPPED} messages within ${DROPPED_WITHIN_MS / 1_000} s were not about a job of this agent, or too many for it`,
+  message: `more than ${MOST_DROPPED} messages within ${DROPPED_WITHIN_MS / 1_000} s were not for a job of this agent, or exceeded its limit`,
   retry: true,
 };
 
@@ -81,7 +81,7 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
     case "hello": // said once, at the start
     case undefined:
       drop(hub, session, "unexpected");
-      warn(hub, session, {}, "agent said what this control plane does not know");
+      warn(hub, session, {}, "agent sent an unknown kind of message");
   }
 }
 
@@ -96,7 +96,7 @@ function held(hub: HubState, session: Session, named: { jobId: string; attempt: 
   const agentId = session.agent.id;
   const reason = other === undefined ? "unknown" : other.givenTo.has(agentId) ? "stale" : "foreign";
   drop(hub, session, reason);
-  if (reason === "foreign") warn(hub, session, { job: named.jobId }, "agent spoke for a job it was never given");
+  if (reason === "foreign") warn(hub, session, { job: named.jobId }, "agent sent a message for a job of another agent");
   return null;
 }
 

@@ -16,7 +16,7 @@ interface Target {
 export function spareLog(log: Target, most = 100, windowMs = 60_000): SparingLog {
   let lines = 0;
   const timer = setInterval(() => {
-    if (lines > most) log.warn({ left_out: lines - most }, "more of the same was left out of the log");
+    if (lines > most) log.warn({ left_out: lines - most }, "further lines of this kind were not logged");
     lines = 0;
   }, windowMs);
   timer.unref();

@@ -48,7 +48,7 @@ export function acceptBodies(server: FastifyInstance): void {
     server.addContentTypeParser<Buffer>(types[kind], { parseAs: "buffer" }, (request, bytes, done) => {
       const encoding = request.headers["content-encoding"];
       if (encoding === undefined || encoding === "identity") return done(null, new RawBody(kind, bytes));
-      done(new Refusal("unsupported_media_type", `Send the body as it is, without Content-Encoding: ${encoding}.`));
+      done(new Refusal("unsupported_media_type", `Send the body uncompressed, without Content-Encoding: ${encoding}.`));
     });
   }
 }

@@ -50,17 +50,17 @@ export function createErrorHandler(
 
 const INTERNAL = new Refusal(
   "internal_error",
-  "Something went wrong on our side. It has been recorded with the request id.",
+  "Internal error. It is logged with the request id; give the id to the operator.",
 );
 
 const ABORTED = new Refusal("missing_parameter", {
   field: "body",
   reason: "type",
-  message: "The body ended before its announced length.",
+  message: "The body ended before the length in Content-Length.",
 });
 
 const ACCOUNT_GONE = new Refusal("invalid_api_key", {
-  message: "The account of this API key has been erased.",
+  message: "The account of this API key was deleted.",
   headers: { "www-authenticate": "Bearer" },
 });
 
@@ -77,14 +77,14 @@ function toRefusal(error: unknown): Refusal | null {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Refusal("payload_too_large", `The body is over the limit of ${BODY_LIMIT} bytes.`);
+      return new Refusal("payload_too_large", `The body is larger than ${BODY_LIMIT} bytes, the limit.`);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new Refusal("unsupported_media_type", "Send the body as Content-Type: application/json.");
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new Refusal("missing_parameter", {
         field: "body",
         reason: "type",
-        message: "The body's length does not match the Content-Length header.",
+        message: "The length of the body differs from the Content-Length header.",
       });
     case "FST_ERR_BAD_URL":
     case "FST_ERR_MAX_PARAM_LENGTH":
@@ -110,5 +110,5 @@ function bodyOf(request: FastifyRequest, code: ErrorCode, details: RefusalDetail
 
 /** 404 for a path nobody serves. */
 export function notFound(): Refusal {
-  return new Refusal("not_found", "There is nothing at this path. GET /api/v4/tools lists the tools.");
+  return new Refusal("not_found", "No such path. GET /api/v4/tools lists the tools.");
 }

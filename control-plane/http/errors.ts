@@ -77,8 +77,6 @@ export function refuseField(problem: {
 }
 
 /** 503 while the database is away: never open, and worth another attempt in a second. */
-export function serviceUnavailable(
-  message = "The service cannot answer at the moment. Try again in a second.",
-): Refusal {
+export function serviceUnavailable(message = "The service is temporarily unavailable. Try again in 1 s."): Refusal {
   return new Refusal("service_unavailable", { message, retryAfterSeconds: 1 });
 }

@@ -134,12 +134,12 @@ function mayHaveBody(request: FastifyRequest): boolean {
 
 const WHERE = "in the X-API-Key header or as Authorization: Bearer <key>";
 const WRONG_KEY =
-  "This API key is not valid: it is mistyped, or it was revoked. Keys start with vtg_ and have 40 characters. " +
-  `Send the key ${WHERE}; where both are sent, X-API-Key counts.`;
+  "This API key is not valid: it is mistyped or revoked. Keys start with vtg_ and have 40 characters. " +
+  `Send the key ${WHERE}. If a request has both, X-API-Key is used.`;
 
 function missingKey(request: FastifyRequest): string {
   const parameter = request.apiVersion === "v4" || request.apiVersion === null ? "" : ", or in the api_key parameter";
-  return `Send your API key ${WHERE}${parameter}. Keys come with an account; ask the operator or see the dashboard.`;
+  return `Send your API key ${WHERE}${parameter}. If you have no key, ask the operator or create one in the dashboard.`;
 }
 
 function overLimit(verdict: Verdict, nowMs: number): Refusal {
@@ -148,7 +148,7 @@ function overLimit(verdict: Verdict, nowMs: number): Refusal {
   const limit = byDay ? `${verdict.dayLimit} requests a day` : `${verdict.minuteLimit} requests a minute`;
   const until = byDay ? "until 00:00 UTC" : `${wait} s`;
   return new Refusal(byDay ? "daily_limit_exceeded" : "rate_limit_exceeded", {
-    message: `Your plan allows ${limit}, over all keys of the account. Wait ${until} or move to a larger plan.`,
+    message: `Your plan allows ${limit} for all keys of the account together. Wait ${until} or move to a larger plan.`,
     headers: { "retry-after": String(wait) },
   });
 }
@@ -157,8 +157,13 @@ function overLimit(verdict: Verdict, nowMs: number): Refusal {
 export function outOfScope(scope: Scope, principal: Principal): Refusal {
   const has = principal.scopes.length === 0 ? "none" : principal.scopes.join(", ");
   const planHasIt = principal.plan.scopes.includes(scope);
-  const advice = planHasIt ? "Use a key that has it." : `The ${principal.plan.name} plan does not include it.`;
-  return new Refusal("insufficient_scope", `This needs the scope ${scope}; your key has: ${has}. ${advice}`);
+  const advice = planHasIt
+    ? `Use a key with the scope ${scope}.`
+    : `The ${principal.plan.name} plan does not include ${scope}.`;
+  return new Refusal(
+    "insufficient_scope",
+    `This request needs the scope ${scope}. Scopes of your key: ${has}. ${advice}`,
+  );
 }
 
 function away(error: Error | null): Error {

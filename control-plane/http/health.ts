@@ -45,11 +45,11 @@ export function registerHealth(server: FastifyInstance, deps: HealthDeps): void 
     }
   };
 
-  route("/healthz", "Whether the process is alive", (_request, reply) =>
+  route("/healthz", "Liveness: the process is running", (_request, reply) =>
     reply.header("cache-control", "no-store").send({ status: "ok" }),
   );
 
-  route("/readyz", "Whether the service can answer; what is missing, where it cannot", async (_request, reply) => {
+  route("/readyz", "Readiness: the service can answer, or what prevents it", async (_request, reply) => {
     const attached = deps.agents() > 0;
     agentSeen ||= attached;
     const waitsForAgent = !agentSeen && deps.clock.monotonic() - startedAt < AGENT_GRACE_MS;
@@ -69,10 +69,12 @@ const READINESS = Type.Object({
   degraded: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        "What is missing though the service answers. agents: none is attached here. grpc_advertise: there are several replicas, and not all advertise an address to agents (VANTAGE_GRPC_ADVERTISE)",
+        "Faults that do not stop the service. agents: no agent is attached to this replica. grpc_advertise: there are several replicas, and not all advertise an address to agents (set VANTAGE_GRPC_ADVERTISE on each)",
     }),
   ),
-  failing: Type.Optional(Type.Array(Type.String(), { description: "What keeps the service from answering" })),
+  failing: Type.Optional(
+    Type.Array(Type.String(), { description: "Reasons why the service cannot answer: draining, database, agents" }),
+  ),
 });
 
 /** For the docs: these two answer without the envelope. */
@@ -82,6 +84,6 @@ function describe(url: string, summary: string) {
     tags: ["Health"],
     summary,
     security: [],
-    response: { 200: { description: "Yes", ...READINESS }, 503: { description: "Not now", ...READINESS } },
+    response: { 200: { description: "Healthy", ...READINESS }, 503: { description: "Unavailable", ...READINESS } },
   };
 }

@@ -42,8 +42,10 @@ export function readId(request: FastifyRequest): number {
 
 /** `page` and `per_page` of a list, for schemas of list queries. */
 export const PageFields = {
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: "Page, from 1" })),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: "Rows on a page" })),
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: "Number of the page, from 1" }),
+  ),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: "Rows per page" })),
 };
 
 /** A page of a list: what to read, and what meta.pagination says. */

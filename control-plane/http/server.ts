@@ -136,7 +136,7 @@ function reportCut(log: Logger, metrics: Metrics): (socket: Socket) => void {
     metrics.httpStalled.inc();
     log.info(
       { address: remoteAddress, unsent_bytes: writableLength },
-      "client did not read its answer; connection closed",
+      "client does not read its response; connection closed",
     );
   };
 }
@@ -145,13 +145,13 @@ function unmatched(request: FastifyRequest, routes: RoutesSeen): Refusal {
   const allow = routes.methodsOf(pathOf(request.raw.url ?? "/")).join(", ");
   if (allow === "") return notFound();
   return new Refusal("method_not_allowed", {
-    message: `This path answers to ${allow}, not to ${request.method}.`,
+    message: `This path does not support ${request.method}. Use ${allow}.`,
     headers: { allow },
   });
 }
 
 function gone(version: "v1" | "v2"): Refusal {
-  return new Refusal("gone", `API ${version} has been switched off. Use /api/v4/ instead of /api/${version}/.`);
+  return new Refusal("gone", `API ${version} is switched off. Use /api/v4/ instead of /api/${version}/.`);
 }
 
 /** Several X-Forwarded-For fields arrive joined by commas. */

@@ -85,14 +85,13 @@ function identityOf(request: FastifyRequest): WriteIdentity | null {
 }
 
 function stillRunning(): Refusal {
-  const message = "A request with this X-Idempotency-Key is still running. Ask again for its answer in a second.";
+  const message = "A request with this X-Idempotency-Key is still running. Repeat the request in 1 s for its response.";
   return new Refusal("conflict", { message, retryAfterSeconds: 1 });
 }
 
 function otherRequest(): Refusal {
   return new Refusal("idempotency_mismatch", {
     field: "X-Idempotency-Key",
-    message:
-      "This X-Idempotency-Key came with another request less than a minute ago. Give each request a key of its own.",
+    message: "A different request used this X-Idempotency-Key less than a minute ago. Use a new key for each request.",
   });
 }

@@ -36,7 +36,7 @@ export function registerQueueMetrics(registry: Registry, sources: QueueSources):
   registry.registerMetric(
     new Gauge({
       name: "vantage_queue_oldest_seconds",
-      help: "Age of the oldest job that waits",
+      help: "Age of the oldest waiting job",
       labelNames: ["queue"],
       registers: [],
       async collect() {

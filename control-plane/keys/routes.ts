@@ -43,13 +43,13 @@ const KEY_FIELDS = {
   account_id: Type.Integer({ description: "Account the key belongs to" }),
   name: Type.Union([Type.String(), Type.Null()], { description: "Label" }),
   plan: Type.String({ description: "Plan of the account" }),
-  scopes: Type.Array(Type.String(), { description: "What the key may do" }),
+  scopes: Type.Array(Type.String(), { description: "Scopes of the key: what it may call" }),
 };
-const Made = Type.Object({ ...KEY_FIELDS, key: Type.String({ description: "The key itself, shown this once" }) });
+const Made = Type.Object({ ...KEY_FIELDS, key: Type.String({ description: "The key; shown only in this response" }) });
 const Listed = Type.Object({
   ...KEY_FIELDS,
   prefix: Type.String({ description: "First characters of the key" }),
-  created_at: Type.String({ format: "date-time", description: "When it was made" }),
+  created_at: Type.String({ format: "date-time", description: "Time of creation" }),
 });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
@@ -75,7 +75,7 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
     schema: operation({
       ...OPERATOR,
       id: "admin_create_key",
-      summary: "Make a key, and an account of its own where none is named",
+      summary: "Create a key; without account_id also a new account for it",
       status: 201,
       data: Made,
       body: Create,
@@ -91,7 +91,7 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
     schema: operation({
       ...OPERATOR,
       id: "admin_list_keys",
-      summary: "The keys, without their values; one of them by id",
+      summary: "List the keys without their values, or get one by id",
       data: Type.Union([Type.Array(Listed), Listed]),
       query: ListQuery,
       errors: ["missing_parameter", "not_found"],
@@ -139,7 +139,7 @@ async function create({ keys, accounts, plans, sql }: KeyRoutesDeps, request: Fa
       accountId === undefined
         ? await accounts.create(tx, { email: null, plan: plan ?? "free" })
         : await accounts.find(tx, accountId);
-    if (account === null) throw new Refusal("not_found", `There is no account ${accountId}.`);
+    if (account === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
     if (plan !== undefined && plan !== account.plan) throw otherPlan(account.plan);
     const scopes = asked === undefined ? null : checkScopes(asked, account.plan, plans);
     const made = await keys.create(tx, { account, name, scopes });
@@ -159,17 +159,17 @@ function checkScopes(asked: readonly string[], plan: PlanName, plans: Plans): re
   throw refuseField({
     field: "scopes",
     reason: "enum",
-    message: `the ${plan} plan allows ${allowed.join(", ")}; not ${beyond.slice(0, 50)}`,
+    message: `the ${plan} plan does not allow ${beyond.slice(0, 50)}; allowed: ${allowed.join(", ")}`,
   });
 }
 
 function otherPlan(plan: PlanName): Refusal {
-  const message = `the account is on ${plan}; leave this out, or change the account with PUT /api/admin/accounts`;
+  const message = `must be ${plan}, the plan of the account, or absent; PUT /api/admin/accounts changes the plan`;
   return refuseField({ field: "plan", reason: "enum", message });
 }
 
 function noKey(id: number): Refusal {
-  return new Refusal("not_found", `There is no key ${id}.`);
+  return new Refusal("not_found", `No key has the id ${id}.`);
 }
 
 function show({ id, accountId, name, prefix, plan, scopes, createdAt }: ListedKey, plans: Plans) {

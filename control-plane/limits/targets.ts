@@ -25,7 +25,7 @@ const PRUNE_EVERY_MS = 60_000;
 export function createTargetLimits({ clock, registry, database, limit }: TargetLimitsDeps): TargetLimits {
   const refusals = new Counter({
     name: "vantage_target_budget_refusals_total",
-    help: "Calls refused because their target had had enough, by caller",
+    help: "Calls refused because the limit of their target was reached, by caller",
     labelNames: ["caller"],
     registers: [registry],
   });

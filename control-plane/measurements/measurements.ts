@@ -94,7 +94,7 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
   const upkeep = startUpkeep({
     everyMs: SWEEP_RUNS_MS,
     round: () => sweepMeasurements(deps),
-    onError: (error) => log.debug({ err: error }, "measurements: housekeeping is put off"),
+    onError: (error) => log.debug({ err: error }, "measurements: housekeeping failed; it runs again later"),
   });
   const closing = new AbortController();
   const work = createMeasurementWork(deps);

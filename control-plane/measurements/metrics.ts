@@ -33,13 +33,13 @@ export function createMeasurementMetrics(registry: Registry, sources: Measuremen
   return {
     ended: new Counter({
       name: "vantage_measurements_total",
-      help: "Measurements of this replica by how they ended; shared: a tool's answer that was kept",
+      help: "Measurements of this replica by final status; shared: a stored result of a call with share=1",
       labelNames: ["status"],
       registers,
     }),
     lag: new Histogram({
       name: "vantage_measurement_start_lag_seconds",
-      help: "From the request to the first run",
+      help: "Time from the request to the first run",
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60],
       registers,
     }),

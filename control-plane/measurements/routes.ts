@@ -51,8 +51,9 @@ export function registerMeasurements(
     schema: operation({
       id: "create_measurement",
       tag: TAG,
-      summary: "Run a tool in the background, at one or many locations",
-      description: "The key needs the tool's scope. Poll or stream poll_url; it survives restarts of the service.",
+      summary: "Create a measurement: run a tool in the background at one or many locations",
+      description:
+        "The key needs the scope of the tool. Poll or stream poll_url. A measurement survives restarts of the service.",
       status: 202,
       data: CREATED,
       otherwise: { status: 200, data: Type.Ref("DryRun#") },
@@ -71,10 +72,10 @@ export function registerMeasurements(
     schema: operation({
       id: "read_measurements",
       tag: TAG,
-      summary: "Your measurements, newest first; with id one of them",
+      summary: "List your measurements, newest first, or get one by id",
       description:
-        "With id and Accept: text/event-stream the events of the measurement from its begin, then as they happen; " +
-        "Last-Event-ID resumes after the event of that id, at any replica.",
+        "With id and Accept: text/event-stream the response streams the events of the measurement, past and new. " +
+        "Last-Event-ID resumes after the event with that id, at any replica.",
       data: Type.Union([Type.Array(LISTED), SHOWN]),
       query: READ,
       errors: ["missing_parameter", "not_found"],
@@ -101,7 +102,7 @@ export function registerMeasurements(
     schema: operation({
       id: "cancel_measurement",
       tag: TAG,
-      summary: "Cancel a measurement; one that has ended stays as it is",
+      summary: "Cancel a measurement; no effect on one that has ended",
       data: SHOWN,
       query: CANCEL,
       errors: ["missing_parameter", "not_found"],
@@ -155,7 +156,7 @@ function readTool(measurements: Measurements, request: FastifyRequest): Contract
   if (!parsed.ok) throw refuseField(parsed.problem);
   const contract = measurements.contract(parsed.value.tool);
   if (contract === undefined) {
-    const message = "there is no such tool; GET /api/v4/tools lists them";
+    const message = "no such tool; GET /api/v4/tools lists the tools";
     throw refuseField({ field: "tool", reason: "enum", message });
   }
   const caller = callerOf(request);
@@ -185,7 +186,7 @@ function show(measurements: Measurements, { measurement, locations }: FoundMeasu
 }
 
 function present(found: FoundMeasurement | null): FoundMeasurement {
-  if (found === null) throw new Refusal("not_found", "There is no such measurement, or it is no longer kept.");
+  if (found === null) throw new Refusal("not_found", "No measurement has this id, or it has expired.");
   return found;
 }
 

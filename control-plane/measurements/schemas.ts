@@ -38,10 +38,10 @@ export const READ = Type.Object({ id: Type.Optional(IdField), ...PageFields });
 export const CANCEL = Type.Object({ id: IdField });
 
 const STATUS = Type.Enum(["pending", "running", "completed", "failed", "cancelled"], {
-  description: "failed: it has ended and no location has an answer",
+  description: "failed: the measurement ended without a result at any location",
 });
 const Time = (description: string) => Nullable(Type.String({ format: "date-time", description }));
-const SHARE_ID = Nullable(Type.String({ description: "Id of its public page /s/<id>; null: not shared" }));
+const SHARE_ID = Nullable(Type.String({ description: "Id of the public page /s/<id>; null: not shared" }));
 
 /** What a creation answers with. */
 export const CREATED = Type.Object({
@@ -49,7 +49,7 @@ export const CREATED = Type.Object({
   status: STATUS,
   tool: Type.String({ description: "Name of the tool" }),
   total: Type.Integer({ description: "Locations it runs at" }),
-  poll_url: Type.String({ description: "Path that tells how it stands, or streams its events" }),
+  poll_url: Type.String({ description: "Path that returns its status and results, or streams its events" }),
   share_id: SHARE_ID,
 });
 
@@ -58,26 +58,28 @@ export const LISTED = Type.Object({
   id: IdField,
   status: STATUS,
   tool: Type.String({ description: "Name of the tool" }),
-  params: Type.Record(Type.String(), Type.Unknown(), { description: "The tool's parameters, defaults filled in" }),
+  params: Type.Record(Type.String(), Type.Unknown(), { description: "Parameters of the tool, with defaults" }),
   total: Type.Integer({ description: "Locations it runs at" }),
   completed: Type.Integer({ description: "Locations that have a result" }),
-  created_at: Type.String({ format: "date-time", description: "When it was asked for" }),
-  started_at: Time("When it was first taken up"),
-  finished_at: Time("When it ended"),
+  created_at: Type.String({ format: "date-time", description: "Time of the request" }),
+  started_at: Time("Time of its first start"),
+  finished_at: Time("Time of its end"),
   share_id: SHARE_ID,
 });
 
 /** A measurement with its answer. */
 export const SHOWN = Type.Object({
   ...LISTED.properties,
-  progress_dropped: Type.Integer({ description: "Progress events beyond what is kept of one measurement" }),
+  progress_dropped: Type.Integer({
+    description: "Progress events that were dropped because the limit of one measurement was reached",
+  }),
   data: Type.Object(
     {
       locations: Type.Array(Type.Unknown(), {
-        description: "As the tool answers with locations; those that have ended",
+        description: "Rows of the locations that have a result, as in the response of the tool with locations",
       }),
-      summary: Type.Unknown({ description: "As the tool answers with locations, over those that have ended" }),
+      summary: Type.Unknown({ description: "Summary of these rows, as in the response of the tool with locations" }),
     },
-    { description: "What is known so far" },
+    { description: "Results so far" },
   ),
 });

@@ -50,12 +50,12 @@ export function overridePlans(override: unknown): PlansResult {
   const plans: Record<string, Plan> = { ...BUILT_IN_PLANS };
   const notYetUsed: string[] = [];
   for (const [name, row] of Object.entries(override)) {
-    if (!isPlanName(name)) return wrong(`"${name}" is no plan; allowed: ${PLAN_NAMES.join(", ")}`);
+    if (!isPlanName(name)) return wrong(`"${name}" is not a plan; allowed: ${PLAN_NAMES.join(", ")}`);
     if (!isRecord(row)) return wrong(`"${name}" must be an object of columns`);
     for (const [key, value] of Object.entries(row)) {
       const column = Object.hasOwn(COLUMNS, key) ? COLUMNS[key] : undefined;
       if (column === undefined)
-        return wrong(`"${name}.${key}" is no column; allowed: ${Object.keys(COLUMNS).join(", ")}`);
+        return wrong(`"${name}.${key}" is not a column; allowed: ${Object.keys(COLUMNS).join(", ")}`);
       const read = column.read(value);
       if (read === null) return wrong(`"${name}.${key}" must be ${column.allowed}`);
       if (column.field === null) notYetUsed.push(`VANTAGE_PLANS "${name}.${key}" is set but not yet in use`);

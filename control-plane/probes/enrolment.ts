@@ -42,7 +42,7 @@ const FAILURES_PER_MINUTE = 30;
 const BAD_TOKEN: NotIssued = {
   fault: "identity",
   message:
-    "this join token does not let anyone in: it is not one of this control plane, used up or expired; make a new one",
+    "the join token is not valid: it is unknown to this control plane, already used or expired; create a new one",
 };
 const BAD_REQUEST: NotIssued = {
   fault: "request",
@@ -51,11 +51,11 @@ const BAD_REQUEST: NotIssued = {
 const BAD_CERTIFICATE: NotIssued = {
   fault: "identity",
   message:
-    "renewing takes the agent's own client certificate, neither expired nor revoked nor replaced; else enrol it again with a new join token",
+    "renewal needs the agent's own client certificate, and it must not be expired, revoked or replaced; else enrol the agent again with a new join token",
 };
 const LIMITED: NotIssued = { fault: "limit", message: "too many failed attempts; wait a minute" };
 const OVER_LIMIT: Attempt = { result: "limited", answer: LIMITED };
-const AWAY: NotIssued = { fault: "away", message: "the control plane cannot ask its database; try again" };
+const AWAY: NotIssued = { fault: "away", message: "the control plane cannot reach its database; try again" };
 
 /** Hands out certificates for tokens and for certificates. */
 export function createEnrolment(deps: EnrolmentDeps): Enrolment {
@@ -63,7 +63,7 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   const failures = createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
   const enrolments = new Counter({
     name: "vantage_enrolments_total",
-    help: "Calls of agents for a certificate, by how they ended",
+    help: "Certificate requests of agents, by result",
     labelNames: ["result"],
     registers: [registry],
   });
@@ -82,7 +82,7 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
       ended = await work(failures.isExhausted(caller));
     } catch (error) {
       const isAway = error instanceof DatabaseAway;
-      if (!isAway) log.error({ err: error, peer }, "enrolment broke");
+      if (!isAway) log.error({ err: error, peer }, "enrolment failed");
       ended = { result: isAway ? "away" : "error", answer: AWAY };
     }
     const { result, answer } = ended;

@@ -24,14 +24,14 @@ const MOST_LOOKS = 3;
 
 const NO_CERTIFICATE = refuse(
   "identity",
-  "attach with the client certificate of an enrolment: none was shown, or one that has expired or is not of this control plane",
+  "the client certificate is missing, expired or not issued by this control plane; enrol the agent with a join token",
 );
 const EXPIRED = refuse("identity", "the client certificate has expired; enrol the agent again with a new join token");
 const REPLACED = refuse(
   "identity",
-  "the client certificate was replaced by newer ones: another process uses this agent's identity; enrol it again",
+  "the client certificate was replaced by newer ones: another process uses this agent's identity; enrol the agent again",
 );
-const AWAY = refuse("capacity", "the control plane cannot ask its database; try again", true);
+const AWAY = refuse("capacity", "the control plane cannot reach its database; try again", true);
 
 /** Decides who may attach and watches over those who did, until `close`. */
 export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper & { close(): void } {

@@ -22,7 +22,9 @@ export async function keepListenerIdentity(
     for (const listener of listeners) listener(identity);
   }
   const timer = setInterval(() => {
-    renew().catch((error: unknown) => log.error({ err: error }, "listener certificate not renewed"));
+    renew().catch((error: unknown) =>
+      log.error({ err: error }, "listener certificate could not be renewed; the next attempt follows"),
+    );
   }, everyMs);
   timer.unref();
 

@@ -11,25 +11,28 @@ const HOUR_SECONDS = 3_600;
 const REGION = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 const NewToken = Type.Object({
-  region: Type.String({ minLength: 1, maxLength: 32, examples: ["eu-west"], description: "Region the agents work in" }),
+  region: Type.String({ minLength: 1, maxLength: 32, examples: ["eu-west"], description: "Region of the agents" }),
   ttl_seconds: Type.Optional(
     Type.Integer({
       minimum: 60,
       maximum: 30 * 24 * HOUR_SECONDS,
       default: HOUR_SECONDS,
-      description: "How long the token lets agents in, seconds",
+      description: "Lifetime of the token, seconds",
     }),
   ),
   reusable: Type.Optional(
-    Type.Boolean({ default: false, description: "true: any number of agents; false: the first one" }),
+    Type.Boolean({ default: false, description: "true: any number of agents may join with it; false: one agent" }),
   ),
-  account_id: Type.Optional({ ...IdField, description: "Makes private agents, which serve this account only" }),
+  account_id: Type.Optional({
+    ...IdField,
+    description: "Account that alone may use the agents; default: all accounts",
+  }),
 });
 const MadeToken = Type.Object({
-  token: Type.String({ description: "For VANTAGE_JOIN_TOKEN of the agent, shown this once" }),
-  expires_at: Type.String({ format: "date-time", description: "When it stops letting agents in" }),
+  token: Type.String({ description: "Value for VANTAGE_JOIN_TOKEN of the agent; shown only in this response" }),
+  expires_at: Type.String({ format: "date-time", description: "Expiry of the token" }),
   ca_fingerprint: Type.String({
-    description: "SHA-256 of the certificate authority agents will see, hex; the token carries it",
+    description: "SHA-256 of the certificate authority that agents verify, hex; the token contains it",
   }),
 });
 
@@ -41,13 +44,15 @@ const ProbeId = Type.String({
 });
 const ProbeQuery = Type.Object({ id: ProbeId });
 const Change = Type.Object({
-  enabled: Type.Boolean({ examples: [true], description: "false: stays attached and gets no work" }),
+  enabled: Type.Boolean({ examples: [true], description: "false: the agent stays attached but gets no jobs" }),
 });
 const Shown = Type.Object({
   id: ProbeId,
   region: Type.String({ description: "Region" }),
-  account_id: Type.Union([Type.Integer(), Type.Null()], { description: "The account it serves; null: everyone" }),
-  enabled: Type.Boolean({ description: "Whether it gets work" }),
+  account_id: Type.Union([Type.Integer(), Type.Null()], {
+    description: "Account that alone may use it; null: all accounts",
+  }),
+  enabled: Type.Boolean({ description: "Whether the agent gets jobs" }),
 });
 const Revoked = Type.Object({ id: ProbeId, revoked: Type.Literal(true, { description: "Always true" }) });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
@@ -61,7 +66,7 @@ export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes
     schema: operation({
       ...OPERATOR,
       id: "admin_create_probe_token",
-      summary: "Make a token that lets probe agents join",
+      summary: "Create a join token for probe agents",
       status: 201,
       data: MadeToken,
       body: NewToken,
@@ -72,7 +77,7 @@ export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes
       const { region, ttl_seconds: ttlSeconds = HOUR_SECONDS, reusable = false, account_id: accountId = null } = asked;
       if (!REGION.test(region)) throw badRegion();
       const made = await probes.createToken({ region, ttlSeconds, reusable, accountId });
-      if (made === null) throw new Refusal("not_found", `There is no account ${accountId}.`);
+      if (made === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
       const expires = made.expiresAt.toISOString();
       const data = { token: made.token, expires_at: expires, ca_fingerprint: probes.fingerprint };
       return reply.code(201).send(answer(request, data));
@@ -86,7 +91,7 @@ export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes
     schema: operation({
       ...OPERATOR,
       id: "admin_update_probe",
-      summary: "Let a probe agent work or not",
+      summary: "Enable or disable a probe agent",
       data: Shown,
       query: ProbeQuery,
       body: Change,
@@ -109,7 +114,7 @@ export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes
     schema: operation({
       ...OPERATOR,
       id: "admin_delete_probe",
-      summary: "Revoke a probe agent: its streams close at once, and it needs a new token",
+      summary: "Revoke a probe agent: its streams close immediately, and it needs a new join token",
       data: Revoked,
       query: ProbeQuery,
       errors: ["missing_parameter", "not_found"],
@@ -128,5 +133,5 @@ function badRegion(): Refusal {
 }
 
 function noProbe(id: string): Refusal {
-  return new Refusal("not_found", `There is no probe ${id.slice(0, 64)}, or it was revoked.`);
+  return new Refusal("not_found", `No probe has the id ${id.slice(0, 64)}, or it was revoked.`);
 }

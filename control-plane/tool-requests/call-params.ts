@@ -8,16 +8,16 @@ export const CALL_PARAMS = Type.Object({
     Type.Unsafe<string | readonly string[]>({
       examples: ["all"],
       description:
-        "Where to run: comma list (in JSON also an array) of region, country, continent, city, AS<number>, tag, " +
-        "probe:<id> or all; + joins terms, ! negates, :n asks for n probes. Without it one probe answers",
+        "Locations to run from: comma list (in JSON also an array) of region, country, continent, city, AS<number>, tag, " +
+        "probe:<id> or all; + joins terms, ! negates, :n asks for n probes. Default: one probe",
       anyOf: [
         { type: "string", maxLength: 4_096 },
         { type: "array", items: { type: "string" }, maxItems: 50 },
       ],
     }),
   ),
-  dry_run: Type.Optional(Flag({ description: "1: say where the check would run, and run nothing" })),
-  share: Type.Optional(Flag({ description: "1: keep the answer and say its public page's id in meta.share_id" })),
+  dry_run: Type.Optional(Flag({ description: "1: list the probes that would run the check; do not run it" })),
+  share: Type.Optional(Flag({ description: "1: store the result; meta.share_id is the id of its public page" })),
 });
 
 /** The switches among them. */

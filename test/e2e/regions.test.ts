@@ -150,7 +150,7 @@ describe("locations", () => {
       code: "missing_parameter",
       field: "locations",
       reason: "unknown_location",
-      message: 'locations: no probe matches "atlantis". The locations that exist are eu-west, us-east, IE, US, dublin.',
+      message: 'locations: no probe matches "atlantis". Known locations: eu-west, us-east, IE, US, dublin.',
     });
     const near = await plane.call(`/api/v4/check?url=${web.url}&locations=europe%2Bdubln:2`, { key });
     expect(near.body.error).toMatchObject({

@@ -3,7 +3,11 @@ import type { Rejection } from "#control-plane/dispatch/hello.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { SparingLog } from "#control-plane/dispatch/sparing-log.ts";
 
-const NO_MESSAGE: Rejection = { reason: "protocol", message: "this is no message of the protocol", retry: true };
+const NO_MESSAGE: Rejection = {
+  reason: "protocol",
+  message: "the message is not a valid message of the protocol",
+  retry: true,
+};
 
 // How grpc-js words what it ends a call for without asking anybody: messages too large, or none at all.
 const BROKEN = /^(?:Received message|Error deserializing|Failed to decompress)/;

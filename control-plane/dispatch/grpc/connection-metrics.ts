@@ -13,7 +13,7 @@ export function countConnectionEnds(
 ): (reason: ConnectionEnd, peer: string) => void {
   const ended = new Counter({
     name: "vantage_agent_connections_ended_total",
-    help: "Connections to the agents' port that were refused or closed from this side, by why",
+    help: "Connections to the agents' port that this side refused or closed, by reason",
     labelNames: ["reason"],
     registers: [registry],
   });

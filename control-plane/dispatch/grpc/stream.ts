@@ -16,7 +16,7 @@ const HELLO_TIMEOUT_MS = 5_000;
 /** Octets an agent may leave unread before it counts as stuck. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
-const NO_HELLO: Rejection = { reason: "protocol", message: "a stream begins with a hello", retry: true };
+const NO_HELLO: Rejection = { reason: "protocol", message: "the first message of a stream must be hello", retry: true };
 
 type Call = ServerDuplexStream<AgentMessage, HubMessage>;
 
@@ -86,7 +86,7 @@ export function serveStream({ hub, log, rejections, security, connections }: Wir
     // What comes next waits for the answer.
     call.pause();
     greet(message.body.value).catch((error: unknown) => {
-      log.error({ err: error }, "agent could not be admitted");
+      log.error({ err: error }, "admission of an agent failed");
       call.destroy();
     });
   });

@@ -19,7 +19,7 @@ export function boundConnections(
 ): void {
   const refused = new Counter({
     name: "vantage_http_connections_refused_total",
-    help: "Connections to the HTTP port closed at once because the port held as many as it may",
+    help: "Connections to the HTTP port closed on arrival because the limit of open connections was reached",
     registers: [registry],
   });
   /** Connections without a request so far, by peer: with TLS a request comes over another socket object. */

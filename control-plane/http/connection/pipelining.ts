@@ -74,8 +74,8 @@ export function boundPipelining(server: FastifyInstance, onConnection: (socket: 
 function tooMany(): Refusal {
   return new Refusal("rate_limit_exceeded", {
     message:
-      `A connection may have ${MOST_UNANSWERED} requests without an answer. ` +
-      "Read the answers before you send more requests. The connection is closed.",
+      `This connection has more than ${MOST_UNANSWERED} unanswered requests, the limit, and is closed. ` +
+      "Read responses before you send more requests.",
     reason: "pipelining",
     headers: { connection: "close", "retry-after": "1" },
   });

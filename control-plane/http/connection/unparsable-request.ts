@@ -5,7 +5,7 @@ import { errorBody } from "#control-plane/http/envelope.ts";
 const LINGER_MS = 2_000;
 
 const MESSAGES: Readonly<Record<string, string>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
+  ERR_HTTP_REQUEST_TIMEOUT: "The request timed out before it arrived completely.",
   HPE_HEADER_OVERFLOW: "The request's header fields are larger than 16 KiB.",
 };
 

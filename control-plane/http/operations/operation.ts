@@ -34,30 +34,32 @@ export const META = Type.Object(
     request_id: Type.String({ description: "Also in the X-Request-Id header" }),
     duration_ms: Type.Integer({ description: "Processing time, milliseconds" }),
     api_version: Type.Optional(Type.String({ description: "4.0 on v4, 3.0 on v3" })),
-    cached: Type.Optional(Type.Boolean({ description: "A result of a moment ago; on cacheable results" })),
-    location: Type.Optional(Type.Unknown({ description: "Where it ran; on v4, where no locations were named" })),
-    share_id: Type.Optional(Type.String({ description: "Id of the answer's public page, with share=1" })),
+    cached: Type.Optional(Type.Boolean({ description: "true: the result comes from the cache. On cacheable results" })),
+    location: Type.Optional(
+      Type.Unknown({ description: "Location of the probe that ran the check; on v4, for calls without locations" }),
+    ),
+    share_id: Type.Optional(Type.String({ description: "Id of the public page of this response, with share=1" })),
     warnings: Type.Optional(
       Type.Array(
         Type.Object({
-          parameter: Type.String({ description: "Its name as given; dotted inside a body" }),
-          message: Type.String({ description: "For people" }),
+          parameter: Type.String({ description: "Name as given; a dotted path for fields of the body" }),
+          message: Type.String({ description: "Explanation for people" }),
           did_you_mean: Nullable(
-            Type.String({ description: "The parameter of this call with the nearest name; null where none is near" }),
+            Type.String({ description: "The known parameter with the most similar name; null if none is similar" }),
           ),
         }),
-        { description: "Parameters that were given and had no effect; on v4, absent where there are none" },
+        { description: "Parameters that were given but ignored; on v4, absent if there are none" },
       ),
     ),
     pagination: Type.Optional(
       Type.Object(
         {
-          total: Type.Integer({ description: "Rows in all" }),
-          page: Type.Integer({ description: "This page, from 1" }),
-          per_page: Type.Integer({ description: "Rows on a page" }),
-          pages: Type.Integer({ description: "Pages in all" }),
+          total: Type.Integer({ description: "Number of rows on all pages" }),
+          page: Type.Integer({ description: "Number of this page, from 1" }),
+          per_page: Type.Integer({ description: "Rows per page" }),
+          pages: Type.Integer({ description: "Number of pages" }),
         },
-        { description: "On lists" },
+        { description: "Position in a list; on lists" },
       ),
     ),
   },
@@ -68,15 +70,15 @@ export const META = Type.Object(
 export const ERROR_ANSWER = Type.Object(
   {
     error: Type.Object({
-      code: Type.Enum(Object.keys(STATUS_OF_CODE), { description: "What went wrong" }),
-      message: Type.String({ description: "For people: what was wrong and what to do" }),
-      field: Type.Optional(Type.String({ description: "The parameter at fault" })),
-      reason: Type.Optional(Type.String({ description: "Why, for programs" })),
+      code: Type.Enum(Object.keys(STATUS_OF_CODE), { description: "Kind of error" }),
+      message: Type.String({ description: "Explanation for people: what was wrong and what to do" }),
+      field: Type.Optional(Type.String({ description: "Name of the invalid parameter" })),
+      reason: Type.Optional(Type.String({ description: "Cause, as a fixed word for programs" })),
       stage: Type.Optional(
         Type.String({ description: "How far the request got: dns, connect, tls, request, response" }),
       ),
-      source: Type.Optional(Type.String({ description: `Whose failure: ${SOURCES.join(", ")}` })),
-      retry_after_seconds: Type.Optional(Type.Integer({ description: "Worth another try after so many seconds" })),
+      source: Type.Optional(Type.String({ description: `Party that failed: ${SOURCES.join(", ")}` })),
+      retry_after_seconds: Type.Optional(Type.Integer({ description: "Seconds to wait before a retry" })),
     }),
     meta: Type.Ref("Meta#"),
   },
@@ -110,8 +112,8 @@ const WRITE_HEADERS = Type.Object({
       pattern: "^[!-~]+$",
       examples: ["order-4711"],
       description:
-        "Your own name for this request. The same request under it within 60 seconds is answered as the first was, with " +
-        "X-Idempotent-Replayed: true, and does nothing again; while the first is running it is 409.",
+        "A unique id that you choose for this request. A repetition with the same key within 60 seconds returns the first " +
+        "response with X-Idempotent-Replayed: true and has no other effect. While the first request runs, it is 409.",
     }),
   ),
 });
@@ -129,8 +131,7 @@ export function operation(described: Operation) {
   const isWrite = described.isWrite === true;
   const codes = [...GATE_ERRORS[security], ...(described.errors ?? []), ...(isWrite ? WRITE_ERRORS : [])];
   const response: Record<number, object> = {
-    [status]:
-      plain === undefined ? success(data) : { description: "The answer", content: { [plain]: { schema: data } } },
+    [status]: plain === undefined ? success(data) : { description: "Success", content: { [plain]: { schema: data } } },
     ...(otherwise === undefined ? {} : { [otherwise.status]: success(otherwise.data) }),
     ...errorResponses(codes),
   };
@@ -168,7 +169,7 @@ export function plainOperation({ id, tag, summary, description, query, errors = 
     security: SECURITY.none,
     ...(query === undefined ? {} : { querystring: query }),
     // Errors come in the asked form as well.
-    response: { 200: { description: "The answer", content }, ...Object.fromEntries(failures) },
+    response: { 200: { description: "Success", content }, ...Object.fromEntries(failures) },
   };
 }
 
@@ -181,7 +182,7 @@ const PLAIN_BODIES: Readonly<Record<string, object>> = {
 };
 
 function success(data: TSchema) {
-  return { description: "The answer", ...Type.Object({ data, meta: Type.Ref("Meta#") }) };
+  return { description: "Success", ...Type.Object({ data, meta: Type.Ref("Meta#") }) };
 }
 
 /** One response for each status, naming the codes that come with it. */

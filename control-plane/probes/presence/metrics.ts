@@ -24,7 +24,7 @@ export function createPresenceMetrics(registry: Registry, { clock, picture, own 
   registry.registerMetric(
     new Gauge({
       name: "vantage_replicas",
-      help: "Live replicas of the control plane, this one included, as this one sees them",
+      help: "Live replicas of the control plane known to this replica, itself included",
       registers: [],
       collect() {
         this.set(Math.max(1, picture().replicas.length));
@@ -34,7 +34,7 @@ export function createPresenceMetrics(registry: Registry, { clock, picture, own 
   registry.registerMetric(
     new Gauge({
       name: "vantage_presence_age_seconds",
-      help: "Since this replica last read who is attached where",
+      help: "Time since this replica last read which agents are attached to which replica",
       registers: [],
       collect() {
         this.set((clock.monotonic() - lookedAt) / 1_000);
@@ -59,7 +59,7 @@ export function createPresenceMetrics(registry: Registry, { clock, picture, own 
   return {
     failures: new Counter({
       name: "vantage_presence_failures_total",
-      help: "Statements about presence that failed, by operation (write, read)",
+      help: "Failed database statements about presence, by operation (write, read)",
       labelNames: ["operation"],
       registers: [registry],
     }),

@@ -149,7 +149,7 @@ function createFailureLog(log: Logger, metrics: Pick<PresenceMetrics, "failures"
     },
     noteFailure(operation: Operation, error: unknown): void {
       metrics.failures.inc({ operation });
-      if (!isFailing) log.warn({ err: error, operation }, "presence is stale: the database cannot be used");
+      if (!isFailing) log.warn({ err: error, operation }, "presence is stale: the database is not available");
       else if (!(error instanceof DatabaseAway)) log.error({ err: error, operation }, "presence failed");
       isFailing = true;
     },
@@ -163,7 +163,7 @@ function logAdvertised(log: Logger, watch: AdvertiseWatch, known: readonly Repli
   if (change === "incomplete") {
     log.warn(
       { replicas, without_address: watch.missing() },
-      "several replicas, and not all advertise an address: set VANTAGE_GRPC_ADVERTISE on each, so that agents can attach to all of them",
+      "some replicas do not advertise an address: agents cannot attach to them; set VANTAGE_GRPC_ADVERTISE on each replica",
     );
-  } else if (change === "complete") log.info({ replicas }, "agents know an address of every replica again");
+  } else if (change === "complete") log.info({ replicas }, "all replicas advertise an address again");
 }

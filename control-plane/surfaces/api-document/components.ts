@@ -21,13 +21,13 @@ const LOCATION = Type.Object(
   {
     probe_id: Type.String({ description: "Id of the probe" }),
     region: Type.String({ description: "Its region" }),
-    country: Nullable(Type.String({ description: "Its country, ISO 3166-1 alpha-2" })),
+    country: Nullable(Type.String({ description: "Country of the probe, ISO 3166-1 alpha-2" })),
     city: Nullable(Type.String({ description: "Its city" })),
-    asn: Nullable(Type.Integer({ description: "Number of its network" })),
+    asn: Nullable(Type.Integer({ description: "AS number of the probe's network" })),
     latitude: Nullable(Type.Number({ description: "Degrees, north positive" })),
     longitude: Nullable(Type.Number({ description: "Degrees, east positive" })),
   },
-  { $id: "Location", description: "Where a probe stands" },
+  { $id: "Location", description: "Location of a probe" },
 );
 
 const LOCATIONS_ANSWER = Type.Object(
@@ -35,31 +35,33 @@ const LOCATIONS_ANSWER = Type.Object(
     locations: Type.Array(
       Type.Object({
         location: Type.Ref("Location#"),
-        status: Type.Enum(["ok", "failed"], { description: "Whether the probe has an answer" }),
-        data: Type.Optional(Type.Unknown({ description: "As the tool answers without locations" })),
-        error: Type.Optional(Type.Unknown({ description: "As an error answer of the tool" })),
+        status: Type.Enum(["ok", "failed"], {
+          description: "ok: data holds the result. failed: error holds the cause",
+        }),
+        data: Type.Optional(Type.Unknown({ description: "Result of the tool, as without locations" })),
+        error: Type.Optional(Type.Unknown({ description: "Error of the tool, as without locations" })),
         duration_ms: Type.Integer({ description: "Milliseconds" }),
       }),
-      { description: "One row a place" },
+      { description: "One row for each probe that was asked" },
     ),
     summary: Type.Object(
       {
         total: Type.Integer({ description: "Places asked" }),
-        ok: Type.Integer({ description: "Those with an answer" }),
+        ok: Type.Integer({ description: "Number of rows with status ok" }),
         failed: Type.Integer({ description: "Those without" }),
         consistent: Nullable(
-          Type.Boolean({ description: "All answers agree; null where there is nothing to compare" }),
+          Type.Boolean({ description: "Whether all results agree; null if there is nothing to compare" }),
         ),
       },
-      { description: "And the spread (min, median, max) of each of the tool's figures" },
+      { description: "Counts over all rows, and min, median and max of each number of the tool" },
     ),
   },
-  { $id: "LocationsAnswer", description: "With locations" },
+  { $id: "LocationsAnswer", description: "Response to a call with locations" },
 );
 
 const DRY_RUN = Type.Object(
-  { locations: Type.Array(Type.Ref("Location#"), { description: "Where it would run" }) },
-  { $id: "DryRun", description: "With dry_run" },
+  { locations: Type.Array(Type.Ref("Location#"), { description: "Probes that would run the check" }) },
+  { $id: "DryRun", description: "Response to a call with dry_run" },
 );
 
 /** Registers what many operations share, so that the document says it once; call before any route. */

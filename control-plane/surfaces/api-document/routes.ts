@@ -26,10 +26,10 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
       info: {
         title: "Vantage",
         version,
-        summary: "Website diagnostics and monitoring from many places at once",
+        summary: "Website diagnostics and monitoring from many locations",
         description:
-          "Success is `{data, meta}`, failure `{error, meta}`. Every answer carries X-Request-Id; every keyed one " +
-          "X-RateLimit-Limit, -Remaining, -Reset and the RateLimit fields.",
+          "A successful response is `{data, meta}`, an error `{error, meta}`. Every response has X-Request-Id. Every " +
+          "response to a request with a key has X-RateLimit-Limit, -Remaining, -Reset and the RateLimit fields.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: baseUrl }],
@@ -50,10 +50,10 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
             type: "apiKey",
             in: "header",
             name: "X-API-Key",
-            description: "An API key of an account; it counts where both are sent",
+            description: "API key of an account. Used if a request has both headers",
           },
-          bearerKey: { type: "http", scheme: "bearer", description: "An API key of an account" },
-          operatorToken: { type: "http", scheme: "bearer", description: "The operator's token" },
+          bearerKey: { type: "http", scheme: "bearer", description: "API key of an account" },
+          operatorToken: { type: "http", scheme: "bearer", description: "Token of the operator" },
         },
       },
     },

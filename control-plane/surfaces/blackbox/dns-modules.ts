@@ -20,7 +20,7 @@ export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"
     contract: dns,
     call(target, { queryName, queryType }) {
       if (queryName === null) {
-        return { field: "query_name", reason: "required", message: "is required: the name to ask the server for" };
+        return { field: "query_name", reason: "required", message: "is required: the name to query" };
       }
       const server = transport === "doh" ? readUrl(target) : readServer(target);
       if (server === null) return transport === "doh" ? NO_URL : NO_SERVER;

@@ -19,11 +19,13 @@ const QUERY = Type.Object({
     description:
       "URL, host or host:port, as the module wants it; http_*: example.org means https://example.org; dns_*: the server to ask",
   }),
-  module: Type.Optional(Type.Enum([...MODULES.keys()], { default: DEFAULT_MODULE, description: "What to do with it" })),
-  region: Type.Optional(
-    Type.String({ description: "Where to probe from: one location as in `locations`; without it any probe" }),
+  module: Type.Optional(
+    Type.Enum([...MODULES.keys()], { default: DEFAULT_MODULE, description: "Module: the check to run" }),
   ),
-  query_name: Type.Optional(Type.String({ description: "dns_*: name to ask for" })),
+  region: Type.Optional(
+    Type.String({ description: "Location to probe from, one expression as in `locations`; default: any probe" }),
+  ),
+  query_name: Type.Optional(Type.String({ description: "dns_*: name to query" })),
   query_type: Type.Optional(Type.String({ description: "dns_*: record type, default A" })),
 });
 
@@ -38,10 +40,10 @@ export function registerBlackbox(server: FastifyInstance, app: CheckContext, gat
     schema: operation({
       id: "probe",
       tag: "Prometheus",
-      summary: "Probe a target and answer in blackbox_exporter's metrics",
+      summary: "Probe a target and return blackbox_exporter metrics",
       description:
-        "An existing blackbox scrape configuration works with this address, the key as Bearer token and a region. " +
-        "Metric names are the exporter's own. A target that fails is 200 with probe_success 0.",
+        "An existing scrape configuration for blackbox_exporter works if you set this address, the key as Bearer token " +
+        "and a region. Metric names are those of blackbox_exporter. A failed target is 200 with probe_success 0.",
       data: Type.String({ description: "Prometheus text format 0.0.4" }),
       plain: "text/plain",
       query: QUERY,

@@ -27,7 +27,7 @@ export function probed(answer: CheckAnswer, late: boolean): Probed {
   if (answered.kind !== "multi") throw new Error("a scrape is never a dry run");
   const [row, more] = answered.data.locations;
   if (row === undefined || more !== undefined) {
-    const message = "must name one probe: Prometheus takes one answer for each scrape";
+    const message = "must match exactly one probe: Prometheus reads one result per scrape";
     throw new Refusal("missing_parameter", { field: "region", reason: "range", message });
   }
   if (row.status === "ok") return { kind: "data", data: row.data, where: whereSamples(row.location) };
@@ -63,7 +63,7 @@ export function causeSamples({ stage, source, reason }: Cause): readonly Sample[
   return [
     {
       name: "vantage_probe_failure_info",
-      help: "Why the probe failed: how far it got, whose failure it was, and the reason",
+      help: "Cause of the failure: the stage it reached, the party that failed, and the reason",
       labels: { stage, source, reason },
       value: 1,
     },
@@ -74,7 +74,7 @@ function whereSamples({ region, probe_id: probe, country, asn }: Location): read
   return [
     {
       name: "vantage_probe_info",
-      help: "Which probe looked",
+      help: "Probe that ran the check",
       labels: { region, probe_id: probe, country: country ?? "", asn: asn === null ? "" : String(asn) },
       value: 1,
     },

@@ -11,11 +11,14 @@ const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
 
 /** One region that a call can name. */
 const REGION = Type.Object({
-  region: Type.String({ description: "Name to use in locations" }),
-  country: { ...NULLABLE_TEXT, description: "ISO 3166-1 alpha-2; null: not told or not the same for all its probes" },
-  city: { ...NULLABLE_TEXT, description: "Null: not told or not the same for all its probes" },
-  online: Type.Integer({ description: "Probes online that serve your account; 0: all of them are offline" }),
-  capabilities: Type.Array(Type.String(), { description: "What at least one of its probes online can do" }),
+  region: Type.String({ description: "Name of the region, as used in locations" }),
+  country: {
+    ...NULLABLE_TEXT,
+    description: "ISO 3166-1 alpha-2; null: unknown, or its probes are in several countries",
+  },
+  city: { ...NULLABLE_TEXT, description: "City; null: unknown, or its probes are in several cities" },
+  online: Type.Integer({ description: "Number of online probes that your account can use" }),
+  capabilities: Type.Array(Type.String(), { description: "Capabilities that at least one of its online probes has" }),
 });
 
 interface Region {
@@ -78,7 +81,7 @@ export function registerRegions(server: FastifyInstance, gate: Gate, roster: Ros
     schema: operation({
       id: "list_regions",
       tag: "Catalogue",
-      summary: "The regions a check can run in",
+      summary: "List the regions a check can run in",
       data: Type.Object({ regions: Type.Array(REGION, { description: "By name" }) }),
     }),
     handler: (request) => {

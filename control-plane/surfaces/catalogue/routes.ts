@@ -19,18 +19,18 @@ const ROW = Type.Object({
   path: Type.String({ description: "Path of the tool's endpoint" }),
   title: Type.String(TEXT),
   summary: Type.String(TEXT),
-  scope: Type.String({ description: "Scope a key needs" }),
+  scope: Type.String({ description: "Scope that a key needs" }),
   methods: Type.Array(Type.String(), { description: "HTTP methods" }),
-  open_tier: Type.Boolean({ description: "Whether the keyless open tier has it" }),
-  locations: Type.Boolean({ description: "Whether it takes the locations parameter" }),
-  allowed: Type.Boolean({ description: "Whether the calling key has the scope" }),
+  open_tier: Type.Boolean({ description: "Whether the open tier offers the tool without a key" }),
+  locations: Type.Boolean({ description: "Whether the tool accepts the locations parameter" }),
+  allowed: Type.Boolean({ description: "Whether your key has the scope" }),
   params: Type.Optional(Type.Unknown({ description: "JSON Schema of the parameters; only with schemas=1" })),
   result: Type.Optional(Type.Unknown({ description: "JSON Schema of data; only with schemas=1" })),
 });
 
 const QUERY = Type.Object({
   schemas: Type.Optional(
-    Type.Boolean({ default: false, description: "Also the JSON Schemas of each tool's parameters and result" }),
+    Type.Boolean({ default: false, description: "1: include the JSON Schemas of each tool's parameters and result" }),
   ),
 });
 
@@ -44,8 +44,8 @@ export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts
     schema: operation({
       id: "list_tools",
       tag: "Catalogue",
-      summary: "The tools and which of them the key may use",
-      description: "With an entity tag: a client that sends it as If-None-Match has 304 while nothing has changed.",
+      summary: "List the tools and whether your key may use them",
+      description: "The response has an ETag. A request with it in If-None-Match returns 304 if nothing has changed.",
       data: Type.Array(ROW),
       query: QUERY,
       errors: ["missing_parameter"],

@@ -13,7 +13,7 @@ export function getBatchTool(batches: Batches): McpTool {
   return {
     name: "get_batch",
     title: "Batch",
-    description: "Status and results of a batch of checks that was submitted under your account.",
+    description: "Returns the status and the results of a batch of checks of your account.",
     scope: "check",
     toolset: "platform",
     inputSchema: publishArguments(POLL),
@@ -32,7 +32,7 @@ export function getBatchTool(batches: Batches): McpTool {
         return {
           ok: false,
           code: "not_found",
-          details: { message: "There is no such batch, or it is no longer kept." },
+          details: { message: "No batch has this id, or it has expired." },
         };
       }
       const { poll_url: _path, ...progress } = showProgress(found.batch, found.targets);

@@ -154,6 +154,6 @@ function describeUnknown(name: string, tools: readonly McpTool[]): string {
     name,
     tools.map((tool) => tool.name),
   );
-  const hint = nearest === null ? "tools/list names the tools that exist." : `Did you mean ${nearest}?`;
-  return `There is no tool ${name.slice(0, LONGEST_NAME)}. ${hint}`;
+  const hint = nearest === null ? "tools/list lists the tools." : `Did you mean ${nearest}?`;
+  return `No tool has the name ${name.slice(0, LONGEST_NAME)}. ${hint}`;
 }

@@ -20,7 +20,7 @@ interface Schema {
 const LOCATIONS = {
   type: "array",
   items: { type: "string" },
-  description: "Places to run from, e.g. europe, DE, all",
+  description: "Locations to run from, e.g. europe, DE, all",
 } as const;
 
 /** Fields of most results. The server's instructions explain them once; they are not repeated in each schema. */

@@ -12,7 +12,7 @@ const LONGEST_NAME = 50;
 /** Reads the `toolset` query parameter: a comma list, in any case of letters. Without it, all of them. */
 export function readToolsets(raw: unknown): AskedToolsets {
   if (raw === undefined) return EVERY_TOOLSET;
-  if (typeof raw !== "string") return refuse("toolset was given more than once; join the names with commas.");
+  if (typeof raw !== "string") return refuse("toolset was given twice; join the names with commas.");
   const asked = new Set<Toolset>();
   for (const part of raw.split(",", TOOLSETS.length * 2)) {
     const name = part.trim().toLowerCase();
@@ -26,7 +26,7 @@ export function readToolsets(raw: unknown): AskedToolsets {
 function describeUnknown(name: string): string {
   const nearest = nearestName(name, TOOLSETS);
   const hint = nearest === null ? "" : ` Did you mean ${nearest}?`;
-  return `There is no toolset ${JSON.stringify(name.slice(0, LONGEST_NAME))}.${hint} The toolsets are ${TOOLSETS.join(", ")}.`;
+  return `No toolset has the name ${JSON.stringify(name.slice(0, LONGEST_NAME))}.${hint} Toolsets: ${TOOLSETS.join(", ")}.`;
 }
 
 function refuse(message: string): AskedToolsets {

@@ -34,7 +34,7 @@ const QUERY = Type.Object({
   toolset: Type.Optional(
     Type.String({
       examples: ["web,dns"],
-      description: `Serve a part of the tools: a comma list of ${TOOLSETS.join(", ")}. Without it every tool is served`,
+      description: `Toolsets to serve, comma separated: ${TOOLSETS.join(", ")}. Default: all tools`,
     }),
   ),
 });
@@ -49,7 +49,7 @@ export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }
     onRequest: async (request, reply) => {
       const given = request.headers.origin;
       if (given !== undefined && given !== origin) {
-        throw new Refusal("insufficient_scope", `Pages of ${origin} alone may call this endpoint from a browser.`);
+        throw new Refusal("insufficient_scope", `In a browser only pages of ${origin} may call this endpoint.`);
       }
       // Whoever has no key at all need not send a body first.
       if (keyInHeaders(request) === null) await gate.admit(request, reply, { scope: null });
@@ -58,8 +58,8 @@ export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }
       ...plainOperation({
         id: "mcp",
         tag: "Agent endpoint",
-        summary: "The tools for agents: JSON-RPC 2.0, Model Context Protocol",
-        description: "Methods initialize, tools/list and tools/call; the key as X-API-Key or Authorization: Bearer.",
+        summary: "Call the tools over the Model Context Protocol (JSON-RPC 2.0)",
+        description: "Methods: initialize, tools/list, tools/call. Send the key as X-API-Key or Authorization: Bearer.",
         query: QUERY,
         types: ["application/json"],
         errors: ["auth_required", "invalid_api_key", "service_unavailable"],

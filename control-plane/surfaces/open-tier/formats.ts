@@ -47,7 +47,7 @@ export function describeAnswer(reply: FastifyReply, format: Format): FastifyRepl
     .header("cross-origin-resource-policy", "cross-origin");
 }
 
-const NO_TOOL = { message: "The open tier has no such tool. GET /api/open/ lists those it has." };
+const NO_TOOL = { message: "The open tier has no such tool. GET /api/open/ lists its tools." };
 
 /** Errors in the asked format, with the words of every other surface. */
 export function openErrors(baseUrl: string): ErrorRenderer {

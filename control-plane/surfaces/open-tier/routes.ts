@@ -49,7 +49,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
   const config = { renderError: openErrors(baseUrl) };
   const served = new Counter({
     name: "vantage_open_requests_total",
-    help: "Answers of the open tier, by tool and by whether one was at hand",
+    help: "Answers of the open tier by tool and cache result (hit, miss)",
     labelNames: ["tool", "cache"],
     registers: [deps.registry],
   });
@@ -105,7 +105,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
     schema: plainOperation({
       id: "list_open_tools",
       tag: "Open tier",
-      summary: "The keyless tools",
+      summary: "List the tools that need no key",
       types: ["text/plain"],
     }),
     handler: (request, reply) => sendDocument(request, describeAnswer(reply, "text"), catalogue),
@@ -176,12 +176,12 @@ function openOperation({ contract, name, q, extra }: OpenTool) {
     id: `open_${name.replaceAll("-", "_")}`,
     tag: "Open tier",
     summary: contract.title,
-    description: `${contract.summary}. Without a key; answers are kept for ${CACHE_SECONDS} s.`,
+    description: `${contract.summary}. Needs no key; results are cached for ${CACHE_SECONDS} s.`,
     query: Type.Object({
       q: Type.String({ description, examples }),
       ...Object.fromEntries(extra.map((field) => [field, Type.Optional(properties[field] ?? Type.String())])),
       format: Type.Optional(
-        Type.Unsafe<Format>({ type: "string", enum: FORMATS, default: "text", description: "Form of the answer" }),
+        Type.Unsafe<Format>({ type: "string", enum: FORMATS, default: "text", description: "Format of the response" }),
       ),
     }),
     types: ["text/plain", "application/json", "text/csv"],
@@ -194,7 +194,7 @@ function overLimit(verdict: Verdict, nowMs: number): Refusal {
   const wait = secondsUntil(byDay ? dayEnd(verdict.day) : minuteEnd(verdict.minute), nowMs);
   const limit = byDay ? `${verdict.dayLimit} requests a day` : `${verdict.minuteLimit} requests a minute`;
   return new Refusal(byDay ? "daily_limit_exceeded" : "rate_limit_exceeded", {
-    message: `The open tier allows ${limit} of one address. Wait ${byDay ? "until 00:00 UTC" : `${wait} s`}, or use an API key.`,
+    message: `The open tier allows ${limit} from one address. Wait ${byDay ? "until 00:00 UTC" : `${wait} s`}, or use an API key.`,
     headers: { "retry-after": String(wait) },
   });
 }

@@ -19,7 +19,7 @@ export function describeCatalogue(
     "Vantage: diagnostics of public hosts, without a key\n",
     `GET ${baseUrl}/api/open/<tool>?q=<target>&format=<${FORMATS.join("|")}>   (format: ${FORMATS[0]} by default)\n`,
     ...rows,
-    `Limits: ${requestsPerMinute} requests a minute and ${requestsPerDay} a day from one address; answers are kept for ${CACHE_SECONDS} s.`,
+    `Limits: ${requestsPerMinute} requests a minute and ${requestsPerDay} a day from one address; results are cached for ${CACHE_SECONDS} s.`,
     `With a key: GET ${baseUrl}/api/v4/tools, and ${baseUrl}/docs`,
     `# source: ${baseUrl}/api/open/\n`,
   ].join("\n");

@@ -13,34 +13,45 @@ const NULLABLE_TIME = Type.Union([Type.String({ format: "date-time" }), Type.Nul
 
 /** One probe as the operator sees it. */
 const PROBE = Type.Object({
-  id: Type.String({ description: "The agent's own id; usable as probe:<id>" }),
-  region: Type.String({ description: "The region it was enrolled for" }),
-  city: { ...NULLABLE_TEXT, description: "City; null: not told" },
-  country: { ...NULLABLE_TEXT, description: "ISO 3166-1 alpha-2; null: not told" },
+  id: Type.String({ description: "Id of the agent; usable in locations as probe:<id>" }),
+  region: Type.String({ description: "Region the agent is enrolled in" }),
+  city: { ...NULLABLE_TEXT, description: "City; null: unknown" },
+  country: { ...NULLABLE_TEXT, description: "ISO 3166-1 alpha-2; null: unknown" },
   tags: Type.Array(Type.String(), { description: "Tags" }),
   status: Type.Enum([...PROBE_STATUSES], {
     description:
-      "online: takes work on at least one replica. draining: attached, finishing. offline: attached nowhere. disabled, revoked: by the operator",
+      "online: accepts jobs of at least one replica. draining: attached, finishes its jobs, accepts no new ones. offline: attached to no replica. disabled, revoked: by the operator",
   }),
-  version: Type.String({ description: "Of the agent's software; empty: it has never attached" }),
+  version: Type.String({ description: "Version of the agent; empty: it has never attached" }),
   replicas: Type.Array(Type.String(), { description: "Live control-plane replicas it is attached to" }),
-  last_seen_at: { ...NULLABLE_TIME, description: "When it was last heard, to a few seconds; null: never" },
-  capabilities: Type.Array(Type.String(), { description: "What it can do, by its last word" }),
-  account_id: Type.Union([Type.Integer(), Type.Null()], { description: "The one account it serves; null: everyone" }),
-  enrolled_at: Type.String({ format: "date-time", description: "When it joined" }),
+  last_seen_at: { ...NULLABLE_TIME, description: "Time of its last message, accurate to a few seconds; null: never" },
+  capabilities: Type.Array(Type.String(), { description: "Capabilities it last reported" }),
+  account_id: Type.Union([Type.Integer(), Type.Null()], {
+    description: "Account that alone may use it; null: all accounts",
+  }),
+  enrolled_at: Type.String({ format: "date-time", description: "Time of enrolment" }),
   certificate_expires_at: Type.String({
     format: "date-time",
-    description: "End of its newest certificate; it renews at two thirds",
+    description: "Expiry of its newest certificate; the agent renews it after two thirds of its lifetime",
   }),
 });
 
 /** Query of routes that list probes by status. */
 export const STATUS_FIELD = Type.Optional(
-  Type.Unsafe<ProbeStatus>({ type: "string", enum: [...PROBE_STATUSES], description: "Only those of this status" }),
+  Type.Unsafe<ProbeStatus>({
+    type: "string",
+    enum: [...PROBE_STATUSES],
+    description: "Return only probes with this status",
+  }),
 );
 const ListQuery = Type.Object({
   id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: "This probe alone", examples: ["agt-0123456789abcdef"] }),
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Return only the probe with this id",
+      examples: ["agt-0123456789abcdef"],
+    }),
   ),
   status: STATUS_FIELD,
 });
@@ -54,7 +65,7 @@ export function registerAdminProbes(server: FastifyInstance, admin: Hook, probes
     schema: operation({
       id: "admin_list_probes",
       tag: "Admin",
-      summary: "The probe agents, by region and id; one of them by id",
+      summary: "List probe agents by region and id, or get one by id",
       data: Type.Union([Type.Array(PROBE), PROBE]),
       query: ListQuery,
       errors: ["missing_parameter", "not_found"],
@@ -68,7 +79,11 @@ export function registerAdminProbes(server: FastifyInstance, admin: Hook, probes
       });
       if (id === undefined) return answer(request, rows.map(show));
       const [row] = rows;
-      if (row === undefined) throw new Refusal("not_found", `There is no such probe ${JSON.stringify(id)}.`);
+      if (row === undefined)
+        throw new Refusal(
+          "not_found",
+          `No probe has the id ${JSON.stringify(id)}. GET /api/admin/probes lists the probes.`,
+        );
       return answer(request, show(row));
     },
   });

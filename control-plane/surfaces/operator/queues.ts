@@ -8,8 +8,8 @@ import type { Jobs } from "#control-plane/jobs.ts";
 const ROW = Type.Object({
   queue: Type.String({ description: "Name of the queue" }),
   state: Type.String({ description: "created, retry, active, completed, cancelled or failed" }),
-  jobs: Type.Integer({ description: "How many; those that have ended are counted for an hour" }),
-  oldest_at: Type.String({ format: "date-time", description: "When the oldest of them was made" }),
+  jobs: Type.Integer({ description: "Number of jobs; ended jobs are counted for 1 h" }),
+  oldest_at: Type.String({ format: "date-time", description: "Creation time of the oldest of these jobs" }),
 });
 
 /** GET /api/admin/queue: what waits, runs and has ended in every queue. */
@@ -21,9 +21,9 @@ export function registerAdminQueue(server: FastifyInstance, admin: Hook, jobs: J
     schema: operation({
       id: "admin_queue",
       tag: "Admin",
-      summary: "The background queues, by state",
+      summary: "Count the jobs of the background queues by state",
       security: "operator",
-      data: Type.Object({ queues: Type.Array(ROW, { description: "One row for each state that has jobs" }) }),
+      data: Type.Object({ queues: Type.Array(ROW, { description: "One row for each queue and state that has jobs" }) }),
     }),
     handler: async (request) => {
       const counts = await jobs.count();

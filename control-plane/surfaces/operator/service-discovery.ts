@@ -12,27 +12,27 @@ const GROUPS = Type.Array(
     targets: Type.Array(Type.String(), { description: "host:port of this service's API" }),
     labels: Type.Record(Type.String(), Type.String(), {
       description:
-        "__meta_vantage_* of one probe, and the labels that make a scrape of /api/v4/probe out of the target",
+        "__meta_vantage_* labels of one probe, and the labels that turn the target into a scrape of /api/v4/probe",
     }),
   }),
 );
 const Query = Type.Object({ status: STATUS_FIELD });
 
-const DESCRIPTION = `For \`http_sd_configs\` of Prometheus: one target group for each enrolled probe, revoked ones left out, those of
-\`status\` alone where it is given. The target is this service; \`__scheme__\`, \`__metrics_path__\` (/api/v4/probe) and
-\`__param_region\` are set, so that a job needs nothing but \`params\` (\`module\`, \`target\`) and its API key as
-\`authorization\` to probe from each region; probes of one region come to one target. Labels for \`relabel_configs\`:
+const DESCRIPTION = `For \`http_sd_configs\` of Prometheus: one target group for each enrolled probe that is not revoked; with \`status\` only
+probes with this status. The target is this service. \`__scheme__\`, \`__metrics_path__\` (/api/v4/probe) and
+\`__param_region\` are set: to probe from each region, a job needs only \`params\` (\`module\`, \`target\`) and its API key
+as \`authorization\`. Probes of one region become one target. Labels for \`relabel_configs\`:
 \`__meta_vantage_region\`, \`_probe_id\`, \`_country\`, \`_city\`, \`_asn\`, \`_status\` (online, draining, offline, disabled),
 \`_version\`, \`_tags\` (between commas: \`,aws,edge,\`), \`_account_id\` (of a private probe) and one
-\`__meta_vantage_capability_<name>="true"\` for each capability (icmp4, icmp6, ipv6, browser, ...); what is not known is
-left out. To probe from each probe of a region apart, set the region to the probe and the instance to its id:
+\`__meta_vantage_capability_<name>="true"\` for each capability (icmp4, icmp6, ipv6, browser, ...). Unknown values are
+left out. To probe from each probe of a region separately, set the region to the probe and the instance to its id:
 \`{source_labels: [__meta_vantage_probe_id], target_label: __param_region, replacement: "probe:$1"}\` and
-\`{source_labels: [__meta_vantage_probe_id], target_label: instance}\`. Otherwise keep \`__meta_vantage_region\` as a label of your own, or the series of different regions are the same:
-\`{source_labels: [__meta_vantage_region], target_label: region}\`. In \`http_sd_configs\` write the operator token out as
-\`authorization: {type: Bearer, credentials: ...}\`: not every version of Prometheus adds the type by itself. A bare array,
-without the envelope.`;
+\`{source_labels: [__meta_vantage_probe_id], target_label: instance}\`. Otherwise copy \`__meta_vantage_region\` to a label of your own, because the series of different regions are else identical:
+\`{source_labels: [__meta_vantage_region], target_label: region}\`. In \`http_sd_configs\` set the operator token as
+\`authorization: {type: Bearer, credentials: ...}\`: some versions of Prometheus do not add the type. The response is a
+plain array without the envelope.`;
 
-/** GET /api/admin/sd/probes: the probes as Prometheus wants its targets told. */
+/** Registers GET /api/admin/sd/probes: the probes in the format of Prometheus' HTTP service discovery. */
 export function registerServiceDiscovery(
   server: FastifyInstance,
   admin: Hook,
@@ -42,7 +42,7 @@ export function registerServiceDiscovery(
   const schema = operation({
     id: "admin_discover_probes",
     tag: "Admin",
-    summary: "The probes as targets for Prometheus",
+    summary: "List the probes as targets for Prometheus",
     description: DESCRIPTION.replaceAll("\n", " "),
     data: GROUPS,
     query: Query,
@@ -53,7 +53,7 @@ export function registerServiceDiscovery(
     method: "GET",
     url: "/api/admin/sd/probes",
     onRequest: admin,
-    schema: { ...schema, response: { ...schema.response, 200: { description: "The target groups", ...GROUPS } } },
+    schema: { ...schema, response: { ...schema.response, 200: { description: "Target groups", ...GROUPS } } },
     handler: async (request) => {
       const { status } = readQuery(Query, request);
       const rows = await probes.read(status === undefined ? {} : { status });

@@ -61,9 +61,9 @@ function envelopeOf(
 function slowReader(): Refusal {
   return new Refusal("rate_limit_exceeded", {
     message:
-      `More than ${MOST_PROGRESS.events} progress events, or ${MOST_PROGRESS.characters / 1_000_000} MB of them, waited ` +
-      "to be read. The stream is closed and the check is cancelled. Read faster, ask for fewer locations, or create a " +
-      "measurement and read its events at your own pace.",
+      `More than ${MOST_PROGRESS.events} progress events or ${MOST_PROGRESS.characters / 1_000_000} MB were unread. ` +
+      "The stream is closed and the check is cancelled. Read faster, use fewer locations, or create a measurement and " +
+      "read its events later.",
     reason: "slow_reader",
   });
 }

@@ -39,7 +39,7 @@ const renderBody: (body: Body) => string = compileTemplate(`
 </tbody></table>
 <% if (block.more > 0) { %><p><%= block.more %> more lines are in the JSON.</p><% } %>
 <% } %>
-<p><a href="<%= it.jsonPath %>">The same as JSON</a></p>
+<p><a href="<%= it.jsonPath %>">This page as JSON</a></p>
 `);
 
 /** The page of a shared measurement: complete without script; the template escapes every value. */

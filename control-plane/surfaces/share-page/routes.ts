@@ -30,18 +30,21 @@ export function registerSharedPage(
       renderError: ({ code, details }, request, reply) => {
         describe(request, reply);
         if (wantsJson(request)) return errorBody("v4", code, details, factsOf(request));
-        return renderMessage(code === "not_found" ? "Not found" : "Not now", details.message);
+        return renderMessage(code === "not_found" ? "Not found" : "Not available", details.message);
       },
     },
     schema: operation({
       id: "read_shared",
       tag: "Measurements",
-      summary: "A shared answer, for whoever has its id; HTML unless JSON is asked for",
-      description: "JSON with Accept: application/json or ?format=json.",
+      summary: "Get a shared result by its id",
+      description:
+        "HTML by default; JSON with Accept: application/json or ?format=json. Anyone who has the id can read it.",
       security: "none",
-      data: Type.Unknown({ description: "As a measurement, without what is its owner's: id, account, free text" }),
+      data: Type.Unknown({ description: "A measurement without the owner's data: id, account, free text" }),
       query: Type.Object({
-        format: Type.Optional(Type.String({ enum: ["json", "html"], description: "By default by the Accept header" })),
+        format: Type.Optional(
+          Type.String({ enum: ["json", "html"], description: "Format; by default the Accept header decides" }),
+        ),
       }),
       errors: ["not_found", "rate_limit_exceeded"],
     }),
@@ -54,7 +57,7 @@ export function registerSharedPage(
         });
       }
       const found = await measurements.findShared(request.params.id);
-      if (found === null) throw new Refusal("not_found", "Nothing is shared here, or it is no longer kept.");
+      if (found === null) throw new Refusal("not_found", "No shared result has this id, or it has expired.");
       const shown = showPublic(measurements.contract(found.measurement.tool), found);
       describe(request, reply);
       if (isFinal(found.measurement.status)) reply.header("cache-control", `public, max-age=${CACHE_SECONDS}`);

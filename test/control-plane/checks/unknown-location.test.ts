@@ -26,7 +26,7 @@ describe("an unknown location", () => {
 
   it("is answered with the regions, countries and cities that exist, once each, no ids and no tags", () => {
     expect(messageFor("mars", places)).toBe(
-      'no probe matches "mars". The locations that exist are eu-west, sa-1, BR, IE, dublin, sao-paulo',
+      'no probe matches "mars". Known locations: eu-west, sa-1, BR, IE, dublin, sao-paulo',
     );
   });
 
@@ -45,6 +45,6 @@ describe("an unknown location", () => {
   });
 
   it("is answered plainly where no probe has joined", () => {
-    expect(messageFor("mars", [])).toBe('no probe matches "mars". No probe has joined yet');
+    expect(messageFor("mars", [])).toBe('no probe matches "mars": no probe is enrolled yet');
   });
 });

@@ -281,10 +281,12 @@ describe("the order", () => {
   it("names the scope that is missing and those the key has", async () => {
     const narrow = await makeTestKey(gate, { plan: "pro", scopes: ["dns"] });
     const { body } = await call(path("v4"), { key: narrow });
-    expect(body.error?.message).toBe("This needs the scope check; your key has: dns. Use a key that has it.");
+    expect(body.error?.message).toBe(
+      "This request needs the scope check. Scopes of your key: dns. Use a key with the scope check.",
+    );
     const free = await makeTestKey(gate, { plan: "free" });
     expect((await call(path("v4", "hooks/1"), { key: free })).body.error?.message).toContain(
-      "The free plan does not include it.",
+      "The free plan does not include check.",
     );
   });
 });

@@ -94,7 +94,7 @@ describe("vantage probes token", () => {
 
   it("makes private agents, and has an account that is none explained", async () => {
     const refused = await probes("token", "--region", "eu-west", "--account-id", "999999");
-    expect([refused.status, refused.complained]).toEqual([1, expect.stringContaining("There is no account 999999")]);
+    expect([refused.status, refused.complained]).toEqual([1, expect.stringContaining("No account has the id 999999")]);
     const odd = await probes("token", "--region", "eu-west", "--account-id", "x");
     expect([odd.status, odd.complained]).toEqual([1, expect.stringContaining("account_id")]);
   });
