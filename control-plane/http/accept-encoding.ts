@@ -1,13 +1,13 @@
-/** A content coding an answer may come in (RFC 9110, section 8.4.1; RFC 7932). */
+/** A content coding of an answer (RFC 9110, section 8.4.1; RFC 7932). */
 export type Coding = "br" | "gzip" | "identity";
 
-/** Smallest first: where a client likes several alike, this order decides. */
+/** Order of preference, smallest result first, for codings with equal weight. */
 const BY_SIZE = ["br", "gzip", "identity"] as const;
 
 /**
- * The coding to answer in, by the request's Accept-Encoding (RFC 9110, section 12.5.3) and what is `offered` besides
- * identity. A client that sends no field, or refuses all there is, gets identity: an answer it may not like is worth more
- * to it than none.
+ * Chooses the coding of an answer from Accept-Encoding (RFC 9110, section 12.5.3) and the codings `offered` besides
+ * identity. Returns identity if the field is absent or excludes all codings: an answer in an unwanted coding is more
+ * useful than none.
  */
 export function chooseCoding(field: string | undefined, offered: readonly Coding[] = BY_SIZE): Coding {
   if (field === undefined) return "identity";
@@ -26,10 +26,10 @@ export function chooseCoding(field: string | undefined, offered: readonly Coding
   return chosen;
 }
 
-/** Of identity where the field does not name it: acceptable, and liked less than what is named. */
+/** Weight of identity if the field does not name it: acceptable, but less than any named coding. */
 const LEAST = 0.0001;
 
-/** The weight of each coding the field names, 0 to 1; 1 where none is given, 0 where it is no number. */
+/** Returns the weight of each named coding, 0 to 1; 1 if it has none, 0 if it is not a valid number. */
 function readWeights(field: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const element of field.split(",")) {

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { parseJsonObject, type JsonObject } from "#control-plane/http/json.ts";
 
-/** Bytes a body may have: 1 MiB; more is 413. */
+/** Maximum size of a body, bytes (1 MiB); a larger one is 413. */
 export const BODY_LIMIT = 1_048_576;
 
-/** A body as it came: the bytes stay for fingerprints and signatures, reading happens once, when someone asks. */
+/** A body as received. The bytes are kept for fingerprints and signatures; JSON is parsed once, on first use. */
 export class RawBody {
   readonly kind: "json" | "form";
   readonly bytes: Buffer;
@@ -16,13 +16,13 @@ export class RawBody {
     this.bytes = bytes;
   }
 
-  /** The body as a JSON object. */
+  /** Parses the body as a JSON object. */
   json(): JsonObject {
     this.#json ??= parseJsonObject(this.bytes);
     return this.#json;
   }
 
-  /** The body as form fields; a name given twice has an array. */
+  /** Parses the body as form fields; the value of a repeated name is an array. */
   form(): Record<string, unknown> {
     const fields = new Map<string, string[]>();
     for (const [name, value] of new URLSearchParams(this.bytes.toString("utf8"))) {
@@ -34,13 +34,13 @@ export class RawBody {
   }
 }
 
-/** Parameters as they came, and how parseParams is to read them. */
+/** Parameters as received, and the form in which parseParams reads them. */
 export interface RawParams {
   readonly values: Readonly<Record<string, unknown>>;
   readonly from: "text" | "json";
 }
 
-/** Accepts JSON and forms and keeps their bytes; every other type is 415. */
+/** Makes the server accept JSON and form bodies as RawBody; every other type is 415. */
 export function acceptBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const types = { json: "application/json", form: "application/x-www-form-urlencoded" } as const;
@@ -53,7 +53,7 @@ export function acceptBodies(server: FastifyInstance): void {
   }
 }
 
-/** The fields of a JSON write; an empty body is {}. Throws Refusal for forms, broken JSON and anything but an object. */
+/** Returns the fields of a JSON body; an empty body is {}. Throws Refusal for forms, invalid JSON and non-objects. */
 export function readBody(request: FastifyRequest): Readonly<Record<string, unknown>> {
   const body = bodyOf(request);
   if (body === null) return {};
@@ -61,7 +61,7 @@ export function readBody(request: FastifyRequest): Readonly<Record<string, unkno
   return withoutKey(request, jsonFields(body));
 }
 
-/** Query and body of a tool as one set of parameters. Throws Refusal where both name the same one. */
+/** Returns query and body as one set of parameters. Throws Refusal if both have the same name. */
 export function rawParams(request: FastifyRequest): RawParams {
   const query = withoutKey(request, request.query as Record<string, unknown>);
   const body = bodyOf(request);
@@ -71,14 +71,14 @@ export function rawParams(request: FastifyRequest): RawParams {
     if (Object.hasOwn(query, name)) throw duplicate(name);
   }
   if (body.kind === "form") return { values: { ...query, ...fields }, from: "text" };
-  // Read as JSON an array is a value; from the query it is a name given twice.
+  // In JSON an array is a value; from the query it is a repeated name.
   for (const [name, value] of Object.entries(query)) {
     if (Array.isArray(value)) throw duplicate(name);
   }
   return { values: { ...query, ...fields }, from: "json" };
 }
 
-/** The key in a body, for the versions that take it there; null where there is none or the body cannot be read. */
+/** Returns the key in a body, for the versions that allow it; null if there is none or the body is invalid. */
 export function keyInBody(request: FastifyRequest): string | null {
   const body = bodyOf(request);
   if (body === null) return null;
@@ -102,7 +102,7 @@ function bodyOf(request: FastifyRequest): RawBody | null {
   return request.body instanceof RawBody && request.body.bytes.length > 0 ? request.body : null;
 }
 
-/** Before v4 `api_key` is the key's own place, not a parameter of anything. */
+/** Removes `api_key`, which before v4 is the API key and not a parameter. */
 function withoutKey(request: FastifyRequest, fields: Record<string, unknown>): Record<string, unknown> {
   if (request.apiVersion === "v4" || !Object.hasOwn(fields, "api_key")) return fields;
   const { api_key: _key, ...rest } = fields;

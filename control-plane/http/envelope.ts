@@ -2,7 +2,7 @@ import { isRecord } from "#shared/is-record.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 
-/** Position in a paginated list; other answers have none. */
+/** Position in a paginated list. */
 export interface Pagination {
   readonly total: number;
   readonly page: number;
@@ -10,22 +10,22 @@ export interface Pagination {
   readonly pages: number;
 }
 
-/** What an answer may say about itself beyond request_id, duration_ms and api_version. */
+/** Optional fields of meta beyond request_id, duration_ms and api_version. */
 export interface Extras {
   readonly cached?: boolean;
   readonly pagination?: Pagination;
-  /** Additive fields, e.g. location or share_id: shown by v4 only, since older versions are frozen. */
+  /** Additive fields, e.g. location or share_id. Only v4 has them: older versions are frozen. */
   readonly [name: string]: unknown;
 }
 
-/** The part of meta that every answer has. */
+/** Fields of meta that every answer has. */
 export interface Facts {
   readonly requestId: string;
   /** Processing time so far, whole milliseconds. */
   readonly durationMs: number;
 }
 
-/** The body of a success in the shape of an API version. */
+/** Returns the body of a successful answer in the shape of an API version. */
 export function successBody(version: Version, data: unknown, facts: Facts, extras?: Extras): object {
   switch (version) {
     case "v4":
@@ -39,7 +39,7 @@ export function successBody(version: Version, data: unknown, facts: Facts, extra
   }
 }
 
-/** The body of an error in a version's shape; `extras` are shown by v4 only. */
+/** Returns the body of an error in the shape of an API version; only v4 shows `extras`. */
 export function errorBody(
   version: Version,
   code: ErrorCode,
@@ -62,7 +62,7 @@ export function errorBody(
   }
 }
 
-/** v3 and before call an absent or unusable url `invalid_url`; the status is the same. */
+/** Returns the code in an API version: up to v3, a missing or invalid url is `invalid_url`, with the same status. */
 export function codeInVersion(version: Version, code: ErrorCode, field: string | undefined): ErrorCode {
   return version !== "v4" && code === "missing_parameter" && field === "url" ? "invalid_url" : code;
 }
@@ -77,7 +77,7 @@ function frozenExtras(extras: Extras | undefined) {
   return { ...(cached === undefined ? {} : { cached }), ...(pagination === undefined ? {} : { pagination }) };
 }
 
-/** v1 is flat: the fields of an object stand beside `success`; a list, which has none, stands under `data`. */
+/** Returns a v1 body: the fields of an object are next to `success`; any other value is in `data`. */
 function flatBody(data: unknown, { requestId }: Facts, extras: Extras | undefined): object {
   const isObject = isRecord(data);
   return { success: true, ...(isObject ? data : { data }), ...frozenExtras(extras), request_id: requestId };
@@ -87,7 +87,7 @@ function shared({ shareId }: RefusalDetails) {
   return shareId === undefined ? {} : { share_id: shareId };
 }
 
-/** The members of `error` in every shape that has more than a message. */
+/** Returns the members of `error`, for every shape that has more than a message. */
 export function errorFields(
   code: ErrorCode,
   { message, field, reason, stage, source, retryAfterSeconds }: RefusalDetails,

@@ -15,12 +15,12 @@ import { factsOf, type ErrorRenderer } from "#control-plane/http/request.ts";
 import { warningsMeta } from "#control-plane/http/warnings.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
-/** Renders whatever ended a request early, in the shape of the path's version. */
+/** Renders the error that ended a request, in the shape of the path's API version. */
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * The one place where errors become answers. What is ours is logged with the request's id and told to nobody.
- * `rendererOf`: how the surface around a path that no route answers to writes its errors.
+ * Creates the handler that turns all errors into answers. Internal errors are logged with the request id; the answer does
+ * not show their cause. `rendererOf` returns the error renderer of the surface that an unmatched path belongs to.
  */
 export function createErrorHandler(
   log: Logger,
@@ -40,7 +40,7 @@ export function createErrorHandler(
     reply.code(status);
     if (details.headers !== undefined) reply.headers(details.headers);
     const render = request.is404 ? rendererOf(request) : request.routeOptions.config.renderError;
-    // An error may come after a handler has begun to describe another kind of answer.
+    // The handler may have set another content type before the error.
     reply.type("application/json; charset=utf-8");
     reply.send(
       render === undefined ? bodyOf(request, code, details) : render({ status, code, details }, request, reply),
@@ -64,12 +64,12 @@ const ACCOUNT_GONE = new Refusal("invalid_api_key", {
   headers: { "www-authenticate": "Bearer" },
 });
 
-/** Whether the client went away while its body was being read: nobody's fault, and nobody is left to be told. */
+/** Reports whether the client disconnected before its body was complete; no client reads the answer. */
 function isAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** null: an error of ours. */
+/** Returns the answer for an error; null for an internal error. */
 function toRefusal(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) return serviceUnavailable();
@@ -94,13 +94,13 @@ function toRefusal(error: unknown): Refusal | null {
   }
 }
 
-/** The body of an error answer in the request's version; for answers that are streamed, where the status is past. */
+/** Returns the body of an error in the request's version; for streamed answers, whose status is already sent. */
 export function answerError(request: FastifyRequest, { code, details }: Refusal): object {
   const version = request.apiVersion ?? "v4";
   return bodyOf(request, codeInVersion(version, code, details.field), details);
 }
 
-/** Statuses of errors that a mistyped parameter may have led to. */
+/** Statuses of errors that a mistyped parameter can cause. */
 const MAY_BE_MISTYPED: ReadonlySet<number> = new Set([400, 502]);
 
 function bodyOf(request: FastifyRequest, code: ErrorCode, details: RefusalDetails): object {
@@ -108,7 +108,7 @@ function bodyOf(request: FastifyRequest, code: ErrorCode, details: RefusalDetail
   return errorBody(request.apiVersion ?? "v4", code, details, factsOf(request), extras);
 }
 
-/** 404 for a path nobody serves. */
+/** Creates the 404 for a path without a route. */
 export function notFound(): Refusal {
   return new Refusal("not_found", "No such path. GET /api/v4/tools lists the tools.");
 }

@@ -1,7 +1,7 @@
 import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Source, Stage } from "#shared/outcome.ts";
 
-/** Every error code the API answers with, and its HTTP status. Clients switch on the codes, so the table is closed. */
+/** HTTP status of every error code of the API. The table is closed, because clients switch on the codes. */
 export const STATUS_OF_CODE = {
   missing_parameter: 400,
   invalid_url: 400,
@@ -26,28 +26,28 @@ export const STATUS_OF_CODE = {
   service_unavailable: 503,
 } as const;
 
-/** One of the codes of the closed table. */
+/** An error code of the API. */
 export type ErrorCode = keyof typeof STATUS_OF_CODE;
 
-/** What an error answer says beyond its code. */
+/** Fields of an error answer beyond its code. */
 export interface RefusalDetails {
-  /** For people: what was wrong, what is allowed, what to do. */
+  /** Explanation for people: what was wrong, what is allowed, what to do. */
   readonly message: string;
-  /** The parameter it is about. */
+  /** Name of the invalid parameter. */
   readonly field?: string;
-  /** A stable word for programs. */
+  /** Cause, as a fixed word for programs. */
   readonly reason?: string;
   readonly stage?: Stage;
   readonly source?: Source;
-  /** In the body; for answers other than 429 that are worth repeating. */
+  /** Seconds to wait before a retry, in the body; for retryable answers other than 429. */
   readonly retryAfterSeconds?: number;
-  /** In meta: the failure was kept under this id. */
+  /** Id of the stored failure, in meta. */
   readonly shareId?: string;
-  /** Header fields of this answer only. */
+  /** Extra header fields of this answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that is an error: thrown by routes and surfaces, rendered by one handler (http/error-handler.ts). */
+/** An error answer. Routes and surfaces throw it; http/error-handler.ts renders it. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: ErrorCode;
@@ -66,7 +66,7 @@ export class Refusal extends Error {
   }
 }
 
-/** 400 for one parameter, from a problem that parseParams found. */
+/** Creates the 400 for one invalid parameter, from a problem of parseParams. */
 export function refuseField(problem: {
   readonly field: string;
   readonly reason: string;
@@ -76,7 +76,7 @@ export function refuseField(problem: {
   return new Refusal("missing_parameter", { field, reason, message: fieldMessage({ field, message }) });
 }
 
-/** 503 while the database is away: never open, and worth another attempt in a second. */
+/** Creates the 503 for an unavailable database; the request is refused and can be retried after 1 s. */
 export function serviceUnavailable(message = "The service is temporarily unavailable. Try again in 1 s."): Refusal {
   return new Refusal("service_unavailable", { message, retryAfterSeconds: 1 });
 }

@@ -2,32 +2,32 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { MOST_PROGRESS } from "#shared/wire.ts";
 
-/** A client whose proxy drops quiet connections hears from us this often. */
+/** Interval of keep-alive comments, milliseconds, for proxies that drop idle connections. */
 const KEEP_ALIVE_MS = 15_000;
-/** Octets handed to the response ahead of what the client takes. */
+/** Octets buffered in the response ahead of the client. */
 const AHEAD_BYTES = 16_384;
 
 /** A server-sent event stream (WHATWG HTML, section 9.2) being written. */
 export interface EventStream {
-  /** What the response sends. */
+  /** Body of the response. */
   readonly body: Readable;
-  /** Aborted when the client went away before `end`, or left too much unread. */
+  /** Aborted when the client disconnects before `end` or leaves too much unread. */
   readonly dropped: AbortSignal;
-  /** `id`: what a client that comes again sends as Last-Event-ID. Does nothing once the stream has ended. */
+  /** Sends an event. `id`: value of Last-Event-ID when the client reconnects. Does nothing after the end of the stream. */
   send(event: string, data: unknown, id?: number): void;
-  /** Resolves when the client has taken what was sent so far, or is gone. */
+  /** Resolves when the client has received everything sent so far, or has disconnected. */
   drained(): Promise<void>;
   end(): void;
 }
 
-/** RFC 9110 section 12.5.1 in so far as it matters here: the client names the type, not a wildcard. */
+/** Reports whether Accept names text/event-stream itself, not by a wildcard (RFC 9110, section 12.5.1, in part). */
 export function wantsEvents(request: FastifyRequest): boolean {
   return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(request.headers.accept ?? "");
 }
 
 /**
- * The answer that sends a stream. Its connection ends with it: one that is idle again only after the server has begun to
- * stop would hold that up until it is cut.
+ * Sends a stream as the answer. The connection closes with it: a connection that becomes idle after the server has begun
+ * to stop would delay the stop.
  */
 export function replyWithStream(reply: FastifyReply, stream: EventStream): FastifyReply {
   return reply
@@ -36,16 +36,16 @@ export function replyWithStream(reply: FastifyReply, stream: EventStream): Fasti
     .send(stream.body);
 }
 
-/** An event that waits for the client to read. */
+/** An event that the client has not read yet. */
 interface WaitingEvent {
   readonly text: string;
   readonly isProgress: boolean;
 }
 
 /**
- * An open stream; the first comment goes out at once so that clients see the response begin. As much `progress` waits for
- * a slow client as counts of one job. With more the stream ends: what waits is dropped, and the last event is `done` with
- * the data of `describeOverflow`. Other events are as few as the locations of a call.
+ * Opens a stream. A first comment is sent immediately, so that clients see the start of the response. Unread `progress`
+ * events are limited to MOST_PROGRESS. Beyond it the stream ends: unread events are dropped, and the last event is `done`
+ * with the data of `describeOverflow`. Other events need no limit: there are few for each location.
  */
 export function openEventStream(describeOverflow: () => unknown): EventStream {
   const dropped = new AbortController();
@@ -68,7 +68,7 @@ export function openEventStream(describeOverflow: () => unknown): EventStream {
     },
   });
   const keepAlive = setInterval(() => {
-    // Where something waits the client hears from us as soon as it reads.
+    // Unread events keep the connection active as well.
     if (waiting.length === 0) add({ text: ": keep-alive\n\n", isProgress: false });
   }, KEEP_ALIVE_MS);
   body.on("close", () => {
@@ -77,7 +77,7 @@ export function openEventStream(describeOverflow: () => unknown): EventStream {
     settle();
   });
 
-  /** Hands on what waits, as far as the response takes it. */
+  /** Moves waiting events to the response while it accepts more. */
   function pass(): void {
     while (isWanted) {
       const next = waiting.shift();
@@ -136,7 +136,7 @@ export function openEventStream(describeOverflow: () => unknown): EventStream {
   };
 }
 
-/** JSON holds no raw line break, so one data line is enough. */
+/** Formats an event. JSON has no raw line breaks, so one data line is enough. */
 function textOf(event: string, data: unknown, id?: number): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -10,39 +10,39 @@ import type { Principal } from "#control-plane/access/principal.ts";
 import type { Verdict } from "#control-plane/access/verdict.ts";
 import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
-/** A hook of one route: calls `done` when the request may go on, with a Refusal when it may not. */
+/** A hook of one route. Calls `done` without an argument to continue the request, with a Refusal to end it. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
 /** headers: X-API-Key, else Authorization: Bearer. anywhere: also `api_key` in query or body (v3, v2, v1). */
 export type KeyPlace = "headers" | "anywhere";
 
-/** Where a route takes its key, what the key must carry, and what the call counts as. */
+/** Options of the gate for one route: source of the key, required scope, limits the call counts against. */
 export interface GateOptions {
-  /** null: every valid key will do. */
+  /** null: any valid key. */
   readonly scope: Scope | null;
-  /** By default the headers alone. */
+  /** Default: headers. */
   readonly key?: KeyPlace;
   readonly counts?: Kind;
 }
 
-/** The checks before every keyed route: key, minute, day, scope, in this order. */
+/** Checks a request before a route that needs a key: key, minute limit, day limit, scope, in this order. */
 export interface Gate {
-  /** Route options to spread: `server.route({ ...gate.keyed({ scope: "check" }), method, url, handler })`. */
+  /** Returns route options to spread: `server.route({ ...gate.keyed({ scope: "check" }), method, url, handler })`. */
   keyed(options: GateOptions): { readonly onRequest: Hook; readonly preHandler?: Hook };
-  /** The same, called by a route whose scope or count depends on the request; rejects with the Refusal. */
+  /** Runs the same checks for a route whose scope or limits depend on the request; rejects with the Refusal. */
   admit(request: FastifyRequest, reply: FastifyReply, options: Omit<GateOptions, "key">): Promise<Principal>;
 }
 
-/** What the gate needs. */
+/** Dependencies of the gate. */
 export interface GateDeps {
   readonly clock: Clock;
   readonly keys: KeyFinder;
   readonly limits: Limiter;
-  /** Missing and wrong keys per client address. */
+  /** Limits requests with a missing or wrong key, per client address. */
   readonly failures: AddressLimiter;
 }
 
-/** Builds the gate. It works in callbacks: a cached key and a batched count leave nothing else to wait for. */
+/** Creates the gate. It uses callbacks: with a cached key and a batched count, promises would be its largest cost. */
 export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
   function pass(
     request: FastifyRequest,
@@ -76,7 +76,7 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
       });
     }
     const message = code === "auth_required" ? missingKey(request) : WRONG_KEY;
-    // RFC 9110, section 15.5.2: a 401 names a registered scheme.
+    // RFC 9110, section 15.5.2: a 401 must name an authentication scheme.
     return new Refusal(code, { message, headers: { "www-authenticate": "Bearer" } });
   }
 
@@ -86,7 +86,7 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
         return { onRequest: (request, reply, done) => pass(request, reply, keyInHeaders(request), options, done) };
       }
       return {
-        // A key that cannot be in the body is judged before the body is read.
+        // If the key cannot be in the body, it is checked before the body is read.
         onRequest: (request, reply, done) => {
           const presented = keyInHeaders(request) ?? keyInQuery(request);
           if (presented === null && mayHaveBody(request)) done();
@@ -109,15 +109,15 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
   };
 }
 
-/** The token of `Authorization: Bearer <token>`, the scheme in any case; null without one. */
+/** Returns the token of `Authorization: Bearer <token>` (scheme case-insensitive), null if there is none. */
 export function bearerToken(request: FastifyRequest): string | null {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
 }
 
-/** The key of a request's headers: X-API-Key, else `Authorization: Bearer`; null where neither holds one. */
+/** Returns the key from X-API-Key, else from `Authorization: Bearer`; null if neither has one. */
 export function keyInHeaders(request: FastifyRequest): string | null {
   const given = request.headers["x-api-key"];
-  // Two fields of one name arrive joined: no key, but not nothing either.
+  // Node joins two fields of the same name: the result is an invalid key, not a missing one.
   return typeof given === "string" && given !== "" ? given : bearerToken(request);
 }
 
@@ -153,7 +153,7 @@ function overLimit(verdict: Verdict, nowMs: number): Refusal {
   });
 }
 
-/** 403 for a key without a scope; for routes whose scope depends on what is asked. */
+/** Creates the 403 for a key without a scope; exported for routes whose scope depends on the request. */
 export function outOfScope(scope: Scope, principal: Principal): Refusal {
   const has = principal.scopes.length === 0 ? "none" : principal.scopes.join(", ");
   const planHasIt = principal.plan.scopes.includes(scope);

@@ -2,22 +2,22 @@ import { Type } from "typebox";
 import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 
-/** What readiness looks at. */
+/** Dependencies of the health routes. */
 export interface HealthDeps {
   readonly clock: Clock;
-  /** true when the database answers and has every migration; rejects or false otherwise. */
+  /** Returns true if the database answers and has every migration; else false or a rejection. */
   readonly isDatabaseReady: () => Promise<boolean>;
-  /** Agents attached to this replica at present. */
+  /** Returns the number of agents attached to this replica. */
   readonly agents: () => number;
-  /** Names of what is not as it should be although the service answers; agents are looked at here. */
+  /** Returns names of faults that do not stop the service, except missing agents, which this module checks. */
   readonly degraded: () => readonly string[];
-  /** Whether the process is about to stop. */
+  /** Reports whether the process is stopping. */
   readonly isDraining: () => boolean;
 }
 
-// How long an answer about the database stands: probes of many balancers cost one statement.
+// The state of the database is cached for this time, so that probes of many load balancers cost one statement.
 const DATABASE_BELIEVED_MS = 1_000;
-/** Longest wait for the first agent after the start, milliseconds; then the process is ready without one. */
+/** Maximum wait for the first agent after the start, milliseconds; afterwards the process is ready without one. */
 const AGENT_GRACE_MS = 30_000;
 
 interface DatabaseReading {
@@ -25,7 +25,7 @@ interface DatabaseReading {
   readonly ready: Promise<boolean>;
 }
 
-/** GET /healthz: the process runs. GET /readyz: it can serve; 503 names what is missing. Neither takes a key. */
+/** Registers GET /healthz (the process runs) and GET /readyz (it can serve; 503 lists what is missing), without key. */
 export function registerHealth(server: FastifyInstance, deps: HealthDeps): void {
   const startedAt = deps.clock.monotonic();
   let reading: DatabaseReading | null = null;
@@ -77,7 +77,7 @@ const READINESS = Type.Object({
   ),
 });
 
-/** For the docs: these two answer without the envelope. */
+/** Returns the documentation of a health route; its answers have no envelope. */
 function describe(url: string, summary: string) {
   return {
     operationId: url.slice(1),

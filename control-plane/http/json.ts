@@ -1,6 +1,6 @@
 import { isRecord } from "#shared/is-record.ts";
 
-/** A JSON object, or why the text is none; `field` names the key at fault where there is one. */
+/** A JSON object, or why the text is not one; `field` is the invalid key, if a key is the cause. */
 export type JsonObject =
   | { readonly ok: true; readonly value: Record<string, unknown> }
   | {
@@ -10,12 +10,12 @@ export type JsonObject =
       readonly message: string;
     };
 
-/** Nesting no request of ours needs; deeper input costs JSON.parse seconds and overflows the stack of recursive code. */
+/** Maximum nesting. Deeper input costs JSON.parse seconds and overflows the stack of recursive code. */
 const DEEPEST = 64;
 
 /**
- * Reads a request body: UTF-8 JSON whose top is an object. An empty body is {}. Beyond what JSON.parse refuses, a key
- * given twice is refused, for which value would count is anyone's guess, and so is `__proto__`.
+ * Parses a request body: a JSON object in UTF-8. An empty body is {}. In addition to JSON.parse it rejects duplicate
+ * keys, because parsers differ in which value they use, and the key `__proto__`.
  */
 export function parseJsonObject(bytes: Uint8Array): JsonObject {
   let text: string;
@@ -38,8 +38,8 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
 }
 
 /**
- * Walks brackets and keys before anything is built from them; null where nothing is wrong. What is no JSON is left to
- * JSON.parse to find, or throws its SyntaxError here.
+ * Checks nesting and keys before JSON.parse builds objects; returns null if they are valid. Invalid JSON is left to
+ * JSON.parse, or throws its SyntaxError here.
  */
 function inspectKeys(text: string): JsonObject | null {
   // One entry per open bracket: the keys seen so far in an object, null in an array.
@@ -80,14 +80,14 @@ const CLOSE_OBJECT = 125;
 const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
 
-/** The index after the closing quote of the string that starts at `start`; the text's end where it is never closed. */
+/** Returns the index after the closing quote of the string at `start`; the end of the text if it is not closed. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text.charCodeAt(index) !== QUOTE) index += text.charCodeAt(index) === BACKSLASH ? 2 : 1;
   return index + 1;
 }
 
-/** Whether a colon follows: in valid JSON only a key has one. */
+/** Reports whether a colon follows: in valid JSON only a key has one. */
 function isKey(text: string, from: number): boolean {
   let index = from;
   while (/[ \t\r\n]/.test(text.charAt(index))) index += 1;

@@ -4,26 +4,26 @@ import type { Metrics } from "#control-plane/metrics.ts";
 
 const STATUS_CLASSES = ["", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/** Routes whose every call is no news: asked by balancers once a second. */
+/** Routes whose successful calls are not logged: load balancers call them about once a second. */
 const QUIET = new Set(["/healthz", "/readyz"]);
 
-/** What a request comes to whose client left before the answer; nobody is sent this status (nginx's word for it). */
+/** Logged status of a request whose client disconnected before the answer (as in nginx); it is never sent. */
 const ABANDONED = 499;
 
 /**
- * One log line and one measurement for each request, answered or abandoned. Both name the route's pattern, never the path as called:
- * paths and queries hold targets, tokens and keys.
+ * Writes one log line and one measurement for each request, answered or abandoned. Both contain the route's pattern, not
+ * the path: paths and queries contain targets, tokens and keys.
  */
 export function observeRequests(server: FastifyInstance, log: Logger, metrics: Metrics): void {
   const observed = new WeakSet<FastifyRequest>();
   const observe = (request: FastifyRequest, statusCode: number): void => {
-    // An abandoned request may still come to an answer that nobody hears.
+    // An abandoned request may still get an answer, which is not sent.
     if (observed.has(request)) return;
     observed.add(request);
     const route = request.routeOptions.url ?? "none";
     const milliseconds = request.monotonic() - request.startedAt;
     const status = STATUS_CLASSES[Math.trunc(statusCode / 100)] ?? "";
-    // A method is the client's word; those nobody serves are one.
+    // Clients choose the method; unknown methods share one label to bound the number of series.
     const method = request.is404 ? "other" : request.method;
     metrics.httpRequests.observe({ route, method, status }, milliseconds / 1_000);
     if (statusCode < 400 && QUIET.has(route)) return;

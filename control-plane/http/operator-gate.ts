@@ -4,9 +4,9 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { bearerToken, type Hook } from "#control-plane/http/gate.ts";
 
 /**
- * The hook before every /api/admin route: the operator's token, compared in constant time. The right token always opens,
- * or a stranger with the operator's address could lock the operator out. An address with too many failures in this minute
- * gets 429 for wrong tokens.
+ * Creates the hook of every /api/admin route: it compares the operator token in constant time. The right token is always
+ * accepted; otherwise a stranger with the operator's address could lock the operator out. An address with too many
+ * failures in this minute gets 429 for wrong tokens.
  */
 export function createAdminGate(token: string, failures: AddressLimiter): Hook {
   const expected = sha256(token);

@@ -5,14 +5,14 @@ import { readBody } from "#control-plane/http/body.ts";
 import type { Pagination } from "#control-plane/http/envelope.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
 
-/** The query of a request by a schema; unknown names are ignored. Throws Refusal. */
+/** Parses the query by a schema; unknown names are ignored. Throws Refusal. */
 export function readQuery<T extends TObject>(schema: T, request: FastifyRequest): Static<T> {
   const parsed = parseParams(schema, request.query as Record<string, unknown>, { from: "text", unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
   return parsed.value;
 }
 
-/** The JSON body of a write by a schema; unknown fields are refused, `readOnly` ones ignored. Throws Refusal. */
+/** Parses the JSON body of a write; unknown fields are refused, `readOnly` fields ignored. Throws Refusal. */
 export function readWrite<T extends TObject>(
   schema: T,
   request: FastifyRequest,
@@ -23,19 +23,19 @@ export function readWrite<T extends TObject>(
   return parsed.value;
 }
 
-/** Largest id of any of our tables that a JavaScript number holds exactly. */
+/** Largest id that a JavaScript number holds exactly. */
 const MOST_ID = Number.MAX_SAFE_INTEGER;
 
-/** An id in the query. */
+/** Schema of an id in the query. */
 export const IdField = Type.Integer({ minimum: 1, maximum: MOST_ID, description: "Id of the resource", examples: [1] });
 
-/** The query of routes that act on one resource. */
+/** Schema of the query of routes that act on one resource. */
 export const IdQuery = Type.Object({ id: IdField });
 
-/** The answer of every delete. */
+/** Schema of the answer of every delete. */
 export const DELETED = Type.Object({ id: IdField, deleted: Type.Literal(true, { description: "Always true" }) });
 
-/** The required `id` of the query. Throws Refusal. */
+/** Parses the required `id` of the query. Throws Refusal. */
 export function readId(request: FastifyRequest): number {
   return readQuery(IdQuery, request).id;
 }
@@ -48,14 +48,14 @@ export const PageFields = {
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: "Rows per page" })),
 };
 
-/** A page of a list: what to read, and what meta.pagination says. */
+/** A page of a list: the rows to read, and the values of meta.pagination. */
 export interface Page {
   readonly limit: number;
   readonly offset: number;
   pagination(total: number): Pagination;
 }
 
-/** The page a list query asks for, from fields read with PageFields. */
+/** Returns the page of a list query, from fields parsed with PageFields. */
 export function pageOf({ page = 1, per_page: limit = 25 }: { page?: number; per_page?: number }): Page {
   return {
     limit,

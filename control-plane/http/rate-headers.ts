@@ -3,12 +3,12 @@ import type { Plan } from "#control-plane/plans/plans.ts";
 import type { Verdict } from "#control-plane/access/verdict.ts";
 import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
-/** What a caller may ask in each window. */
+/** Number of requests allowed in each window. */
 export type Allowance = Pick<Plan, "requestsPerMinute" | "requestsPerDay">;
 
 const policies = new WeakMap<Allowance, string>();
 
-/** RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10): a structured list, one member for each window. */
+/** Returns RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10): a structured list with one member per window. */
 export function rateLimitPolicy(plan: Allowance): string {
   let policy = policies.get(plan);
   if (policy === undefined) {
@@ -19,8 +19,8 @@ export function rateLimitPolicy(plan: Allowance): string {
 }
 
 /**
- * Sets the fields of every keyed answer: X-RateLimit-* (always the minute's), RateLimit and RateLimit-Policy. A keyed
- * answer is one caller's own: nothing between us may keep it.
+ * Sets X-RateLimit-* (always for the minute), RateLimit and RateLimit-Policy of a keyed answer, and forbids caching by
+ * intermediaries: the answer is private to the caller.
  */
 export function setRateHeaders(reply: FastifyReply, plan: Allowance, verdict: Verdict, nowMs: number): void {
   const reset = minuteEnd(verdict.minute);

@@ -1,8 +1,9 @@
 import type { Random } from "#shared/clock.ts";
 
 /**
- * Makes request ids: `req_`, 12 characters that tell the process apart, and a counter. Unique over all replicas and
- * restarts, sortable within one, and cheap. A client's own X-Request-Id is not used: it would end up in our logs.
+ * Creates a generator of request ids: `req_`, 12 random characters for the process, and a counter. Ids are unique over
+ * all replicas and restarts and sortable within one process. The client's X-Request-Id is not used, to keep client input
+ * out of the logs.
  */
 export function createRequestIds(random: Random): () => string {
   const prefix = `req_${Buffer.from(random.bytes(9)).toString("base64url").replaceAll(/[-_]/g, "0")}`;

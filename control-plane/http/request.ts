@@ -6,7 +6,7 @@ import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 
-/** How a surface with shapes of its own (open tier, /mcp) writes an error; it may set headers. */
+/** Renders an error for a surface with its own answer shapes (open tier, /mcp); it may set headers. */
 export type ErrorRenderer = (
   error: { readonly status: number; readonly code: ErrorCode; readonly details: RefusalDetails },
   request: FastifyRequest,
@@ -15,38 +15,38 @@ export type ErrorRenderer = (
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The key's owner, once the gate has let the request pass. */
+    /** Owner of the key; set by the gate. */
     principal: Principal | null;
-    /** The client's, behind trusted proxies too (http/client-address.ts); `ip` is the peer's, whoever that is. */
+    /** Address of the client, also behind trusted proxies (connection/client-address.ts); `ip` is that of the peer. */
     clientAddress: string;
-    /** Monotonic milliseconds at which the request's headers had arrived. */
+    /** Arrival of the request's headers, monotonic milliseconds. */
     startedAt: number;
-    /** By the path's prefix; null under none of the versions. */
+    /** API version by the path's prefix; null for paths without a version. */
     apiVersion: Version | null;
-    /** Monotonic milliseconds now; the App's clock. */
+    /** Returns the monotonic milliseconds of the app's clock. */
     monotonic: () => number;
-    /** Fields of the body that have no effect, as its reader noted them; the query is compared with the route's schema. */
+    /** Ignored fields of the body, set by its reader. Ignored query names follow from the route's schema. */
     ignored: readonly Warning[] | null;
   }
   interface FastifyContextConfig {
     renderError?: ErrorRenderer;
-    /** Names the query may hold where the route's schema does not document them as its query. */
+    /** Names allowed in the query if the route's schema does not list them. */
     queryNames?: readonly string[];
   }
 }
 
-/** request_id and duration_ms of an answer given now. */
+/** Returns request_id and duration_ms of an answer sent now. */
 export function factsOf(request: FastifyRequest): Facts {
   return { requestId: request.id, durationMs: Math.max(0, Math.round(request.monotonic() - request.startedAt)) };
 }
 
-/** The success body of a request in its version's shape; hand it to `reply.send`. */
+/** Returns the body of a successful answer in the request's version, for `reply.send`. */
 export function answer(request: FastifyRequest, data: unknown, extras?: Extras): object {
   const described = { ...extras, ...warningsMeta(request) };
   return successBody(request.apiVersion ?? "v4", data, factsOf(request), described);
 }
 
-/** The caller of a keyed route. Throws where the route has no gate before it: a bug. */
+/** Returns the caller of a keyed route. Throws if the route has no gate: a bug. */
 export function callerOf(request: FastifyRequest): Principal {
   if (request.principal === null) throw new Error("this route has no gate before it");
   return request.principal;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-/** For answers that are data: nothing in them may run, be framed, or be kept by a cache on the way. */
+/** Headers of data answers: no scripts, no frames, no caching by intermediaries. */
 const DATA = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
@@ -8,7 +8,7 @@ const DATA = {
   "cache-control": "no-store",
 } as const;
 
-/** For the pages of the API reference, which bring script and style of their own and call this server alone. */
+/** Policy of the API reference pages, which have their own scripts and styles and call only this server. */
 const PAGES_POLICY = [
   "default-src 'none'",
   "script-src 'self' 'unsafe-inline'",
@@ -23,7 +23,7 @@ const PAGES_POLICY = [
 
 const HSTS = "max-age=31536000; includeSubDomains";
 
-/** Sets what every answer tells a browser; a route may say otherwise. `secure`: this server itself speaks TLS. */
+/** Sets the security headers of every answer; a route may override them. `secure`: this server itself uses TLS. */
 export function setSecurityHeaders(server: FastifyInstance, secure: boolean): void {
   const names = Object.keys(DATA) as (keyof typeof DATA)[];
   server.addHook("onRequest", (request, reply, done) => {

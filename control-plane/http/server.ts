@@ -19,7 +19,7 @@ import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
 import { isRetiring, retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
-/** What the server needs of the application. */
+/** Dependencies of the HTTP server. */
 export interface ServerDeps {
   readonly clock: Clock;
   readonly random: Random;
@@ -28,7 +28,7 @@ export interface ServerDeps {
   readonly config: {
     /** CIDR list; [] ignores X-Forwarded-For. */
     readonly trustedProxies: readonly string[];
-    /** From this moment on v1 and v2 are gone. */
+    /** From this time on v1 and v2 answer 410. */
     readonly v1V2Sunset: Date;
   };
 }
@@ -39,14 +39,14 @@ export interface ServerTls {
   readonly key: string | Buffer;
 }
 
-// Headers within 10 s and the whole request within 30 (requestTimeout below), looked after every 5.
+// Timeouts: 10 s for the headers, 30 s for the whole request (requestTimeout below), checked every 5 s.
 const NODE_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, requireHostHeader: false };
-// As long as the headers may take, instead of Node's 120 s.
+// The same timeout as for headers; Node's default is 120 s.
 const TLS_OPTIONS = { handshakeTimeout: 10_000 };
 
 /**
- * The HTTP server without routes. What holds for every answer holds here: a request id, the version's error shape, 404
- * and 405 before anything else, bounded bodies and waits.
+ * Creates the HTTP server without routes. It does what every request needs: a request id, errors in the shape of the
+ * API version, 404 and 405 before anything else, limits for bodies and waits.
  */
 export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOptions): FastifyInstance {
   const { clock, random, log, metrics, config } = deps;
@@ -56,7 +56,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   const monotonic = (): number => clock.monotonic();
   const clientAddress = createClientAddress(config.trustedProxies);
 
-  /** What every request gets before it is looked at. */
+  /** Sets the fields of a request and the headers of its answer that do not depend on the route. */
   function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): void {
     request.startedAt = clock.monotonic();
     request.clientAddress = clientAddress(request.socket.remoteAddress, forwardedFor(request));
@@ -78,17 +78,17 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     requestTimeout: 30_000,
     bodyLimit: BODY_LIMIT,
     logger: false,
-    // Not Fastify's trustProxy, which believes ports and garbage: http/client-address.ts.
+    // Instead of Fastify's trustProxy, which accepts ports and invalid addresses: http/connection/client-address.ts.
     trustProxy: false,
     exposeHeadRoutes: false,
-    // Requests on open connections are answered to the end, each with Connection: close.
+    // While the server closes, requests on open connections are still answered, with Connection: close.
     return503OnClosing: false,
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     genReqId: nextId,
     rewriteUrl: ({ url = "/" }) => withoutSuffix(url.startsWith("/") ? url : toOriginForm(url)),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
-    // A path the router cannot read: such requests are neither decorated nor hooked, and their query is null.
+    // The router cannot parse the path: Fastify runs no decorators and no hooks for this request, and its query is null.
     frameworkErrors: (error, request, reply) => {
       Object.assign(request, { principal: null, monotonic, ignored: null, query: {}, params: {} });
       receive(request, (name, value) => void reply.header(name, value));
@@ -103,7 +103,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   server.decorateRequest("monotonic", monotonic);
   server.decorateRequest("ignored", null);
   acceptBodies(server);
-  // Schemas of routes are documentation: parseParams reads parameters, and answers are sent as they are.
+  // Schemas of routes are documentation only: parseParams reads parameters, and answers are not validated.
   server.setValidatorCompiler(() => () => true);
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
   server.setErrorHandler(handleError);
@@ -130,7 +130,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   return server;
 }
 
-/** Says so in log and metrics when a client was cut off. */
+/** Returns a listener that logs and counts connections closed because the client does not read. */
 function reportCut(log: Logger, metrics: Metrics): (socket: Socket) => void {
   return ({ remoteAddress, writableLength }) => {
     metrics.httpStalled.inc();
@@ -154,20 +154,20 @@ function gone(version: "v1" | "v2"): Refusal {
   return new Refusal("gone", `API ${version} is switched off. Use /api/v4/ instead of /api/${version}/.`);
 }
 
-/** Several X-Forwarded-For fields arrive joined by commas. */
+/** Returns X-Forwarded-For; Node joins several fields with commas. */
 function forwardedFor({ headers }: FastifyRequest): string | undefined {
   const given = headers["x-forwarded-for"];
   return typeof given === "string" ? given : undefined;
 }
 
-/** Whether path parameters can be names of anything: no name holds a control character, and PostgreSQL takes no NUL. */
+/** Reports whether path parameters can be names: a name has no control characters, and PostgreSQL rejects NUL. */
 function isNameable(params: unknown): boolean {
   return Object.values(params as Readonly<Record<string, string>>).every((value) => !CONTROL.test(value));
 }
 
 const CONTROL = /\p{Cc}/u;
 
-/** The path the router matched against: without query, escapes decoded where they can be. */
+/** Returns the path as the router matches it: without query, and with valid escapes decoded. */
 function pathOf(target: string): string {
   const path = target.split("?", 1)[0] ?? target;
   try {
@@ -177,12 +177,12 @@ function pathOf(target: string): string {
   }
 }
 
-/** `/api/v4/check.php` is the older name of `/api/v4/check`: every versioned path has both. */
+/** Removes `.php`: `/api/v4/check.php` is an alias of `/api/v4/check`, and so for every versioned path. */
 function withoutSuffix(target: string): string {
   return target.startsWith("/api/v") ? target.replace(/^(\/api\/v\d\/[a-z0-9-]+)\.php(?=[/?#]|$)/, "$1") : target;
 }
 
-/** RFC 9112, section 3.2.2: a server accepts the absolute form as well. `*` and the like match no route. */
+/** Converts the absolute form to the origin form (RFC 9112, section 3.2.2). `*` becomes a path without a route. */
 function toOriginForm(target: string): string {
   const scheme = /^https?:\/\//i.exec(target)?.[0];
   if (scheme === undefined) return `/${target}`;

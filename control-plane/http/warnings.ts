@@ -1,20 +1,20 @@
 import type { FastifyRequest } from "fastify";
 import { nearestName } from "#shared/nearest-name.ts";
 
-/** A parameter that a call gave and that had no effect, as `meta.warnings` shows it. */
+/** An ignored parameter of a call, as shown in `meta.warnings`. */
 export interface Warning {
-  /** Its name as given, cut to 100 characters; dotted inside a body. */
+  /** Name as given, at most 100 characters; a dotted path for fields of the body. */
   readonly parameter: string;
   readonly message: string;
-  /** The nearest name that the call does take; null where none is near. */
+  /** Known parameter with the most similar name; null if none is similar. */
   readonly did_you_mean: string | null;
 }
 
-/** Parameters named in one answer; their number is the caller's to choose. */
+/** Maximum number of warnings in one answer, because the caller chooses the number of parameters. */
 const MOST_WARNINGS = 20;
 const LONGEST_NAME = 100;
 
-/** One warning for each given name that is not among the known ones. `path`: where in a body they are, e.g. `params`. */
+/** Returns one warning for each unknown name. `path`: location of the names in a body, e.g. `params`. */
 export function warningsFor(given: readonly string[], known: readonly string[], path = ""): readonly Warning[] {
   const unknown = given.filter((name) => !known.includes(name)).slice(0, MOST_WARNINGS);
   return unknown.map((name) => {
@@ -31,8 +31,8 @@ export function warningsFor(given: readonly string[], known: readonly string[], 
 }
 
 /**
- * What to say about a request's parameters: what its reader noted, and the query's names that the route does not
- * document. Empty for versions before 4, which have no such field.
+ * Returns the warnings of a request: query names that the route does not document, and the ignored fields of the body.
+ * Empty before v4, which introduced `meta.warnings`.
  */
 export function warningsOf(request: FastifyRequest): readonly Warning[] {
   if (request.apiVersion !== null && request.apiVersion !== "v4") return [];
@@ -43,7 +43,7 @@ export function warningsOf(request: FastifyRequest): readonly Warning[] {
   return [...warningsFor(given, known), ...(request.ignored ?? [])].slice(0, MOST_WARNINGS);
 }
 
-/** The warnings of a request as a part of `meta`: nothing where there are none. */
+/** Returns the warnings of a request as a member of `meta`; {} if there are none. */
 export function warningsMeta(request: FastifyRequest): { readonly warnings?: readonly Warning[] } {
   const warnings = warningsOf(request);
   return warnings.length === 0 ? {} : { warnings };

@@ -10,33 +10,33 @@ import type { Answer, Answers } from "#control-plane/idempotency/answers.ts";
 import { identify, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
-/** What a write has come to; by default status 200. */
+/** Result of a write; the default status is 200. */
 export interface Written {
   readonly status?: 200 | 201 | 202;
   readonly data: unknown;
   readonly extras?: Extras;
 }
 
-/** All that a write does, in one transaction. Throws Refusal. */
+/** The work of a write, in one transaction. Throws Refusal. */
 export type Write = (tx: Transaction) => Promise<Written>;
 
-/** How the API's writes are run: each in one transaction, and once only where the client gave them a key. */
+/** Runs the writes of the API: each in one transaction, and only once if the client sends an idempotency key. */
 export interface Writes {
-  /** Runs a write whose parameters are read, and answers; with an X-Idempotency-Key seen before, answers as before. */
+  /** Runs a write and sends its answer. For a repeated X-Idempotency-Key it sends the first answer again. */
   run(request: FastifyRequest, reply: FastifyReply, write: Write): Promise<FastifyReply>;
 }
 
-/** What writes stand on. */
+/** Dependencies of writes. */
 export interface WritesDeps {
   readonly sql: Sql;
   readonly answers: Answers;
   readonly metrics: Metrics;
 }
 
-/** Refusals that the next attempt may not meet; every other 4xx of a handler is kept for the key. */
+/** Statuses that a retry may not get again; every other 4xx of a handler is stored under the idempotency key. */
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
 
-/** The writes of one replica. */
+/** Creates the writes of one replica. */
 export function createWrites({ sql, answers, metrics }: WritesDeps): Writes {
   return {
     async run(request, reply, write) {
@@ -59,7 +59,7 @@ export function createWrites({ sql, answers, metrics }: WritesDeps): Writes {
   };
 }
 
-/** The write's answer, a refusal that is worth keeping included: then what it has done so far is undone. */
+/** Runs the write and returns its answer. For a refusal that is stored, the changes of the write are rolled back. */
 async function answerOf(tx: Transaction, request: FastifyRequest, write: Write): Promise<Answer> {
   const requestId = request.id;
   try {
@@ -71,7 +71,7 @@ async function answerOf(tx: Transaction, request: FastifyRequest, write: Write):
   }
 }
 
-/** null: the client gave no key. Throws Refusal where it gave one that cannot be used. */
+/** Returns the identity of the request; null without X-Idempotency-Key. Throws Refusal for an invalid key. */
 function identityOf(request: FastifyRequest): WriteIdentity | null {
   const key = request.headers["x-idempotency-key"];
   if (key === undefined) return null;

@@ -3,14 +3,14 @@ import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 import { createListRule } from "#shared/egress/addresses.ts";
 
-/** The address of a request's client: a plain IPv4 or IPv6 literal, "" where the connection is already gone. */
+/** Returns the address of a request's client: an IPv4 or IPv6 literal, "" if the connection is already closed. */
 export type ReadClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
- * Finds clients behind trusted proxies (CIDR ranges; none: X-Forwarded-For is ignored). Each proxy appends the peer it
- * heard from, so the list is read from its end for as long as the address that wrote an entry is trusted. Ports are left
- * out: they differ with every connection. An entry that is no address counts as the proxy that wrote it, or a client
- * could be a new one with every request. Throws a RangeError on a range that is none.
+ * Creates a reader of client addresses behind trusted proxies (CIDR ranges; none: X-Forwarded-For is ignored). Each
+ * proxy appends the address of its peer, so the list is read from its end while the address that wrote an entry is trusted.
+ * Ports are dropped: they differ with every connection. An invalid entry counts as the proxy that wrote it; otherwise a
+ * client could look like a new one with every request. Throws a RangeError for an invalid range.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ReadClientAddress {
   const isTrusted = createListRule(trustedProxies);
@@ -34,7 +34,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ReadClie
 // address, address:port, [v6], [v6]:port; a bare IPv6 address has no port.
 const ENTRY = /^(?:\[([0-9A-Fa-f:.]{2,45})(?:%[^\]]{1,64})?\]|([0-9.]{7,15}))(?::\d{1,5})?$/;
 
-/** The address of an entry in normal form, without port, zone and the IPv6 spelling of IPv4; null where there is none. */
+/** Returns the address of an entry in normal form, without port and zone, IPv4-mapped as IPv4; null if it is invalid. */
 function readAddress(entry: string): string | null {
   if (entry.length > 128) return null;
   const [, bracketed, plain] = ENTRY.exec(entry) ?? [];
@@ -43,9 +43,9 @@ function readAddress(entry: string): string | null {
   return isIPv6(address) ? normalise(address) : null;
 }
 
-/** A listener of both families shows IPv4 peers so. */
+/** Prefix of IPv4 peers at a listener for both address families. */
 const MAPPED = "::ffff:";
-/** Normal forms of the last IPv6 addresses: parsing one takes some 8 us. */
+/** Cache of normal forms of IPv6 addresses: parsing one takes about 8 us. */
 const known = new LRUCache<string, string>({ max: 10_000 });
 
 function normalise(address: string): string {

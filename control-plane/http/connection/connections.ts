@@ -3,14 +3,14 @@ import type { Socket } from "node:net";
 import { Counter, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 
-/** Connections are cleared at most this often, milliseconds: it takes a look at each of them. */
+/** Minimum interval between two sweeps of all connections, milliseconds. */
 const CLEAR_EVERY_MS = 1_000;
-/** A connection that has sent no request this long after it was opened, milliseconds, gives way where the port is full. */
+/** A connection without a request after this time, milliseconds, may be closed when the limit is reached. */
 const SILENT_AFTER_MS = 1_000;
 
 /**
- * Holds at most `most` connections. The one too many is closed, and with it every connection that waits idle between two
- * requests or has not sent its first one, so that connections kept open for nothing do not keep callers out.
+ * Limits the open connections to `most`. A connection beyond it is closed, together with every connection that is idle
+ * or has sent no request yet, so that unused connections do not block callers.
  */
 export function boundConnections(
   server: Pick<Server, "maxConnections" | "on" | "closeIdleConnections">,
@@ -22,7 +22,7 @@ export function boundConnections(
     help: "Connections to the HTTP port closed on arrival because the limit of open connections was reached",
     registers: [registry],
   });
-  /** Connections without a request so far, by peer: with TLS a request comes over another socket object. */
+  /** Connections without a request so far, by peer: with TLS, requests have a different socket object. */
   const silent = new Map<string, { readonly socket: Socket; readonly openedAt: number }>();
   let clearedAt = -Infinity;
   server.maxConnections = most;

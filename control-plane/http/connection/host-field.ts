@@ -2,17 +2,17 @@ import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { Refusal } from "#control-plane/http/errors.ts";
 
-// RFC 9110, section 7.2: uri-host [ ":" port ]. The characters of host names and of address literals; no user info, no
-// percent-encoding, which no client sends. Empty is allowed: the target then has no authority.
+// RFC 9110, section 7.2: uri-host [ ":" port ]. Allows the characters of host names and address literals, but no user
+// info and no percent-encoding, which no client sends. An empty value is valid: the target has no authority.
 const FORM = /^(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{0,5})?$/;
 const LONGEST = 260;
 
-/** Valid values of the last requests: the URL parser takes longer than a look-up. */
+/** Cache of valid values: the URL parser is slower than a look-up. */
 const known = new LRUCache<string, true>({ max: 1_000 });
 
 /**
- * The refusal of a request whose Host field is missing, repeated or unusable (RFC 9112, section 3.2: 400); undefined for
- * any other request. Node keeps the first of several fields without a word. HTTP/1.0 has no such field.
+ * Returns the 400 for a request with a missing, repeated or invalid Host field (RFC 9112, section 3.2), else undefined.
+ * Of several fields Node silently keeps the first. HTTP/1.0 has no Host field.
  */
 export function refuseHost({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): Refusal | undefined {
   if (host === undefined) return httpVersion === "1.1" ? refusal("required", "Send a Host header.") : undefined;

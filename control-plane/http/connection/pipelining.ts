@@ -2,33 +2,33 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Refusal } from "#control-plane/http/errors.ts";
 
-/** Requests of one connection that are worked on at once. */
+/** Maximum number of requests of one connection in work at the same time. */
 const MOST_IN_WORK = 8;
-/** Requests of one connection without an answer yet, those in work included. Each takes about 5 KB. */
+/** Maximum number of unanswered requests of one connection, those in work included. Each takes about 5 KB. */
 const MOST_UNANSWERED = 32;
-/** A client that has sent more than this beyond it is cut off at once. */
+/** A client with more than this number of refused requests is disconnected immediately. */
 const MOST_REFUSED = 32;
 
 /** The unanswered requests of one connection. */
 interface Pipeline {
   inWork: number;
   refused: number;
-  /** Begin the requests that wait, oldest first. */
+  /** Functions that start the waiting requests, oldest first. */
   readonly waiting: (() => void)[];
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The connection's own, while this request is one of those in work. */
+    /** Pipeline of the connection while this request is in work; else null. */
     pipeline: Pipeline | null;
   }
 }
 
 /**
- * Bounds what one connection asks for without reading an answer (RFC 9112, section 9.3.2): some requests are worked on
- * at once, more wait for these, and one too many is refused and ends the connection after the answers before it. Node
- * parses all requests of a read, up to 64 KiB of them, before the first is answered. `onConnection` is called with each
- * connection at its first request.
+ * Limits the unanswered requests of one connection (RFC 9112, section 9.3.2): MOST_IN_WORK run, others wait up to
+ * MOST_UNANSWERED, and the next one is refused and ends the connection after the answers before it. Node parses all
+ * requests of a read, up to 64 KiB, before the first is answered. Calls `onConnection` with each connection at its first
+ * request.
  */
 export function boundPipelining(server: FastifyInstance, onConnection: (socket: Socket) => void): void {
   const pipelines = new WeakMap<Socket, Pipeline>();
@@ -54,7 +54,7 @@ export function boundPipelining(server: FastifyInstance, onConnection: (socket: 
       waiting.push(begin);
     } else {
       pipeline.refused += 1;
-      // The answer to the first one refused ends the connection; nobody hears of the rest.
+      // The answer to the first refused request ends the connection; the others get no answer.
       if (pipeline.refused === 1) done(tooMany());
       else if (pipeline.refused > MOST_REFUSED) socket.destroy();
     }

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance } from "fastify";
 
-// What a refused request may still send before it is answered and cut off: a body that is too long by a slip, not a flood.
+// Limits for the rest of a refused request's body: enough for a body that is too long by mistake, not for a flood.
 const MOST_BYTES = 16_777_216;
 const LONGEST_MS = 10_000;
 const LONGEST_SILENCE_MS = 2_000;
 
 /**
- * Answers only once the request's body has arrived, and drops what nobody reads of it. Where a refusal comes earlier and
- * the connection is closed behind it, what the client still sends is answered with a reset, and the reset takes the
- * answer away before it is read (RFC 9112, section 9.6). Past the bounds above the connection is closed all the same.
+ * Delays each answer until the request's body has arrived, and discards the unread rest of it. If the connection is
+ * closed earlier, the kernel answers further data with a reset, and the client loses the answer before it reads it (RFC
+ * 9112, section 9.6). Beyond the limits above the connection is closed anyway.
  */
 export function awaitRestOfBody(server: FastifyInstance): void {
   server.addHook("onSend", ({ raw }, reply, _payload, done) => {
@@ -21,13 +21,13 @@ export function awaitRestOfBody(server: FastifyInstance): void {
   });
 }
 
-/** Node calls a request complete only after its first handlers, even one without a body. */
+/** Reports whether the body has arrived. Node marks even an empty body complete only after the first handlers. */
 function isAllHere({ complete, destroyed, headers }: IncomingMessage): boolean {
   if (complete || destroyed) return true;
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
-/** Reads to the end, or to the first bound; says which. */
+/** Reads the body to its end (`done(true)`) or to the first limit (`done(false)`). */
 function dropRest(raw: IncomingMessage, done: (isWhole: boolean) => void): void {
   let bytes = 0;
   const whole = (): void => stop(true);

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { errorBody } from "#control-plane/http/envelope.ts";
 
-/** A client has this long to read the answer and to close the connection. */
+/** Time for the client to read the answer and to close the connection, milliseconds. */
 const LINGER_MS = 2_000;
 
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -10,11 +10,11 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers a connection whose bytes are no HTTP request: 400 in the envelope, then closed. There is no request to hang an
- * answer on, so the bytes are written by hand.
+ * Answers a connection whose bytes are not valid HTTP: 400 in the envelope, then close. There is no request object, so
+ * the answer is written directly to the socket.
  */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
-  // Reset by the peer, or broken while an answer is under way: nothing can be said any more.
+  // Reset by the peer, or invalid data during an answer: no further answer is possible.
   if (error.code === "ECONNRESET" || !socket.writable || hasAnswerUnderWay(socket)) {
     socket.destroy();
     return;
@@ -33,9 +33,9 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
 }
 
 /**
- * Closes both directions once the client has closed its own, or after a moment. A connection that is closed at once
- * answers what the client still sends with a reset, and the reset takes the answer away before it is read (RFC 9112,
- * section 9.6). Node does not close it by itself: it allows a half of a connection to stay open without end.
+ * Closes the connection when the client closes its direction, or after LINGER_MS. If it were closed immediately, further
+ * data would be answered with a reset, and the client would lose the answer before it reads it (RFC 9112, section 9.6).
+ * Node does not close half-open connections by itself.
  */
 function closeSoon(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
@@ -43,7 +43,7 @@ function closeSoon(socket: Socket): void {
   socket.once("end", () => socket.destroySoon());
 }
 
-/** Node hangs the current response on the socket; once its headers are out, a second answer would be garbage. */
+/** Reports whether an answer has begun: Node stores it on the socket, and a second one would corrupt it. */
 function hasAnswerUnderWay(socket: Socket): boolean {
   const { _httpMessage: message } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null };
   return message !== undefined && message !== null && message.headersSent;

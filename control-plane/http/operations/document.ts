@@ -4,29 +4,29 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { chooseCoding, type Coding } from "#control-plane/http/accept-encoding.ts";
 import { codeText, joinCoded } from "#control-plane/http/coded-text.ts";
 
-/** A body that is the same for everybody: one buffer for each coding serves all connections. */
+/** A body that is the same for every client: all connections share one buffer for each coding. */
 export interface Document {
   readonly type: string;
   readonly cacheControl: string;
-  /** Of the content; each coding has a tag of its own made from it. */
+  /** Hash of the content; the entity tag of each coding is derived from it. */
   readonly hash: string;
   coded(coding: Coding): Promise<Buffer>;
 }
 
-/** What is said of a document besides its content. */
+/** Header fields of a document. */
 export interface DocumentOptions {
   /** Content-Type. */
   readonly type: string;
-  /** Cache-Control; by default caches may keep the document and ask each time whether it is still the same. */
+  /** Cache-Control; by default caches may store the document and must revalidate it before each use. */
   readonly cacheControl?: string;
 }
 
-/** Below this a coding saves less than its header fields cost. */
+/** Minimum size to compress, octets: below it a coding saves less than its header fields cost. */
 const LEAST_CODED = 1_024;
-/** Larger bodies are written in pieces: of one write Node copies what the client has not taken, where it encrypts. */
+/** Larger bodies are written in pieces of this size: with TLS, Node copies the unsent rest of each write. */
 const PIECE = 65_536;
 
-/** A document of this content. */
+/** Creates a document. */
 export function createDocument(content: string | Buffer, { type, cacheControl }: DocumentOptions): Document {
   const raw = typeof content === "string" ? Buffer.from(content) : content;
   const text = codeText(raw);
@@ -44,12 +44,12 @@ export function createDocument(content: string | Buffer, { type, cacheControl }:
   };
 }
 
-/** 128 bits of a content's SHA-256, for its entity tags. */
+/** Returns 128 bits of the SHA-256 of a content, for its entity tags. */
 export function hashOf(content: string | Buffer): string {
   return createHash("sha256").update(content).digest("base64url").slice(0, 22);
 }
 
-/** Describes the answer and returns what to send as its body: nothing (304) where the client has it already. */
+/** Sets status and headers of the answer and returns its body; null (304) if the client has the current document. */
 export async function prepareDocument(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -71,7 +71,7 @@ export async function prepareDocument(
   return Readable.from(piecesOf(body));
 }
 
-/** The answer that sends a document. */
+/** Sends a document. */
 export async function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -80,7 +80,7 @@ export async function sendDocument(
   return reply.send(await prepareDocument(request, reply, document));
 }
 
-/** Whether If-None-Match names a tag (RFC 9110, section 13.1.2); weak and strong tags compare alike. */
+/** Reports whether If-None-Match contains a tag (RFC 9110, section 13.1.2, weak comparison). */
 export function hasTag(field: string | undefined, tag: string): boolean {
   if (field === undefined) return false;
   if (field.trim() === "*") return true;

@@ -10,16 +10,16 @@ interface Described {
 }
 
 /**
- * A request body as documents show it: with a sample, made of its required fields' samples where it has none of its
- * own, and with defaults told in the descriptions. As a keyword a default makes generators (openapi-typescript 7) take
- * a field of a body for one that every caller must send.
+ * Returns the schema of a request body for the API document: with an example (built from the examples of the required
+ * fields if it has none) and with defaults in the descriptions. With the keyword `default`, generators
+ * (openapi-typescript 7) make a field of a body required.
  */
 export function documentedBody(body: TSchema): TSchema {
   const told = tellDefaults(body);
   return told.examples === undefined ? { ...told, examples: [sampleOf(told)] } : told;
 }
 
-/** A schema whose properties, at any depth, have their defaults in their descriptions. */
+/** Returns a schema with the defaults of all properties, at any depth, moved to their descriptions. */
 export function tellDefaults(schema: TSchema): TSchema & Described {
   const { properties, ...rest } = schema as TSchema & Described;
   if (properties === undefined) return schema;

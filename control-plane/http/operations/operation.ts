@@ -4,31 +4,31 @@ import { Nullable } from "#shared/tools/fields.ts";
 import { documentedBody } from "#control-plane/http/operations/operation-body.ts";
 import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
 
-/** What the docs say of one route. */
+/** Documentation of one route. */
 export interface Operation {
   /** Unique, snake_case. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
-  /** A sentence more, where the summary is a heading. */
+  /** Further sentences after the summary. */
   readonly description?: string;
   /** Schema of `data`. */
   readonly data: TSchema;
   readonly query?: TObject;
   readonly body?: TSchema;
   readonly errors?: readonly ErrorCode[];
-  /** key: in X-API-Key or as Bearer. */
+  /** key: X-API-Key or Bearer. */
   readonly security?: "key" | "operator" | "none";
   readonly status?: 200 | 201 | 202;
-  /** Media type of an answer that is a text and no envelope; `data` is its schema. */
+  /** Media type of a text answer without envelope; `data` is its schema. */
   readonly plain?: string;
-  /** It changes something, and does so once for an X-Idempotency-Key (http/writes.ts). */
+  /** The route changes data, and accepts X-Idempotency-Key (http/writes.ts). */
   readonly isWrite?: boolean;
-  /** Another success, with its own status and data. */
+  /** A second kind of success, with its own status and data. */
   readonly otherwise?: { readonly status: 200; readonly data: TSchema };
 }
 
-/** The meta of an answer. */
+/** Schema of the meta of an answer. */
 export const META = Type.Object(
   {
     request_id: Type.String({ description: "Also in the X-Request-Id header" }),
@@ -66,7 +66,7 @@ export const META = Type.Object(
   { $id: "Meta" },
 );
 
-/** An answer that is an error. */
+/** Schema of an error answer. */
 export const ERROR_ANSWER = Type.Object(
   {
     error: Type.Object({
@@ -85,7 +85,7 @@ export const ERROR_ANSWER = Type.Object(
   { $id: "Error" },
 );
 
-/** Errors any keyed route can answer with, before its own. */
+/** Errors of every keyed route, in addition to its own. */
 const KEYED_ERRORS: readonly ErrorCode[] = [
   "auth_required",
   "invalid_api_key",
@@ -95,7 +95,7 @@ const KEYED_ERRORS: readonly ErrorCode[] = [
   "service_unavailable",
 ];
 
-/** Errors before a route's own, by what stands in front of it. */
+/** Errors of the gate in front of a route, in addition to the route's own. */
 const GATE_ERRORS: Readonly<Record<"key" | "operator" | "none", readonly ErrorCode[]>> = {
   key: KEYED_ERRORS,
   operator: ["auth_required", "invalid_api_key", "rate_limit_exceeded", "service_unavailable"],
@@ -118,14 +118,14 @@ const WRITE_HEADERS = Type.Object({
   ),
 });
 
-/** Of each kind of door, alternatives. */
+/** Alternative security schemes for each kind of access. */
 export const SECURITY = {
   key: [{ apiKey: [] }, { bearerKey: [] }],
   operator: [{ operatorToken: [] }],
   none: [],
 };
 
-/** A route's schema for the docs. Fastify's own validation and serialisation are off: parseParams and the contract decide. */
+/** Returns the Fastify schema of a route. It is documentation only: Fastify's validation and serialisation are off. */
 export function operation(described: Operation) {
   const { id, tag, summary, data, query, body, security = "key", status = 200, plain, otherwise } = described;
   const isWrite = described.isWrite === true;
@@ -148,13 +148,13 @@ export function operation(described: Operation) {
   };
 }
 
-/** A route whose answer is no envelope: a text, or a result in forms of its own. */
+/** Documentation of a route whose answers have no envelope, in one or several media types. */
 export interface PlainOperation extends Pick<Operation, "id" | "tag" | "summary" | "description" | "query" | "errors"> {
   /** Media types the answer comes in. */
   readonly types: readonly string[];
 }
 
-/** The schema of a keyless route without an envelope. */
+/** Returns the Fastify schema of a keyless route without envelope. */
 export function plainOperation({ id, tag, summary, description, query, errors = [], types }: PlainOperation) {
   const content = Object.fromEntries(types.map((type) => [type, { schema: PLAIN_BODIES[type] ?? {} }]));
   const failures = byStatus([...LIMITED, ...errors]).map(([status, named]) => [
@@ -168,7 +168,7 @@ export function plainOperation({ id, tag, summary, description, query, errors = 
     ...(description === undefined ? {} : { description }),
     security: SECURITY.none,
     ...(query === undefined ? {} : { querystring: query }),
-    // Errors come in the asked form as well.
+    // Errors have the requested media type as well.
     response: { 200: { description: "Success", content }, ...Object.fromEntries(failures) },
   };
 }
@@ -185,14 +185,14 @@ function success(data: TSchema) {
   return { description: "Success", ...Type.Object({ data, meta: Type.Ref("Meta#") }) };
 }
 
-/** One response for each status, naming the codes that come with it. */
+/** Returns one response for each status; its description lists the error codes. */
 function errorResponses(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     byStatus(codes).map(([status, named]) => [status, { description: named, ...Type.Ref("Error#") }]),
   );
 }
 
-/** The codes of each status, as a description names them. */
+/** Groups codes by status, joined as in a description. */
 function byStatus(codes: readonly ErrorCode[]): (readonly [status: number, named: string])[] {
   const grouped = Map.groupBy(new Set(codes), (code) => STATUS_OF_CODE[code]);
   return Array.from(grouped, ([status, named]) => [status, named.join(", ")] as const);

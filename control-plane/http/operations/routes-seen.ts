@@ -1,23 +1,23 @@
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 
-/** Which methods a path answers to, for 405 and its Allow field, and how errors are written where none does. */
+/** Registered routes: methods of a path for 405 and Allow, and error renderers for unmatched paths. */
 export interface RoutesSeen {
-  /** Notes a route as the router was told it. */
+  /** Adds a route as registered at the router. */
   add(method: string | readonly string[], pattern: string, render?: ErrorRenderer): void;
-  /** The methods of the routes that match a path, sorted; [] where none does. */
+  /** Returns the methods of the routes that match a path, sorted; [] if none matches. */
   methodsOf(path: string): readonly string[];
-  /** How the surface writes errors that a path belongs to: that of the route at it, or of the nearest one above it. */
+  /** Returns the error renderer for a path: of the route at the path, or of the nearest route above it. */
   rendererOf(path: string): ErrorRenderer | undefined;
 }
 
-// A pattern's moving parts: `:name` up to the next slash, `*` for the rest.
+// Variable parts of a pattern: `:name` up to the next slash, `*` for the rest.
 const MOVING = /:[^/]+|\*/g;
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
-/** No surface has its paths deeper than this. */
+/** Maximum depth of the paths of a surface. */
 const MOST_STEPS = 5;
 
-/** Collects routes as they are registered; looked at only for requests that match none. */
+/** Creates an empty collection of routes; it is read only for requests that match no route. */
 export function createRoutesSeen(): RoutesSeen {
   const fixed = new Map<string, Set<string>>();
   const renderers = new Map<string, ErrorRenderer>();
@@ -60,7 +60,7 @@ export function createRoutesSeen(): RoutesSeen {
   };
 }
 
-/** The router ignores one trailing slash. */
+/** Removes one trailing slash, which the router ignores. */
 function trim(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
