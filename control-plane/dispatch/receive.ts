@@ -81,7 +81,7 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
     case "hello": // said once, at the start
     case undefined:
       drop(hub, session, "unexpected");
-      warn(hub, session, {}, "agent sent an unknown kind of message");
+      warn(hub, session, {}, "agent sent an unexpected message");
   }
 }
 

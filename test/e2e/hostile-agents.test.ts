@@ -121,7 +121,7 @@ describe("an enrolled agent that turns", () => {
       forger.send({ body: { $case: "declined", value: { jobId, attempt, reason: "busy" } } });
       forger.answer(target, ok({ forged: true }));
     };
-    const words = ["spoke for a job it was never given", own.agentId, job.jobId];
+    const words = ["sent a message for a job of another agent", own.agentId, job.jobId];
     await noticed(
       dropped("foreign"),
       words,
@@ -168,11 +168,11 @@ describe("an enrolled agent that turns", () => {
   it("does not begin with anything but a hello, nor say it twice", async () => {
     const channel = clientCredentials(own.caCertificate, own);
     const draining = Buffer.from(AgentMessage.encode({ body: { $case: "draining", value: {} } }).finish());
-    const words = ["agent rejected", "begins with a hello"];
+    const words = ["agent rejected", "must be hello"];
     await noticed(rejected("protocol"), words, () => sendOctets(plane.grpcPort, channel, [draining]));
     await noticed(rejected("protocol"), words, () => sendOctets(plane.grpcPort, channel, []));
     const agent = await attach(own, "turned");
-    await noticed(dropped("unexpected"), ["does not know", own.agentId], async () =>
+    await noticed(dropped("unexpected"), ["unexpected message", own.agentId], async () =>
       agent.send({ body: { $case: "hello", value: helloOf("good", { agentId: own.agentId }) } }),
     );
     agent.cut();
@@ -206,7 +206,7 @@ describe("an enrolled agent that turns", () => {
   it("is refused under another agent's name and in another region", async () => {
     const other = await enrol(plane, "turned");
     const standing = await attach(other, "turned");
-    await noticed(rejected("identity"), ["agent rejected", other.agentId, "not of"], async () => {
+    await noticed(rejected("identity"), ["agent rejected", other.agentId, "not to"], async () => {
       expect(firstWord(await attach(own, "turned", { agentId: other.agentId }))).toMatchObject(REFUSED);
     });
     await noticed(rejected("identity"), ["agent rejected", own.agentId, "not good"], async () => {
@@ -246,7 +246,7 @@ describe("a stranger", () => {
         expect(firstWord(await attach(identity, "stranger"))).toMatchObject(REFUSED);
       });
     }
-    await noticed(rejected("identity"), ["agent rejected", own.agentId, "none was shown"], async () => {
+    await noticed(rejected("identity"), ["agent rejected", own.agentId, "certificate is missing"], async () => {
       const hello = helloOf("stranger", { agentId: own.agentId });
       const bare = await startScriptedAgent(plane.grpcPort, hello, clientCredentials(own.caCertificate));
       expect(firstWord(bare)).toMatchObject(REFUSED);

@@ -34,7 +34,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ReadClie
 // address, address:port, [v6], [v6]:port; a bare IPv6 address has no port.
 const ENTRY = /^(?:\[([0-9A-Fa-f:.]{2,45})(?:%[^\]]{1,64})?\]|([0-9.]{7,15}))(?::\d{1,5})?$/;
 
-/** Returns the address of an entry in normal form, without port and zone, IPv4-mapped as IPv4; null if it is invalid. */
+/** Returns the address of an entry in normal form: no port, no zone, IPv4-mapped as IPv4; null if it is invalid. */
 function readAddress(entry: string): string | null {
   if (entry.length > 128) return null;
   const [, bracketed, plain] = ENTRY.exec(entry) ?? [];

@@ -40,7 +40,7 @@ describe("an unknown location", () => {
   it("is answered with thirty names at most", () => {
     const many = Array.from({ length: 40 }, (_, index) => place(`region-${index + 10}`, "DE"));
     const message = messageFor("mars", many);
-    expect(message).toMatch(/are region-10, .*, region-39 and 11 more$/);
+    expect(message).toMatch(/Known locations: region-10, .*, region-39 and 11 more$/);
     expect(message.split(", ")).toHaveLength(30);
   });
 

@@ -286,7 +286,7 @@ describe("the order", () => {
     );
     const free = await makeTestKey(gate, { plan: "free" });
     expect((await call(path("v4", "hooks/1"), { key: free })).body.error?.message).toContain(
-      "The free plan does not include check.",
+      "The free plan does not include webhook.",
     );
   });
 });

@@ -34,16 +34,16 @@ describe("the plans", () => {
 
   it.each([
     [[], "must be a JSON object of plans"],
-    [{ gold: {} }, '"gold" is no plan'],
+    [{ gold: {} }, '"gold" is not a plan'],
     [{ free: 5 }, '"free" must be an object'],
-    [{ free: { requests: 1 } }, '"free.requests" is no column'],
+    [{ free: { requests: 1 } }, '"free.requests" is not a column'],
     [{ free: { requests_per_minute: 0 } }, '"free.requests_per_minute" must be an integer between 1'],
     [{ free: { requests_per_minute: "10" } }, "must be an integer"],
     [{ free: { batch_urls: 101 } }, "between 0 and 100"],
     [{ free: { scopes: ["check", "nope"] } }, '"free.scopes" must be a list of check'],
     [{ free: { audit_export: 1 } }, "true or false"],
-    [JSON.parse('{"__proto__": {}}'), "is no plan"],
-    [{ free: JSON.parse('{"constructor": 1}') as object }, "is no column"],
+    [JSON.parse('{"__proto__": {}}'), "is not a plan"],
+    [{ free: JSON.parse('{"constructor": 1}') as object }, "is not a column"],
   ])("refuse what makes no sense: %j", (override, message) => {
     const result = overridePlans(override);
     expect(result.ok ? "" : result.message).toContain(message);

@@ -89,7 +89,7 @@ it("whose token is refused ends with a line that says so", async () => {
   await first.says('"attached"');
   const second = launch({ VANTAGE_JOIN_TOKEN: token, VANTAGE_STATE_DIR: join(stateDir, "second") });
   expect(await second.exited).toBe(1);
-  expect(second.log()).toMatch(/vantage agent: the join token was refused\. localhost:\d+: .*used up or expired/);
+  expect(second.log()).toMatch(/vantage agent: the join token was refused\. localhost:\d+: .*already used or expired/);
   expect(existsSync(join(stateDir, "second/identity"))).toBe(false);
 });
 
