@@ -1,7 +1,12 @@
 import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readJsonLd, type JsonLdObject } from "#probe-agent/analysis/page/structured/json-ld.ts";
-import type { Located, StructuredError, StructuredItem } from "#probe-agent/analysis/page/structured/item.ts";
+import type {
+  Located,
+  LocatedFault,
+  StructuredError,
+  StructuredItem,
+} from "#probe-agent/analysis/page/structured/item.ts";
 import { readMicrodata, type ItemContents } from "#probe-agent/analysis/page/structured/microdata.ts";
 import { readSocialTags, type SocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 import { readRdfa } from "#probe-agent/analysis/page/structured/rdfa.ts";
@@ -21,7 +26,7 @@ export interface LocatedData {
   readonly json_ld: readonly Located<JsonLdObject>[];
   readonly microdata: readonly Located<StructuredItem>[];
   readonly rdfa: readonly Located<StructuredItem>[];
-  readonly errors: readonly StructuredError[];
+  readonly errors: readonly LocatedFault[];
   /** Microdata that search engines read otherwise than the standard. */
   readonly contents: ItemContents;
 }
@@ -29,7 +34,12 @@ export interface LocatedData {
 /** JSON-LD, microdata and RDFa of a page. `url`: where it came from; addresses count from it and the base element. */
 export function structuredData(html: string, url: string): StructuredData {
   const { json_ld, microdata, rdfa, errors } = locateData(readHtml(html), url);
-  return { json_ld: json_ld.map(valueOf), microdata: microdata.map(valueOf), rdfa: rdfa.map(valueOf), errors };
+  return {
+    json_ld: json_ld.map(valueOf),
+    microdata: microdata.map(valueOf),
+    rdfa: rdfa.map(valueOf),
+    errors: errors.map(({ message, position }) => ({ message, position })),
+  };
 }
 
 /** The structured data of a page that is parsed already. */
@@ -39,7 +49,11 @@ export function locateData({ document, facts, text }: Page, url: string): Locate
   const jsonLd = readJsonLd(document.root);
   const microdata = readMicrodata(document.root, base, size);
   const rdfa = readRdfa(document.root, base, size);
-  const errors = [...jsonLd.errors, ...microdata.errors, ...rdfa.errors];
+  const errors = [
+    ...jsonLd.errors.map(inSyntax("json-ld")),
+    ...microdata.errors.map(inSyntax("microdata")),
+    ...rdfa.errors.map(inSyntax("rdfa")),
+  ];
   return {
     json_ld: jsonLd.items,
     microdata: microdata.items,
@@ -52,6 +66,10 @@ export function locateData({ document, facts, text }: Page, url: string): Locate
 /** Open Graph and X card properties of a page, in document order with repeats. */
 export function openGraph(html: string, _url: string): SocialTags {
   return readSocialTags(readHtml(html));
+}
+
+function inSyntax(syntax: LocatedFault["syntax"]): (error: StructuredError) => LocatedFault {
+  return ({ message, position, lost }) => ({ message, position, syntax, lost: lost === true });
 }
 
 function valueOf<T>({ value }: Located<T>): T {

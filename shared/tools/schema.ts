@@ -3,6 +3,7 @@ import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import {
   count,
+  findings,
   integer,
   list,
   OBSERVED_FIELDS,
@@ -74,20 +75,8 @@ export const schema = defineTool({
     items: list(Item, "All things in the order of the page; members of @graph count as things of their own"),
     items_total: count("Number of things, also where items is cut"),
     types: texts("All types that occur, nested ones too, each once"),
-    errors: list(
-      Type.Object({
-        message: text("What is wrong"),
-        position: integer("Characters from the start of the page"),
-        line: integer("Line of the page, from 1"),
-      }),
-      "Faults of the markup: some were read over, others cost the block",
-    ),
-    warnings: list(
-      Type.Object({
-        message: text("What search engines will make less of"),
-        item: Nullable(integer("Index in items, null where it concerns the page")),
-      }),
-      "Values that cannot be understood, and recommended properties that are missing",
+    findings: findings(
+      "Faults of the markup, values that cannot be read, and properties that rich results lack; worst first",
     ),
     rich_results: list(RichResult, "Kinds of rich results the page has a thing for"),
     ...OBSERVED_FIELDS,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { schema } from "#probe-agent/tools/schema.ts";
 import type { HttpServer } from "#test/servers/http.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { startSite } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
@@ -95,7 +96,7 @@ describe("a shop", () => {
     expect(result.types).toEqual(["Product", "AggregateRating", "Offer", "Organization", "BreadcrumbList", "ListItem"]);
     expect(result.formats.opengraph).toEqual([{ property: "og:title", content: "Anvil" }]);
     expect(result.formats.json_ld).toHaveLength(1);
-    expect(result).toMatchObject({ code: 200, errors: [], items_total: 3, source: ["page"], limitations: [] });
+    expect(result).toMatchObject({ code: 200, items_total: 3, source: ["page"], limitations: [] });
   });
 
   it("is told what its rich results lack, nested things and references included", async () => {
@@ -112,13 +113,16 @@ describe("a shop", () => {
     expect(by.get("Merchant listing")?.missing_recommended).not.toContain("brand.name");
     expect(by.get("Breadcrumb")).toMatchObject({ eligible: false, missing_required: ["itemListElement[0].item"] });
     expect(by.get("Organization")).toMatchObject({ eligible: true });
-    expect(result.warnings.map(({ message }) => message)).toEqual(
+    expectWellFormed(result.findings);
+    expect(result.findings.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
-        'offers.price: "12,50 €" is not a number with a point and no sign',
-        'offers.priceCurrency: "$" is not a three-letter ISO 4217 code',
-        "aggregateRating.ratingValue: 7 is more than bestRating 5",
+        'The value of offers.price, "12,50 €", is not a number with a point and no sign.',
+        'The value of offers.priceCurrency, "$", is not a three-letter ISO 4217 code.',
+        "The value of aggregateRating.ratingValue, 7, is not at most bestRating, 5.",
+        "The item is not eligible for Merchant listing rich results: image is missing.",
       ]),
     );
+    expect(result.findings.find(({ id }) => id === "invalid-value")).toMatchObject({ where: "items[0].offers.price" });
   });
 });
 
@@ -161,7 +165,7 @@ describe("a product of several variants", () => {
 });
 
 it("microdata is shown by the standard, and judged with the content attributes that search engines read", async () => {
-  const { formats, rich_results: rich, warnings } = await schemaOf("/contents");
+  const { formats, rich_results: rich, findings } = await schemaOf("/contents");
   expect(formats.microdata).toMatchObject([
     { properties: { image: [""], offers: [{ properties: { price: ["1,000.00"], priceCurrency: ["$"] } }] } },
   ]);
@@ -169,12 +173,12 @@ it("microdata is shown by the standard, and judged with the content attributes t
     ["Product", true],
     ["Merchant listing", true],
   ]);
-  expect(warnings.filter(({ message }) => message.includes("is not"))).toEqual([]);
+  expect(findings.filter(({ id }) => id === "invalid-value")).toEqual([]);
 });
 
 describe("other pages", () => {
   it("lack what they lack", async () => {
-    const { rich_results: rich, warnings } = await schemaOf("/job");
+    const { rich_results: rich, findings } = await schemaOf("/job");
     expect(
       rich.map(({ feature, eligible, missing_required: missing, deprecated }) => [
         feature,
@@ -194,18 +198,36 @@ describe("other pages", () => {
       ["Event", false, ["location.address"], false],
       ["Video", true, [], false],
     ]);
-    expect(warnings.map(({ message }) => message)).toContain('datePosted: "yesterday" is not an ISO 8601 date');
+    expect(findings.map(({ message }) => message)).toContain(
+      'The value of datePosted, "yesterday", is not an ISO 8601 date.',
+    );
+    expect(kinds(findings)).toEqual([
+      "warning invalid-value",
+      "warning required-property-missing",
+      "info recommended-property-missing",
+      "info rich-result-ended",
+    ]);
   });
 
   it("are read over small faults, and told that a block without a context means nothing", async () => {
     const result = await schemaOf("/broken");
-    expect(result.errors.map(({ message, line }) => [message, line])).toEqual([
-      ["JSON-LD: a trailing comma", 1],
-      ['JSON-LD: a value expected, found "o"', 1],
+    expect(result.findings.map(({ id, severity, message, where }) => [severity, id, where, message])).toEqual([
+      ["warning", "json-ld-fault", "line 1", "JSON-LD: a trailing comma, in line 1."],
+      [
+        "warning",
+        "json-ld-unreadable",
+        "line 1",
+        'JSON-LD: a value expected, found "o", in line 1: search engines ignore the whole block.',
+      ],
+      [
+        "warning",
+        "context-missing",
+        "items[0]",
+        "The block has no @context of schema.org, so search engines do not know its words.",
+      ],
     ]);
     expect(result.items).toHaveLength(1);
     expect(result.rich_results).toEqual([]);
-    expect(result.warnings[0]?.message).toMatch(/no @context/);
   });
 
   it("that are no HTML have no structured data, and it is said why", async () => {
@@ -219,7 +241,7 @@ describe("other pages", () => {
     expect(JSON.stringify(huge).length).toBeLessThan(256 * 1024);
     expect(huge.items_total).toBe(2001);
     expect(huge.limitations.join()).toMatch(/shortened.*There are more entries than fit into/);
-    expect((await schemaOf("/deep")).errors[0]?.message).toMatch(/nested deeper/);
+    expect((await schemaOf("/deep")).findings[0]?.message).toMatch(/nested deeper/);
     expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than what is looked at/);
   }, 60_000);
 

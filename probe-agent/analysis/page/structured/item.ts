@@ -17,6 +17,14 @@ export type StructuredValue = string | StructuredItem;
 export interface StructuredError {
   readonly message: string;
   readonly position: number;
+  /** The block could not be read for this fault; absent where it was read over. */
+  readonly lost?: true;
+}
+
+/** A fault with the syntax it is in, and whether it cost the whole block. */
+export interface LocatedFault extends Omit<StructuredError, "lost"> {
+  readonly syntax: "json-ld" | "microdata" | "rdfa";
+  readonly lost: boolean;
 }
 
 /** Something with the place in the page where it begins, in characters. */

@@ -29,8 +29,10 @@ export function readJsonLd(root: Document): Found<JsonLdObject> {
     }
     const read = parseLenientJson(text, left);
     left -= read.values;
-    for (const { message, offset } of read.faults)
-      errors.push({ message: `JSON-LD: ${message}`, position: start + offset });
+    for (const [index, { message, offset }] of read.faults.entries()) {
+      const lost = !read.ok && index === read.faults.length - 1 ? { lost: true as const } : {};
+      errors.push({ message: `JSON-LD: ${message}`, position: start + offset, ...lost });
+    }
     if (!read.ok) continue;
     for (const value of Array.isArray(read.value) ? flat(read.value) : [read.value]) {
       if (isObject(value)) items.push({ value, offset: script.startIndex ?? 0 });

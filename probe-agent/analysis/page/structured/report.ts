@@ -3,14 +3,18 @@ import { locateData } from "#probe-agent/analysis/html-metadata.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities, type Entity, type TopEntity } from "#probe-agent/analysis/page/structured/entity.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { structuredFindings } from "#probe-agent/analysis/page/structured/findings.ts";
 import { excerpt, storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
-import { richResults, type RichResult } from "#probe-agent/analysis/page/structured/rich-results.ts";
+import { richResults } from "#probe-agent/analysis/page/structured/rich-results.ts";
 import { findVariants } from "#probe-agent/analysis/page/structured/variants.ts";
 import { valueWarnings } from "#probe-agent/analysis/page/structured/value-checks.ts";
 
 /** Octets of JSON for all lists together, and characters shown of one thing. */
-const REPORT_BYTES = 220 * 1024;
+const REPORT_BYTES = 200 * 1024;
+/** Octets of JSON for the findings. */
+const FINDING_BYTES = 24 * 1024;
 const THING_BUDGET = 20_000;
 const MAX_TYPES = 200;
 
@@ -38,12 +42,6 @@ export function structuredReport(page: Page, url: string) {
       source: one.source,
       line: lines[index] ?? 1,
     })),
-    errors: data.errors.map(errorOn(page.text)),
-    warnings: [
-      ...contextWarnings(entities.top),
-      ...valueWarnings(entities).map(({ item, message }) => ({ message, item })),
-      ...rich.filter(({ deprecated }) => !deprecated).flatMap(recommendations),
-    ].slice(0, 300),
     rich_results: rich.map((one) => ({
       ...one,
       missing_required: [...one.missing_required],
@@ -53,15 +51,27 @@ export function structuredReport(page: Page, url: string) {
   };
   const { fitted, cut } = fit(lists);
   const { left } = findVariants(entities);
+  const lineAt = lineCounter(page.text);
+  const judged = fitFindings(
+    structuredFindings({
+      faults: data.errors.map((error) => ({ ...error, line: lineAt(error.position) })),
+      things: entities.top.map(({ understood, entity }) => ({ understood, typed: entity.types.length > 0 })),
+      values: valueWarnings(entities),
+      rich,
+    }),
+    FINDING_BYTES,
+  );
   const { json_ld, microdata, rdfa, opengraph, ...rest } = fitted;
   return {
     ...rest,
+    findings: judged.findings,
     formats: { json_ld, microdata, rdfa, opengraph },
     items_total: entities.top.length,
     types: typesOf(entities.top.map(({ entity }) => entity)),
     limitations: [
       ...(shortened ? ["Long texts, lists and deep nesting of single things are shortened."] : []),
       ...(left > 0 ? [`Of the variants of a product the first are judged: ${left} are left out of rich_results.`] : []),
+      ...judged.limitations,
       ...cut.map((name) => `There are more entries than fit into ${name}.`),
     ],
   };
@@ -91,29 +101,11 @@ function lineOf(text: string): (one: TopEntity) => number {
   return ({ offset }) => lines(offset);
 }
 
-function errorOn(text: string) {
-  const lines = lineCounter(text);
-  return ({ message, position }: { message: string; position: number }) => {
-    return { message, position, line: lines(position) };
-  };
-}
-
 function propertiesOf({ raw, source }: TopEntity): object {
   if (source !== "json-ld") return raw["properties"] as object;
   return Object.fromEntries(
     Object.entries(raw).filter(([key]) => key !== "@type" && key !== "@context" && key !== "@graph"),
   );
-}
-
-function contextWarnings(top: readonly TopEntity[]) {
-  return top.flatMap(({ understood, entity }, item) => {
-    if (!understood) return [{ message: "The block has no @context of schema.org, so its words mean nothing.", item }];
-    return entity.types.length === 0 ? [{ message: "The thing has no type.", item }] : [];
-  });
-}
-
-function recommendations({ feature, missing_recommended, item }: RichResult) {
-  return missing_recommended.map((path) => ({ message: `${feature}: ${path} is recommended`, item }));
 }
 
 function typesOf(top: readonly Entity[]): string[] {

@@ -4,7 +4,12 @@ import { valuesOf, type Entities, type Entity } from "#probe-agent/analysis/page
 export interface ValueWarning {
   /** Index of the top thing. */
   readonly item: number;
-  readonly message: string;
+  /** Path of the property within the thing, e.g. offers.price. */
+  readonly path: string;
+  /** The value as JSON, cut to 60 characters. */
+  readonly value: string;
+  /** What the value must be, a noun phrase. */
+  readonly wanted: string;
 }
 
 /** ISO 8601 dates and times as schema.org's Date and DateTime have them. */
@@ -62,7 +67,9 @@ export function valueWarnings({ top, byId }: Entities): ValueWarning[] {
         ) {
           warnings.push({
             item,
-            message: `${at}${name}: ${JSON.stringify(value.slice(0, 60))} is not ${known.wanted}`,
+            path: `${at}${name}`,
+            value: JSON.stringify(value.slice(0, 60)),
+            wanted: known.wanted,
           });
         }
       }
@@ -77,6 +84,8 @@ export function valueWarnings({ top, byId }: Entities): ValueWarning[] {
     const number = (property: string): number => Number(valuesOf(entity, property, byId)[0]);
     const value = number("ratingValue");
     const best = entity.properties.has("bestRating") ? number("bestRating") : 5;
-    if (value > best) warnings.push({ item, message: `${at}ratingValue: ${value} is more than bestRating ${best}` });
+    if (value > best) {
+      warnings.push({ item, path: `${at}ratingValue`, value: String(value), wanted: `at most bestRating, ${best}` });
+    }
   }
 }
