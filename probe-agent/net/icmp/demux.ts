@@ -1,6 +1,6 @@
 import { addressBytes, sameAddress } from "#probe-agent/net/icmp/address.ts";
 import type { RefusalRequest, TcpRefusal } from "#probe-agent/net/icmp/messages.ts";
-import { NOBODY, parseIncoming, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
+import { UNUSED_ECHO_ID, parseIncoming, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** Where a packet came from and when, by the process's monotonic milliseconds. */
@@ -38,7 +38,7 @@ export function createDemux(randomId: () => number): Demux {
   return {
     listenEcho(listener) {
       let id = randomId();
-      while (id === NOBODY || echoes.has(id)) id = randomId();
+      while (id === UNUSED_ECHO_ID || echoes.has(id)) id = randomId();
       echoes.set(id, listener);
       return { id, forget: () => echoes.delete(id) };
     },

@@ -1,5 +1,6 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import type { ChildProcess } from "node:child_process";
+import { ENTRY, startChild, stopChild } from "#probe-agent/net/icmp/child.ts";
+import { createHostJobs } from "#probe-agent/net/icmp/host-jobs.ts";
 import type {
   BoundedTrace,
   FromChild,
@@ -9,9 +10,10 @@ import type {
   RefusalRequest,
   ToChild,
 } from "#probe-agent/net/icmp/messages.ts";
+import { createRestartWait, type RestartBackOff } from "#probe-agent/net/icmp/restart-wait.ts";
 import type { EchoRequest } from "#probe-agent/port/packets.ts";
 
-/** What an agent asks of its ICMP process. */
+/** A job for the ICMP process. */
 export type IcmpOrder =
   | { readonly kind: "echo"; readonly request: EchoRequest }
   | { readonly kind: "trace"; readonly request: BoundedTrace }
@@ -20,135 +22,99 @@ export type IcmpOrder =
 
 /** The agent's side of its ICMP process. */
 export interface IcmpHost {
-  /** Resolves once the first process has said what it can do, or could not start; never rejects. */
+  /** Resolves once the first process has reported its capabilities, or could not start; never rejects. */
   ready(): Promise<IcmpCapabilities>;
-  /** What can be done right now; nothing while the process is being restarted. */
+  /** Returns the present capabilities; none while the process restarts. */
   capabilities(): IcmpCapabilities;
   /** The process's id, null while there is none. */
   pid(): number | null;
-  /** Starts a job; its last event is its end, also when the process dies. Returns the way to cancel it silently. */
+  /** Starts a job; its last event ends it, also when the process dies. Returns a function that cancels it without an event. */
   start(order: IcmpOrder, onEvent: (event: JobEvent) => void): () => void;
   /** Ends the process; running jobs fail. */
   stop(): Promise<void>;
 }
 
-/** What the host is given; times in milliseconds. */
+/** Options of the ICMP host; times in milliseconds. */
 export interface IcmpHostOptions {
   /** Monotonic milliseconds. */
   readonly clock: { monotonic(): number };
   /** One line for the agent's log. */
   readonly log: (line: string) => void;
-  /** The process died and another one takes its place. */
+  /** Called when the process died, before another one starts. */
   readonly onRestart?: () => void;
-  /** The child's entry file; its own by default. */
+  /** The file that the process runs; main.ts of this folder by default. */
   readonly entry?: string;
-  /** First and longest wait before a restart. */
-  readonly backOffMs?: { readonly first: number; readonly longest: number };
+  readonly backOffMs?: RestartBackOff;
 }
 
-const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
 const BACK_OFF_MS = { first: 250, longest: 15_000 };
-// A process that lived this long had not failed to start.
-const SETTLED_AFTER_MS = 60_000;
-const STOP_WAIT_MS = 2_000;
 const DOWN: IcmpCapabilities = { v4: false, v6: false, missing: ["the ICMP process is not running"] };
 
 /**
- * Starts the ICMP process and restarts it with back-off when it dies. Where it can open no socket it is ended for good:
- * rights do not come back by themselves.
+ * Starts the ICMP process and restarts it with back-off when it dies. A process that can open no raw socket is ended and
+ * not restarted: the rights of an agent do not change while it runs.
  */
 export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
-  const backOff = options.backOffMs ?? BACK_OFF_MS;
-  const jobs = new Map<number, (event: JobEvent) => void>();
+  const { clock, log } = options;
+  const nextWaitMs = createRestartWait(options.backOffMs ?? BACK_OFF_MS);
+  const jobs = createHostJobs();
+  const first = Promise.withResolvers<IcmpCapabilities>();
   let child: ChildProcess | null = null;
-  let now: IcmpCapabilities = DOWN;
-  let nextJob = 1;
-  let waitMs = backOff.first;
+  let capabilities: IcmpCapabilities = DOWN;
+  let startedAt = 0;
   let stopped = false;
   let withoutRights = false;
   let restart: NodeJS.Timeout | undefined;
-  const first = Promise.withResolvers<IcmpCapabilities>();
-
-  const tell = (event: JobEvent): void => {
-    const listener = jobs.get(event.job);
-    if (event.kind !== "reply" && event.kind !== "hop") jobs.delete(event.job);
-    listener?.(event);
-  };
-  const failAll = (): void => {
-    for (const job of jobs.keys()) {
-      tell({ job, kind: "failed", reason: "icmp_process_lost", message: "the agent's ICMP process ended" });
-    }
-  };
 
   function launch(): void {
-    const startedAt = options.clock.monotonic();
-    const launched = fork(options.entry ?? ENTRY, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
-    child = launched;
-    launched.stderr
-      ?.setEncoding("utf8")
-      .on("data", (text: string) => options.log(`icmp: ${text.trim().slice(0, 500)}`));
-    launched.on("message", (message: FromChild) => {
-      if (message.kind === "events") return message.events.forEach(tell);
-      now = message.capabilities;
-      first.resolve(now);
-      if (now.v4 || now.v6) return;
-      options.log(`icmp: not available here (${now.missing.join("; ")})`);
-      withoutRights = true;
-      launched.disconnect();
-    });
-    // An IPC write may fail while the process dies; its exit tells the jobs. A process that never was has none.
-    launched.on("error", (error) => {
-      options.log(`icmp: ${error.message}`);
-      if (launched.pid === undefined) ended("not started");
-    });
-    launched.on("exit", (code, signal) => ended(signal ?? `exit code ${code}`));
-    const ended = (how: string): void => {
-      child = null;
-      if (!withoutRights) now = DOWN;
-      failAll();
-      first.resolve(now);
-      if (stopped || withoutRights) return;
-      if (options.clock.monotonic() - startedAt >= SETTLED_AFTER_MS) waitMs = backOff.first;
-      options.onRestart?.();
-      options.log(`icmp: process ended (${how}); restart in ${waitMs} ms`);
-      restart = setTimeout(launch, waitMs);
-      waitMs = Math.min(waitMs * 2, backOff.longest);
-    };
+    startedAt = clock.monotonic();
+    child = startChild(options.entry ?? ENTRY, { message, log, ended });
   }
-
-  const why = (): { readonly reason: string; readonly message: string } => ({
-    reason: withoutRights ? "unsupported" : "icmp_process_lost",
-    message: now.missing.join("; "),
-  });
-  const send = (message: ToChild): void => {
-    if (child?.connected === true) child.send(message, () => {});
+  function message(received: FromChild): void {
+    if (received.kind === "events") return received.events.forEach((event) => jobs.deliver(event));
+    ({ capabilities } = received);
+    first.resolve(capabilities);
+    if (capabilities.v4 || capabilities.v6) return;
+    log(`icmp: not available here (${capabilities.missing.join("; ")})`);
+    withoutRights = true;
+    child?.disconnect();
+  }
+  function ended(how: string): void {
+    child = null;
+    if (!withoutRights) capabilities = DOWN;
+    jobs.failAll("icmp_process_lost", "the agent's ICMP process ended");
+    first.resolve(capabilities);
+    if (stopped || withoutRights) return;
+    const waitMs = nextWaitMs(clock.monotonic() - startedAt);
+    options.onRestart?.();
+    log(`icmp: process ended (${how}); restart in ${waitMs} ms`);
+    restart = setTimeout(launch, waitMs);
+  }
+  const send = (order: ToChild): void => {
+    if (child?.connected === true) child.send(order, () => {});
+  };
+  const refuse = (job: number): void => {
+    const reason = withoutRights ? "unsupported" : "icmp_process_lost";
+    jobs.deliver({ job, kind: "failed", reason, message: capabilities.missing.join("; ") });
   };
 
   launch();
   return {
     ready: () => first.promise,
-    capabilities: () => now,
+    capabilities: () => capabilities,
     pid: () => child?.pid ?? null,
     start(order, onEvent) {
-      const job = nextJob;
-      nextJob += 1;
-      jobs.set(job, onEvent);
-      if (child?.connected === true && (now.v4 || now.v6)) send({ ...order, job });
-      else queueMicrotask(() => tell({ job, kind: "failed", ...why() }));
+      const job = jobs.add(onEvent);
+      if (child?.connected === true && (capabilities.v4 || capabilities.v6)) send({ ...order, job });
+      else queueMicrotask(() => refuse(job));
       return () => {
-        if (jobs.delete(job)) send({ kind: "cancel", job });
+        if (jobs.remove(job)) send({ kind: "cancel", job });
       };
     },
     async stop() {
       stopped = true;
       clearTimeout(restart);
-      const last = child;
-      if (last === null) return;
-      const exited = new Promise((resolve) => last.once("exit", resolve));
-      const force = setTimeout(() => last.kill("SIGKILL"), STOP_WAIT_MS);
-      if (last.connected) last.disconnect();
-      await exited;
-      clearTimeout(force);
+      if (child !== null) await stopChild(child);
     },
   };
 }

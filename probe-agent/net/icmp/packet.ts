@@ -34,7 +34,7 @@ export interface IncomingError {
 }
 
 /** An echo id no run has. */
-export const NOBODY = 0;
+export const UNUSED_ECHO_ID = 0;
 
 const ECHO_REQUEST = { 4: 8, 6: 128 } as const;
 const ECHO_REPLY = { 4: 0, 6: 129 } as const;

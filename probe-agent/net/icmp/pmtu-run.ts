@@ -1,6 +1,7 @@
 import { addressBytes } from "#probe-agent/net/icmp/address.ts";
 import { isFrom } from "#probe-agent/net/icmp/demux.ts";
-import { COOKIE_BYTES, type RunTools } from "#probe-agent/net/icmp/echo.ts";
+import { carriesCookie, COOKIE_BYTES, matchesCookie } from "#probe-agent/net/icmp/cookie.ts";
+import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
 import { interfaceMtu } from "#probe-agent/net/icmp/interface.ts";
 import type { MtuRequest } from "#probe-agent/net/icmp/messages.ts";
 import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
@@ -35,16 +36,14 @@ export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequ
     onEcho({ seq, payload }, arrival) {
       const size = sizes.get(seq);
       if (over || plan === null || size === undefined || !isFrom(ip, arrival)) return;
-      if (payload.length + HEADER_BYTES[version] !== size || !payload.subarray(0, COOKIE_BYTES).equals(cookie)) return;
+      if (payload.length + HEADER_BYTES[version] !== size || !carriesCookie(payload, cookie)) return;
       plan.passed(size, arrival.at);
       step();
     },
     onError({ quoted, nextHopMtu }, arrival) {
       if (over || plan === null || nextHopMtu === null || quoted.protocol !== "icmp") return;
       const size = sizes.get(quoted.seq);
-      const shown = Math.min(COOKIE_BYTES, quoted.payload.length);
-      if (size === undefined || !quoted.destination.equals(target)) return;
-      if (!quoted.payload.subarray(0, shown).equals(cookie.subarray(0, shown))) return;
+      if (size === undefined || !quoted.destination.equals(target) || !matchesCookie(quoted.payload, cookie)) return;
       plan.refused(size, nextHopMtu, arrival.from);
       step();
     },

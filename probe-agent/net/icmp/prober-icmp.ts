@@ -1,6 +1,6 @@
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 import { addressBytes } from "#probe-agent/net/icmp/address.ts";
-import { COOKIE_BYTES } from "#probe-agent/net/icmp/echo.ts";
+import { carriesCookie, COOKIE_BYTES, matchesCookie } from "#probe-agent/net/icmp/cookie.ts";
 import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
 import {
   answerOfError,
@@ -32,7 +32,7 @@ export async function createIcmpProber(
   const size = Math.max(request.size ?? DEFAULT_PAYLOAD_BYTES, LEAST_PAYLOAD_BYTES);
   const { id, forget } = tools.demux.listenEcho({
     onEcho(reply, arrival) {
-      if (!reply.payload.subarray(0, COOKIE_BYTES).equals(cookie) || !isFrom(request.ip, arrival)) return;
+      if (!carriesCookie(reply.payload, cookie) || !isFrom(request.ip, arrival)) return;
       events.answered(reply.seq, {
         ...arrival,
         passage: "reached",
@@ -43,8 +43,7 @@ export async function createIcmpProber(
     onError(error, arrival) {
       const { quoted } = error;
       if (quoted.protocol !== "icmp" || !quoted.destination.equals(target)) return;
-      const shown = Math.min(COOKIE_BYTES, quoted.payload.length);
-      if (!quoted.payload.subarray(0, shown).equals(cookie.subarray(0, shown))) return;
+      if (!matchesCookie(quoted.payload, cookie)) return;
       events.answered(quoted.seq, answerOfError(request.ip, error, arrival));
     },
   });

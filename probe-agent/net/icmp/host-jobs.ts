@@ -1,0 +1,36 @@
+import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
+
+/** The running jobs of the ICMP process, on the agent's side, with the listener of each. */
+export interface HostJobs {
+  /** Adds a job and returns its number. */
+  add(onEvent: (event: JobEvent) => void): number;
+  /** Removes a job without an event. Returns false if it has ended. */
+  remove(job: number): boolean;
+  /** Passes an event to the listener of its job; an event that ends the job removes it. */
+  deliver(event: JobEvent): void;
+  /** Ends every job with this failure. */
+  failAll(reason: string, message: string): void;
+}
+
+/** Creates an empty list of jobs. Numbers count from 1 and are never used again. */
+export function createHostJobs(): HostJobs {
+  const listeners = new Map<number, (event: JobEvent) => void>();
+  let last = 0;
+  const deliver = (event: JobEvent): void => {
+    const listener = listeners.get(event.job);
+    if (event.kind !== "reply" && event.kind !== "hop") listeners.delete(event.job);
+    listener?.(event);
+  };
+  return {
+    add(onEvent) {
+      last += 1;
+      listeners.set(last, onEvent);
+      return last;
+    },
+    remove: (job) => listeners.delete(job),
+    deliver,
+    failAll(reason, message) {
+      for (const job of listeners.keys()) deliver({ job, kind: "failed", reason, message });
+    },
+  };
+}

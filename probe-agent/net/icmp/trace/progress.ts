@@ -1,0 +1,115 @@
+import type { AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
+import { addressesOf } from "#probe-agent/net/icmp/trace/loss.ts";
+import type { TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
+import type { Passage, Probe } from "#probe-agent/net/icmp/trace/probe.ts";
+import type { TraceReply } from "#probe-agent/port/packets.ts";
+
+/** Everything one trace has sent and received so far. Times are the caller's monotonic milliseconds. */
+export interface TraceProgress {
+  readonly pace: TracePace;
+  readonly ledger: AnswerLedger;
+  /** Probes by the caller's number. */
+  readonly probes: Map<number, Probe>;
+  /** Probes by TTL, in the order sent. */
+  readonly byHop: readonly Probe[][];
+  lastPacketAt: number;
+  /** The highest TTL with an answer; one below the first hop while there is none. */
+  farthestAnswer: number;
+  /** The lowest TTL at which the target answered; Infinity until then. */
+  target: number;
+  /** The lowest TTL at which a router refused to forward; Infinity until then. */
+  wall: number;
+  /** The longest round trip to the end of the path. */
+  endRttMs: number;
+  /** The first hop that answered one probe and left another unanswered: trials start there. Infinity until then. */
+  firstLoss: number;
+}
+
+/** Creates the progress of a trace that has sent nothing. */
+export function createTraceProgress(pace: TracePace, ledger: AnswerLedger): TraceProgress {
+  return {
+    pace,
+    ledger,
+    probes: new Map(),
+    byHop: Array.from({ length: pace.maxHops + 1 }, () => []),
+    lastPacketAt: -Infinity,
+    farthestAnswer: pace.firstHop - 1,
+    target: Infinity,
+    wall: Infinity,
+    endRttMs: 0,
+    firstLoss: Infinity,
+  };
+}
+
+/** Returns the TTL at which the path ends, Infinity while unknown. An answer of the target overrides a router's refusal. */
+export function pathEnd({ target, wall }: TraceProgress): number {
+  return target < Infinity ? target : wall;
+}
+
+/** Returns the farthest hop whose answer the trace waits for. */
+export function lastHop(progress: TraceProgress): number {
+  const { pace, farthestAnswer } = progress;
+  return Math.min(pathEnd(progress), pace.maxHops, farthestAnswer + pace.silentHops);
+}
+
+/** Returns the farthest hop that may be probed. */
+export function frontier(progress: TraceProgress): number {
+  const { pace, farthestAnswer } = progress;
+  return Math.min(pathEnd(progress), pace.maxHops, farthestAnswer + pace.lookahead);
+}
+
+/**
+ * Returns the probes with a TTL beyond the end of the path; empty for other hops than the last one. They met that end,
+ * so each answer counts as one of the last hop and saves a packet.
+ */
+export function overshot(progress: TraceProgress, hop: number): readonly Probe[] {
+  return hop === pathEnd(progress) ? progress.byHop.slice(hop + 1).flat() : [];
+}
+
+/** Returns the probes that count for a hop: its own, then the answered ones that overshot. */
+export function probesOf(progress: TraceProgress, hop: number): readonly Probe[] {
+  return [
+    ...(progress.byHop[hop] ?? []),
+    ...overshot(progress, hop).filter(({ reply, passage }) => reply !== null && passage !== "passing"),
+  ];
+}
+
+/** Returns all probes sent to a hop, or past it to the end of the path, in the order sent. */
+export function allProbesOf(progress: TraceProgress, hop: number): readonly Probe[] {
+  const lost = overshot(progress, hop).filter(({ reply }) => reply === null);
+  return [...probesOf(progress, hop), ...lost].toSorted((one, other) => one.at - other.at);
+}
+
+/** Records a probe that left. A trial takes an answer of each router of its hop, so the ledger notes it. */
+export function recordProbe(
+  progress: TraceProgress,
+  number: number,
+  sent: { readonly ttl: number; readonly at: number; readonly isTrial: boolean },
+): void {
+  const { ttl, at, isTrial } = sent;
+  const probe: Probe = { ttl, at, isTrial, reply: null, passage: null };
+  if (isTrial) for (const ip of addressesOf(probesOf(progress, ttl))) progress.ledger.note(ip, at);
+  progress.probes.set(number, probe);
+  progress.byHop[ttl]?.push(probe);
+  progress.lastPacketAt = at;
+}
+
+/** Records the answer to a probe. Returns false if the probe is unknown or already answered. */
+export function recordAnswer(
+  progress: TraceProgress,
+  number: number,
+  answer: { readonly reply: Omit<TraceReply, "rttMs">; readonly passage: Passage; readonly at: number },
+): boolean {
+  const { reply, passage, at } = answer;
+  const probe = progress.probes.get(number);
+  if (probe === undefined || probe.reply !== null) return false;
+  const rttMs = at - probe.at;
+  probe.reply = { ...reply, rttMs };
+  probe.passage = passage;
+  if (reply.ip !== null) progress.ledger.note(reply.ip, probe.at);
+  progress.farthestAnswer = Math.max(progress.farthestAnswer, probe.ttl);
+  if (passage === "reached") progress.target = Math.min(progress.target, probe.ttl);
+  if (passage === "unreachable") progress.wall = Math.min(progress.wall, probe.ttl);
+  if (passage !== "passing") progress.endRttMs = Math.max(progress.endRttMs, rttMs);
+  return true;
+}
