@@ -20,7 +20,7 @@ import {
   REPLICA_HEADER,
   SILENT_MS,
 } from "#shared/wire.ts";
-import type { JobSource } from "#probe-agent/attachment/job-pool.ts";
+import type { JobSource } from "#probe-agent/attachment/running-jobs.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
 
 /** One stream to one control-plane replica, from dialling to its end; it never dials again. */
