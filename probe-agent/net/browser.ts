@@ -79,7 +79,7 @@ interface Job {
 }
 
 function busy(): Outcome<never> {
-  return failed("request", "probe", "browser_busy", "the probe's browser had other pages to load first");
+  return failed("request", "probe", "browser_busy", "the agent's browser was busy with other pages; try again later");
 }
 
 function readEnd(end: RunEnd, gate: Gate, url: string, log: (line: string) => void): Outcome<PageLoad> {
@@ -91,12 +91,12 @@ function readEnd(end: RunEnd, gate: Gate, url: string, log: (line: string) => vo
     case "timeout":
       return documentFailure("net::ERR_TIMED_OUT", url, gate);
     case "crashed":
-      return failed("response", "target", "page_crashed", "the page made its browser process crash");
+      return failed("response", "target", "page_crashed", "the page crashed the browser process");
     case "out_of_memory":
-      return failed("response", "target", "browser_memory", "the page takes too much memory to load");
+      return failed("response", "target", "browser_memory", "the page needs more memory than the browser may use");
     default: {
-      log(`browser: ${end.kind === "broken" ? end.message : "its process ended without an answer"}`);
-      return failed("request", "probe", "browser_failed", "the probe's browser did not start or broke");
+      log(`browser: ${end.kind === "broken" ? end.message : "its process ended without a result"}`);
+      return failed("request", "probe", "browser_failed", "the agent's browser did not start, or it failed");
     }
   }
 }

@@ -55,7 +55,7 @@ export function createHttp(deps: HttpDeps): (job: JobLimits, dns: DnsPort) => Ht
 /** Look-ups go by the job's deadline; a fetch with a shorter one of its own stops waiting for them. */
 function boundedDns(dns: DnsPort, signal: AbortSignal): DnsPort {
   const late = new Promise<Failed>((resolve) => {
-    const expire = () => resolve(failed("dns", "resolver", "timeout", "the name look-up took too long"));
+    const expire = () => resolve(failed("dns", "resolver", "timeout", "the DNS lookup timed out"));
     if (signal.aborted) expire();
     else signal.addEventListener("abort", expire, { once: true });
   });

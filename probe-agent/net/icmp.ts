@@ -32,7 +32,7 @@ export function createIcmp(deps: { readonly host: IcmpHost; readonly egress: Egr
         });
         function abort(): void {
           cancel();
-          end(failed("request", "probe", "cancelled", "the check ended before the echoes did"));
+          end(failed("request", "probe", "cancelled", "the check ended before the echo run completed"));
         }
         if (job.signal.aborted) return abort();
         job.signal.addEventListener("abort", abort);

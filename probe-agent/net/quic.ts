@@ -115,5 +115,5 @@ function localError(code: string | undefined): Outcome<never> {
 }
 
 function cancelled(): Outcome<never> {
-  return failed("connect", "probe", "cancelled", "the check ended before the QUIC probe did");
+  return failed("connect", "probe", "cancelled", "the check ended before the QUIC probe completed");
 }

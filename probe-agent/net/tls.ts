@@ -99,7 +99,7 @@ async function seeTimestamps(
   const { certificates, timestamps } = reader.flight();
   if (certificates.length > 0) return ok(timestamps);
   if (aborted) return endedEarly("tls", endReason(job, clock));
-  return failed("tls", "target", "no_certificate", "The server ended the handshake before its certificates");
+  return failed("tls", "target", "no_certificate", "The server ended the handshake before it sent a certificate");
 }
 
 async function inTurn<T>(turns: Turns, job: JobLimits, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {

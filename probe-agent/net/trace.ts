@@ -34,12 +34,18 @@ export function createTrace(deps: {
     async run(request, onHop) {
       if (!deps.egress.allowsAddress(request.ip)) return refused;
       const done = await turns.take(job.signal);
-      if (done === null) return failed("request", "probe", "busy", "other traces took all of this check's time");
+      if (done === null)
+        return failed("request", "probe", "busy", "other traces kept the agent busy until the deadline");
       try {
         const leftMs = job.deadline - deps.clock.monotonic() - RESERVE_MS;
         const budgetMs = Math.min(request.budgetMs ?? leftMs, leftMs);
         if (budgetMs < LEAST_BUDGET_MS) {
-          return failed("request", "probe", "busy", "other traces took most of this check's time");
+          return failed(
+            "request",
+            "probe",
+            "busy",
+            "other traces kept the agent busy; too little time is left for this one",
+          );
         }
         return await trace(deps.host, job.signal, { ...request, budgetMs }, onHop);
       } finally {
@@ -84,7 +90,7 @@ function runOrder<T>(
     });
     function abort(): void {
       cancel();
-      end(failed("request", "probe", "cancelled", "the check ended before the trace did"));
+      end(failed("request", "probe", "cancelled", "the check ended before the trace completed"));
     }
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort);

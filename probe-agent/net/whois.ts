@@ -29,12 +29,12 @@ export function createWhois({ clock, egress }: WhoisDeps): (job: JobLimits, dns:
     async ask(request) {
       const { host, port, query, trusted = false } = request;
       if (!QUERY.test(query)) {
-        return failed("request", "target", "bad_query", "what was asked for does not fit one line of a WHOIS query");
+        return failed("request", "target", "bad_query", "a WHOIS query must be one line of visible ASCII");
       }
       const deadline = Math.min(job.deadline, clock.monotonic() + (request.timeoutMs ?? DEFAULT_TIMEOUT_MS));
       const leftMs = Math.max(0, Math.ceil(deadline - clock.monotonic()));
       const signal = AbortSignal.any([job.signal, AbortSignal.timeout(leftMs)]);
-      const late = failed("dns", "resolver", "timeout", "the name look-up took too long");
+      const late = failed("dns", "resolver", "timeout", "the DNS lookup timed out");
       const resolved = await waitAtMost(leftMs, trusted ? resolveTrusted(dns, host) : dns.resolve(host), late);
       if (resolved.status !== "ok") return resolved;
       const limits = { clock, signal, deadline, egress: trusted ? null : egress };
@@ -61,7 +61,7 @@ function exchange(
     signal.removeEventListener("abort", giveUp);
     socket.destroy();
     if (octets.length === 0)
-      resolve(failure ?? failed("response", "target", "empty", `${where}: the server said nothing`));
+      resolve(failure ?? failed("response", "target", "empty", `${where}: the server sent no data`));
     else resolve(ok(replyOf(octets.view(), failure)));
   };
   const giveUp = (): void => end(exchangeFailure(new DeadlineError(), "response", where));

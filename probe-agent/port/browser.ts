@@ -59,7 +59,7 @@ export interface PageLoad {
 export interface BrowserPort {
   /**
    * Loads a page once, cold, and measures it. refused: the URL, its address, or where it redirects to. failed: stages
-   * and reasons of the HTTP engine where the document did not come, bad_location and no_document (it leads to what is no
+   * and reasons of the HTTP engine where the document did not load, bad_location and no_document (it leads to what is no
    * web page), page_crashed, browser_memory (the page took too much); source probe with browser_busy (others were first
    * until the time was over) or browser_failed (it did not start or broke).
    */

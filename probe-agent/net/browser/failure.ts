@@ -3,25 +3,25 @@ import type { Gate } from "#probe-agent/net/browser/gate.ts";
 
 /** Chromium's words (net/base/net_error_list.h) and ours; the first that fits counts. */
 const REASONS: readonly (readonly [word: RegExp, stage: Stage, reason: string, message: string])[] = [
-  [/TIMED_OUT/, "response", "timeout", "no complete document in time"],
-  [/SSL_PROTOCOL|SSL_VERSION/, "tls", "protocol_version", "browser and server agree on no version of TLS"],
-  [/CLIENT_AUTH/, "tls", "certificate_required", "the server demands a client certificate"],
+  [/TIMED_OUT/, "response", "timeout", "the document did not load in time"],
+  [/SSL_PROTOCOL|SSL_VERSION/, "tls", "protocol_version", "browser and server support no common TLS version"],
+  [/CLIENT_AUTH/, "tls", "certificate_required", "the server requires a client certificate"],
   [/SSL|CERT|ECH/, "tls", "handshake", "the TLS handshake failed"],
   [
     /EMPTY_RESPONSE|CONNECTION_CLOSED|INCOMPLETE/,
     "response",
     "closed",
-    "the connection was closed before the document came",
+    "the connection closed before the document arrived",
   ],
-  [/CONNECTION_RESET|SOCKET_NOT/, "response", "reset", "the connection broke off"],
-  [/TOO_MANY_REDIRECTS/, "response", "too_many_redirects", "the document is never reached: redirects without end"],
+  [/CONNECTION_RESET|SOCKET_NOT/, "response", "reset", "the connection was lost"],
+  [/TOO_MANY_REDIRECTS/, "response", "too_many_redirects", "too many redirects"],
   [
     /UNSAFE_REDIRECT|UNKNOWN_URL_SCHEME|DISALLOWED_URL/,
     "response",
     "bad_location",
-    "it redirects to what is no web page",
+    "the page redirects to something other than a web page",
   ],
-  [/ABORTED|INVALID_RESPONSE|BLOCKED/, "response", "no_document", "the answer is nothing a browser shows as a page"],
+  [/ABORTED|INVALID_RESPONSE|BLOCKED/, "response", "no_document", "the response is not a page that a browser can show"],
 ];
 
 /** Why a document did not come: what the gate knows of its place, else Chromium's own word. */
@@ -36,6 +36,6 @@ export function documentFailure(error: string, url: string, gate: Pick<Gate, "ob
     stage ?? "response",
     "target",
     reason ?? "protocol_error",
-    `${hostname}: ${message ?? "the document did not come"} (${error.replace("net::", "")})`,
+    `${hostname}: ${message ?? "the document did not load"} (${error.replace("net::", "")})`,
   );
 }

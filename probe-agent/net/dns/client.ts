@@ -30,9 +30,9 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
   return async (question, signal) => {
     const name = textToName(question.name);
     const type = typeCode(question.type);
-    if (type === null) throw new TypeError(`${question.type} is no record type`);
+    if (type === null) throw new TypeError(`${question.type} is not a record type`);
     if (question.server === undefined && (question.transport === "dot" || question.transport === "doh")) {
-      throw new TypeError(`${question.transport} needs a server: those configured speak UDP and TCP`);
+      throw new TypeError(`${question.transport} needs a server: the configured servers support only UDP and TCP`);
     }
     const servers = question.server === undefined ? await deps.servers() : [givenServer(question)];
     const first = servers[0];

@@ -25,7 +25,7 @@ export interface DnsDeps {
 export function createDns(deps: DnsDeps): (job: JobLimits) => DnsPort {
   const configured = deps.servers.map((text): ServerAddress => {
     const server = parseServer(text);
-    if (server === null) throw new RangeError(`${text} is no DNS server: write address or address:port`);
+    if (server === null) throw new RangeError(`${text} is not a DNS server: use address or address:port`);
     return server;
   });
   const servers = (): Promise<readonly ServerAddress[]> =>

@@ -18,7 +18,7 @@ export function whyNoAddress(answers: readonly DnsAnswer[]): Failed {
     return failed("dns", "resolver", "timeout", "The resolver did not answer in time");
   }
   if (answers.some(({ flags }) => flags.tc)) {
-    return failed("dns", "resolver", "timeout", "The resolver cut its answer short and did not answer over TCP");
+    return failed("dns", "resolver", "timeout", "The resolver truncated its answer and did not answer over TCP");
   }
   if (having("REFUSED") !== undefined) {
     return failed("dns", "resolver", "refused", "The resolver refused to answer (REFUSED)");

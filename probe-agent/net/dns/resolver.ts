@@ -33,7 +33,7 @@ export async function resolveHost(deps: ResolverDeps, raw: string, only?: IpVers
   if (!checked.ok) {
     return checked.code === "target_not_allowed"
       ? refused
-      : failed("dns", "target", "invalid_name", "This is not a host name that DNS can hold");
+      : failed("dns", "target", "invalid_name", "This is not a valid DNS name");
   }
   const startedAt = deps.clock.monotonic();
   const { host } = checked;

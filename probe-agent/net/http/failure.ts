@@ -20,13 +20,13 @@ export function errorCode(error: unknown): string {
 }
 
 const CONNECT_REASONS: Readonly<Record<string, readonly [reason: string, source: Source, words: string]>> = {
-  ECONNREFUSED: ["refused", "target", "nothing listens on the port, or a firewall rejects"],
-  ECONNRESET: ["reset", "target", "the connection was reset while it was being set up"],
-  ETIMEDOUT: ["timeout", "target", "no answer to the connection attempt"],
-  DEADLINE: ["timeout", "target", "no answer to the connection attempt"],
-  EHOSTUNREACH: ["unreachable", "target", "a router says the host cannot be reached"],
+  ECONNREFUSED: ["refused", "target", "no service listens on the port, or a firewall rejects the connection"],
+  ECONNRESET: ["reset", "target", "the connection was reset during setup"],
+  ETIMEDOUT: ["timeout", "target", "connection timed out"],
+  DEADLINE: ["timeout", "target", "connection timed out"],
+  EHOSTUNREACH: ["unreachable", "target", "a router reports that the host is unreachable"],
   EHOSTDOWN: ["unreachable", "target", "the host is down"],
-  ENETUNREACH: ["unreachable", "target", "a router says the network cannot be reached"],
+  ENETUNREACH: ["unreachable", "target", "a router reports that the network is unreachable"],
 };
 
 /**
@@ -45,27 +45,35 @@ export function connectFailure(error: unknown, where: string, atOnce: boolean): 
 /** OpenSSL's names (Node: ERR_SSL_<name>) to reasons; alerts of RFC 8446 section 6 are sent by the server. */
 const TLS_REASONS: readonly (readonly [RegExp, reason: string, words: string])[] = [
   [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/, "protocol_version", "no common TLS version"],
-  [/WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE/, "not_tls", "the port speaks no TLS"],
-  [/RECORD_(TOO_SMALL|LENGTH_MISMATCH)|BAD_RECORD_TYPE/, "not_tls", "the port speaks no TLS"],
-  [/UNRECOGNIZED_NAME/, "unrecognized_name", "the server knows no such name (SNI)"],
+  [
+    /WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE/,
+    "not_tls",
+    "the port does not speak TLS",
+  ],
+  [/RECORD_(TOO_SMALL|LENGTH_MISMATCH)|BAD_RECORD_TYPE/, "not_tls", "the port does not speak TLS"],
+  [/UNRECOGNIZED_NAME/, "unrecognized_name", "the server does not serve this name (SNI)"],
   [/NO_APPLICATION_PROTOCOL/, "no_application_protocol", "no common application protocol (ALPN)"],
-  [/CERTIFICATE_REQUIRED/, "certificate_required", "the server demands a client certificate"],
+  [/CERTIFICATE_REQUIRED/, "certificate_required", "the server requires a client certificate"],
   [/NO_SHARED_CIPHER|NO_CIPHERS_AVAILABLE|WRONG_CIPHER/, "no_shared_cipher", "no common cipher suite"],
-  [/ALERT_(BAD|UNSUPPORTED|UNKNOWN)_C/, "bad_certificate", "the server refuses the missing client certificate"],
+  [
+    /ALERT_(BAD|UNSUPPORTED|UNKNOWN)_C/,
+    "bad_certificate",
+    "the server refused a handshake without a client certificate",
+  ],
 ];
 
 /** Why TLS failed, during the handshake or (TLS 1.3 client authentication) on the first read after it. */
 export function tlsFailure(error: unknown, where: string): Failed {
   const code = errorCode(error);
   if (code === "DEADLINE" || code === "ETIMEDOUT") {
-    return failed("tls", "target", "timeout", `${where}: the TLS handshake did not end in time`);
+    return failed("tls", "target", "timeout", `${where}: the TLS handshake timed out`);
   }
   if (code === "ECONNRESET" || code === "EPIPE") {
     // Node reports an orderly close in mid-handshake under the same code, without a system call.
     const abrupt = (error as { syscall?: unknown }).syscall !== undefined;
     return abrupt
       ? failed("tls", "target", "reset", `${where}: the connection was reset during the TLS handshake`)
-      : failed("tls", "target", "closed", `${where}: the server closed during the TLS handshake`);
+      : failed("tls", "target", "closed", `${where}: the server closed the connection during the TLS handshake`);
   }
   const [, reason, words] = TLS_REASONS.find(([pattern]) => pattern.test(code)) ?? [];
   if (reason !== undefined) return failed("tls", "target", reason, `${where}: ${words ?? reason}`);
@@ -87,10 +95,11 @@ export function exchangeFailure(error: unknown, stage: Stage, where: string): Fa
   const code = errorCode(error);
   if (code.startsWith("ERR_SSL_")) return tlsFailure(error, where);
   if (code === "DEADLINE" || code === "ETIMEDOUT") {
-    const words = stage === "request" ? "the request could not be sent in time" : "no complete answer in time";
+    const words =
+      stage === "request" ? "the request could not be sent in time" : "the response did not complete in time";
     return failed(stage, "target", "timeout", `${where}: ${words}`);
   }
-  return failed(stage, "target", "reset", `${where}: the connection broke off`);
+  return failed(stage, "target", "reset", `${where}: the connection was lost`);
 }
 
 /**

@@ -26,12 +26,12 @@ export async function exchangeUpgrade(
   if (exchange.status !== "ok" || exchange.head.code !== 101) return exchange;
   if (!listOf(exchange.head.headers, "upgrade").includes("h2c")) {
     exchange.close();
-    return broken(`${context.where}: switched to a protocol that was not asked for`);
+    return broken(`${context.where}: the server switched to a protocol that the request did not offer`);
   }
   socket.write(PREFACE);
   const read = await exchange.readBody(FRAME_HEADER);
   if (read.status !== "ok") return read;
-  if (!isSettings(read.body.bytes)) return broken(`${context.where}: agreed to HTTP/2 and did not speak it`);
+  if (!isSettings(read.body.bytes)) return broken(`${context.where}: the server agreed to HTTP/2 but did not use it`);
   const body = { ...read.body, bytes: new Uint8Array(), transferredBytes: 0, decodedBytes: 0, truncated: false };
   return { ...exchange, readBody: () => Promise.resolve({ status: "ok", body }) };
 }

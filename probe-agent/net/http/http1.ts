@@ -57,7 +57,10 @@ export async function exchangeHttp1(
         chunk = progress.rest;
       }
     }
-    const words = firstByteAt === null ? "the server closed without an answer" : "the server closed within the head";
+    const words =
+      firstByteAt === null
+        ? "the server closed the connection without a response"
+        : "the server closed the connection within the response header";
     return giveUp(socket, failed("response", "target", "closed", `${context.where}: ${words}`));
   } catch (error) {
     return giveUp(socket, exchangeFailure(error, sent ? "response" : "request", context.where));
@@ -148,7 +151,7 @@ function brokenHead(progress: Extract<HeadProgress, { state: "broken" }>, where:
   const { reason, seen } = progress;
   const [line = ""] = seen.split(/\r?\n/, 1);
   const words = {
-    not_http: `the answer is not HTTP/1 but ${protocolOf(seen) ?? "another protocol"}, it begins with ${quotedStart(seen)}`,
+    not_http: `the answer is not HTTP/1 but ${protocolOf(seen) ?? "another protocol"}; it starts with ${quotedStart(seen)}`,
     protocol_error: statusLineFault(line),
     headers_overflow: HEAD_TOO_LARGE,
   }[reason];

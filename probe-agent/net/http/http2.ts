@@ -156,11 +156,11 @@ function streamFailure(error: unknown, where: string): Failed {
     text.includes(name) || code === `RST_${String(constants[name])}`;
   if (is("NGHTTP2_ENHANCE_YOUR_CALM") || text.includes("Too many CONTINUATION")) return headersOverflow(where);
   if (is("NGHTTP2_HTTP_1_1_REQUIRED")) {
-    return failed("response", "target", "http_1_1_required", `${where}: the server wants HTTP/1.1 for this`);
+    return failed("response", "target", "http_1_1_required", `${where}: the server requires HTTP/1.1 for this request`);
   }
   const ended = code === "RST_0" || code === "ERR_HTTP2_SESSION_ERROR";
   if (ended || is("NGHTTP2_CANCEL") || is("NGHTTP2_REFUSED_STREAM")) {
-    return failed("response", "target", "closed", `${where}: the server ended the exchange without an answer`);
+    return failed("response", "target", "closed", `${where}: the server closed the stream without a response`);
   }
   if (code.startsWith("ERR_HTTP2") || code.startsWith("RST_")) {
     return failed("response", "target", "protocol_error", `${where}: HTTP/2 ${text}`);

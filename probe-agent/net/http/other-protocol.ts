@@ -6,10 +6,10 @@ const MAX_SHOWN = 40;
 /** First octets (latin1) by protocol: greetings of servers that speak first, and answers to what they cannot read. */
 // oxlint-disable no-control-regex -- control characters are what tells binary protocols
 const STARTS: readonly (readonly [RegExp, name: string])[] = [
-  [/^[\u0014-\u0018]\u0003[\u0000-\u0004]/, "TLS (ask by https://)"],
+  [/^[\u0014-\u0018]\u0003[\u0000-\u0004]/, "TLS (use https://)"],
   [/^SSH-\d/, "SSH"],
   [/^ICY[ \t]/, "SHOUTcast (ICY)"],
-  [/^HTTP\/\d/, "plain HTTP (ask by http://)"],
+  [/^HTTP\/\d/, "plain HTTP (use http://)"],
   [/^220[ -]/, "SMTP or FTP"],
   [/^[45]\d\d[ -]/, "SMTP or FTP"],
   [/^\+OK\b/, "POP3"],

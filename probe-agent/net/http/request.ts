@@ -48,7 +48,7 @@ export function requestHeaders(
   const given = request.headers ?? [];
   for (const [name, value] of given) {
     if (!TOKEN.test(name) || !FIELD_VALUE.test(value)) return refuse("request_headers", `${name}: not a header field`);
-    if (RESERVED.has(name.toLowerCase())) return refuse("request_headers", `${name} is set by the client itself`);
+    if (RESERVED.has(name.toLowerCase())) return refuse("request_headers", `${name} cannot be set: the client sets it`);
   }
   const own: readonly RawHeader[] = [
     ["User-Agent", userAgent.trim()],

@@ -28,7 +28,7 @@ export function readStatusLine(line: string): StatusLine | null {
 export function statusLineFault(line: string): string {
   const shown = `the status line ${JSON.stringify(printable(line, MAX_SHOWN_LINE))} is not valid`;
   if (!/^HTTP\/\d(?:\.\d)?(?:[ \t]|$)/.test(line)) {
-    return `${shown}: it begins with no HTTP version (RFC 9112 section 4)`;
+    return `${shown}: it does not start with an HTTP version (RFC 9112 section 4)`;
   }
   const code = line.split(/[ \t]+/, 2)[1] ?? "";
   if (code === "") return `${shown}: the status code is missing (RFC 9112 section 4)`;

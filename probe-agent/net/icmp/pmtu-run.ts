@@ -58,7 +58,7 @@ export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequ
   function end(): void {
     if (over) return;
     stop();
-    if (plan === null) events.failed("send_failed", "the interface did not tell its MTU in time");
+    if (plan === null) events.failed("send_failed", "reading the MTU of the interface timed out");
     else events.done(plan.verdict());
   }
   function step(): void {

@@ -4,8 +4,8 @@ import { failed, type Failed } from "#shared/outcome.ts";
 /** Words for what keeps a TCP connection from standing; errors not named here are "connection_failed". */
 const REASONS: Readonly<Record<string, readonly [reason: string, message: string]>> = {
   ECONNREFUSED: ["refused", "The connection was refused"],
-  ECONNRESET: ["reset", "The connection was reset before it stood"],
-  ETIMEDOUT: ["timeout", "The connection did not stand in time"],
+  ECONNRESET: ["reset", "The connection was reset during setup"],
+  ETIMEDOUT: ["timeout", "The connection timed out"],
   EHOSTUNREACH: ["unreachable", "The host cannot be reached"],
   ENETUNREACH: ["unreachable", "The network cannot be reached"],
   EHOSTDOWN: ["unreachable", "The host is down"],

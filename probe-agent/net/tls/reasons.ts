@@ -69,10 +69,11 @@ export function failureReason(facts: FailureFacts): Reason {
     const word = ALERTS[alert] ?? `alert_${alert}`;
     return { reason: word, message: `The server ended the handshake with the alert ${word} (${alert})` };
   }
-  if (facts.ending === "reset") return { reason: "reset", message: "The server reset the connection in the handshake" };
+  if (facts.ending === "reset")
+    return { reason: "reset", message: "The server reset the connection during the handshake" };
   const local = localReason(facts.error);
   if (local) return local;
-  return { reason: "closed", message: "The server closed the connection in the handshake" };
+  return { reason: "closed", message: "The server closed the connection during the handshake" };
 }
 
 /** The alert number OpenSSL puts into the message of an error that came as an alert. */

@@ -59,16 +59,16 @@ describe("a hostile server", () => {
     ["HTTP/1.1 20%C3%BC OK", "protocol_error", "is not three digits"],
     ["HTTP/1.1 ", "protocol_error", '"HTTP/1.1 " is not valid: the status code is missing'],
     ["HTTP/1.1", "protocol_error", "the status code is missing"],
-    ["HTTP/one 200 OK", "protocol_error", "it begins with no HTTP version"],
+    ["HTTP/one 200 OK", "protocol_error", "it does not start with an HTTP version"],
     [`HTTP/1.1 ${"9".repeat(500)}`, "protocol_error", `the status code "${"9".repeat(15)}…" is not three digits`],
-    ["ICY 200 OK", "not_http", 'not HTTP/1 but SHOUTcast (ICY), it begins with "ICY 200 OK'],
-    ["SSH-2.0-OpenSSH_9.2%0D%0A", "not_http", 'not HTTP/1 but SSH, it begins with "SSH-2.0-OpenSSH_9.2'],
-    ["%15%03%03%00%02%02%28", "not_http", "not HTTP/1 but TLS (ask by https://)"],
+    ["ICY 200 OK", "not_http", 'not HTTP/1 but SHOUTcast (ICY); it starts with "ICY 200 OK'],
+    ["SSH-2.0-OpenSSH_9.2%0D%0A", "not_http", 'not HTTP/1 but SSH; it starts with "SSH-2.0-OpenSSH_9.2'],
+    ["%15%03%03%00%02%02%28", "not_http", "not HTTP/1 but TLS (use https://)"],
     ["220 mail.example ESMTP%0D%0A", "not_http", "not HTTP/1 but SMTP or FTP"],
     ["%00%00%06%04%00%00%00%00%00%00%03%00%00%00%64", "not_http", "not HTTP/1 but HTTP/2 without TLS"],
     ["%0D%0AHTTP/1.1 200 OK", "not_http", "not HTTP/1 but an empty line where the status line should be"],
     ["<html>", "not_http", "not HTTP/1 but HTTP/0.9 or a bare page"],
-    ["junk%00%1B[31m", "not_http", 'not HTTP/1 but another protocol, it begins with "junk\ufffd\ufffd[31m'],
+    ["junk%00%1B[31m", "not_http", 'not HTTP/1 but another protocol; it starts with "junk\ufffd\ufffd[31m'],
   ])("that answers %j is told what it is", async (line, reason, words) => {
     const outcome = await bounded(`${server.url}/wire?bytes=${line}%0D%0A%0D%0A`);
     expect(failureOf(outcome)).toBe(`response/target/${reason}`);
@@ -184,7 +184,7 @@ describe("a hostile TLS port", () => {
 
 describe("a port that speaks another protocol than TLS", () => {
   it.each<[string, string, boolean, string]>([
-    ["plain HTTP", "HTTP/1.1 400 Bad Request\r\n\r\n", false, "plain HTTP (ask by http://)"],
+    ["plain HTTP", "HTTP/1.1 400 Bad Request\r\n\r\n", false, "plain HTTP (use http://)"],
     ["SSH, and speaks first", "SSH-2.0-OpenSSH_9.2\r\n", true, "SSH"],
     ["SMTP, and speaks first", "220 mail.example ESMTP\r\n", true, "SMTP or FTP"],
   ])("is told which: %s", async (_what, bytes, atOnce, name) => {
@@ -192,7 +192,7 @@ describe("a port that speaks another protocol than TLS", () => {
     const outcome = await bounded(`https://127.0.0.1:${wire.port}/`);
     expect(failureOf(outcome)).toBe("tls/target/not_tls");
     const [line = ""] = bytes.split("\r\n");
-    const words = `the port speaks no TLS but ${name}, it answers "${line}`;
+    const words = `the port does not speak TLS but ${name}, it answers "${line}`;
     expect(outcome).toMatchObject({ message: expect.stringContaining(words) as string });
     expect(wire.accepted()).toBe(2);
     expect(await eventually(() => wire.open() === 0)).toBe(true);

@@ -121,14 +121,14 @@ describe("a body that does not end", () => {
     expect([page.final.httpVersion, page.body.error]).toEqual(["2", "timeout"]);
   });
 
-  it("is what came before the connection broke off", async () => {
+  it("is what came before the connection was lost", async () => {
     const server = await serve();
     const page = pageOf(await fetch({ url: `${server.url}/reset`, bodyTimeoutMs: 5000 }));
     expect([page.final.code, page.body.error]).toEqual([200, "reset"]);
     expect(Buffer.from(page.body.bytes).toString()).toBe("some of it");
   });
 
-  it("is what came before the connection broke off, over HTTP/2 too", async () => {
+  it("is what came before the connection was lost, over HTTP/2 too", async () => {
     const server = await serveTls("only", (_request, response) => {
       response.writeHead(200);
       response.write("some of it", () => setTimeout(() => void server.close(), 50));
