@@ -30,6 +30,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^playwright-core$/, /^probe-agent\/net\/browser\/(chromium|load)\.ts$/],
   [/^@exodus\/bytes/, /^probe-agent\/analysis\/text\/encodings\.ts$/],
   [/^@tgwf\/co2$/, /^probe-agent\/analysis\/carbon\.ts$/],
+  [/^css-(select|what)$/, /^probe-agent\/analysis\/page\/tech\/selector\.ts$/],
   [/^maxmind$/, /^probe-agent\/data\/mmdb\.ts$/],
   [/^raw-socket$/, /^probe-agent\/net\/icmp\//],
   [/^undici$/, /^(probe-agent\/net\/http(\/[a-z-]+)?|control-plane\/webhooks\/send)\.ts$/],

@@ -22,6 +22,8 @@ const HARMLESS: ReadonlyMap<string, RegExp> = new Map([
   ["node:os", /^(?:EOL|tmpdir)$/],
   ["@exodus/bytes/encoding.js", /./],
   ["@tgwf/co2", /./],
+  ["css-select", /./],
+  ["css-what", /./],
   ["csv-stringify/sync", /./],
   ["domhandler", /./],
   ["htmlparser2", /./],

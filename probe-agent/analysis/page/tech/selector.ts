@@ -1,163 +1,138 @@
-/** How an attribute is compared (Selectors Level 4, section 6); exists: that it is there. */
-export type AttributeOperator = "exists" | "=" | "~=" | "|=" | "^=" | "$=" | "*=";
+import { compile, type Options } from "css-select";
+import { AttributeAction, parse, SelectorType, type AttributeSelector, type Selector as Token } from "css-what";
+import { isTag, isText, type AnyNode, type Element } from "domhandler";
+import { DomUtils } from "htmlparser2";
 
-/** One condition on an attribute. */
-export interface AttributeTest {
+/** What an element must have to fit a part of a selector; an index of the page finds those that have it. */
+export interface SelectorKey {
+  readonly kind: "tag" | "id" | "class" | "attribute";
+  /** Lower case for tags and attributes. */
   readonly name: string;
-  readonly operator: AttributeOperator;
-  /** In lower case where `ignoreCase`. */
-  readonly value: string;
-  readonly ignoreCase: boolean;
 }
 
-/** All that is asked of one element. */
-export interface Compound {
-  /** Lower case; null: any. */
-  readonly tag: string | null;
-  readonly attributes: readonly AttributeTest[];
-  /** None of these may fit. */
-  readonly not: readonly Compound[];
-  readonly place: readonly ("first-child" | "last-child" | "only-child" | "root" | "empty")[];
-}
-
-/** How the element on the left stands to the one on the right. */
-export type Combinator = " " | ">" | "+" | "~";
-
-/** Compounds from right to left; each but the first with how it stands to the one before. */
-export interface ComplexSelector {
-  readonly subject: Compound;
-  readonly above: readonly { readonly combinator: Combinator; readonly compound: Compound }[];
+/** One selector of a list. */
+export interface SelectorPart {
+  /** What its element itself must have, all of it. */
+  readonly keys: readonly SelectorKey[];
+  /** Whether an element fits; looks at its ancestors and siblings as far as the combinators ask. */
+  fits(this: void, element: Element): boolean;
 }
 
 /** Any of its parts fits. */
-export type Selector = readonly ComplexSelector[];
+export type Selector = readonly SelectorPart[];
 
 const MAX_LENGTH = 2000;
 const MAX_COMPOUNDS = 12;
-const NAME = /(?:\\.|[\w-]|[\u0080-\uffff])+/y;
-const ATTRIBUTE =
-  /\[\s*((?:\\.|[\w:-]|[^\p{ASCII}\s])+)\s*(?:([~|^$*]?=)\s*(?:"([^"]*)"|'([^']*)'|([^\s\]"']+))\s*(?:([is])\s*)?)?\]/iuy;
-const COMBINATOR = /\s*([>+~])\s*|\s+/y;
-const PLACES = ["first-child", "last-child", "only-child", "root", "empty"] as const;
+const COMBINATORS: ReadonlySet<SelectorType> = new Set([
+  SelectorType.Descendant,
+  SelectorType.Child,
+  SelectorType.Adjacent,
+  SelectorType.Sibling,
+]);
+/**
+ * Pseudo-classes that cost the same on every page. Those that count siblings or search below an element (:nth-child(),
+ * :has()) take quadratic time on a hostile one; those of a browser's state fit nothing here.
+ */
+const PLACES: ReadonlySet<string> = new Set(["first-child", "last-child", "only-child", "root", "empty"]);
+
+const OPTIONS: Options<AnyNode, Element> = {
+  // Its own would find `constructor` on every element.
+  adapter: { ...DomUtils, isTag, getAttributeValue: ownAttribute },
+  pseudos: {
+    // As browsers do: white space is content. Its own follows the draft (Selectors Level 4, section 14.2).
+    empty: ({ children }) => !children.some((child) => isTag(child) || isText(child)),
+    // Its own walk the list of siblings from an end: quadratic where a page has many comments there.
+    "last-child": isLast,
+    "only-child": (element) => isLast(element) && DomUtils.prevElementSibling(element) === null,
+  },
+};
+
+/** A quoted value where one may be; what is left must hold no other quote. */
+const QUOTED = /=\s*(?:"[^"]*"|'[^']*')/g;
+const MISPLACED = /["']|=\s*\]/;
+/** A name without escapes. */
+const NAME = /^[\w\u0080-\uffff-]+$/;
 
 /**
- * Reads a CSS selector: names, ids, classes, attributes, the four combinators, lists, `:not()` of simple ones and a few
- * places. Null for what cannot be read; pseudo-classes that need a browser are among that.
+ * Reads a CSS selector (Selectors Level 4): names, ids, classes, attributes, the four combinators, lists, `:not()` of
+ * simple ones and a few places. Null for what cannot be read or is not allowed.
  */
 export function parseSelector(text: string): Selector | null {
-  if (text.length > MAX_LENGTH) return null;
-  const reader = new Reader(text.trim());
-  const list: ComplexSelector[] = [];
-  do {
-    reader.skipSpace();
-    const complex = readComplex(reader);
-    if (complex === null) return null;
-    list.push(complex);
-    reader.skipSpace();
-  } while (reader.take(","));
-  return reader.atEnd() ? list : null;
+  if (text.length > MAX_LENGTH || MISPLACED.test(text.replaceAll(QUOTED, "=x"))) return null;
+  try {
+    const list = parse(text);
+    const allowed = list.length > 0 && list.every((tokens) => isAllowed(tokens, text.includes("\\")));
+    return allowed ? list.map(compilePart) : null;
+  } catch {
+    // Neither library tells errors of syntax by a class of their own.
+    return null;
+  }
 }
 
-function readComplex(reader: Reader): ComplexSelector | null {
-  let subject = readCompound(reader);
-  if (subject === null) return null;
-  const above: { combinator: Combinator; compound: Compound }[] = [];
-  for (let count = 1; count < MAX_COMPOUNDS; count += 1) {
-    if (reader.atEnd() || reader.peeks(",")) return { subject, above };
-    const combinator = reader.match(COMBINATOR);
-    if (combinator === null) return null;
-    if (reader.atEnd() || reader.peeks(",")) return combinator[1] === undefined ? { subject, above } : null;
-    const next = readCompound(reader);
-    if (next === null) return null;
-    above.unshift({ combinator: (combinator[1] ?? " ") as Combinator, compound: subject });
-    subject = next;
-  }
-  return null;
+function compilePart(tokens: Token[]): SelectorPart {
+  const subject = tokens.slice(tokens.findLastIndex(isCombinator) + 1);
+  // Before the tokens are compiled, which sorts them.
+  const keys = subject.flatMap(keyOf);
+  return { keys, fits: compile<AnyNode, Element>([tokens], OPTIONS) };
 }
 
-function readCompound(reader: Reader): Compound | null {
-  const start = reader.at;
-  const attributes: AttributeTest[] = [];
-  const not: Compound[] = [];
-  const place: (typeof PLACES)[number][] = [];
-  const tag = reader.take("*") ? null : (reader.match(NAME)?.[0] ?? null);
-  for (;;) {
-    const attribute = reader.match(ATTRIBUTE);
-    if (attribute !== null) attributes.push(attributeTest(attribute));
-    else if (reader.take(".")) {
-      const name = reader.match(NAME)?.[0];
-      if (name === undefined) return null;
-      attributes.push({ name: "class", operator: "~=", value: unescape(name), ignoreCase: false });
-    } else if (reader.take("#")) {
-      const name = reader.match(NAME)?.[0];
-      if (name === undefined) return null;
-      attributes.push({ name: "id", operator: "=", value: unescape(name), ignoreCase: false });
-    } else if (reader.take(":not(")) {
-      do {
-        reader.skipSpace();
-        const inner = readCompound(reader);
-        if (inner === null) return null;
-        not.push(inner);
-        reader.skipSpace();
-      } while (reader.take(","));
-      if (!reader.take(")")) return null;
-    } else if (reader.take(":")) {
-      const name = reader.match(NAME)?.[0].toLowerCase();
-      const known = PLACES.find((one) => one === name);
-      if (known === undefined || reader.peeks("(")) return null;
-      place.push(known);
-    } else break;
-  }
-  if (reader.at === start) return null;
-  return { tag: tag === null ? null : unescape(tag).toLowerCase(), attributes, not, place };
+function keyOf(token: Token): SelectorKey[] {
+  if (token.type === SelectorType.Tag) return [{ kind: "tag", name: token.name.toLowerCase() }];
+  if (token.type !== SelectorType.Attribute) return [];
+  if (isExact(token, "id", AttributeAction.Equals)) return [{ kind: "id", name: token.value }];
+  if (isExact(token, "class", AttributeAction.Element)) return [{ kind: "class", name: token.value }];
+  return [{ kind: "attribute", name: token.name.toLowerCase() }];
 }
 
-function attributeTest([, name = "", operator, double, single, bare, flag]: RegExpExecArray): AttributeTest {
-  const ignoreCase = flag?.toLowerCase() === "i";
-  const value = double ?? single ?? bare ?? "";
-  return {
-    name: unescape(name).toLowerCase(),
-    operator: (operator ?? "exists") as AttributeOperator,
-    value: ignoreCase ? value.toLowerCase() : value,
-    ignoreCase,
-  };
+function isExact({ name, action, ignoreCase }: AttributeSelector, wanted: string, by: AttributeAction): boolean {
+  return name.toLowerCase() === wanted && action === by && ignoreCase !== true;
 }
 
-function unescape(name: string): string {
-  return name.replaceAll(/\\(.)/g, "$1");
+/** css-what takes much for a selector that is none: `a >`, `a..b`, `l$ink`. */
+function isAllowed(tokens: readonly Token[], hasEscapes: boolean): boolean {
+  const compounds = splitAtCombinators(tokens);
+  return compounds.length <= MAX_COMPOUNDS && compounds.every((compound) => isCompound(compound, hasEscapes));
 }
 
-/** A place in a text. */
-class Reader {
-  at = 0;
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
+function splitAtCombinators(tokens: readonly Token[]): Token[][] {
+  const compounds: Token[][] = [[]];
+  for (const token of tokens) {
+    if (isCombinator(token)) compounds.push([]);
+    else compounds.at(-1)?.push(token);
   }
+  return compounds;
+}
 
-  atEnd(): boolean {
-    return this.at >= this.#text.length;
-  }
+function isCombinator({ type }: Token): boolean {
+  return COMBINATORS.has(type);
+}
 
-  peeks(token: string): boolean {
-    return this.#text.startsWith(token, this.at);
-  }
+function isCompound(tokens: readonly Token[], hasEscapes: boolean): boolean {
+  return tokens.length > 0 && tokens.every((token, at) => isSimple(token, at === 0, hasEscapes));
+}
 
-  take(token: string): boolean {
-    if (!this.peeks(token)) return false;
-    this.at += token.length;
-    return true;
+function isSimple(token: Token, isFirst: boolean, hasEscapes: boolean): boolean {
+  const isName = (name: string): boolean => hasEscapes || NAME.test(name);
+  if (token.type === SelectorType.Universal) return isFirst;
+  if (token.type === SelectorType.Tag) return isFirst && isName(token.name);
+  if (token.type === SelectorType.Attribute) {
+    const { action, name, value, ignoreCase } = token;
+    // != is no operator of CSS; an empty word is in no list (section 6.1), but css-select finds one.
+    if (action === AttributeAction.Not || (action === AttributeAction.Element && value === "")) return false;
+    // Of .class and #id the value is a name too.
+    return isName(ignoreCase === "quirks" ? value : name);
   }
+  if (token.type !== SelectorType.Pseudo) return false;
+  if (token.data === null) return PLACES.has(token.name);
+  return (
+    token.name === "not" && Array.isArray(token.data) && token.data.every((inner) => isCompound(inner, hasEscapes))
+  );
+}
 
-  match(expression: RegExp): RegExpExecArray | null {
-    expression.lastIndex = this.at;
-    const match = expression.exec(this.#text);
-    if (match !== null) this.at = expression.lastIndex;
-    return match;
-  }
+function ownAttribute({ attribs }: Element, name: string): string | undefined {
+  return Object.hasOwn(attribs, name) ? attribs[name] : undefined;
+}
 
-  skipSpace(): void {
-    while (/\s/.test(this.#text.charAt(this.at))) this.at += 1;
-  }
+function isLast(element: Element): boolean {
+  return DomUtils.nextElementSibling(element) === null;
 }

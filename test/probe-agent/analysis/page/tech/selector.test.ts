@@ -4,7 +4,8 @@ import { Elements } from "#probe-agent/analysis/page/tech/elements.ts";
 import { parseSelector } from "#probe-agent/analysis/page/tech/selector.ts";
 
 const PAGE = `<html lang="de-CH"><body class="home page"><main id="main"><h1 class="t big">One</h1><p>a</p><p data-x="Foo bar">b</p>
-  <a href="https://cdn.example/x.js?y" id="l:1">c</a><ul><li>1</li><li class="on">2</li></ul><q></q></main>
+  <a href="https://cdn.example/x.js?y" id="l:1">c</a><ul><li>1</li><li class="on">2</li></ul><q></q><b><s> </s></b><input type=TEXT class="">
+  </main>
   <template><i id="hidden"></i></template><noscript><iframe src="/ns.html"></iframe></noscript></body></html>`;
 const elements = new Elements(parseDocument(PAGE).root);
 
@@ -42,6 +43,12 @@ describe("a selector finds what a browser's would", () => {
     ["li:not(.on, :first-child)", []],
     ["li:last-child", ["li"]],
     ["q:empty", ["q"]],
+    ["s:empty", []],
+    ["li:only-child", []],
+    ["s:only-child", ["s"]],
+    ["[TYPE=text]", ["input"]],
+    ["[constructor^=x]", []],
+    ["s:not([constructor^=x])", ["s"]],
     ["*:root", ["html"]],
     ["iframe[src]", ["iframe"]],
     ["#hidden", []],
@@ -58,6 +65,27 @@ describe("a selector finds what a browser's would", () => {
     "p:hover",
     "p::before",
     "p:nth-child(2)",
+    "p:has(b)",
+    "p:contains(b)",
+    "p:first-child(2)",
+    "p:not(a b)",
+    "p:not()",
+    "p,",
+    "~ p",
+    "p >> b",
+    "p < b",
+    "p || b",
+    "p$b",
+    "p*",
+    "p.:b",
+    "p#/b",
+    "[!a]",
+    "[a!=b]",
+    "[class~='']",
+    "[a='b]",
+    "[a=b']",
+    "svg|a",
+    "a b ".repeat(7),
     "[a",
     "[a=]",
     "p..b",
@@ -74,6 +102,14 @@ describe("a selector finds what a browser's would", () => {
     const parsed = parseSelector(".a .a .a > .b");
     const started = performance.now();
     expect(deep.find(parsed ?? [], 10)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it.each(["i:last-child", "i:only-child"])("%s takes no time on a page of 40,000 comments", (selector) => {
+    const comments = "<!---->".repeat(20_000);
+    const wide = new Elements(parseDocument(`<p>${comments}${"<i></i>".repeat(40_000)}${comments}`).root);
+    const started = performance.now();
+    expect(wide.find(parseSelector(selector) ?? [], 10).length).toBeLessThan(2);
     expect(performance.now() - started).toBeLessThan(5000);
   });
 });
