@@ -2,7 +2,9 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
 import { conditionsOf, type Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { pagespeedFindings } from "#probe-agent/analysis/page/pagespeed/findings.ts";
 import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { mayBeTold } from "#probe-agent/sources/outsiders.ts";
@@ -52,8 +54,10 @@ function pageFailure({ code, message }: Extract<InsightsOutcome, { readonly kind
 
 function fromInsights(insights: Insights, url: string, strategy: Strategy, observedAt: string): Result {
   const { finalUrl, scores, metrics, field, loaded, conditions, fetchedAt, warnings } = insights;
+  const { findings, limitations: leftOut } = fitFindings(pagespeedFindings(metrics, insights.opportunities));
   return plain({
     url,
+    findings,
     final_url: finalUrl ?? url,
     strategy,
     scores,
@@ -74,6 +78,7 @@ function fromInsights(insights: Insights, url: string, strategy: Strategy, obser
         ? ["Some scores or metrics are missing in the answer of PageSpeed Insights."]
         : []),
       ...(loaded === null ? ["How much the page loaded is not told."] : []),
+      ...leftOut,
       ...warnings.map((warning) => `Lighthouse warns: ${warning}`),
     ],
   });
@@ -99,6 +104,7 @@ async function measureHere(
   const { limitations, ...result } = localResult(loaded.data, strategy, conditions);
   return ok({
     ...result,
+    findings: fitFindings(pagespeedFindings(result.metrics, [])).findings,
     url: given,
     observed_at: observedAt,
     limitations: [`PageSpeed Insights did not answer: ${reason}.`, ...limitations],

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
-import { count, list, number, OBSERVED_FIELDS, points, record, text, word } from "#shared/tools/shapes.ts";
+import { count, findings, list, number, OBSERVED_FIELDS, points, record, text, word } from "#shared/tools/shapes.ts";
 
 /** Devices a page is measured as. */
 export const STRATEGIES = ["mobile", "desktop"] as const;
@@ -93,6 +93,7 @@ export const pagespeed = defineTool({
       },
       "Laboratory: one load, from the start of the navigation",
     ),
+    findings: findings("Metrics beyond the limits of web.dev, and what would save time or bytes; worst first"),
     field_data: record(
       { url: Nullable(Experience), origin: Nullable(Experience) },
       "Real visits: of this page, and of its whole origin",

@@ -7,12 +7,12 @@ import type { BrowserConditions, LoadedKind, PageLoad } from "#probe-agent/port/
 
 const MAX_URL_BYTES = 10_000;
 
-/** One load in our own browser as a result; `url`, `observed_at` and what was said of PageSpeed Insights are the caller's. */
+/** One load in our own browser as a result; the findings, `url`, `observed_at` and what was said of PageSpeed Insights are the caller's. */
 export function localResult(
   load: PageLoad,
   strategy: Strategy,
   conditions: BrowserConditions,
-): Omit<ResultOf<typeof pagespeed>, "url" | "observed_at" | "elapsed_ms"> {
+): Omit<ResultOf<typeof pagespeed>, "findings" | "url" | "observed_at" | "elapsed_ms"> {
   const metrics = { fcp_ms: load.fcpMs, lcp_ms: load.lcpMs, tbt_ms: load.tbtMs, cls: load.cls };
   const performance = load.quiet && !load.cut ? performanceOf(metrics, strategy) : null;
   const kinds = Object.keys(load.loaded) as LoadedKind[];

@@ -7,6 +7,7 @@ import { pagespeed } from "#probe-agent/tools/pagespeed.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { failureOf, TEST_AGENT } from "#test/support/http-engine.ts";
 import { insightsAnswer, insightsError } from "#test/support/insights.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
@@ -78,6 +79,10 @@ describe("PageSpeed Insights", () => {
       observed_at: "2026-10-02T11:22:33.444Z",
     });
     expect(result.opportunities).toHaveLength(3);
+    expectWellFormed(result.findings);
+    expect(kinds(result.findings)).toEqual(["info slow-largest-paint", "info speed-opportunity"]);
+    expect(result.findings[0]?.message).toBe("Largest contentful paint is 2905 ms: above the good 2500 ms.");
+    expect(result.findings.slice(1).map(({ where }) => where)).toEqual(result.opportunities.map(({ id }) => id));
     expect(result.limitations.join()).toContain("Lighthouse warns: The page may not be loading as expected");
   });
 
