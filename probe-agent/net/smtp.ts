@@ -7,13 +7,13 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { SmtpPort } from "#probe-agent/port/smtp.ts";
 import { createLink } from "#probe-agent/net/smtp/link.ts";
 
-/** What talking to mail servers needs of the process. */
+/** What the SMTP port needs from the process. */
 export interface SmtpDeps {
   readonly clock: Clock;
   readonly egress: Egress;
 }
 
-/** Builds the SMTP port: vetted addresses only, the peer looked at again once connected, all of it within the job's time. */
+/** Creates the SMTP port. It connects to vetted addresses only, vets the peer again once connected, and keeps the job's deadline. */
 export function createSmtp({ clock, egress }: SmtpDeps): (job: JobLimits) => SmtpPort {
   return (job) => ({
     async connect({ ip, port, timeoutMs }) {

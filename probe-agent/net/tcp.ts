@@ -9,10 +9,10 @@ import { ONE_SYN_MS, type TcpPort } from "#probe-agent/port/packets.ts";
 
 type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 
-/** When Linux sends an unanswered SYN again, milliseconds after the first one. */
+/** Time after which Linux repeats an unanswered SYN, milliseconds. */
 const SECOND_SYN_MS = 1_000;
 
-/** Words of `reason` for what the kernel reports of a connection that neither stood nor was refused. */
+/** Values of `reason` for a connection that failed without a refusal, by errno name. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ETIMEDOUT", "timeout"],
   ["EHOSTUNREACH", "host_unreachable"],
@@ -26,11 +26,11 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * TCP connections of one SYN each to vetted addresses, closed at once. `reason` is null where the port is open or closed, else timeout,
- * host_unreachable, network_unreachable, not_permitted, out_of_sockets, cancelled, connect_failed, or target_not_allowed
- * for an address that egress refuses. The RTT is that of the handshake (or the reset), as one SYN measured it. The kernel reports a reset and an
- * ICMP error alike; the agent's ICMP process, where there is one, tells them apart: then `reason` is the error's name
- * (unreachableReason).
+ * Creates the TCP port: connections of one SYN each to vetted addresses, closed immediately. `reason` is null if the port
+ * is open or closed, else timeout, host_unreachable, network_unreachable, not_permitted, out_of_sockets, cancelled,
+ * connect_failed, or target_not_allowed for an address that egress refuses. The RTT is that of the handshake (or the
+ * reset), measured with one SYN. The kernel reports a reset and an ICMP error alike; the agent's ICMP process, if
+ * available, distinguishes them: then `reason` is the error's name (unreachableReason).
  */
 export function createTcp(deps: {
   readonly egress: Egress;
@@ -47,7 +47,7 @@ export function createTcp(deps: {
       const startedAt = clock.monotonic();
       const socket = connect({ host: ip, port, autoSelectFamily: false });
       let localPort = 0;
-      // By the next turn the kernel has given the connection its port.
+      // In the next turn of the event loop the kernel has assigned the local port.
       setImmediate(() => (localPort = socket.localPort ?? 0));
       let isOpen = true;
       const end = (probed: Probed): void => {
@@ -60,17 +60,17 @@ export function createTcp(deps: {
       const abort = (): void => end(filtered("cancelled"));
       const explain = (otherwise: Probed): void => {
         clearTimeout(timer);
-        const asked = { ip, port, localPort };
-        askWhy(icmpHost, asked, (reason) => end(reason === null ? otherwise : filtered(reason)));
+        const connection = { ip, port, localPort };
+        findIcmpError(icmpHost, connection, (reason) => end(reason === null ? otherwise : filtered(reason)));
       };
-      // An ICMP error that came while connect() held the socket is not reported: Linux keeps it for the next SYN.
+      // Linux does not report an ICMP error that came while connect() held the socket: it keeps it for the next SYN.
       const giveUp = (): void => {
         if (!isOpen) return;
         socket.destroy();
         explain(filtered("timeout"));
       };
       const timer = setTimeout(() => {
-        // An answer that came while the loop was held up stands behind this timer.
+        // An answer that arrived while the event loop was blocked is handled after this timer.
         setImmediate(() => setImmediate(giveUp));
       }, waitMs);
       job.signal.addEventListener("abort", abort, { once: true });
@@ -79,7 +79,7 @@ export function createTcp(deps: {
       );
       socket.on("error", (error: NodeJS.ErrnoException) => {
         const rttMs = roundTrip(clock.monotonic() - startedAt);
-        // A reset right after the handshake still means that something listens.
+        // A reset right after the handshake still means that a service listens.
         if (error.code === "ECONNRESET") return end({ state: "open", rttMs, reason: null });
         const refused = error.code === "ECONNREFUSED";
         const otherwise: Probed = refused
@@ -93,22 +93,26 @@ export function createTcp(deps: {
   });
 }
 
-/** The time of an answer; null where a process that was held up read it so late that the kernel may have sent two SYNs. */
+/** Returns the RTT; null if the process read the answer so late that the kernel may have sent a second SYN. */
 function roundTrip(elapsedMs: number): number | null {
   return elapsedMs < SECOND_SYN_MS ? elapsedMs : null;
 }
 
-// What the kernel makes of ICMP errors; a reset is ECONNREFUSED too.
+// Errno names for ICMP errors; ECONNREFUSED can be an ICMP error or a reset.
 const ANSWERED: ReadonlySet<string> = new Set(["EHOSTUNREACH", "ENETUNREACH", "ENOPROTOOPT", "EACCES"]);
 
-/** Tells the name of the ICMP error that answered a connection; null where none did or nobody listens for them. */
-function askWhy(host: IcmpHost | undefined, request: RefusalRequest, tell: (reason: string | null) => void): void {
+/** Reports the name of the ICMP error that answered a connection; null if none did, or without a raw socket. */
+function findIcmpError(
+  host: IcmpHost | undefined,
+  request: RefusalRequest,
+  report: (reason: string | null) => void,
+): void {
   const version = isIPv6(request.ip) ? 6 : 4;
   const able = host?.capabilities();
-  if (host === undefined || request.localPort === 0 || !(version === 4 ? able?.v4 : able?.v6)) return tell(null);
+  if (host === undefined || request.localPort === 0 || !(version === 4 ? able?.v4 : able?.v6)) return report(null);
   host.start({ kind: "refusal", request }, (event) => {
     const refusal = event.kind === "refusal_done" ? event.refusal : null;
-    tell(refusal === null ? null : unreachableReason(version, refusal.type, refusal.code));
+    report(refusal === null ? null : unreachableReason(version, refusal.type, refusal.code));
   });
 }
 

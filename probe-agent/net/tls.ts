@@ -16,24 +16,24 @@ import { fromPem, trustedRoots } from "#probe-agent/net/tls/roots.ts";
 import { handshake } from "#probe-agent/net/tls/session.ts";
 import { createTurns, type Turns } from "#probe-agent/threads/turns.ts";
 
-/** What the TLS port needs of its process. */
+/** What the TLS port needs from the process. */
 export interface TlsDependencies {
   readonly clock: Clock;
   readonly egress: Egress;
   readonly random: Random;
-  /** PEM texts of the roots to trust in the place of Node's own. */
+  /** PEM texts of the roots to trust instead of Node's. */
   readonly roots?: readonly string[];
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Connections of one job under way at once; with the page a tool may fetch beside them they are six. */
+/** Most concurrent connections of one job. With the page that a tool may fetch at the same time, they are six. */
 const AT_ONCE = 5;
 
 /**
- * Builds the TLS port. Failures of `inspect`: stage connect with refused, timeout, unreachable, reset, prohibited,
+ * Creates the TLS port. Failures of `inspect`: stage connect with refused, timeout, unreachable, reset, prohibited,
  * connection_failed (source probe: local_error, cancelled); stage tls with timeout, plain_text, not_tls, reset, closed,
  * an alert's name (handshake_failure, protocol_version, unrecognized_name, ...) or OpenSSL's reason. The same words
- * stand in an observation's `error` where the certificate had come. `hello` fails with the same words, but alerts and
+ * are in an observation's `error` if the certificate had arrived. `hello` fails with the same words, but alerts and
  * closes are answers to it.
  */
 export function createTls(dependencies: TlsDependencies): (job: JobLimits) => TlsPort {
@@ -104,7 +104,7 @@ async function seeTimestamps(
 
 async function inTurn<T>(turns: Turns, job: JobLimits, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
   const leave = await turns.take(job.signal);
-  // The job is over; the attempt itself says how.
+  // The job is over; the attempt reports the cause.
   if (leave === null) return await run();
   try {
     return await run();
@@ -121,7 +121,7 @@ interface Opened {
   readonly connected: number;
 }
 
-/** A TCP connection to a vetted address, with the signal that ends all that is done with it. */
+/** A TCP connection to a vetted address, with the signal that ends its use. */
 async function open(
   { ip, port, timeoutMs = DEFAULT_TIMEOUT_MS }: Pick<TlsRequest, "ip" | "port" | "timeoutMs">,
   job: JobLimits,

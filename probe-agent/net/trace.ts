@@ -7,16 +7,16 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TraceHop, TracePort, TraceRequest, TraceRun } from "#probe-agent/port/packets.ts";
 import { createTurns } from "#probe-agent/threads/turns.ts";
 
-// More at once use up the error budget of the routers next to the agent and see silence.
+// More concurrent traces use up the error limit of the routers near the agent, which then stay silent.
 const TRACES_AT_ONCE = 3;
-// Left for the caller after the trace where it named no budget of its own.
+// Time kept for the caller after a trace without a budget of its own.
 const RESERVE_MS = 500;
 const LEAST_BUDGET_MS = 1_000;
 
 /**
- * Traces through the agent's ICMP process, few at once; others wait for their turn. Failures are the probe's, stage
- * request: those of createIcmp, and busy (no turn before the deadline). `unsupported` also means a protocol whose
- * probes this agent cannot send.
+ * Creates the trace port, which uses the agent's ICMP process. A few traces run at the same time; others wait.
+ * Failures have source probe and stage request: those of createIcmp, and busy (no turn before the deadline).
+ * `unsupported` also means a protocol whose probes this agent cannot send.
  */
 export function createTrace(deps: {
   readonly host: IcmpHost;
@@ -71,7 +71,7 @@ function trace(
   });
 }
 
-/** Runs one job of the ICMP process to the event that `read` makes its result of. */
+/** Runs one job of the ICMP process until `read` returns a result for an event. */
 function runOrder<T>(
   host: IcmpHost,
   signal: AbortSignal,

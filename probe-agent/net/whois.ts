@@ -11,19 +11,19 @@ import { createOctets } from "#probe-agent/net/octets.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/port/whois.ts";
 
-/** What asking WHOIS servers needs of the process. */
+/** What the WHOIS port needs from the process. */
 export interface WhoisDeps {
   readonly clock: Clock;
   readonly egress: Egress;
 }
 
-/** The longest honest answers, of name servers with many hosts, have some tens of kilobytes. */
+/** The longest genuine answers, for name servers with many hosts, have some tens of kilobytes. */
 const MAX_BYTES = 256 * 1024;
 const DEFAULT_TIMEOUT_MS = 8_000;
 /** One line of visible ASCII: a control character would end the query and begin another protocol's line. */
 const QUERY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** Builds the WHOIS port. Names are looked up and addresses vetted as for every other connection. */
+/** Creates the WHOIS port. It resolves names and vets addresses as for every other connection. */
 export function createWhois({ clock, egress }: WhoisDeps): (job: JobLimits, dns: DnsPort) => WhoisPort {
   return (job, dns) => ({
     async ask(request) {
@@ -90,7 +90,7 @@ function replyOf(received: Buffer, failure: Failed | null): Omit<WhoisReply, "ip
   };
 }
 
-/** RFC 3912 section 4 knows no charset: UTF-8 gives itself away, all else registries send is close to Latin-1. */
+/** Decodes an answer. RFC 3912 section 4 defines no charset: valid UTF-8 is UTF-8, and everything else is read as Latin-1. */
 function decode(octets: Buffer, cut: boolean): Pick<WhoisReply, "text" | "charset"> {
   try {
     // A cut answer may end within a character: `stream` leaves that one out.

@@ -1,25 +1,25 @@
 /**
- * When this process last used up answers of each router, over all its traces: routers limit the errors they send, most
- * to one a second and client (RFC 1812 section 4.3.2.8; Linux icmp_ratelimit). Times are monotonic milliseconds at which
+ * The times at which this process last used up an answer of each router, over all its traces. Routers limit the errors
+ * they send, most to one per second and client (RFC 1812 section 4.3.2.8; Linux icmp_ratelimit). Times are monotonic milliseconds at which
  * the probes left.
  */
 export interface AnswerLedger {
-  /** A probe that left at `at` drew an answer from this address, or is going to ask it for one. */
+  /** Notes a probe that left at `at` and took an answer of this address, or is about to. */
   note(ip: string, at: number): void;
-  /** Whether another probe than the one that left at `at` was noted in the second before it. */
+  /** Reports whether a probe other than the one that left at `at` was noted in the second before it. */
   isTaken(ips: readonly string[], at: number): boolean;
-  /** The last time noted of any of these addresses; -Infinity for none. */
+  /** Returns the last time noted for any of these addresses; -Infinity for none. */
   lastOf(ips: readonly string[]): number;
 }
 
-/** A router that answers once a second has an answer left for a probe that leaves this long after the last one. */
+/** A router that answers once per second answers a probe that leaves this long after the last one. */
 const LIMIT_MS = 1_000;
 // A probe of another trace may overtake one that left just before it.
 const OVERTAKING_MS = 20;
 const MOST_ADDRESSES = 1_024;
 const MOST_TIMES = 64;
 
-/** Makes an empty ledger. It remembers the newest addresses, and the newest times of each. */
+/** Creates an empty ledger. It keeps the newest addresses, and the newest times of each. */
 export function createAnswerLedger(): AnswerLedger {
   const times = new Map<string, number[]>();
   const of = (ips: readonly string[]): readonly number[] => ips.flatMap((ip) => times.get(ip) ?? []);

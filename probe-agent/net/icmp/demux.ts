@@ -3,34 +3,34 @@ import type { RefusalRequest, TcpRefusal } from "#probe-agent/net/icmp/messages.
 import { UNUSED_ECHO_ID, parseIncoming, type IncomingEcho, type IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** Where a packet came from and when, by the process's monotonic milliseconds. */
+/** Source address and arrival time of a packet, in the process's monotonic milliseconds. */
 export interface Arrival {
   readonly from: string;
   readonly at: number;
 }
 
-/** One run's ears. */
+/** Receives the packets of one run. */
 export interface Listener {
   readonly onEcho?: (reply: IncomingEcho, arrival: Arrival) => void;
   readonly onError?: (error: IncomingError, arrival: Arrival) => void;
 }
 
-/** Hands each packet of the shared sockets to the run that caused it. */
+/** Passes each packet of the shared sockets to the run that caused it. */
 export interface Demux {
-  /** A random 16-bit echo id no live run uses; `forget` frees it. */
+  /** Reserves a random 16-bit echo id that no live run uses; `forget` frees it. */
   listenEcho(listener: Listener): { readonly id: number; readonly forget: () => void };
-  /** Errors that quote a UDP or TCP packet from this port of ours. */
+  /** Listens for errors that quote a UDP or TCP packet from this local port. */
   listenPort(protocol: "udp" | "tcp", port: number, listener: Listener): { readonly forget: () => void };
-  /** The error that answered a TCP segment of the kernel's own, as long as it is among the newest. */
+  /** Returns the error that answered a TCP segment of the kernel; null if there is none among the newest. */
   refusalOf(request: RefusalRequest): TcpRefusal | null;
-  /** One packet of the ICMP socket of a family. */
+  /** Takes one packet from the ICMP socket of a family. */
   deliver(version: IpVersion, packet: Buffer, arrival: Arrival): void;
 }
 
-// Errors that answer the agent's own connections; it asks for them within a turn of its loop.
+// Number of kept errors that answer the agent's own connections. The agent asks for them within a turn of its event loop.
 const UNCLAIMED = 256;
 
-/** Makes the table. `randomId` gives 16 random bits. */
+/** Creates a demultiplexer without listeners. `randomId` returns 16 random bits. */
 export function createDemux(randomId: () => number): Demux {
   const echoes = new Map<number, Listener>();
   const ports = { udp: new Map<number, Listener>(), tcp: new Map<number, Listener>() };
@@ -72,7 +72,7 @@ export function createDemux(randomId: () => number): Demux {
   };
 }
 
-/** Whether an answer came from the target itself. */
+/** Reports whether an answer came from the target itself. */
 export function isFrom(target: string, arrival: Arrival): boolean {
   return sameAddress(target, arrival.from);
 }

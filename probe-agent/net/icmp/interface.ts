@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-// A connected UDP socket sends nothing; the port is of no matter.
+// Connecting a UDP socket sends nothing; any port serves.
 const DISCARD_PORT = 9;
 
-/** The address the kernel would send from; a connected UDP socket tells without a packet. Throws without a route. */
+/** Returns the address that the kernel would send from, read from a connected UDP socket. Throws without a route. */
 export async function localAddress(version: IpVersion, ip: string): Promise<string> {
   const socket = createSocket(version === 4 ? "udp4" : "udp6");
   try {
@@ -23,7 +23,7 @@ const ETHERNET_MTU = 1_500;
 /** The largest length an IPv4 header can state; a larger IPv6 packet would be a jumbogram. */
 const LARGEST_PACKET = 65_535;
 
-/** The MTU of the interface the kernel would send through, octets; Ethernet's where the system does not tell. */
+/** Returns the MTU of the interface that the kernel would send through, octets; Ethernet's if the system does not report it. */
 export async function interfaceMtu(version: IpVersion, ip: string): Promise<number> {
   try {
     const local = await localAddress(version, ip);

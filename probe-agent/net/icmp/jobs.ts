@@ -11,22 +11,22 @@ import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** The running jobs of the ICMP process. */
 export interface Jobs {
-  /** Starts or cancels one. */
+  /** Starts or cancels a job. */
   handle(message: ToChild): void;
 }
 
-/** Runs jobs on the shared sockets; each tells its events through `tell`, the last one being its end. */
+/** Creates the jobs of the process on its shared sockets. `report` receives the events of each job; the last one ends it. */
 export function createJobs(
   tools: RunTools,
   sockets: IcmpSockets,
   openTcp: Record<4 | 6, ProberTools["openTcp"]>,
-  tell: (event: JobEvent) => void,
+  report: (event: JobEvent) => void,
 ): Jobs {
   const running = new Map<number, () => void>();
   const ledger = createAnswerLedger();
   const end = (event: JobEvent): void => {
     running.delete(event.job);
-    tell(event);
+    report(event);
   };
   const start = (
     message: Exclude<ToChild, { kind: "cancel" }>,
@@ -38,13 +38,13 @@ export function createJobs(
     switch (message.kind) {
       case "echo":
         return startEcho(tools, socket, message.request, {
-          reply: (reply) => tell({ job, kind: "reply", reply }),
+          reply: (reply) => report({ job, kind: "reply", reply }),
           done: (clockErrorMs) => end({ job, kind: "echo_done", clockErrorMs }),
           failed,
         });
       case "trace":
         return startTrace({ ...tools, ledger, version, icmp: socket, openTcp: openTcp[version] }, message.request, {
-          hop: (hop) => tell({ job, kind: "hop", hop }),
+          hop: (hop) => report({ job, kind: "hop", hop }),
           done: (reached) => end({ job, kind: "trace_done", reached }),
           failed,
         });
@@ -54,7 +54,7 @@ export function createJobs(
           failed,
         });
       case "refusal":
-        // The error may stand unread behind this message.
+        // The ICMP error may have arrived and not be read yet.
         socket.whenDrained(() => end({ job, kind: "refusal_done", refusal: tools.demux.refusalOf(message.request) }));
         return () => {};
     }
@@ -71,7 +71,7 @@ export function createJobs(
       const socket = sockets.of(version);
       const failed = (reason: string, text: string): void => end({ job, kind: "failed", reason, message: text });
       if (socket === null) return failed("unsupported", `this agent has no raw socket for IPv${version}`);
-      // A run may end while it starts; only one that goes on is kept.
+      // A run may end while it starts; only a run that continues is kept.
       running.set(job, () => {});
       const cancel = start(message, version, socket, failed);
       if (running.has(job)) running.set(job, cancel);

@@ -1,14 +1,14 @@
-/** The worst lag of the loop while one run had an answer to wait for: a bound on the error of its time stamps. */
+/** Measures the worst lag of the event loop while one run waits for answers: a bound on the error of its time stamps. */
 export interface LagReading {
-  /** A packet left, an answer to it may come. */
+  /** Records that a packet left and may be answered. */
   opened(): void;
-  /** The answer came. */
+  /** Records that an answer came. */
   closed(): void;
-  /** Ends the reading; milliseconds. */
+  /** Ends the reading and returns the worst lag, milliseconds. */
   stop(): number;
 }
 
-/** Watches the loop while at least one reading is open. */
+/** Watches the event loop while at least one reading is open. */
 export interface LagMeter {
   start(): LagReading;
 }
@@ -16,14 +16,14 @@ export interface LagMeter {
 interface Reading {
   worst: number;
   awaited: number;
-  /** An answer came since the last look; the lag before it may have delayed its stamp. */
+  /** An answer came since the last measurement; the lag before it may have delayed its time stamp. */
   answered: boolean;
 }
 
-// Short enough to notice what would hurt an RTT, long enough to cost nothing.
+// Short enough to notice a lag that would distort an RTT, long enough to cost nothing.
 const TICK_MS = 2;
 
-/** Makes the meter over a monotonic clock in milliseconds. */
+/** Creates a meter over a monotonic clock in milliseconds. */
 export function createLagMeter(clock: () => number): LagMeter {
   const readings = new Set<Reading>();
   let armedAt: number | null = null;

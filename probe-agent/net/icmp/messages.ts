@@ -1,25 +1,25 @@
 import type { EchoReply, EchoRequest, PathMtu, TraceHop, TraceRequest } from "#probe-agent/port/packets.ts";
 
-/** What the ICMP process can do, and why not where it cannot. */
+/** The IP versions that the ICMP process can use, and the reasons for those it cannot. */
 export interface IcmpCapabilities {
   readonly v4: boolean;
   readonly v6: boolean;
-  /** One line per thing that is missing, empty when all is there. */
+  /** One line for each missing requirement; empty if nothing is missing. */
   readonly missing: readonly string[];
 }
 
-/** A trace with the milliseconds it may take. */
+/** A trace with its time limit in milliseconds. */
 export interface BoundedTrace extends TraceRequest {
   readonly budgetMs: number;
 }
 
-/** A search for the MTU of the path to an address, with the milliseconds it may take. */
+/** A search for the MTU of the path to an address, with its time limit in milliseconds. */
 export interface MtuRequest {
   readonly ip: string;
   readonly budgetMs: number;
 }
 
-/** Asks whether an ICMP error answered a TCP connection of ours that the kernel reports as failed. */
+/** Asks whether an ICMP error answered a TCP connection that the kernel reports as failed. */
 export interface RefusalRequest {
   /** The destination. */
   readonly ip: string;
@@ -34,7 +34,7 @@ export interface TcpRefusal {
   readonly code: number;
 }
 
-/** From the agent to its ICMP process. `job` numbers are the agent's. */
+/** A message from the agent to its ICMP process. The agent numbers the jobs. */
 export type ToChild =
   | { readonly kind: "echo"; readonly job: number; readonly request: EchoRequest }
   | { readonly kind: "trace"; readonly job: number; readonly request: BoundedTrace }
@@ -42,7 +42,7 @@ export type ToChild =
   | { readonly kind: "refusal"; readonly job: number; readonly request: RefusalRequest }
   | { readonly kind: "cancel"; readonly job: number };
 
-/** One thing that happened in a job; the last five end it. */
+/** An event of a job; the last five kinds end it. */
 export type JobEvent = { readonly job: number } & (
   | { readonly kind: "reply"; readonly reply: EchoReply }
   | { readonly kind: "hop"; readonly hop: TraceHop }
@@ -53,7 +53,7 @@ export type JobEvent = { readonly job: number } & (
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
 );
 
-/** From the ICMP process: once what it can do, then events in batches, so that sending them disturbs no time stamp. */
+/** A message from the ICMP process: its capabilities once, then events in batches, so that sending them delays no time stamp. */
 export type FromChild =
   | { readonly kind: "ready"; readonly capabilities: IcmpCapabilities }
   | { readonly kind: "events"; readonly events: readonly JobEvent[] };

@@ -4,7 +4,7 @@ import type { TraceReply } from "#probe-agent/port/packets.ts";
 /** One entry of an MPLS label stack as a router quoted it (RFC 3032 section 2.1). */
 export type MplsLabel = NonNullable<TraceReply["mpls"]>[number];
 
-// RFC 4884 section 5.5: what routers of before that RFC do is to append at 128 octets without saying so.
+// RFC 4884 section 5.5: routers older than that RFC append the stack at octet 128 without a length field.
 const LEGACY_QUOTE_BYTES = 128;
 const EXTENSION_VERSION = 2;
 const MPLS_CLASS = 1;
@@ -12,14 +12,14 @@ const INCOMING_STACK = 1;
 const MAX_LABELS = 16;
 
 /**
- * The MPLS label stack an ICMP error carries (RFC 4884 extension structure, RFC 4950 object); [] without one.
- * `body` is what follows the 8-octet ICMP header; `quotedBytes` the quote's padded length, 0 where not stated.
+ * Returns the MPLS label stack that an ICMP error carries (RFC 4884 extension structure, RFC 4950 object); [] without one.
+ * `body` is what follows the 8-octet ICMP header; `quotedBytes` the quote's padded length, 0 if the error does not state it.
  */
 export function mplsLabels(body: Buffer, quotedBytes: number): readonly MplsLabel[] {
   const start = quotedBytes === 0 ? LEGACY_QUOTE_BYTES : quotedBytes;
   const extension = body.subarray(start);
   if (extension.length < 8 || extension.readUInt8(0) >> 4 !== EXTENSION_VERSION) return [];
-  // A zero checksum means none was computed; a legacy guess needs a right one to be believed.
+  // A zero checksum means that none was computed. Without a length field, only a correct checksum proves a stack.
   const unchecked = extension.readUInt16BE(2) === 0;
   if (unchecked ? quotedBytes === 0 : internetChecksum(extension) !== 0) return [];
   return labelsOf(extension.subarray(4));

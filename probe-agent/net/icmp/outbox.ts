@@ -3,7 +3,7 @@ import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
 // Long enough to bundle a flood, short enough to look live.
 const FLUSH_AFTER_MS = 4;
 
-/** Bundles events, so that telling the agent never stands between a packet's arrival and its time stamp. */
+/** Creates a sender that bundles events, so that IPC with the agent never delays the time stamp of a packet. */
 export function createOutbox(send: (events: readonly JobEvent[]) => void): (event: JobEvent) => void {
   let events: JobEvent[] = [];
   return (event) => {

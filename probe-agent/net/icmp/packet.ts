@@ -18,10 +18,10 @@ export interface IncomingEcho {
   readonly checksumOk: boolean;
 }
 
-/** What an error says, whichever family it came in. */
+/** The meaning of an ICMP error, independent of its IP version. */
 export type ErrorMeaning = "unreachable" | "ttl_exceeded";
 
-/** An error that quotes a packet of ours. */
+/** An ICMP error that quotes a packet of this agent. */
 export interface IncomingError {
   readonly kind: "error";
   readonly meaning: ErrorMeaning;
@@ -29,17 +29,17 @@ export interface IncomingError {
   readonly code: number;
   readonly quoted: Quoted;
   readonly mpls: readonly MplsLabel[];
-  /** What "does not fit" says of the next link's MTU (RFC 1191 section 4, RFC 4443 section 3.2); null in other errors. */
+  /** MTU of the next link in a "too big" error (RFC 1191 section 4, RFC 4443 section 3.2); null in other errors. */
   readonly nextHopMtu: number | null;
 }
 
-/** An echo id no run has. */
+/** An echo id that no run uses. */
 export const UNUSED_ECHO_ID = 0;
 
 const ECHO_REQUEST = { 4: 8, 6: 128 } as const;
 const ECHO_REPLY = { 4: 0, 6: 129 } as const;
 
-/** Types by family; RFC 792: unreachable, time exceeded, parameter problem; RFC 4443: with packet too big (2). */
+/** Error types by family; RFC 792: unreachable, time exceeded, parameter problem; RFC 4443: with packet too big (2). */
 export const ERROR_TYPES: Readonly<Record<IpVersion, ReadonlyMap<number, ErrorMeaning>>> = {
   4: new Map([
     [3, "unreachable"],
@@ -54,13 +54,13 @@ export const ERROR_TYPES: Readonly<Record<IpVersion, ReadonlyMap<number, ErrorMe
   ]),
 };
 
-/** Every type worth receiving on a family's socket; the kernel filters out the others. */
+/** The types that a family's socket receives; the kernel drops the others. */
 export const WANTED_TYPES: Readonly<Record<IpVersion, readonly number[]>> = {
   4: [ECHO_REPLY[4], ...ERROR_TYPES[4].keys()],
   6: [ECHO_REPLY[6], ...ERROR_TYPES[6].keys()],
 };
 
-/** An echo request; the kernel fills in the checksum on IPv6 (RFC 3542 section 3.1). */
+/** Builds an echo request; the kernel fills in the checksum on IPv6 (RFC 3542 section 3.1). */
 export function echoRequest(version: IpVersion, id: number, seq: number, payload: Uint8Array): Buffer {
   const packet = Buffer.alloc(8 + payload.length);
   packet.writeUInt8(ECHO_REQUEST[version], 0);
@@ -71,7 +71,7 @@ export function echoRequest(version: IpVersion, id: number, seq: number, payload
   return packet;
 }
 
-/** Reads what a raw ICMP socket received: IPv4 with its IP header, IPv6 without. Null for anything not ours to read. */
+/** Parses a packet from a raw ICMP socket: IPv4 with its IP header, IPv6 without. Null if it is malformed or of another type. */
 export function parseIncoming(version: IpVersion, bytes: Buffer): IncomingEcho | IncomingError | null {
   const headerBytes = version === 4 ? ((bytes[0] ?? 0) & 15) * 4 : 0;
   if (version === 4 && (headerBytes < 20 || bytes.length < 20)) return null;

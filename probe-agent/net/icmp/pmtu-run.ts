@@ -9,7 +9,7 @@ import { createMtuPlan, type MtuPlan } from "#probe-agent/net/icmp/pmtu-plan.ts"
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 
-/** What a search tells: exactly one of both, last; neither after cancelling. */
+/** Receives the result of a search: exactly one of `done` and `failed`; neither after cancelling. */
 export interface MtuEvents {
   done(mtu: PathMtu): void;
   failed(reason: string, message: string): void;
@@ -18,7 +18,7 @@ export interface MtuEvents {
 const HEADER_BYTES = { 4: 28, 6: 48 } as const;
 const TTL = 64;
 
-/** Looks for the path's MTU by the plan's judgement until it ends or the budget is used up. Returns the way to cancel it. */
+/** Searches the path's MTU, as its plan decides, until it ends or its budget is used up. Returns a function that cancels it. */
 export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequest, events: MtuEvents): () => void {
   const { clock, demux } = tools;
   const { version } = socket;

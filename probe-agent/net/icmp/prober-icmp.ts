@@ -5,7 +5,7 @@ import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
 import {
   answerOfError,
   probeOptions,
-  tellSent,
+  reportSent,
   type Prober,
   type ProberEvents,
   type ProberTools,
@@ -50,7 +50,7 @@ export async function createIcmpProber(
   return {
     send(probe, ttl, flow) {
       const packet = echoRequest(tools.version, id, probe, constantSumPayload(cookie, probe, flow, size));
-      tools.icmp.send(packet, request.ip, probeOptions(request, ttl), tellSent(events, probe, ttl));
+      tools.icmp.send(packet, request.ip, probeOptions(request, ttl), reportSent(events, probe, ttl));
     },
     close: forget,
   };

@@ -6,7 +6,7 @@ import {
   answerOfError,
   MOST_PROBES,
   probeOptions,
-  tellSent,
+  reportSent,
   type Prober,
   type ProberEvents,
   type ProberTools,
@@ -16,7 +16,7 @@ import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 const DEFAULT_TCP_PORT = 80;
 
-// Below Linux's ephemeral range, so that the kernel gives the port to no connection of ours.
+// Below Linux's ephemeral range: the kernel does not assign these ports to other connections of this host.
 const FIRST_SOURCE_PORT = 20_000;
 const SOURCE_PORTS = 12_000;
 
@@ -56,7 +56,9 @@ export async function createTcpProber(
       answer((quoted.sequence - base) >>> 0, answerOfError(request.ip, error, arrival));
     }
   };
-  const ears = Array.from({ length: flows }, (_, flow) => tools.demux.listenPort("tcp", firstPort + flow, { onError }));
+  const listeners = Array.from({ length: flows }, (_, flow) =>
+    tools.demux.listenPort("tcp", firstPort + flow, { onError }),
+  );
   const answer = (probe: number, what: Parameters<ProberEvents["answered"]>[1]): void => {
     if (probe >= 1 && probe <= MOST_PROBES) events.answered(probe, what);
   };
@@ -64,10 +66,10 @@ export async function createTcpProber(
     send(probe, ttl, flow) {
       const sequence = (base + probe) >>> 0;
       const segment = synSegment({ sourcePort: firstPort + flow, destinationPort, sequence, source, destination });
-      socket.send(segment, request.ip, probeOptions(request, ttl), tellSent(events, probe, ttl));
+      socket.send(segment, request.ip, probeOptions(request, ttl), reportSent(events, probe, ttl));
     },
     close() {
-      for (const { forget } of ears) forget();
+      for (const { forget } of listeners) forget();
       release();
     },
   };

@@ -8,34 +8,34 @@ import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { TraceReply, TraceRequest } from "#probe-agent/port/packets.ts";
 
-/** An answer to one probe; type and code are null where it is a TCP segment. */
+/** An answer to one probe; type and code are null for a TCP segment. */
 export interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {
   readonly from: string;
   readonly at: number;
   readonly passage: Passage;
 }
 
-/** What a prober tells its trace. After `failed` nothing more comes. */
+/** Receives the events of a prober. `failed` is the last one. */
 export interface ProberEvents {
   sent(probe: number, ttl: number, at: number): void;
   answered(probe: number, answer: Answer): void;
   failed(reason: string, message: string): void;
 }
 
-/** Sends one protocol's probes. Probes of one flow look alike to routers that spread load over equal paths. */
+/** Sends the probes of one protocol. Routers that balance load over equal paths send the probes of one flow the same way. */
 export interface Prober {
   /** `probe` counts from 1; at most MOST_PROBES of them. `flow` counts from 0, below the request's flows. */
   send(probe: number, ttl: number, flow: number): void;
   close(): void;
 }
 
-/** Probes a trace can need: 30 hops, 5 queries and 4 more tries each, and those past the target. */
+/** Most probes of one trace: 30 hops, 5 queries and 4 more tries each, and those past the target. */
 export const MOST_PROBES = 1_000;
 
 /** A segment of a shared raw TCP socket. */
 export type SegmentListener = (packet: Buffer, arrival: Arrival) => void;
 
-/** What the probers share with the echoes, and the sockets of their family. */
+/** What probers share with echo runs, and the sockets of their family. */
 export interface ProberTools extends RunTools {
   readonly ledger: AnswerLedger;
   readonly version: IpVersion;
@@ -58,13 +58,13 @@ export function answerOfError(target: string, error: IncomingError, arrival: Arr
   };
 }
 
-/** How a probe is sent. */
+/** Returns the options for sending a probe. */
 export function probeOptions({ dontFragment = false }: TraceRequest, ttl: number): SendOptions {
   return { ttl, dontFragment };
 }
 
-/** Passes the fate of a sent probe on. */
-export function tellSent(events: ProberEvents, probe: number, ttl: number): (result: Sent) => void {
+/** Returns a callback that reports whether a probe left. */
+export function reportSent(events: ProberEvents, probe: number, ttl: number): (result: Sent) => void {
   return (result) => {
     if ("reason" in result) events.failed(result.reason, result.message);
     else events.sent(probe, ttl, result.at);

@@ -1,12 +1,12 @@
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** The packet of ours that an ICMP error quotes; what identifies it depends on its protocol. */
+/** The sent packet that an ICMP error quotes; the fields that identify it depend on its protocol. */
 export type Quoted = { readonly destination: Buffer } & (
   | {
       readonly protocol: "icmp";
       readonly id: number;
       readonly seq: number;
-      /** As much of the echo's payload as the router quoted; often nothing. */
+      /** The part of the echo's payload that the router quoted; often empty. */
       readonly payload: Buffer;
     }
   | {
@@ -66,7 +66,7 @@ function headerOfIpv4(bytes: Buffer): Header | null {
   return { destination: bytes.subarray(16, 20), protocol: bytes.readUInt8(9), rest: bytes.subarray(length) };
 }
 
-// We send no extension headers, so the quote has none.
+// The agent sends no extension headers, so the quote has none.
 function headerOfIpv6(bytes: Buffer): Header | null {
   if (bytes.length < 40 || bytes.readUInt8(0) >> 4 !== 6) return null;
   return { destination: bytes.subarray(24, 40), protocol: bytes.readUInt8(6), rest: bytes.subarray(40) };

@@ -3,11 +3,11 @@ import type { IcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { EchoReply } from "#probe-agent/port/packets.ts";
 
-/** What `--self-test` prints: the sockets, and whether an echo to this host's own loopback came back. */
+/** Output of `--self-test`: the available sockets, and whether echoes to the loopback came back. */
 export interface SelfTest {
   readonly icmp4: boolean;
   readonly icmp6: boolean;
-  /** Median RTT of the loopback in milliseconds, null where nothing came back. */
+  /** Median RTT of the loopback in milliseconds, null if none came back. */
   readonly loopback4_ms: number | null;
   readonly loopback6_ms: number | null;
   readonly missing: readonly string[];
@@ -29,8 +29,8 @@ export async function selfTest(tools: RunTools, sockets: IcmpSockets): Promise<S
 }
 
 /**
- * The median of a hundred loopback echoes in milliseconds; null without a socket or answers. The process also runs this
- * when it starts: the first packets of a fresh process are slow ones, and these are nobody's measurement.
+ * Returns the median RTT of a hundred loopback echoes in milliseconds; null without a socket or answers. The process also
+ * runs this at start: the first packets of a new process are slow, and these belong to no measurement.
  */
 export async function loopbackRtt(tools: RunTools, sockets: IcmpSockets, version: IpVersion): Promise<number | null> {
   const socket = sockets.of(version);

@@ -3,8 +3,8 @@ import type { ProberTools, SegmentListener } from "#probe-agent/net/icmp/prober.
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /**
- * One raw TCP socket for all TCP traces of a family. It receives a copy of every segment of the host, so it exists
- * only while a trace needs it.
+ * Creates the raw TCP socket that all TCP traces of a family share. It receives a copy of every segment of the host, so
+ * it is open only while a trace needs it.
  */
 export function createSharedTcp(version: IpVersion, clock: () => number): ProberTools["openTcp"] {
   const listeners = new Set<SegmentListener>();
@@ -23,7 +23,7 @@ export function createSharedTcp(version: IpVersion, clock: () => number): Prober
       protocol: "tcp",
       clock,
       onPacket: (packet, from, at) => listeners.forEach((each) => each(packet, { from, at })),
-      // Its traces see silence; the next one opens a new socket.
+      // The running traces receive no more answers; the next trace opens a new socket.
       onLost: () => (opening = null),
     });
     try {

@@ -1,7 +1,7 @@
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** What a TCP segment's fixed header says (RFC 9293 section 3.1). */
+/** The fixed header of a TCP segment (RFC 9293 section 3.1). */
 export interface Segment {
   readonly sourcePort: number;
   readonly destinationPort: number;
@@ -17,7 +17,7 @@ const WINDOW = 64_240;
 const MSS_OPTION = Buffer.from([2, 4, 0x05, 0xb4]);
 const PROTOCOL_TCP = 6;
 
-/** A SYN with a maximum segment size option of 1460, as ordinary clients send; `source` is null where the kernel sums. */
+/** Builds a SYN with a maximum segment size of 1460, as ordinary clients send. `source` is null if the kernel computes the checksum. */
 export function synSegment(fields: {
   readonly sourcePort: number;
   readonly destinationPort: number;
@@ -40,7 +40,7 @@ export function synSegment(fields: {
   return segment;
 }
 
-/** Reads what a raw TCP socket received: IPv4 with its IP header, IPv6 without; null where it is cut short. */
+/** Parses a packet from a raw TCP socket: IPv4 with its IP header, IPv6 without. Null if it is truncated. */
 export function parseSegment(version: IpVersion, packet: Buffer): Segment | null {
   const headerBytes = version === 4 ? ((packet[0] ?? 0) & 15) * 4 : 0;
   const segment = packet.subarray(headerBytes);

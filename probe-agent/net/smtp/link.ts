@@ -7,17 +7,17 @@ import type { SmtpAnswer, SmtpLink, SmtpLoss, SmtpTls } from "#probe-agent/port/
 import { endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { openSession } from "#probe-agent/net/tls/session.ts";
 
-/** What a link is bounded by. */
+/** Limits of a link. */
 export interface LinkOptions {
   readonly clock: Clock;
   readonly job: JobLimits;
   readonly connectMs: number;
 }
 
-/** Clear text behind the answer to STARTTLS comes in the same breath; this long it is waited for. */
+/** How long to wait for clear text that a server sends right after its answer to STARTTLS, milliseconds. */
 const PLAINTEXT_MS = 30;
 
-/** A link over a standing connection; it is the only reader of the socket. */
+/** Creates a link over an open connection; it is the only reader of the socket. */
 export function createLink(socket: Socket, { clock, job, connectMs }: LinkOptions): SmtpLink {
   let inbox = openInbox(socket);
   let end = (): void => void socket.destroy();
@@ -67,11 +67,11 @@ function shown(octets: Uint8Array): { bytes: number; text: string } {
 interface Inbox {
   readonly stream: Socket | TLSSocket;
   read(timeoutMs: number, signal: AbortSignal): Promise<SmtpAnswer>;
-  /** Stops reading after `waitMs`; gives what has come and was not read. */
+  /** Stops reading after `waitMs`; returns the octets received and not read. */
   leave(waitMs: number): Promise<{ bytes: number; text: string } | null>;
 }
 
-/** Octets of one connection, read or not; a server that talks on without end is cut off. */
+/** Most octets received on one connection; a server that sends more is disconnected. */
 const MAX_CONNECTION = 256 * 1024;
 
 function openInbox(stream: Socket | TLSSocket): Inbox {
@@ -91,7 +91,7 @@ function openInbox(stream: Socket | TLSSocket): Inbox {
   };
   const closed = finish("closed");
   stream.on("data", data).on("end", closed).on("close", closed);
-  // Stays for the stream's life: a late error must find a listener.
+  // The listener stays for the life of the stream: a late error without one would end the process.
   stream.on("error", finish("reset"));
   const lost = (loss: SmtpLoss): SmtpAnswer => {
     const { text, bytes: unread } = reader.rest();

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
 
-/** Words for what keeps a TCP connection from standing; errors not named here are "connection_failed". */
+/** Reasons and messages for failed TCP connections by errno name; other errors are "connection_failed". */
 const REASONS: Readonly<Record<string, readonly [reason: string, message: string]>> = {
   ECONNREFUSED: ["refused", "The connection was refused"],
   ECONNRESET: ["reset", "The connection was reset during setup"],
@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, readonly [reason: string, message: string
 /** Errors of this host: no descriptors, memory, ports or network left. */
 const OURS = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL", "ENETDOWN", "EAFNOSUPPORT"]);
 
-/** Opens a TCP connection to an address literal; `signal` ends the attempt without a verdict (the caller knows why). */
+/** Opens a TCP connection to an address literal; `signal` ends the attempt without a failure (the caller knows the cause). */
 export function connectTcp(ip: string, port: number, signal: AbortSignal): Promise<Socket | Failed | "aborted"> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -6,7 +6,7 @@ import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";
 import type { Session } from "#probe-agent/net/tls/session.ts";
 
-/** What a handshake showed, as TlsPort says; `ended` tells why it was aborted, where it was. Times are monotonic milliseconds. */
+/** Converts a handshake to the result of TlsPort; `ended` is the cause if it was aborted. Times are monotonic milliseconds. */
 export function observe(
   session: Session,
   ended: () => Reason,
@@ -37,14 +37,14 @@ export function observe(
   });
 }
 
-/** Why the signal ended things: the caller's cancel (which comes before the deadline), or time. */
+/** Returns why the signal fired: the caller cancelled (before the deadline), or the time is up. */
 export function endReason(job: JobLimits, clock: Clock): Reason {
   const cancelled = job.signal.aborted && clock.monotonic() < job.deadline - 5;
   if (cancelled) return { reason: "cancelled", message: "The check was cancelled" };
   return { reason: "timeout", message: "The server did not answer in time" };
 }
 
-/** The failure that such an end is, at a stage. */
+/** Returns the failure of a stage that the signal ended. */
 export function endedEarly(stage: "connect" | "tls", why: Reason): Failed {
   return failed(stage, why.reason === "cancelled" ? "probe" : "target", why.reason, why.message);
 }

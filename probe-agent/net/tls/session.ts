@@ -4,9 +4,9 @@ import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import type { TlsRequest } from "#probe-agent/port/tls.ts";
 import { Tap } from "#probe-agent/net/tls/tap.ts";
 
-/** How a handshake went, with the octets the server sent. */
+/** Result of a handshake, with the octets that the server sent. */
 export interface Session {
-  /** Null where the handshake did not complete. */
+  /** Null if the handshake did not complete. */
   readonly agreed: { readonly protocol: string; readonly cipher: string; readonly alpn: string | null } | null;
   /** Of the handshake, or of the first read after it. */
   readonly error: NodeJS.ErrnoException | null;
@@ -15,17 +15,17 @@ export interface Session {
   /** TLS 1.3 server handshake traffic secret. */
   readonly secret: Uint8Array | null;
   readonly ending: "open" | "closed" | "reset";
-  /** Monotonic milliseconds at completion; null where it did not complete. */
+  /** Monotonic milliseconds at completion; null if it did not complete. */
   readonly completedAt: number | null;
 }
 
-/** How long a refused client certificate may take to show: TLS 1.3 servers say so a round trip after completion. */
+/** How long to wait for the refusal of a missing client certificate: TLS 1.3 servers send it one round trip after completion. */
 const REFUSAL_WAIT_MS = 500;
 
 /**
- * Everything OpenSSL can still speak, and no verdict on what it is shown. Anonymous suites are left out: they bring no
- * certificate. Post-quantum groups too: their key share makes a hello that some servers hang on, and offered without
- * one they cost a round trip.
+ * Offers everything that OpenSSL supports and verifies no certificate. Anonymous suites are left out because they carry
+ * no certificate. Post-quantum groups are left out because some servers hang on a hello with such a key share, and
+ * without the share the group costs a round trip.
  */
 const PERMISSIVE: ConnectionOptions = {
   rejectUnauthorized: false,
@@ -36,29 +36,29 @@ const PERMISSIVE: ConnectionOptions = {
   requestOCSP: true,
 };
 
-/** OpenSSL's signature algorithms by the key that makes them. */
+/** OpenSSL's signature algorithms by type of key. */
 const SIGNED_BY = {
   RSA: "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512:RSA+SHA1",
   ECDSA: "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ECDSA+SHA1",
 } as const;
 
-/** What the client offers. */
+/** The client's offer. */
 export type SessionRequest = Pick<TlsRequest, "servername" | "alpn" | "minVersion" | "maxVersion" | "signedBy">;
 
-/** What a handshake needs beyond the request. */
+/** Options of a handshake beside the request. */
 export interface HandshakeOptions {
   readonly signal: AbortSignal;
   monotonic(): number;
-  /** Asked after completion: did the server want a client certificate, whose absence it may still refuse? */
+  /** Reports, after completion, whether the server requested a client certificate and may still refuse its absence. */
   waitsForRefusal(received: Uint8Array, secret: Uint8Array | null): boolean;
 }
 
-/** A handshake done, and the connection it was done on. */
+/** A finished handshake and its connection. */
 export interface OpenSession {
   readonly session: Session;
-  /** Usable where the handshake completed. */
+  /** Usable if the handshake completed. */
   readonly socket: TLSSocket;
-  /** Ends the connection: with a goodbye where the session stands, else at once. */
+  /** Closes the connection: with close_notify if the session is open, else immediately. */
   readonly close: () => void;
 }
 
@@ -69,7 +69,7 @@ export async function handshake(socket: Socket, request: SessionRequest, options
   return opened.session;
 }
 
-/** Performs one handshake on a connected socket, of which nobody else reads any more. */
+/** Performs one handshake on a connected socket that has no other reader. */
 export async function openSession(
   socket: Socket,
   request: SessionRequest,
@@ -98,7 +98,7 @@ interface Ending {
   readonly aborted: boolean;
 }
 
-/** Resolves at completion (or what `secured` wants to wait for after it), failure, or abort. */
+/** Resolves at completion (and the wait that `secured` requests after it), at failure, or at abort. */
 function outcome(tls: TLSSocket, signal: AbortSignal, secured: () => "done" | "wait"): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
   let stood = false;
@@ -119,7 +119,7 @@ function outcome(tls: TLSSocket, signal: AbortSignal, secured: () => "done" | "w
       return;
     }
     refusal = setTimeout(() => settle(null), REFUSAL_WAIT_MS);
-    // Reading is what brings the refusal, or the end, to light.
+    // Only reading reveals the refusal or the end.
     tls.once("data", () => settle(null)).once("end", ended);
   });
   if (signal.aborted) abort();
@@ -142,13 +142,13 @@ function requested(request: SessionRequest): ConnectionOptions {
   };
 }
 
-/** Takes the server's handshake secret out of a line of the NSS key log format. */
+/** Reads the server's handshake secret from a line of the NSS key log format. */
 function handshakeSecret(line: Buffer): Uint8Array | null {
   const [label, , secret] = line.toString("latin1").trim().split(" ");
   return label === "SERVER_HANDSHAKE_TRAFFIC_SECRET" && secret !== undefined ? Buffer.from(secret, "hex") : null;
 }
 
-/** Says goodbye where the session stands, so that servers log no error; the socket is gone a second later at most. */
+/** Sends close_notify if the session is open, so that servers log no error, and closes the socket within a second. */
 function close(tls: TLSSocket, tap: Tap, politely: boolean): void {
   if (politely) tls.end();
   const drop = (): void => {

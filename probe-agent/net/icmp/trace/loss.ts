@@ -2,21 +2,21 @@ import type { AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import type { Probe } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { LossEvidence, TraceReply } from "#probe-agent/port/packets.ts";
 
-/** How far the trials of a hop have come: probes sent apart from the others to tell loss from a limit on answers. */
+/** State of a hop's trials: probes sent apart from the others, to distinguish loss from a limit on answers. */
 export interface Trials {
   readonly sent: number;
-  /** Answered, or silent, while no limit of one answer a second can explain it. */
+  /** Answered, or silent without a limit of one answer per second that could explain it. */
   readonly valid: readonly Probe[];
   /** On their way. */
   readonly open: number;
 }
 
-/** The addresses that answered, each once. */
+/** Returns the addresses that answered, each once. */
 export function addressesOf(probes: readonly Probe[]): readonly string[] {
   return [...new Set(probes.flatMap(({ reply }) => reply?.ip ?? []))];
 }
 
-/** Whether a hop may limit its answers: ICMP errors are limited, echo replies and TCP segments are not. */
+/** Reports whether a hop may limit its answers: ICMP errors are limited, echo replies and TCP segments are not. */
 export function isLimited(probes: readonly Probe[]): boolean {
   return probes.some(({ reply }) => reply !== null && !isUnlimited(reply));
 }
@@ -26,7 +26,7 @@ function isUnlimited({ icmpType }: TraceReply): boolean {
   return icmpType === null || icmpType === 0 || icmpType === 129;
 }
 
-/** The trials among the probes of one hop. A probe is silent `silentAfterMs` after it left. */
+/** Returns the trials among the probes of one hop. A probe is silent `silentAfterMs` after it left. */
 export function trialsOf(probes: readonly Probe[], ledger: AnswerLedger, now: number, silentAfterMs: number): Trials {
   const ips = addressesOf(probes);
   const trials = probes.filter(({ isTrial }) => isTrial);
@@ -40,9 +40,9 @@ export function trialsOf(probes: readonly Probe[], ledger: AnswerLedger, now: nu
 }
 
 /**
- * What the probes of one hop say about loss. Where none is silent, all of them. Else the trials alone, or all of them
- * where the hop does not limit its answers: what was not a trial may have met the limit, and its answers would be
- * counted without its losses. `enough` valid trials tell.
+ * Returns the evidence of loss at one hop. If no probe is silent, all of them count. Otherwise only the trials count, or
+ * all probes if the hop does not limit its answers: another probe may have met the limit, and its answers would be
+ * counted without its losses. `enough` valid trials decide.
  */
 export function evidenceOf(
   probes: readonly Probe[],

@@ -1,15 +1,15 @@
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
-/** What bounds a trace; times in milliseconds. */
+/** Limits and intervals of a trace; times in milliseconds. */
 export interface TracePace {
   readonly firstHop: number;
   readonly maxHops: number;
   readonly queries: number;
-  /** Flows the probes of a hop take in turn; 1 follows one of several equal paths. */
+  /** Number of flows that the probes of a hop use in turn; 1 follows one of several equal paths. */
   readonly flows: number;
-  /** Hops whose first probe is unanswered so far, at most. */
+  /** Most hops whose first probe has no answer yet. */
   readonly window: number;
-  /** Hops beyond the farthest answer that are asked. */
+  /** Number of hops probed beyond the farthest answer. */
   readonly lookahead: number;
   /** Between any two packets of the trace. */
   readonly packetGapMs: number;
@@ -17,27 +17,27 @@ export interface TracePace {
   readonly hopGapMs: number;
   /** Between two trials, and two probes of a hop that was silent: routers answer once a second when their burst is used up. */
   readonly retryGapMs: number;
-  /** A probe counts as silent after this; an answer that still comes counts. */
+  /** A probe counts as silent after this time; a later answer still counts. */
   readonly silentAfterMs: number;
   /** Silent hops in a row that end the trace. */
   readonly silentHops: number;
-  /** A path that fell silent is listened to this long after its first silent hop was asked. */
+  /** How long to listen to a silent path, from the first probe of its first silent hop. */
   readonly lingerMs: number;
   /**
    * Trials of each hop at and behind the first one that left a probe unanswered: probes that distinguish
    * loss from a limit on answers.
    */
   readonly trials: number;
-  /** Trials beyond these, for those that another trace's probes have spoilt. */
+  /** Further trials, to replace those that the probes of another trace made invalid. */
   readonly extraTrials: number;
-  /** Tries at a hop that never did, however few the queries: one that was lost is no silence. */
+  /** Least number of tries at a hop that does not answer: one lost probe does not prove silence. */
   readonly silentTries: number;
 }
 
-/** One lost trial of one or two would say little. */
+/** With one or two trials, one loss would prove little. */
 const LEAST_TRIALS = 3;
 
-/** How long real traces wait (RFC 1812 section 4.3.2.8 lets routers limit their errors). */
+/** Waits of a trace (RFC 1812 section 4.3.2.8 lets routers limit their errors). */
 const PATIENCE = {
   hopGapMs: 50,
   retryGapMs: 1_050,
@@ -49,8 +49,8 @@ const PATIENCE = {
 } as const;
 
 /**
- * How far ahead of the answers. The first round is one probe a router, which no limit minds; what overshoots meets the
- * target. Echo replies are not limited; "port unreachable" is, after six; SYNs to a listener are better few.
+ * How far a trace probes ahead of the answers. The first round is one probe per router, below every limit; probes that
+ * overshoot reach the target. Echo replies are not limited; "port unreachable" is, after six; SYNs to a listener are better few.
  */
 const AHEAD = {
   icmp: { window: 16, lookahead: 12, packetGapMs: 2 },
@@ -58,7 +58,7 @@ const AHEAD = {
   tcp: { window: 8, lookahead: 6, packetGapMs: 2 },
 } as const;
 
-/** The pace of a trace. */
+/** Returns the pace of a trace. */
 export function paceOf(
   request: Pick<TraceRequest, "protocol" | "firstHop" | "maxHops" | "queries" | "flows">,
 ): TracePace {

@@ -1,6 +1,6 @@
 import type { TraceReply } from "#probe-agent/port/packets.ts";
 
-/** What an answer means for the path: a router on it, the target, or a router that refuses to go on. */
+/** The meaning of an answer for the path: a router on it, the target, or a router that refuses to forward. */
 export type Passage = "passing" | "reached" | "unreachable";
 
 /** One probe of a trace; `at` is when it left, monotonic milliseconds. */
@@ -15,14 +15,14 @@ export interface Probe {
 
 const SILENCE: TraceReply = { ip: null, rttMs: null, icmpType: null, icmpCode: null };
 
-/** As many replies as queries were asked for, or as were sent where these are fewer: the answers in order, then silence. */
+/** Returns one reply for each query, or for each probe if fewer were sent: the answers in order, then silence. */
 export function repliesOf(sent: readonly Probe[], queries: number): readonly TraceReply[] {
   const answers = sent.flatMap((probe) => probe.reply ?? []).slice(0, queries);
   const rows = Math.min(queries, sent.length);
   return [...answers, ...Array.from({ length: rows - answers.length }, () => SILENCE)];
 }
 
-/** What became of the probes of a hop. One that is still on its way is none; a hop that never answered counts them all. */
+/** Counts the probes of a hop. A probe in flight does not count, except at a hop that never answered. */
 export function countsOf(
   probes: readonly Probe[],
   now: number,

@@ -7,7 +7,7 @@ import { paceOf } from "#probe-agent/net/icmp/trace/pace.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 
-/** What a trace tells. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
+/** Receives the events of a trace. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
 export interface TraceEvents {
   hop(hop: TraceHop): void;
   done(reached: boolean): void;
@@ -16,11 +16,11 @@ export interface TraceEvents {
 
 const PROBERS = { icmp: createIcmpProber, udp: createUdpProber, tcp: createTcpProber } as const;
 
-/** Runs a trace by the plan's judgement until it ends or its budget is used up. Returns the way to cancel it. */
+/** Runs a trace, as its plan decides, until it ends or its budget is used up. Returns a function that cancels it. */
 export function startTrace(tools: ProberTools, request: BoundedTrace, events: TraceEvents): () => void {
   const { clock } = tools;
   const plan = createTracePlan(paceOf(request), tools.ledger);
-  let told = 0;
+  let reported = 0;
   let number = 0;
   let over = false;
   let sending = false;
@@ -35,14 +35,14 @@ export function startTrace(tools: ProberTools, request: BoundedTrace, events: Tr
     clearTimeout(guard);
     prober?.close();
   };
-  const tell = (final: boolean): void => {
+  const reportHops = (final: boolean): void => {
     const hops = plan.hops(clock(), final);
-    for (const hop of hops.slice(told)) events.hop(hop);
-    told = Math.max(told, hops.length);
+    for (const hop of hops.slice(reported)) events.hop(hop);
+    reported = Math.max(reported, hops.length);
   };
   const end = (): void => {
     if (over) return;
-    tell(true);
+    reportHops(true);
     stop();
     events.done(plan.reached());
   };
@@ -57,7 +57,7 @@ export function startTrace(tools: ProberTools, request: BoundedTrace, events: Tr
       sending = true;
       return prober.send(number, next.ttl, next.flow);
     }
-    tell(false);
+    reportHops(false);
     // Timers fire on whole milliseconds, up to one early.
     timer = setTimeout(step, Math.max(1, next.until - now));
   };
@@ -78,9 +78,9 @@ export function startTrace(tools: ProberTools, request: BoundedTrace, events: Tr
     },
   };
   const begin = async (): Promise<void> => {
-    const made = await PROBERS[request.protocol](tools, request, proberEvents);
-    if (over) return made.close();
-    prober = made;
+    const created = await PROBERS[request.protocol](tools, request, proberEvents);
+    if (over) return created.close();
+    prober = created;
     step();
   };
   begin().catch((error: unknown) => proberEvents.failed("unsupported", messageOf(error)));
