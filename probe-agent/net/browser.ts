@@ -9,7 +9,7 @@ import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/port/brows
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { createTurns } from "#probe-agent/threads/turns.ts";
 
-/** What the agent's browser is made of. */
+/** Options of the agent's browser. */
 export interface BrowserOptions {
   /** The program to run. */
   readonly executable: string;
@@ -20,16 +20,16 @@ export interface BrowserOptions {
   readonly log: (line: string) => void;
 }
 
-/** One at a time: two at once would measure each other. */
+/** One page at a time: concurrent pages would distort each other's measurements. */
 const AT_ONCE = 1;
-/** Jobs that wait at most; each may take half a minute. */
+/** Most waiting jobs; each may take half a minute. */
 const MAX_WAITING = 4;
-/** A browser needs this to start and show anything. */
+/** Least time to start a browser and load a page, milliseconds. */
 const LEAST_MS = 5000;
-/** Kept back for its end. */
+/** Time kept for closing the browser, milliseconds. */
 const RESERVE_MS = 500;
 
-/** Makes the one queue of an agent; each job's port ends with its job. Nothing is started before there is work. */
+/** Creates the browser queue of an agent; each job's port ends with its job. No browser starts before there is work. */
 export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns: DnsPort) => BrowserPort {
   const { clock, egress } = options;
   const turns = createTurns(AT_ONCE);

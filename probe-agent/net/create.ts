@@ -20,7 +20,7 @@ import { createTls } from "#probe-agent/net/tls.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";
 import { createWhois } from "#probe-agent/net/whois.ts";
 
-/** What every job of an agent shares. */
+/** Services and settings that all jobs of an agent share. */
 export interface NetDeps {
   readonly clock: Clock;
   readonly random: Random;
@@ -34,13 +34,13 @@ export interface NetDeps {
   readonly trustAnchors: readonly TrustAnchor[];
   /** The browser to run; absent: none. `log` takes one line when it breaks. */
   readonly browser?: { readonly executable: string; readonly log: (line: string) => void };
-  /** PEM texts of the roots to trust in the place of Node's own. */
+  /** PEM texts of the roots to trust instead of Node's. */
   readonly roots?: readonly string[];
-  /** Threads for analyses, started with the rules of `data`; default: a pool of their own. */
+  /** Threads for analyses, started with the rules of `data`; default: their own pool. */
   readonly threads?: Pool<AnalysisThread>;
 }
 
-/** The real network, made once; each job gets a view of it within its own limits. */
+/** Creates the real network once; each job gets a view of it within its own limits. */
 export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net {
   const { clock, random, egress, icmpHost: host, userAgent, services } = deps;
   const dnsFor = createDns({ servers: deps.dnsServers, egress, clock, random });

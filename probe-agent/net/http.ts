@@ -15,11 +15,11 @@ import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agen
 import { permissiveContext } from "#probe-agent/net/http/secure.ts";
 import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
 
-/** What the engine needs for every job. */
+/** What the HTTP engine needs for every job. */
 export interface HttpDeps {
   readonly clock: Clock;
   readonly egress: Egress;
-  /** Sent where a request names none (net/user-agent.ts). */
+  /** Sent if a request names none (net/user-agent.ts). */
   readonly userAgent: string;
   /** PEM texts of the trusted roots; default Node's bundled ones and NODE_EXTRA_CA_CERTS. */
   readonly roots?: readonly string[];
@@ -30,8 +30,8 @@ const MAX_BODY_BYTES = 5 * 1024 * 1024;
 const ALPN = ["h2", "http/1.1"] as const;
 
 /**
- * The one HTTP client of the agent. Every hop starts anew: egress rules on the URL, look-up, rules on the addresses,
- * connect, rule on the peer, TLS, request. The job's signal bounds all of it. Reasons of failures: http/failure.ts.
+ * Creates the HTTP client of the agent. Every hop repeats all steps: egress rules on the URL, DNS lookup, rules on the
+ * addresses, connect, rule on the peer, TLS, request. The job's signal bounds all of them. Reasons of failures: http/failure.ts.
  */
 export function createHttp(deps: HttpDeps): (job: JobLimits, dns: DnsPort) => HttpPort {
   const secureContext = permissiveContext(deps.roots);
@@ -52,7 +52,7 @@ export function createHttp(deps: HttpDeps): (job: JobLimits, dns: DnsPort) => Ht
   });
 }
 
-/** Look-ups go by the job's deadline; a fetch with a shorter one of its own stops waiting for them. */
+/** Lookups have the job's deadline; a fetch with a shorter deadline stops waiting for them. */
 function boundedDns(dns: DnsPort, signal: AbortSignal): DnsPort {
   const late = new Promise<Failed>((resolve) => {
     const expire = () => resolve(failed("dns", "resolver", "timeout", "the DNS lookup timed out"));
@@ -77,7 +77,7 @@ async function fetchPage(
 
   const hops: Hop[] = [];
   const contextFor = (url: URL): HopContext => {
-    // Only the service's own origin is trusted: an open redirect there must not lead inside.
+    // Only the service's own origin is trusted: an open redirect there must not lead into the private network.
     const trusted = request.trusted === true && url.origin === start.data.origin;
     return {
       clock: deps.clock,
@@ -156,7 +156,7 @@ async function readFinal(open: OpenHop, request: HttpRequest): ReturnType<OpenHo
     : await open.read(maxBodyBytes, bodyTimeoutMs);
 }
 
-/** Characters of a URL within a message. */
+/** Most characters of a URL in a message. */
 const MAX_SHOWN_URL = 300;
 
 /** Whoever asked for one address is told which one failed. */
@@ -164,7 +164,7 @@ function furtherOn(count: number, { href }: URL, message: string): string {
   return `after ${count === 1 ? "1 redirect" : `${count} redirects`}, at ${href.slice(0, MAX_SHOWN_URL)}: ${message}`;
 }
 
-/** The body of a response of which the head was enough. */
+/** The body of a response whose head was enough. */
 function noBody(): Promise<HttpBody> {
   return createBodyCollector([], 0).finish(null);
 }
@@ -197,7 +197,7 @@ function firstUrl(request: HttpRequest, egress: Egress): Outcome<URL> {
   return check.code === "invalid_url" ? invalid : refused;
 }
 
-/** `trustedOrigin` is free of the rules. User information in a Location is refused: it would send a stranger's credentials. */
+/** The rules do not apply to `trustedOrigin`. User information in a Location is refused: it would send foreign credentials. */
 function mayFollow(next: URL, trustedOrigin: string | null, egress: Egress): "ok" | "refused" | "bad_location" {
   if (next.username !== "" || next.password !== "") return "refused";
   if (next.origin === trustedOrigin) return "ok";
@@ -206,7 +206,7 @@ function mayFollow(next: URL, trustedOrigin: string | null, egress: Egress): "ok
   return check.code === "target_not_allowed" ? "refused" : "bad_location";
 }
 
-/** Those the chain has gathered, unless the caller sends some of its own. */
+/** Returns the cookies that the chain has collected, unless the caller sends its own. */
 function cookiesOf({ url, headers }: HopRequest, jar: CookieJar): readonly Sent[] {
   return headers.some(([name]) => name.toLowerCase() === "cookie") ? [] : jar.cookiesFor(url);
 }
@@ -217,8 +217,8 @@ function withCookies(request: HopRequest, cookies: readonly Sent[]): HopRequest 
 }
 
 /**
- * Fragments are not sent: two URLs that differ in them are one request. Names of cookies count and their values do not,
- * which some servers make anew each time around.
+ * Fragments are not sent: URLs that differ only in them are the same request. Cookie names count; values do not, because
+ * some servers create new ones each time.
  */
 function visit({ method, url }: HopRequest, cookies: readonly Sent[]): string {
   const names = cookies.map(({ name }) => name).toSorted();

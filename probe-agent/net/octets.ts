@@ -1,4 +1,4 @@
-/** Octets that come in pieces of any size, as one buffer. */
+/** A buffer that collects octets from pieces of any size. */
 export interface Octets {
   readonly length: number;
   append(piece: Uint8Array): void;
@@ -11,7 +11,7 @@ export interface Octets {
 const SMALLEST = 1024;
 
 /**
- * An empty store. Each octet is copied a constant number of times on average, because the store doubles when it is full.
+ * Creates an empty store. Each octet is copied a constant number of times on average, because the store doubles when it is full.
  * `Buffer.concat` for each piece copies all octets again: 64 KB in pieces of one octet are 2 GB of copies.
  */
 export function createOctets(): Octets {

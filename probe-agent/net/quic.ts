@@ -13,20 +13,20 @@ import {
   type VersionProbe,
 } from "#probe-agent/net/quic/packet.ts";
 
-/** What the QUIC port needs of its process. */
+/** What the QUIC port needs from the process. */
 export interface QuicDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly egress: Egress;
 }
 
-/** Datagrams sent at most, and when after the first, ms: one may be lost, and servers answer only so many. */
+/** Send times of the datagrams after the first, ms: one may be lost, and servers limit their answers. */
 const SEND_AT_MS = [0, 300, 900];
 const SILENCE: QuicProbe = { reachable: "unknown", versions: [], rttMs: null };
 
 /**
- * Builds the QUIC port. A probe has a socket of its own, connected, so that only the peer's datagrams arrive and ICMP
- * errors do; what is no answer to this very probe is not looked at twice.
+ * Creates the QUIC port. Each probe has its own connected socket, so that only the peer's datagrams and ICMP errors
+ * arrive; datagrams that do not answer the probe are dropped.
  */
 export function createQuic(dependencies: QuicDependencies): (job: JobLimits) => QuicPort {
   const { clock, egress } = dependencies;
@@ -50,7 +50,7 @@ interface Attempt {
 function exchange(attempt: Attempt, { clock, random, egress }: QuicDependencies): Promise<Outcome<QuicProbe>> {
   const { ip, port, waitMs, signal } = attempt;
   const { promise, resolve } = Promise.withResolvers<Outcome<QuicProbe>>();
-  // A probe of its own for each datagram: the round trip is that of the one that was answered.
+  // Each datagram is its own probe: the round trip is that of the answered one.
   const sent: { readonly probe: VersionProbe; readonly at: number }[] = [];
   const timers: NodeJS.Timeout[] = [];
   const socket = createSocket(isIPv6(ip) ? "udp6" : "udp4");
@@ -66,7 +66,7 @@ function exchange(attempt: Attempt, { clock, random, egress }: QuicDependencies)
   const abort = (): void => end(cancelled());
   const fail = (error?: NodeJS.ErrnoException | null): void => {
     if (error === undefined || error === null) return;
-    // The kernel reports ICMP port unreachable so; other errors of a router say nothing of the port.
+    // The kernel reports ICMP "port unreachable" with this code; other errors of a router say nothing about the port.
     if (error.code === "ECONNREFUSED") end(ok({ ...SILENCE, reachable: false }));
     else if (sent.length === 0 || LOCAL.has(error.code ?? "")) end(localError(error.code));
   };
@@ -76,7 +76,7 @@ function exchange(attempt: Attempt, { clock, random, egress }: QuicDependencies)
     sent.push({ probe, at: clock.monotonic() });
     socket.send(probe.datagram, fail);
   };
-  // The listener outlives the exchange: a closing socket may still report an error.
+  // The listener stays after the exchange: a closing socket may still report an error.
   socket.on("error", fail);
   socket.on("message", (datagram) => {
     const receivedAt = clock.monotonic();
@@ -107,7 +107,7 @@ function peerOf(socket: Socket): string {
   return socket.remoteAddress().address;
 }
 
-/** Errors of this host, whatever has been sent. */
+/** Errors of this host, independent of the packet. */
 const LOCAL = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "ENOBUFS", "ENOMEM", "EPERM", "EACCES", "EINVAL", "EMSGSIZE"]);
 
 function localError(code: string | undefined): Outcome<never> {

@@ -2,23 +2,23 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { browserEnvironment, browserFlags } from "#probe-agent/net/browser/flags.ts";
 import type { BrowserOrder } from "#probe-agent/net/browser/messages.ts";
 
-/** A running browser with one empty page under the conditions asked for. */
+/** A running browser with one empty page under the requested conditions. */
 export interface OpenBrowser {
   readonly page: Page;
-  /** To the page, for what playwright has no word for. */
+  /** The page's DevTools session, for functions that playwright lacks. */
   readonly devtools: CDPSession;
   /** "156.0.8078.79". */
   readonly version: string;
-  /** Number of its main process, which leads a process group of its own. */
+  /** Id of its main process, which leads its own process group. */
   readonly pid: number;
   /** All its processes. */
   processes(): Promise<number[]>;
   close(): Promise<void>;
 }
 
-/** Starts the program of an order. `sandbox` false is for root, whom Chromium's sandbox does not serve. */
+/** Starts the program of an order. `sandbox` is false for root: Chromium's sandbox does not run as root. */
 export async function openBrowser(order: BrowserOrder, sandbox: boolean): Promise<OpenBrowser> {
-  // 0.5 s to load: nobody else pays for it.
+  // The import takes 0.5 s, so only this process loads it.
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({
     executablePath: order.executable,
@@ -59,7 +59,7 @@ async function openPage(browser: Browser, { conditions, userAgent }: BrowserOrde
     locale: "en-US",
     acceptDownloads: false,
     serviceWorkers: "block",
-    // Sites with a bad certificate are measured too; whether it is good is what ssl tells.
+    // Sites with an invalid certificate are measured too; the ssl tool checks the certificate.
     ignoreHTTPSErrors: true,
   });
   const page = await context.newPage();

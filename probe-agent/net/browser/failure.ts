@@ -1,7 +1,7 @@
 import { failed, refused, type Outcome, type Stage } from "#shared/outcome.ts";
 import type { Gate } from "#probe-agent/net/browser/gate.ts";
 
-/** Chromium's words (net/base/net_error_list.h) and ours; the first that fits counts. */
+/** Chromium's errors (net/base/net_error_list.h) with stage, reason and message; the first match counts. */
 const REASONS: readonly (readonly [word: RegExp, stage: Stage, reason: string, message: string])[] = [
   [/TIMED_OUT/, "response", "timeout", "the document did not load in time"],
   [/SSL_PROTOCOL|SSL_VERSION/, "tls", "protocol_version", "browser and server support no common TLS version"],
@@ -24,7 +24,7 @@ const REASONS: readonly (readonly [word: RegExp, stage: Stage, reason: string, m
   [/ABORTED|INVALID_RESPONSE|BLOCKED/, "response", "no_document", "the response is not a page that a browser can show"],
 ];
 
-/** Why a document did not come: what the gate knows of its place, else Chromium's own word. */
+/** Returns why a document did not load: the gate's failure for its destination, else Chromium's error. */
 export function documentFailure(error: string, url: string, gate: Pick<Gate, "obstacle">): Outcome<never> {
   const { hostname, port, protocol } = URL.parse(url) ?? { hostname: "", port: "", protocol: "" };
   // Chromium redirects to other schemes and ports it will not speak to by itself: that is a refusal too.

@@ -4,17 +4,17 @@
  */
 export function browserFlags(port: number): string[] {
   return [
-    // All traffic to the gate, loopback too; names are looked up there, by nobody else (Chromium's own advice for SOCKS).
+    // All traffic to the gate, loopback too; names are resolved only there (Chromium's own advice for SOCKS).
     `--proxy-server=socks5://127.0.0.1:${port}`,
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--dns-prefetch-disable",
-    // UDP knows no proxy: QUIC, WebTransport, WebRTC, and discovery of devices by multicast.
+    // UDP bypasses the proxy: QUIC, WebTransport, WebRTC, and discovery of devices by multicast.
     "--disable-quic",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--media-router=0",
-    // What Chromium asks Google for by itself; the two that no flag turns off go where it never connects (a blocked port).
+    // Chromium's own requests to Google; the two that no flag turns off go to a port where it never connects.
     "--component-updater=url-source=http://127.0.0.1:9/",
     "--gaia-url=http://127.0.0.1:9/",
     "--disable-background-networking",
@@ -25,7 +25,7 @@ export function browserFlags(port: number): string[] {
     "--disable-crash-reporter",
     "--no-first-run",
     "--no-pings",
-    // What one page may take.
+    // Limits of one page.
     "--renderer-process-limit=4",
     "--js-flags=--max-old-space-size=512",
     "--disk-cache-size=1",
@@ -33,7 +33,7 @@ export function browserFlags(port: number): string[] {
   ];
 }
 
-/** What the browser and its wrapper script find in their environment: nothing of the agent's own. */
+/** Environment of the browser and its wrapper script: nothing of the agent's. */
 export function browserEnvironment(folder: string): Record<string, string> {
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",

@@ -19,17 +19,17 @@ export interface Time {
 
 type End = Extract<FromBrowser, { readonly kind: "loaded" | "no_document" | "crashed" | "broken" }>;
 
-/** So long must network and processor rest (Lighthouse waits 5.25 s where it throttles for real; a caller waits here). */
+/** How long network and processor must be idle, milliseconds (Lighthouse waits 5.25 s where it throttles for real; a caller waits here). */
 const QUIET_MS = 2000;
-/** Requests that may still be open at rest: streams and long polls never end. */
+/** Most open requests of an idle page: streams and long polls never end. */
 const QUIET_REQUESTS = 2;
 /** A page that paints nothing is left at this time after its load event. */
 const NO_PAINT_MS = 5000;
 const LOOK_EVERY_MS = 200;
-/** Requests counted; a page that makes more is counted no further. */
+/** Most requests counted. */
 const MAX_REQUESTS = 5000;
 
-/** Loads the page and watches it until it rests or the time is over. */
+/** Loads the page and observes it until it is idle or the time is over. */
 export async function loadPage(browser: OpenBrowser, url: string, budgetMs: number, time: Time): Promise<End> {
   const { page, devtools } = browser;
   const until = time.now() + budgetMs;
@@ -81,11 +81,11 @@ interface Traffic {
   readonly loaded: Record<LoadedKind, { requests: number; bytes: number }>;
   failed(): number;
   inFlight(): number;
-  /** When something last came or went. */
+  /** Time of the last network activity. */
   lastChange(): number;
   /** HTTP status of the newest document. */
   status(): number | null;
-  /** Where the main frame was last sent. */
+  /** The last URL that the main frame requested. */
   documentUrl(): string | null;
 }
 
@@ -122,7 +122,7 @@ function watchTraffic({ page, devtools }: OpenBrowser, time: Time): Traffic {
   };
   const isDocument = (request: Request): boolean =>
     request.isNavigationRequest() && request.frame() === page.mainFrame();
-  // A long answer is no rest, a silent stream is.
+  // A response in progress is activity; a silent stream is not.
   devtools.on("Network.dataReceived", () => {
     changed = time.now();
   });
@@ -156,7 +156,7 @@ function watchTraffic({ page, devtools }: OpenBrowser, time: Time): Traffic {
 }
 
 async function count(request: Request, entry: { bytes: number }): Promise<void> {
-  // A page that closes has no sizes any more.
+  // A closed page reports no sizes.
   const sizes = await request.sizes().catch(() => null);
   if (sizes !== null) entry.bytes += Math.max(0, sizes.responseHeadersSize) + Math.max(0, sizes.responseBodySize);
 }
@@ -170,7 +170,7 @@ async function untilQuiet(
   let seen: Observed | null = null;
   while (time.now() < until && !page.over()) {
     await time.sleep(LOOK_EVERY_MS);
-    // A page that computes without end does not answer: the last look counts.
+    // A page that computes endlessly does not answer: the last snapshot counts.
     const look = await Promise.race([page.look(), time.sleep(until - time.now()).then(() => null)]);
     if (look === null) continue;
     seen = look;
@@ -183,7 +183,7 @@ async function untilQuiet(
   return { seen, quiet: false };
 }
 
-/** A look at the observers of the present document; null while it is being replaced. */
+/** Reads the observers of the current document; null while it is being replaced. */
 async function observe(devtools: CDPSession): Promise<Observed | null> {
   try {
     const { frameTree } = await devtools.send("Page.getFrameTree");

@@ -1,14 +1,14 @@
-// One browser for one page, in a process of its own: whatever a page makes of it, the agent can end both.
+// One browser for one page in its own process: the agent can end both, whatever the page does.
 import { setTimeout as sleep } from "node:timers/promises";
 import { openBrowser } from "#probe-agent/net/browser/chromium.ts";
 import { loadPage } from "#probe-agent/net/browser/load.ts";
 import { anonymousMemory } from "#probe-agent/net/browser/memory.ts";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
 
-/** What one page may hold in memory; a heavy one has 500 MB. */
+/** Most memory of one page; a heavy page uses 500 MB. */
 const MAX_MEMORY_BYTES = 1.5 * 1024 ** 3;
 const LOOK_EVERY_MS = 500;
-/** Kept back of the budget for the answer. */
+/** Part of the time limit kept for the result, milliseconds. */
 const RESERVE_MS = 500;
 
 const time = { now: () => performance.now(), sleep: (ms: number) => sleep(Math.max(0, ms)) };
@@ -39,5 +39,5 @@ process.once("message", (order: BrowserOrder) => {
     .catch((error: unknown) => say({ kind: "broken", message: String(error).slice(0, 500) }))
     .finally(() => process.exit(0));
 });
-// The agent is gone: so is this, and playwright ends the browser on the way out.
+// The agent is gone: exit too; playwright ends the browser at exit.
 process.on("disconnect", () => process.exit(0));

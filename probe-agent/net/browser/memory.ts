@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** Memory of some processes that nobody else holds, bytes; 0 where the system does not tell (no /proc). */
+/** Returns the private memory of some processes, bytes; 0 if the system does not report it (no /proc). */
 export async function anonymousMemory(pids: readonly number[]): Promise<number> {
   const sizes = await Promise.all(
     pids.map(async (pid) => {

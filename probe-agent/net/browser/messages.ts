@@ -1,22 +1,22 @@
 import type { BrowserConditions, PageLoad } from "#probe-agent/port/browser.ts";
 
-/** What the browser's process is told, once. */
+/** The order to the browser's process, sent once. */
 export interface BrowserOrder {
   /** Program to run. */
   readonly executable: string;
-  /** Of its own, empty; removed by whoever made it. */
+  /** Its own empty folder; the creator removes it. */
   readonly folder: string;
-  /** The gate's. */
+  /** Port of the gate. */
   readonly port: number;
   readonly url: string;
   readonly conditions: BrowserConditions;
   /** Who asks, added to the browser's own User-Agent. */
   readonly userAgent: string;
-  /** For all of it, milliseconds. */
+  /** Time limit of the whole order, milliseconds. */
   readonly budgetMs: number;
 }
 
-/** What the browser itself can tell of a load. */
+/** What the browser measures of a load. */
 export type SeenLoad = Omit<PageLoad, "refusedConnections" | "cut">;
 
 /**

@@ -6,25 +6,25 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
 
-/** How a run ended. timeout: the signal came first. lost: the process went away without a word. */
+/** How a run ended. timeout: the signal came first. lost: the process exited without a result. */
 export type RunEnd = Exclude<FromBrowser, { readonly kind: "started" }> | { readonly kind: "timeout" | "lost" };
 
 const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
-/** Time for an orderly end once the answer is there; after it, and on an abort at once, everything is killed. */
+/** Time for an orderly exit after the result, milliseconds; then, or immediately on an abort, everything is killed. */
 const CLOSING_MS = 1500;
-/** For the process to take note of the browser's death. */
+/** Time for the process to notice that the browser exited, milliseconds. */
 const TAKING_NOTE_MS = 300;
 const HEAP_MB = 256;
 
-/** A browser at work in a process of its own. */
+/** A browser that runs in its own process. */
 export interface Run {
-  /** Resolves with the answer, or at once when the signal aborts. */
+  /** Resolves with the result, or immediately when the signal aborts. */
   readonly end: Promise<RunEnd>;
-  /** Resolves a moment after `end`, when process, browser and its folder are gone; rejects where the folder stays. */
+  /** Resolves after `end`, when process, browser and folder are gone; rejects if the folder cannot be removed. */
   readonly gone: Promise<void>;
 }
 
-/** Starts a browser for one page; what it writes goes into a folder of its own. */
+/** Starts a browser for one page; it writes only into its own folder. */
 export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: AbortSignal): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), "vantage-browser-"));
   const order: BrowserOrder = { ...given, folder };
@@ -49,7 +49,7 @@ export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: Ab
     else signal.addEventListener("abort", abort, { once: true });
     child.send(order, () => undefined);
   });
-  // Where this process ends first, nobody else clears up.
+  // If the agent ends first, this is the only clean-up.
   const atExit = (): void => {
     if (browser !== null) killGroup(browser);
     child.kill("SIGKILL");
@@ -69,7 +69,7 @@ export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: Ab
 }
 
 function kill(child: ChildProcess, browser: number | null): void {
-  // The browser first: its process is there to take note of its death.
+  // The browser first: its process must notice its exit.
   if (browser !== null) killGroup(browser);
   if (child.connected) child.disconnect();
   setTimeout(() => child.kill("SIGKILL"), TAKING_NOTE_MS);
@@ -79,6 +79,6 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }

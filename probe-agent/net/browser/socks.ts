@@ -1,13 +1,13 @@
 import { isIPv6 } from "node:net";
 
-/** Where a client of the proxy wants to go. */
+/** The destination that a client of the proxy requests. */
 export interface Destination {
   /** A name or an address literal, as the client sent it. */
   readonly host: string;
   readonly port: number;
 }
 
-/** What the octets so far mean: `used` of them are worked through. */
+/** Result of parsing the octets received so far; `used` of them are consumed. */
 export type Parsed<T> =
   | { readonly kind: "more" }
   | { readonly kind: "bad" }
@@ -26,7 +26,7 @@ const VERSION = 5;
 const NO_AUTHENTICATION = 0;
 const CONNECT = 1;
 
-/** A greeting (RFC 1928 section 3); the value: whether "no authentication" is offered. */
+/** Parses a greeting (RFC 1928 section 3); the value reports whether it offers "no authentication". */
 export function readGreeting(octets: Buffer): Parsed<boolean> {
   if (octets.length >= 1 && octets[0] !== VERSION) return { kind: "bad" };
   const methods = octets[1];
@@ -35,7 +35,7 @@ export function readGreeting(octets: Buffer): Parsed<boolean> {
   return { kind: "done", value, used: 2 + methods };
 }
 
-/** A request (section 4); the value is null for another command than CONNECT. */
+/** Parses a request (section 4); the value is null for a command other than CONNECT. */
 export function readRequest(octets: Buffer): Parsed<Destination | null> {
   if (octets.length >= 1 && octets[0] !== VERSION) return { kind: "bad" };
   const [, command, , type, length] = octets;
@@ -50,17 +50,17 @@ export function readRequest(octets: Buffer): Parsed<Destination | null> {
   return { kind: "done", value, used };
 }
 
-/** The answer to a greeting: no authentication, or nothing we could agree on. */
+/** Encodes the answer to a greeting: no authentication, or no acceptable method. */
 export function greetingReply(agreed: boolean): Buffer {
   return Buffer.from([VERSION, agreed ? NO_AUTHENTICATION : 0xff]);
 }
 
-/** The answer to a request (section 6); our own address is nobody's business. */
+/** Encodes the answer to a request (section 6), without the address of the proxy. */
 export function requestReply(code: (typeof REPLY)[keyof typeof REPLY]): Buffer {
   return Buffer.from([VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-/** The host part of a URL. */
+/** Returns a host as it appears in a URL. */
 export function urlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }

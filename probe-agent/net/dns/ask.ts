@@ -23,40 +23,40 @@ const BADVERS = 16;
 // UDP, then without mixed case, without EDNS, and over TCP (where EDNS may fail once more).
 const MAX_STEPS = 6;
 
-/** What one server said in the end; `message` is null where it answered with octets that are no message. */
+/** The final answer of one server; `message` is null if its octets are not a DNS message. */
 export interface Said {
   readonly message: Message | null;
   readonly transport: Transport;
   readonly rttMs: number;
-  /** The part of it until the connection stood; 0 over UDP. */
+  /** The part of it until the connection was open; 0 over UDP. */
   readonly connectMs: number;
 }
 
-/** What asking needs of the process. */
+/** What a query needs from the process. */
 export interface AskDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** PEM roots for encrypted transports, in place of Node's. */
+  /** PEM roots for encrypted transports, instead of Node's. */
   readonly roots?: readonly string[];
 }
 
-/** One server to ask, and within what bounds. */
+/** One server and the limits of its queries. */
 export interface AskRequest {
   readonly server: EncryptedServer;
   readonly question: WireQuestion;
   readonly flags: QueryFlags;
-  /** How the first query looks. */
+  /** Form of the first query. */
   readonly shape: Shape;
   /** Monotonic milliseconds. */
   readonly until: number;
   readonly signal: AbortSignal;
-  /** Told of each try that found no way to the server, in a word. */
+  /** Receives the reason of each try that did not reach the server. */
   unreachable(word: string): void;
 }
 
 /**
- * Asks one server until it has said all it can: over TCP after a cut (TC) or unreadable answer, without EDNS or mixed
- * case where it does not bear them. Null when nothing came. What a failing retry would lose is kept.
+ * Queries one server until its answer is complete: over TCP after a truncated (TC) or unreadable answer, without EDNS or
+ * mixed case if the server does not support them. Null if nothing came. A failing retry does not lose an earlier answer.
  */
 export async function askServer(deps: AskDeps, request: AskRequest): Promise<Said | null> {
   let said: Said | null = null;
@@ -102,7 +102,7 @@ function read(bytes: Uint8Array, question: WireQuestion): Message | null {
   }
 }
 
-/** How to ask the same server again, null where its answer stands. */
+/** Returns the form in which to query the same server again; null if its answer is final. */
 export function nextShape(shape: Shape, match: Match, message: Message | null): Shape | null {
   // A forger who hit id and port but not the case gains nothing: the next query has new ones.
   if (match === "wrong_case") return { ...shape, mixedCase: false };

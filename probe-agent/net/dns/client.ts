@@ -10,21 +10,21 @@ const DEFAULT_TIMEOUT_MS = 3_000;
 // RFC 1035, RFC 7858 section 3.1, RFC 8484.
 const DEFAULT_PORT = { udp: 53, tcp: 53, dot: 853, doh: 443 } as const;
 const DOH_PATH = "/dns-query";
-// A lost packet is asked again after this, by round.
+// Wait before a lost query is sent again, by round.
 const PATIENCE_MS = [1_000, 1_500];
 const ROUNDS = 3;
 
-/** What a client is made of. `servers` is asked once a question. */
+/** Options of a client. It calls `servers` once per question. */
 export interface ClientDeps extends AskDeps {
   servers(): Promise<readonly ServerAddress[]>;
 }
 
-/** Asks one question; `signal` ends it early beside the job's own. */
+/** Sends one question; `signal` ends it early, as the job's signal does. */
 export type Query = (question: DnsQuestion, signal?: AbortSignal) => Promise<DnsAnswer>;
 
 /**
- * A DNS client for one job. Beside RCODEs, `status` may be TIMEOUT (nobody answered), MALFORMED (what came is no
- * message, also over TCP) or INVALID_NAME (the name cannot be written: nothing was sent).
+ * Creates the DNS client of one job. Beside RCODEs, `status` may be TIMEOUT (no server answered), MALFORMED (the answer is
+ * not a DNS message, also over TCP) or INVALID_NAME (the name cannot be encoded, so nothing was sent).
  */
 export function createQuery(deps: ClientDeps, job: JobLimits): Query {
   return async (question, signal) => {
@@ -59,7 +59,7 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
       signal: signal === undefined ? job.signal : AbortSignal.any([job.signal, signal]),
       async attempt(server, round, ended) {
         last = server;
-        // Boxes that drop what they do not know give silence: later rounds ask in the plainest way.
+        // Middleboxes drop queries that they do not understand: later rounds send the plainest form.
         const shape = {
           transport: question.transport ?? "udp",
           edns: round < 2 || flags.dnssecOk,
@@ -108,7 +108,7 @@ function toAnswer(said: Said, question: DnsQuestion, name: NameOctets, server: s
   const { message, transport, rttMs, connectMs } = said;
   if (message === null) return { ...unanswered(question, "MALFORMED", server), transport, rttMs, connectMs };
   const spelling = nameToText(name);
-  // Servers that repeat the question's name instead of pointing to it show our random case.
+  // Servers that repeat the question's name instead of compressing it return our random case.
   const respelled = (record: DnsRecord): DnsRecord => {
     const owner = textToName(record.name);
     return owner !== null && equalNames(owner, name) ? { ...record, name: spelling } : record;

@@ -7,7 +7,7 @@ import { readSystemServers } from "#probe-agent/net/dns/system-config.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 
-/** What DNS is made of. */
+/** Options of DNS. */
 export interface DnsDeps {
   /** The operator's resolvers, `address`, `v4:port`, `[v6]:port` or `address#port`; empty: the system's. */
   readonly servers: readonly string[];
@@ -15,13 +15,13 @@ export interface DnsDeps {
   readonly egress: Egress;
   readonly clock: Clock;
   readonly random: Random;
-  /** The system's configuration, default /etc/resolv.conf; read anew for each question. */
+  /** The system's configuration, default /etc/resolv.conf; read for each question. */
   readonly resolvConf?: string;
-  /** PEM roots for DNS over TLS and HTTPS, in place of Node's. */
+  /** PEM roots for DNS over TLS and HTTPS, instead of Node's. */
   readonly roots?: readonly string[];
 }
 
-/** Builds the DNS port of each job. Nothing is cached: measurements are fresh. Throws RangeError for a bad server. */
+/** Creates the DNS port of each job. Nothing is cached: measurements are fresh. Throws RangeError for a bad server. */
 export function createDns(deps: DnsDeps): (job: JobLimits) => DnsPort {
   const configured = deps.servers.map((text): ServerAddress => {
     const server = parseServer(text);

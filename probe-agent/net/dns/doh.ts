@@ -9,7 +9,7 @@ const MEDIA_TYPE = "application/dns-message";
 /** A DNS message over a stream is at most this long (RFC 1035 section 4.2.2). */
 const MAX_MESSAGE_BYTES = 65_535;
 
-/** One query by POST over a connection of its own (RFC 8484), HTTP/2 or, where the server wants, HTTP/1.1. */
+/** Sends one query by POST over its own connection (RFC 8484), HTTP/2 or, if the server requires it, HTTP/1.1. */
 export function exchangeDoh(
   server: EncryptedServer,
   request: ExchangeRequest,
@@ -26,7 +26,7 @@ export function exchangeDoh(
   });
   const fail = (error: Error): void => finish({ kind: "unreachable", reason: errorReason(error) });
   const read = (status: number, type: string, body: Readable): void => {
-    // RFC 8484 section 4.2.1: only 2xx answers carry DNS; a page of an error or a captive portal is no answer.
+    // RFC 8484 section 4.2.1: only 2xx responses carry DNS; an error page or a captive portal does not.
     if (status < 200 || status > 299) return finish({ kind: "unreachable", reason: `http_status_${status}` });
     if (!type.toLowerCase().startsWith(MEDIA_TYPE)) return finish({ kind: "unreachable", reason: "http_media_type" });
     collect(body, (bytes) => {
@@ -106,7 +106,7 @@ function postHttp1(
   outgoing.end(query);
 }
 
-/** The whole body, null where it is longer than a DNS message can be. */
+/** Reads the whole body; null if it is longer than a DNS message can be. */
 function collect(body: Readable, done: (bytes: Uint8Array | null) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -2,18 +2,18 @@ import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 
-/** A resolver behind TLS. */
+/** A resolver with TLS. */
 export interface EncryptedServer extends ServerAddress {
   /**
-   * Name (or the address itself) the certificate must carry. null: whoever answers at the address will do, the
-   * opportunistic profile of RFC 8310 section 5, for the address is all that is known.
+   * Name (or the address itself) that the certificate must contain. null: any certificate is accepted, the opportunistic
+   * profile of RFC 8310 section 5, because only the address is known.
    */
   readonly name: string | null;
   /** Path of a DNS over HTTPS service. */
   readonly path: string;
 }
 
-/** Dials TLS 1.2 or later; the socket queues writes until it stands and reports failures as its `error`. */
+/** Connects with TLS 1.2 or later; the socket queues writes until it is open and reports failures as its `error`. */
 export function dialEncrypted(server: EncryptedServer, alpn: readonly string[], roots?: readonly string[]): TLSSocket {
   const { ip, port, name } = server;
   return connect({

@@ -1,14 +1,14 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** One query sent, and the first reply that `accept` took: or nothing in time, or no way to the server. */
+/** Outcome of one query: the first reply that `accept` took, silence, or an unreachable server. */
 export type Exchange =
-  /** connectMs is the part of rttMs until the connection stood, TLS included; 0 over UDP. */
+  /** connectMs is the part of rttMs until the connection was open, TLS included; 0 over UDP. */
   | { readonly kind: "reply"; readonly bytes: Uint8Array; readonly rttMs: number; readonly connectMs: number }
   | { readonly kind: "silence" }
   /** `reason` is an errno name (ECONNREFUSED after an ICMP error or RST) or "closed". */
   | { readonly kind: "unreachable"; readonly reason: string };
 
-/** Why a server could not be asked, in a word: refused, unreachable, closed, certificate, or the cause's own name. */
+/** Reason why a query did not reach a server: refused, unreachable, closed, certificate, or the cause's own name. */
 export function unreachableWord(reason: string): string {
   if (/CERT|ISSUER|SELF_SIGNED/.test(reason)) return "certificate";
   return WORDS[reason] ?? reason.toLowerCase();
@@ -21,10 +21,10 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNRESET: "closed",
 };
 
-/** What an exchange sends, what it takes for the answer, and how long it waits. */
+/** An exchange: the query, the test of replies, and the longest wait. */
 export interface ExchangeRequest {
   readonly query: Uint8Array;
-  /** Replies it refuses are ignored and waited on. */
+  /** Reports whether a reply is the answer; other replies are ignored. */
   accept(bytes: Uint8Array): boolean;
   readonly timeoutMs: number;
   /** Aborting ends the exchange with silence. */
@@ -32,7 +32,7 @@ export interface ExchangeRequest {
   readonly clock: Clock;
 }
 
-/** errno name of an error, its message where it has none. */
+/** Returns the errno name of an error, or its message without one. */
 export function errorReason(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.message;
 }

@@ -1,23 +1,23 @@
-/** What one try ended in: taken as the result, kept in case nothing better comes, or nothing. */
+/** Outcome of one try: the final result, a fallback, or nothing. */
 export type Tried<T> = { readonly final: boolean; readonly value: T } | null;
 
-/** How tries are spread over several candidates. */
+/** Order and timing of tries over several candidates. */
 export interface InTurn<C, T> {
   readonly candidates: readonly C[];
-  /** Tries per candidate at most. */
+  /** Most tries per candidate. */
   readonly rounds: number;
   /** Milliseconds to wait for a try before the next one starts beside it; by round, from 0. */
   patienceMs(round: number): number;
   readonly totalMs: number;
   readonly signal: AbortSignal;
-  /** Settles at once when `signal` aborts, with what it has so far. */
+  /** Settles immediately when `signal` aborts, with the best outcome so far. */
   attempt(candidate: C, round: number, signal: AbortSignal): Promise<Tried<T>>;
 }
 
 /**
- * Tries candidates one after the other, each next one when its predecessor failed or has kept us waiting; the slow ones
- * go on meanwhile, so an answer that comes late still counts. A candidate that gave nothing final is not tried again.
- * Resolves to the first final value, else the first other one, else null: by `totalMs`, or when `signal` aborts.
+ * Tries candidates one by one; the next one starts when the last one failed or is slow. Slow tries continue, so a late
+ * answer still counts. A candidate with a fallback is not tried again. Resolves to the first final value, else the
+ * first fallback, else null, at the latest after `totalMs` or when `signal` aborts.
  */
 export function tryInTurn<C, T>(plan: InTurn<C, T>): Promise<T | null> {
   return new Promise((resolve, reject) => {

@@ -1,13 +1,13 @@
 import { failed, type Failed } from "#shared/outcome.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
-// Extended DNS Errors (RFC 8914, IANA registry) by which a resolver says that the zone or its servers are broken:
+// Extended DNS Errors (RFC 8914, IANA registry) that report a fault of the zone or its servers:
 // DNSSEC faults (1, 2, 5 to 12, 27), no reachable authority, network error to it, invalid data from it.
 const TARGETS_FAULT = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 22, 23, 24, 27]);
 
 /**
- * Why a name gave no address, from the answers to A and AAAA. NXDOMAIN holds for all types and decides; then a lack of
- * answers, worst first; a name that answers for both types but has neither is `no_address`.
+ * Returns why a name has no address, from the answers to A and AAAA. NXDOMAIN applies to all types and decides; then
+ * missing answers, worst first. A name with answers for both types and no address is `no_address`.
  */
 export function whyNoAddress(answers: readonly DnsAnswer[]): Failed {
   const having = (status: string): DnsAnswer | undefined => answers.find((answer) => answer.status === status);

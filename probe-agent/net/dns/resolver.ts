@@ -11,13 +11,13 @@ import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
 const RESOLVE_MS = 5_000;
 const REVERSE_MS = 2_000;
-// Once one family has answered: time for one lost packet of the other to be asked again and answered.
+// Wait for the other family once one has answered: time to repeat one lost query.
 const OTHER_FAMILY_MS = 1_500;
-// More addresses than any service publishes; a flood would only swell results.
+// Most addresses kept; no service publishes more.
 const MAX_PER_FAMILY = 64;
 const MAX_REVERSE_NAMES = 16;
 
-/** What resolving needs beside the client. */
+/** What a resolver needs beside the client. */
 export interface ResolverDeps {
   readonly egress: Egress;
   readonly clock: Clock;
@@ -25,8 +25,8 @@ export interface ResolverDeps {
 }
 
 /**
- * `DnsPort.resolve`. Further reason: invalid_name, for what is no host name at all. A name without one usable answer
- * fails as `whyNoAddress` says.
+ * `DnsPort.resolve`. Further reason: invalid_name, for text that is not a host name. `whyNoAddress` names the failure of a
+ * name without a usable answer.
  */
 export async function resolveHost(deps: ResolverDeps, raw: string, only?: IpVersion): Promise<Outcome<Resolved>> {
   const checked = deps.egress.checkHost(raw, { connects: true });
@@ -38,7 +38,7 @@ export async function resolveHost(deps: ResolverDeps, raw: string, only?: IpVers
   const startedAt = deps.clock.monotonic();
   const { host } = checked;
   const wanted = only === undefined ? ([4, 6] as const) : [only];
-  // RFC 6761 section 6.3: localhost is never looked up. The egress rules decided whether it may be used at all.
+  // RFC 6761 section 6.3: localhost is never resolved by DNS. The egress rules decide whether it is allowed.
   const known = checked.literal ? [host] : /(?:^|\.)localhost$/.test(host) ? ["127.0.0.1", "::1"] : null;
   const found = known === null ? await lookUp(deps, host, wanted) : { addresses: known.map(toAddress), unanswered: [] };
   if ("status" in found) return found;

@@ -6,7 +6,7 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** Reads `address`, `v4:port`, `[v6]:port` or `address#port`; `defaultPort` where none is given. Null for anything else. */
+/** Reads `address`, `v4:port`, `[v6]:port` or `address#port`; `defaultPort` if none is given. Null for anything else. */
 export function parseServer(text: string, defaultPort = 53): ServerAddress | null {
   const [, bracketed, colon, plain, hash] =
     /^(?:\[([^\]]*)\](?::(\d{1,5}))?|([^#]*?)(?:#(\d{1,5}))?)$/.exec(text.trim()) ?? [];
@@ -17,7 +17,7 @@ export function parseServer(text: string, defaultPort = 53): ServerAddress | nul
   return { ip, port };
 }
 
-/** address#port, as results show it. */
+/** Formats a server as results show it: address#port. */
 export function formatServer(server: ServerAddress): string {
   return `${server.ip}#${server.port}`;
 }

@@ -3,16 +3,16 @@ import type { Duplex } from "node:stream";
 import { awaitExchange, errorReason, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
 import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 
-// A server that keeps sending other messages is not going to answer.
+// A server that sends this many other messages will not answer.
 const MAX_FOREIGN_FRAMES = 16;
 
-/** One query over a TCP connection of its own (RFC 7766). rttMs runs from connecting to the whole answer. */
+/** Sends one query over its own TCP connection (RFC 7766). rttMs runs from connecting to the whole answer. */
 export function exchangeTcp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
   if (request.signal.aborted) return Promise.resolve({ kind: "silence" });
   return exchangeStream(connect({ host: server.ip, port: server.port, noDelay: true }), request);
 }
 
-/** The same over any stream that queues writes until it stands, such as a TLS socket; destroys it in the end. */
+/** Sends one query over any stream that queues writes until it is open, such as a TLS socket; destroys it at the end. */
 export function exchangeStream(stream: Duplex, request: ExchangeRequest): Promise<Exchange> {
   const { clock, query } = request;
   const startedAt = clock.monotonic();
@@ -35,7 +35,7 @@ export function exchangeStream(stream: Duplex, request: ExchangeRequest): Promis
   return result;
 }
 
-/** Cuts a byte stream into the messages behind 16-bit lengths; copies each octet once however finely it drips. */
+/** Creates a reader that splits a byte stream into messages with 16-bit lengths; copies each octet once, whatever the chunks. */
 export function createFrameReader(onFrame: (bytes: Uint8Array) => void): (chunk: Uint8Array) => void {
   let target = new Uint8Array(2);
   let filled = 0;

@@ -4,7 +4,7 @@ import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 
-/** Look-up for an operator's own service: no rule on the addresses. */
+/** Creates a lookup for an operator's own service, without rules on the addresses. */
 export async function resolveTrusted(
   dns: DnsPort,
   host: string,

@@ -1,17 +1,17 @@
 import type { Readable } from "node:stream";
 
-/** What a stream brings, in order. */
+/** The octets of a stream, in order. */
 export interface Arrivals {
   /** The next octets, or null at the end. Rejects with the stream's error, after everything that came before it. */
   next(): Promise<Buffer | null>;
 }
 
-/** Octets held before the stream is paused. */
+/** Octets buffered before the stream is paused. */
 const MAX_HELD_BYTES = 1 << 20;
 
 /**
- * Reads a stream from now on. A stream that is destroyed by an error drops what it has buffered, and its iterator with
- * it: of a response and a reset that arrive together only the error would be seen. Here the octets come first.
+ * Reads a stream from now on. A stream that an error destroys drops its buffer, and so does its iterator: of a response
+ * and a reset that arrive together, only the error would remain. Here the octets come first.
  */
 export function createArrivals(stream: Readable): Arrivals {
   const held: Buffer[] = [];
@@ -33,7 +33,7 @@ export function createArrivals(stream: Readable): Arrivals {
     if (heldBytes > MAX_HELD_BYTES) stream.pause();
     arrive();
   });
-  // Stays for the stream's life: a late error must find a listener.
+  // The listener stays for the life of the stream: a late error without one would end the process.
   stream.on("error", (reason: Error) => {
     error ??= reason;
     end();

@@ -3,19 +3,19 @@ import type { HttpBody } from "#probe-agent/port/http.ts";
 import { codingOf, createDecoder } from "#probe-agent/net/http/content-coding.ts";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 
-/** Takes a body's octets off the wire, removes content codings and keeps at most a cap. */
+/** Collects the octets of a body, removes content codings and keeps at most a given number. */
 export interface BodyCollector {
-  /** Resolves when the octets are worked through, so that a reader never runs ahead of the decoders. */
+  /** Resolves when the octets are decoded, so that a reader never overtakes the decoders. */
   write(chunk: Buffer): Promise<void>;
-  /** True: the cap is reached or the coding broken; more octets change nothing, stop reading. */
+  /** True if the limit is reached or the coding is broken: more octets change nothing, so stop reading. */
   full(): boolean;
-  /** `error`: what went wrong on the wire, null where the body came to its end. */
+  /** `error`: the failure of the transfer; null if the body is complete. */
   finish(error: string | null): Promise<HttpBody>;
 }
 
-/** Content codings of one body undone at most. */
+/** Most content codings removed from one body. */
 const MAX_CODINGS = 4;
-/** Decoded octets from which on the ratio to the transferred ones counts, and the ratio that no honest page reaches. */
+/** Decoded octets above which the ratio to the transferred ones counts, and a ratio above that of every genuine page. */
 const RATIO_FROM_BYTES = 1 << 20;
 const MAX_RATIO = 250;
 
@@ -51,7 +51,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
     if (truncated) stop();
   };
 
-  // The coding applied last stands last and is undone first (RFC 9110 section 8.4).
+  // The coding applied last is listed last and removed first (RFC 9110 section 8.4).
   const decoders: Decoder[] = [];
   let sink = keep;
   for (const coding of applied) {

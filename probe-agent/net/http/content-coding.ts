@@ -13,12 +13,12 @@ const ALIASES: Readonly<Record<string, Coding>> = {
   zstd: "zstd",
 };
 
-/** The coding of a Content-Encoding element, null where it is unknown here. */
+/** Returns the coding of a Content-Encoding element; null if it is not supported. */
 export function codingOf(element: string): Coding | null {
   return ALIASES[element] ?? null;
 }
 
-/** A decoder that hands its output to `sink`; nothing is allocated before the first octet. */
+/** Creates a decoder that passes its output to `sink`; it allocates nothing before the first octet. */
 export function createDecoder(coding: Coding, sink: (piece: Buffer) => void): Decoder {
   return coding === "gzip" ? createGzipDecoder(sink) : createStreamDecoder(coding, sink);
 }

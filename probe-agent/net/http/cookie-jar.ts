@@ -2,28 +2,28 @@ import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
 import { domainMatches } from "#probe-agent/analysis/web/cookies/rejection.ts";
 
 /**
- * The cookies of one chain of redirects, gone with it. Sites that send visitors round until a cookie comes back would
- * otherwise lead in a circle, which browsers do not.
+ * The cookies of one chain of redirects. Without them, sites that redirect until a cookie comes back would loop, which
+ * they do not in browsers.
  */
 export interface CookieJar {
-  /** Takes the Set-Cookie lines of a response of `url`. */
+  /** Stores the Set-Cookie lines of a response of `url`. */
   keep(url: URL, lines: readonly string[], now: Date): void;
-  /** What to send to `url` (RFC 6265bis section 5.8.3). */
+  /** Returns the cookies to send to `url` (RFC 6265bis section 5.8.3). */
   cookiesFor(url: URL): readonly Sent[];
 }
 
-/** One cookie of a request. */
+/** A cookie in a request. */
 export interface Sent {
   readonly name: string;
   /** Name and value with one character per octet, as header fields are written. */
   readonly pair: string;
 }
 
-/** Cookies kept, and octets of them sent; a redirect has no honest use for more. */
+/** Most cookies kept, and most octets of them sent; no genuine redirect needs more. */
 const MAX_COOKIES = 100;
 const MAX_OCTETS = 8192;
 
-/** An empty jar. */
+/** Creates an empty jar. */
 export function createCookieJar(): CookieJar {
   const jar = new Map<string, Cookie>();
   return {

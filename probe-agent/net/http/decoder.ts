@@ -1,10 +1,10 @@
 /** A running decoder of one content coding. */
 export interface Decoder {
-  /** Resolves when the piece has been worked through and its output handed on. */
+  /** Resolves when the piece is decoded and its output passed on. */
   write(piece: Buffer): Promise<void>;
-  /** Resolves to whether the coded data had come to its proper end. */
+  /** Resolves to true if the coded data was complete. */
   end(): Promise<boolean>;
-  /** True once the data turned out not to be what the coding says. */
+  /** Reports whether the data is not valid in this coding. */
   broken(): boolean;
   destroy(): void;
 }

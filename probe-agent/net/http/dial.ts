@@ -6,17 +6,17 @@ import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.
 import type { Address, ConnectAttempt } from "#probe-agent/port/address.ts";
 import { connectFailure, DeadlineError } from "#probe-agent/net/http/failure.ts";
 
-/** What bounds the attempts. */
+/** Limits of the connection attempts. */
 export interface DialLimits {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** On the monotonic clock, milliseconds. */
   readonly deadline: number;
-  /** Asked about the peer's address once connected; null for an operator's own service. */
+  /** Vets the peer's address once connected; null for an operator's own service. */
   readonly egress: Egress | null;
 }
 
-/** A standing TCP connection. */
+/** An open TCP connection. */
 export interface Dialed {
   readonly socket: Socket;
   readonly address: Address;
@@ -24,14 +24,14 @@ export interface Dialed {
   readonly attempts: readonly ConnectAttempt[];
 }
 
-/** Addresses of one host tried at most. */
+/** Most addresses tried of one host. */
 const MAX_ATTEMPTS = 6;
-/** Longest wait for an address that is silent while others are left. */
+/** Longest wait for a silent address while others are left, milliseconds. */
 const SILENCE_MS = 4000;
 
 /**
- * Connects to the first address that answers, one after the other in the given order. A silent one uses up its
- * share of the time left, the last one all of it. failed: the first failure that is the target's own.
+ * Connects to the first address that answers; tries them one by one in the given order. A silent address uses its share
+ * of the remaining time, the last one all of it. failed: the first failure whose source is the target.
  */
 export async function dial(addresses: readonly Address[], port: number, limits: DialLimits): Promise<Outcome<Dialed>> {
   const tried = addresses.slice(0, MAX_ATTEMPTS);
@@ -53,7 +53,7 @@ export async function dial(addresses: readonly Address[], port: number, limits: 
   return failure ?? failed("connect", "target", "unreachable", "the host has no address to connect to");
 }
 
-/** One connection to one address; `patience` is its own share of the time, milliseconds, null: all there is. */
+/** Connects to one address; `patience` is its share of the time, milliseconds; null: all of it. */
 export async function connectTo(
   address: Address,
   port: number,
@@ -62,13 +62,13 @@ export async function connectTo(
 ): Promise<Outcome<Socket>> {
   const where = `${address.version === 6 ? `[${address.ip}]` : address.ip}:${port}`;
   const { signal } = limits;
-  // The kernel's own refusal (no route) comes before the loop has turned, an answer of the network after.
+  // The kernel's own refusal (no route) comes before the next turn of the event loop, an answer of the network after it.
   let hasTurned = false;
   const turn = setImmediate(() => {
     hasTurned = true;
   });
   const socket = connect({ host: address.ip, port, family: address.version, noDelay: true });
-  socket.on("error", ignore); // for the socket's life: a late error must find a listener
+  socket.on("error", ignore); // for the life of the socket: a late error without a listener would end the process
   const giveUp = () => socket.destroy(new DeadlineError());
   const timer = patience === null ? undefined : setTimeout(giveUp, patience);
   signal.addEventListener("abort", giveUp, { once: true });
@@ -86,7 +86,7 @@ export async function connectTo(
 
 function ignore(): void {}
 
-/** The peer must be an address the rules allow, whatever was asked for. */
+/** Refuses a peer whose address the rules do not allow. */
 function vet(socket: Socket, address: Address, egress: Egress | null): Outcome<Socket> {
   const peer = socket.remoteAddress;
   if (peer === undefined) {

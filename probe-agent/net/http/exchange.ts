@@ -3,46 +3,46 @@ import type { Failed } from "#shared/outcome.ts";
 import type { HttpBody } from "#probe-agent/port/http.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
-/** Informational responses read over before the final one; a server that sends more plays games. */
+/** Most informational responses accepted before the final one; no genuine server sends more. */
 export const MAX_INFORMATIONAL = 32;
 
 /** The head of the final response, with the body still on the wire. */
 export interface Exchange {
   readonly status: "ok";
   readonly head: ResponseHead;
-  /** Monotonic milliseconds at which the first octet of the final response was there. */
+  /** Monotonic milliseconds at which the first octet of the final response arrived. */
   readonly firstByteAt: number;
   /** Codes of the 1xx responses before it. */
   readonly informational: readonly number[];
   /**
-   * Reads the body once and closes the connection. A body that breaks off is what came, with the reason as its error
-   * (failure.ts, bodyBreak); after `patienceMs` it is what came, with the error "timeout". failed: the job's deadline.
+   * Reads the body once and closes the connection. A truncated body has the octets that arrived and the reason as its
+   * error (failure.ts, bodyBreak), "timeout" after `patienceMs`. failed: the job's deadline.
    */
   readBody(maxBytes: number, patienceMs?: number): Promise<BodyRead | Failed>;
   /** Closes the connection without the body. */
   close(): void;
 }
 
-/** A body as far as it came. */
+/** A body, possibly truncated. */
 export interface BodyRead {
   readonly status: "ok";
   readonly body: HttpBody;
 }
 
-/** What speaking needs beside the connection. */
+/** What an exchange needs beside the connection. */
 export interface ExchangeContext {
   readonly clock: Clock;
   /** Names the peer in messages. */
   readonly where: string;
 }
 
-/** The longest a body may take; `giveUp` is called once it is over. */
+/** The time limit of a body. */
 export interface Patience {
   isOver(): boolean;
   end(): void;
 }
 
-/** Starts waiting; undefined milliseconds never end. */
+/** Starts the time limit of a body and calls `giveUp` when it is over; undefined milliseconds never end. */
 export function startPatience(ms: number | undefined, giveUp: () => void): Patience {
   let over = false;
   const timer =

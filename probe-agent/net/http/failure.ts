@@ -9,11 +9,11 @@ import type { BodyBreak } from "#shared/tools/http/body.ts";
  * http_1_1_required. dns: those of DnsPort.
  */
 export class DeadlineError extends Error {
-  /** Looked at like the codes of Node's own errors. */
+  /** Read like the codes of Node's own errors. */
   readonly code = "DEADLINE";
 }
 
-/** The code of a Node error, or an empty text. */
+/** Returns the code of a Node error; empty if it has none. */
 export function errorCode(error: unknown): string {
   const code: unknown = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
@@ -30,7 +30,7 @@ const CONNECT_REASONS: Readonly<Record<string, readonly [reason: string, source:
 };
 
 /**
- * Why a TCP connection could not be made. `atOnce`: the error came before anything could have been sent, so that
+ * Returns the failure of a TCP connection. `atOnce`: the error came before anything could have been sent, so that
  * "network unreachable" is the probe's own lack of a route (e.g. no IPv6), not a router's answer.
  */
 export function connectFailure(error: unknown, where: string, atOnce: boolean): Failed {
@@ -62,14 +62,14 @@ const TLS_REASONS: readonly (readonly [RegExp, reason: string, words: string])[]
   ],
 ];
 
-/** Why TLS failed, during the handshake or (TLS 1.3 client authentication) on the first read after it. */
+/** Returns the failure of TLS, during the handshake or (TLS 1.3 client authentication) on the first read after it. */
 export function tlsFailure(error: unknown, where: string): Failed {
   const code = errorCode(error);
   if (code === "DEADLINE" || code === "ETIMEDOUT") {
     return failed("tls", "target", "timeout", `${where}: the TLS handshake timed out`);
   }
   if (code === "ECONNRESET" || code === "EPIPE") {
-    // Node reports an orderly close in mid-handshake under the same code, without a system call.
+    // Node reports an orderly close during the handshake under the same code, without a system call.
     const abrupt = (error as { syscall?: unknown }).syscall !== undefined;
     return abrupt
       ? failed("tls", "target", "reset", `${where}: the connection was reset during the TLS handshake`)
@@ -90,7 +90,7 @@ export function tlsFailure(error: unknown, where: string): Failed {
   );
 }
 
-/** Why an exchange on a standing connection broke off. */
+/** Returns the failure of an exchange on an open connection. */
 export function exchangeFailure(error: unknown, stage: Stage, where: string): Failed {
   const code = errorCode(error);
   if (code.startsWith("ERR_SSL_")) return tlsFailure(error, where);
@@ -103,7 +103,7 @@ export function exchangeFailure(error: unknown, stage: Stage, where: string): Fa
 }
 
 /**
- * Why a body broke off on a standing connection. reset: a TCP reset, or HTTP/2's RST_STREAM or GOAWAY; timeout: the
+ * Returns why a body ended early on an open connection. reset: a TCP reset, or HTTP/2's RST_STREAM or GOAWAY; timeout: the
  * deadline; tls_error: a record that cannot be read, or an alert; protocol_error: frames that are not HTTP/2.
  */
 export function bodyBreak(error: unknown): Exclude<BodyBreak, "incomplete"> {

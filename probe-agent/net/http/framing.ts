@@ -1,25 +1,25 @@
 import { listOf, valuesOf } from "#probe-agent/net/http/header-text.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
-/** How the end of an HTTP/1 body is known (RFC 9112 section 6.3). */
+/** How an HTTP/1 body is delimited (RFC 9112 section 6.3). */
 export type Framing =
   | { readonly kind: "none" }
   | { readonly kind: "length"; readonly bytes: number }
   | { readonly kind: "chunked" }
   | { readonly kind: "close" };
 
-/** The framing, and what was wrong with how the server said it. */
+/** The framing, and the faults in how the server declared it. */
 export interface FramingVerdict {
   readonly framing: Framing;
   readonly fault: "bad_content_length" | "unsupported_transfer_coding" | null;
 }
 
-/** Whether a response has a body at all, in any version (RFC 9110 section 6.4.1). */
+/** Reports whether a response has a body, in any version (RFC 9110 section 6.4.1). */
 export function hasBody(method: string, code: number): boolean {
   return method !== "HEAD" && code >= 200 && code !== 204 && code !== 304;
 }
 
-/** Decides the framing; contradictions are resolved the careful way: Transfer-Encoding wins, a bad length is none. */
+/** Decides the framing. Of contradictory fields Transfer-Encoding wins; an invalid length counts as none. */
 export function bodyFraming(method: string, head: ResponseHead): FramingVerdict {
   if (!hasBody(method, head.code)) return { framing: { kind: "none" }, fault: null };
   const codings = listOf(head.headers, "transfer-encoding");
@@ -40,11 +40,11 @@ function trimmed(text: string): string {
   return text.trim();
 }
 
-/** Octets of chunk extensions and trailers a body may spend. */
+/** Most octets of chunk extensions and trailers in one body. */
 const MAX_CHUNK_OVERHEAD = 16_384;
 const SIZE_LINE = /^([0-9a-fA-F]{1,12})[ \t]*(;|$)/;
 
-/** What one piece of a chunked body gave. */
+/** Result of decoding one piece of a chunked body. */
 export interface ChunkedPiece {
   readonly data: readonly Buffer[];
   /** The last chunk and the trailers have been read. */
@@ -52,7 +52,7 @@ export interface ChunkedPiece {
   readonly error: "bad_chunk" | "chunk_overhead" | null;
 }
 
-/** A decoder of the chunked transfer coding (RFC 9112 section 7.1); trailers are read and dropped. */
+/** Creates a decoder of the chunked transfer coding (RFC 9112 section 7.1); trailers are read and dropped. */
 export function createChunkedDecoder(): (chunk: Buffer) => ChunkedPiece {
   let state: "size" | "data" | "after" | "trailers" | "done" = "size";
   let left = 0;

@@ -2,9 +2,9 @@ import * as zlib from "node:zlib";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
 
-/** Members of one body that are read; block-wise compressors make one of each 64 KB. What is beyond is ignored. */
+/** Most members read from one body; block-wise compressors create one per 64 KB. The rest is ignored. */
 const MAX_MEMBERS = 1_000;
-/** Octets of a member's header, of which honest ones have ten and a name. */
+/** Most octets of a member's header; genuine ones have ten and a name. */
 const MAX_HEADER = 16_384;
 const TRAILER = 8;
 const NOTHING = Buffer.alloc(0);
@@ -14,7 +14,7 @@ const FIXED = 10;
 const FLAGS = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 /**
- * A decoder of gzip, member by member (RFC 1952). What follows the last member is ignored, as browsers do: caches and
+ * Creates a decoder of gzip that reads member by member (RFC 1952). What follows the last member is ignored, as browsers do: caches and
  * templates append comments to pages that are compressed already, on which zlib's own reader of gzip fails with all
  * that it has not handed on yet.
  */
@@ -24,7 +24,7 @@ export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
   let destroyed = false;
   let members = 0;
   let member: Member | null = null;
-  /** Octets of a header or a trailer that is not whole yet. */
+  /** Octets of an incomplete header or trailer. */
   let held = createOctets();
   let queue = Promise.resolve();
   const isDone = () => broken || destroyed || state === "over";
@@ -126,9 +126,9 @@ interface Member {
   write(piece: Buffer): Promise<Buffer>;
   ended(): boolean;
   failed(): boolean;
-  /** Hands on what there is of data that is cut short. */
+  /** Passes on the output of truncated data. */
   finish(): Promise<void>;
-  /** CRC-32 and length modulo 2^32 of what was handed on. */
+  /** CRC-32 and length modulo 2^32 of the output. */
   crc(): number;
   size(): number;
   destroy(): void;

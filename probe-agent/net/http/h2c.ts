@@ -15,7 +15,7 @@ const FRAME_HEADER = 9;
 
 /**
  * Asks for HTTP/2 by Upgrade (RFC 7540 section 3.2: RFC 9113 dropped it, servers still have it). A server that ignores
- * the wish gives its HTTP/1.1 answer; one that says 101 must go on with a SETTINGS frame, else: protocol_error.
+ * the request for an upgrade answers in HTTP/1.1; after a 101 it must send a SETTINGS frame, else: protocol_error.
  */
 export async function exchangeUpgrade(
   socket: Socket,

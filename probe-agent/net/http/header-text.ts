@@ -1,4 +1,4 @@
-/** A header field as the wire had it: name and value as latin1, one character per octet. */
+/** A header field as received: name and value as latin1, one character per octet. */
 export type RawHeader = readonly [name: string, value: string];
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -6,7 +6,7 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
 const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/g;
 
-/** For people: octets as UTF-8 where they are valid, else latin1; control characters but tab become U+FFFD. */
+/** Converts a field to readable text: octets as UTF-8 if valid, else latin1; control characters except tab become U+FFFD. */
 export function readable(latin1: string): string {
   return decode(latin1).replaceAll(CONTROLS, "\ufffd");
 }
@@ -20,12 +20,12 @@ function decode(latin1: string): string {
   }
 }
 
-/** Values of every field of that name (given in lower case), in wire order. */
+/** Returns the values of every field of that name (given in lower case), in wire order. */
 export function valuesOf(headers: readonly RawHeader[], name: string): readonly string[] {
   return headers.filter(([candidate]) => candidate.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** Elements of a comma-separated field over all its lines (RFC 9110 section 5.6.1), lower case, empty ones left out. */
+/** Returns the elements of a comma-separated field over all its lines (RFC 9110 section 5.6.1), lower case, empty ones left out. */
 export function listOf(headers: readonly RawHeader[], name: string): readonly string[] {
   return valuesOf(headers, name)
     .flatMap((value) => value.split(","))

@@ -23,9 +23,9 @@ import {
 import { spokenVersion, statusLineFault } from "#probe-agent/net/http/status-line.ts";
 
 /**
- * One request on a connected socket, spoken by ourselves: the version, the reason phrase, the wire case, 1xx and
- * what is wrong with a head have to be shown, which client libraries hide or refuse. Destroying the socket with an
- * error (the deadline does) ends every wait.
+ * Sends one request on a connected socket and reads the response. The agent has its own HTTP/1 client because results
+ * show the version, the reason phrase, the case of names, 1xx responses and faults of a head, which client libraries
+ * hide or refuse. Destroying the socket with an error (as the deadline does) ends every wait.
  */
 export async function exchangeHttp1(
   socket: Socket,
@@ -67,7 +67,7 @@ export async function exchangeHttp1(
   }
 }
 
-/** The failure of a server that never comes to its final response. */
+/** Returns the failure of a server that sends no final response. */
 export function tooManyInformational(where: string): Failed {
   const words = `more than ${MAX_INFORMATIONAL} informational responses and no final one`;
   return failed("response", "target", "informational_flood", `${where}: ${words}`);
@@ -113,7 +113,7 @@ async function finished(collector: BodyCollector, error: string | null): Promise
   return { status: "ok", body: await collector.finish(error) };
 }
 
-/** Feeds the body to the collector; returns what was wrong with its framing. Throws what the socket throws. */
+/** Feeds the body to the collector and returns the faults of its framing. Throws the socket's error. */
 async function readFramed(
   source: Arrivals,
   { method, h2c }: HopRequest,

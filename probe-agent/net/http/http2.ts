@@ -27,12 +27,12 @@ import {
   type ResponseHead,
 } from "#probe-agent/net/http/response-head.ts";
 
-/** Octets in flight: enough for a far server, little enough for a hostile one. */
+/** Most octets in flight: enough for a distant server, few enough for a hostile one. */
 const WINDOW_BYTES = 1 << 20;
 
 const PROTOCOL_ERROR = constants.NGHTTP2_PROTOCOL_ERROR;
 
-/** One request on a connection that agreed on h2, or is just spoken to so (RFC 9113 section 3.3). Destroying the socket with an error ends every wait. */
+/** Sends one request over HTTP/2, agreed by ALPN or by prior knowledge (RFC 9113 section 3.3). Destroying the socket with an error ends every wait. */
 export async function exchangeHttp2(
   socket: Socket,
   request: HopRequest,
@@ -124,14 +124,14 @@ function responseOf(
       if (fields.reduce((sum, text) => sum + text.length, 0) > MAX_HEAD_BYTES) resolve(headersOverflow(context.where));
       else resolve({ status: "ok", value: { head: headOf(fields), firstByteAt, informational } });
     });
-    // Both stay for good: a late error must find a listener.
+    // Both listeners stay: a late error without one would end the process.
     stream.on("error", fail);
     session.on("error", fail);
     stream.once("close", () => fail({ code: `RST_${stream.rstCode ?? 0}` }));
   });
 }
 
-/** Node's flat list [name, value, ...] in wire order. */
+/** Converts Node's flat list [name, value, ...], in wire order, to fields. */
 function headOf(raw: readonly string[]): ResponseHead {
   const headers: RawHeader[] = [];
   let code = 0;

@@ -5,12 +5,12 @@ import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts
 import type { Address } from "#probe-agent/port/address.ts";
 import { Tap } from "#probe-agent/net/tls/tap.ts";
 
-/** Longest wait for the answer to be seen once more, milliseconds. */
+/** Longest wait for the repeated answer, milliseconds. */
 const LOOK_MS = 1500;
 
 /**
- * A failure `not_tls` with what the port speaks instead. Node keeps the octets that OpenSSL refuses to itself, so the
- * same address is asked once more, through a tap; where that shows nothing the failure stays as it is.
+ * Adds the protocol that the port speaks to a failure `not_tls`. Node does not expose the octets that OpenSSL refuses,
+ * so this connects to the same address again through a tap. Returns the failure unchanged if that shows nothing.
  */
 export async function namingProtocol(failure: Failed, to: Address, port: number, limits: DialLimits): Promise<Failed> {
   const dialed = await dial([to], port, limits);

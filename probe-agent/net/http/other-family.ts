@@ -2,23 +2,23 @@ import { connectTo, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Address, ConnectAttempt } from "#probe-agent/port/address.ts";
 
 /**
- * How long the other family may take, milliseconds: a second until the kernel sends a lost SYN again (RFC 6298 section
- * 2), and half of one for the answer.
+ * Longest wait for the other family, milliseconds: 1 s until the kernel repeats a lost SYN (RFC 6298 section 2), and
+ * 0.5 s for the answer.
  */
 const PATIENCE_MS = 1500;
-/** Left of the job's time for what follows, milliseconds. */
+/** Part of the job's time kept for later steps, milliseconds. */
 const RESERVE_MS = 250;
 
-/** One connection on trial, and how to give it up. */
+/** A trial connection and a function that cancels it. */
 export interface Trial {
-  /** Null where there was not the time to tell, or the rules refused the peer. */
+  /** Null if the time was too short for a result, or the rules refused the peer. */
   readonly attempt: Promise<ConnectAttempt | null>;
   cancel(): void;
 }
 
 /**
- * Begins one connection to the first address of a family of which none was tried; null where there is none. It is
- * closed as soon as it stands.
+ * Starts one connection to the first address of a family without an attempt; null if there is none. The connection is
+ * closed as soon as it is open.
  */
 export function tryOtherFamily(
   { allowed, attempts }: { readonly allowed: readonly Address[]; readonly attempts: readonly ConnectAttempt[] },
@@ -44,7 +44,7 @@ async function tryOnce(address: Address, port: number, limits: DialLimits): Prom
     return { address, failure: null, ms };
   }
   if (outcome.status !== "failed") return null;
-  // A silence that the job's end cut short is none of the target's.
+  // A wait that the job's end cut short proves nothing about the target.
   const cut = outcome.reason === "timeout" && (patience < PATIENCE_MS || limits.signal.aborted);
   return cut ? null : { address, failure: outcome, ms };
 }

@@ -1,6 +1,6 @@
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
-/** Characters of an answer within a message. */
+/** Most characters of an answer in a message. */
 const MAX_SHOWN = 40;
 
 /** First octets (latin1) by protocol: greetings of servers that speak first, and answers to what they cannot read. */
@@ -25,12 +25,12 @@ const STARTS: readonly (readonly [RegExp, name: string])[] = [
 ];
 // oxlint-enable no-control-regex
 
-/** The protocol that an answer's first octets (latin1) belong to; null where they tell nothing. */
+/** Names the protocol of an answer by its first octets (latin1); null if they match none. */
 export function protocolOf(start: string): string | null {
   return STARTS.find(([pattern]) => pattern.test(start))?.[1] ?? null;
 }
 
-/** The start of an answer as a message quotes it: bounded, printable, in quotes. */
+/** Quotes the start of an answer for a message: bounded and printable. */
 export function quotedStart(start: string): string {
   return JSON.stringify(printable(start.slice(0, MAX_SHOWN)));
 }

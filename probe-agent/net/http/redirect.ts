@@ -8,15 +8,15 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Longest Location that is followed, in characters once it is a URL. */
 const MAX_URL_CHARS = 8192;
 
-/** What a Location header says. */
+/** The target of a Location header. */
 export interface LocationVerdict {
-  /** Resolved against the hop's URL, its fragment inherited; null where there is no usable one. */
+  /** Resolved against the hop's URL, its fragment inherited; null if there is no usable one. */
   readonly location: string | null;
-  /** Where to go, null where the response is no redirect or its Location cannot be followed. */
+  /** The URL to request next; null if the response is not a redirect or its Location cannot be followed. */
   readonly next: URL | null;
 }
 
-/** Whether the status asks for a redirect at all. */
+/** Reports whether the status requests a redirect. */
 export function isRedirect(code: number): boolean {
   return REDIRECTS.has(code);
 }

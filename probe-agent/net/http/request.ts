@@ -2,18 +2,18 @@ import type { HttpRequest } from "#probe-agent/port/http.ts";
 import type { Invalid } from "#shared/outcome.ts";
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 
-/** One request as it goes to one hop. */
+/** The request to one hop. */
 export interface HopRequest {
   readonly url: URL;
   readonly method: HttpRequest["method"];
-  /** All but Host (or :authority), Connection and Content-Length, which the version decides. */
+  /** All fields except Host (or :authority), Connection and Content-Length, which depend on the HTTP version. */
   readonly headers: readonly RawHeader[];
   readonly body: Uint8Array | null;
   readonly httpVersion?: "1.0";
   readonly h2c?: "prior_knowledge" | "upgrade";
 }
 
-/** Fields that frame the message or choose the host: the engine's own. */
+/** Fields that frame the message or choose the host; only the engine sets them. */
 const RESERVED = new Set([
   "host",
   "connection",
@@ -33,10 +33,10 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5, obs-text as latin1. */
 const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Names of fields that may carry a secret; such are not sent to another origin. */
+/** Names of fields that may carry a secret; the engine does not send them to another origin. */
 const CREDENTIAL = /^(authorization|proxy-authorization|cookie2?)$|auth|key|token|secret|session|passw/i;
 
-/** The header fields of a fetch's first request, or what no client may send. */
+/** Builds the header fields of the first request of a fetch; invalid for fields that a client may not set. */
 export function requestHeaders(
   request: HttpRequest,
   defaultUserAgent: string,
@@ -63,7 +63,7 @@ function refuse(field: string, message: string): { readonly ok: false; readonly 
   return { ok: false, invalid: { status: "invalid", field, message } };
 }
 
-/** Headers that may go on to another origin: credentials stay behind. */
+/** Returns the headers without credentials, for another origin. */
 export function withoutCredentials(headers: readonly RawHeader[]): readonly RawHeader[] {
   return headers.filter(([name]) => !CREDENTIAL.test(name));
 }
@@ -71,7 +71,7 @@ export function withoutCredentials(headers: readonly RawHeader[]): readonly RawH
 /** SETTINGS_ENABLE_PUSH 0 in base64url: the settings an upgrade begins with (RFC 7540 section 3.2.1). */
 const UPGRADE_TO_H2C = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAIAAAAA"];
 
-/** The request as HTTP/1 octets. `Connection: close` because nothing is ever reused (RFC 9112 section 9.6). */
+/** Encodes a request for HTTP/1. `Connection: close` because nothing is ever reused (RFC 9112 section 9.6). */
 export function http1Request(request: HopRequest): Buffer {
   const { url, method, headers, body } = request;
   const lines = [
@@ -85,7 +85,7 @@ export function http1Request(request: HopRequest): Buffer {
   return body === null ? head : Buffer.concat([head, body]);
 }
 
-/** The request's header fields for HTTP/2 (RFC 9113 section 8.3.1), repeats as lists. */
+/** Returns the request's header fields for HTTP/2 (RFC 9113 section 8.3.1), repeats as lists. */
 export function http2Request(request: HopRequest): Record<string, string | string[]> {
   const { url, method, headers, body } = request;
   const fields: Record<string, string | string[]> = {

@@ -11,20 +11,20 @@ export interface ResponseHead {
   readonly statusText: string;
   /** Wire order and case, repeats kept. */
   readonly headers: readonly RawHeader[];
-  /** Breaches of RFC 9112 that were read over, each once. */
+  /** Violations of RFC 9112 that the parser tolerated, each once. */
   readonly faults: readonly string[];
 }
 
-/** Octets of all header sections of one exchange, informational ones included. */
+/** Most octets of all header sections of one exchange, including informational responses. */
 export const MAX_HEAD_BYTES = 65_536;
-/** Header lines of one response. */
+/** Most header lines of one response. */
 export const MAX_HEADER_LINES = 1000;
-/** What is said of a response beyond either. */
+/** Message for a response above either limit. */
 export const HEAD_TOO_LARGE = `the response header is too large: over ${MAX_HEAD_BYTES / 1024} KB or ${MAX_HEADER_LINES} lines`;
 
 /**
- * Reads a complete head (up to the empty line, latin1). Tolerant where browsers are: bare LF, obs-fold, spaces before
- * the colon and lines that are no field are read over and named in `faults`. Null: no usable status line.
+ * Parses a complete head (up to the empty line, latin1). Tolerates what browsers tolerate: bare LF, obs-fold, spaces
+ * before the colon and lines that are not fields; `faults` lists them. Null: no usable status line.
  */
 export function parseHead(text: string): ResponseHead | null {
   const faults = new Set<string>();
@@ -75,7 +75,7 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 9 || code === 13;
 }
 
-/** What has come of an HTTP/1 head so far. */
+/** Progress of reading an HTTP/1 head. */
 export type HeadProgress =
   | { readonly state: "more" }
   | { readonly state: "head"; readonly head: ResponseHead; readonly rest: Buffer }
@@ -89,14 +89,14 @@ const PROTOCOL = "HTTP/";
 const SHOWN = 80;
 
 /**
- * Collects octets until a head is complete; one reader serves all heads of an exchange and counts them together. The
- * work is linear in the octets, also where they come one by one.
+ * Creates a reader that collects octets until a head is complete. One reader serves all heads of an exchange and counts
+ * their octets together. The work is linear in the octets, also if they arrive one by one.
  */
 export function createHeadReader(): (chunk: Buffer) => HeadProgress {
   let pending = createOctets();
   let spent = 0;
   return (chunk) => {
-    // The end may straddle two chunks: look again at the last three octets.
+    // The end may span two chunks: search from the last three octets on.
     const from = Math.max(0, pending.length - 3);
     // Most heads come in one piece, which needs no copy.
     const whole = pending.length === 0;

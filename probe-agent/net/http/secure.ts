@@ -14,15 +14,15 @@ import type { CertificateInput } from "#probe-agent/analysis/tls/certificate/par
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
 
-/** A TLS connection whose certificate may well be bad: see `tls.authorized`. */
+/** A TLS connection. Its certificate may be invalid: see `tls.authorized`. */
 export interface Secured {
   readonly socket: TLSSocket;
   readonly tls: HopTls;
 }
 
 /**
- * What a certificate is judged by: Node's own verdict goes by this host's clock, which may be wrong, and lets in keys
- * and signatures that browsers refuse.
+ * The inputs for verifying a certificate. Node's own result is not used: it depends on this host's clock, which may be
+ * wrong, and accepts keys and signatures that browsers refuse.
  */
 export interface Trust {
   /** The anchors; the same array each time, so that they are parsed once. */
@@ -34,8 +34,9 @@ export interface Trust {
 const MAX_CHAIN = 20;
 
 /**
- * Lets in what strict clients refuse (TLS 1.0, SHA-1, short keys, no secure renegotiation): a diagnosis looks at
- * broken servers. The verdict is recorded instead. `roots`: PEM texts in place of Node's (bundled and extra) ones.
+ * Creates a context that accepts what strict clients refuse (TLS 1.0, SHA-1, short keys, no secure renegotiation): a
+ * diagnosis must reach broken servers. The result records the verdict. `roots`: PEM texts instead of Node's (bundled and
+ * extra) ones.
  */
 export function permissiveContext(roots?: readonly string[]): SecureContext {
   return createSecureContext({
@@ -47,7 +48,7 @@ export function permissiveContext(roots?: readonly string[]): SecureContext {
   });
 }
 
-/** Handshake on a connected socket. `host` is the name or literal of the URL; literals are sent no SNI (RFC 6066 3). */
+/** Performs the handshake on a connected socket. `host` is the name or literal of the URL; a literal gets no SNI (RFC 6066 section 3). */
 export function secure(
   raw: Socket,
   host: string,
@@ -73,7 +74,7 @@ export function secure(
     };
     const closed = () => settle(tlsFailure({ code: "ECONNRESET" }, host));
     socket.once("secureConnect", () => settle(ok({ socket, tls: describe(socket, host, trust) })));
-    // Stays for the socket's life: a late error must find a listener.
+    // The listener stays for the life of the socket: a late error without one would end the process.
     socket.on("error", (error) => settle(tlsFailure(error, host)));
     socket.once("close", closed);
   });
@@ -97,13 +98,13 @@ function describe(socket: TLSSocket, host: string, trust: Trust): HopTls {
   };
 }
 
-/** Node knows the elliptic and hybrid groups by name, and finite-field ones by their size alone. */
+/** Returns the name of the group; null for finite-field groups, of which Node reports only the size. */
 function groupOf(socket: TLSSocket): string | null {
   const key = socket.getEphemeralKeyInfo();
   return key !== null && "name" in key && typeof key.name === "string" && key.name !== "" ? key.name : null;
 }
 
-/** What the server sent, as far as each certificate leads to the next, and a root that the context knows. */
+/** Returns the certificates that the server sent, as far as each one links to the next, and the root if the context has it. */
 function chainOf(socket: TLSSocket): readonly Uint8Array[] {
   const chain: Uint8Array[] = [];
   let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);

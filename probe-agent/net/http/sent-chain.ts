@@ -13,8 +13,8 @@ import { handshake } from "#probe-agent/net/tls/session.ts";
 const LOOK_MS = 3000;
 
 /**
- * Whether a chain that is not trusted may be by a certificate that Node does not show: of several issuers of one name it
- * links the first alone. Only where nothing is wrong with the server's own certificate.
+ * Reports whether an untrusted chain may be trusted through a certificate that Node does not show: of several issuers
+ * with one name it links only the first. False if the server's own certificate has a fault.
  */
 export function mayHideAPath({ authorized, chain }: HopTls, { now }: Trust): boolean {
   const [leaf] = chain;
@@ -23,7 +23,7 @@ export function mayHideAPath({ authorized, chain }: HopTls, { now }: Trust): boo
   return certificate !== null && leafFaults(certificate, now(), false).length === 0;
 }
 
-/** The session with the verdict on all certificates the server sends, read from a second handshake; as it was where that fails. */
+/** Verifies all certificates that the server sends, read from a second handshake. Returns the session unchanged if that fails. */
 export async function judgeAllSent(
   tls: HopTls,
   to: { readonly address: Address; readonly port: number; readonly host: string },
@@ -40,7 +40,7 @@ export async function judgeAllSent(
   const { received, secret } = await handshake(dialed.data.socket, request, options);
   const { certificates } = readFlight(received, secret);
   const [leaf, ...intermediates] = certificates;
-  // A server with several certificates may show another one to another client.
+  // A server with several certificates may send a different one the second time.
   if (leaf === undefined || tls.chain[0] === undefined || Buffer.compare(leaf, tls.chain[0]) !== 0) return tls;
   const verdict = verifyServer({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
   if (!verdict.trusted) return tls;

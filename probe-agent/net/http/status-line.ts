@@ -11,20 +11,20 @@ export interface StatusLine {
 }
 
 const STATUS_LINE = /^HTTP\/(\d(?:\.\d)?)[ \t]+([1-9]\d\d)(?:[ \t]+([^]*))?$/;
-/** Characters of a start line or of a code within a message. */
+/** Most characters of a start line or of a code in a message. */
 const MAX_SHOWN_LINE = 60;
 const MAX_SHOWN_CODE = 16;
 
 /**
  * Reads a status line (RFC 9112 section 4). Codes from 600 to 999 are read: servers send them, and RFC 9110 section 15
- * asks clients to take them for a 5xx. Null: not one that a client can go by; `statusLineFault` tells why.
+ * asks clients to treat them as 5xx. Null: the line is not usable; `statusLineFault` returns the cause.
  */
 export function readStatusLine(line: string): StatusLine | null {
   const [, version, code, text = ""] = STATUS_LINE.exec(line) ?? [];
   return version === undefined || code === undefined ? null : { version, code: Number(code), text };
 }
 
-/** Why a line that begins with HTTP/ is no status line, with the line itself, one clause. */
+/** Describes why a line that begins with HTTP/ is not a status line, in one clause with the line itself. */
 export function statusLineFault(line: string): string {
   const shown = `the status line ${JSON.stringify(printable(line, MAX_SHOWN_LINE))} is not valid`;
   if (!/^HTTP\/\d(?:\.\d)?(?:[ \t]|$)/.test(line)) {
@@ -38,7 +38,7 @@ export function statusLineFault(line: string): string {
     : `${shown}: the status code ${quoted} is not three digits (RFC 9110 section 15)`;
 }
 
-/** Faults of a status line that is read all the same: a code above 599, a version that is not HTTP/1's. */
+/** Returns the faults of a usable status line: a code above 599, a version other than HTTP/1. */
 export function statusLineFaults({ version, code }: StatusLine): string[] {
   return [
     ...(code > 599 ? ["status_code_out_of_range"] : []),
@@ -46,7 +46,7 @@ export function statusLineFaults({ version, code }: StatusLine): string[] {
   ];
 }
 
-/** The version spoken on a connection without HTTP/2's framing, whatever the status line claims (RFC 9112 section 2.3). */
+/** Returns the version in use on a connection without HTTP/2 framing, which may differ from the status line's (RFC 9112 section 2.3). */
 export function spokenVersion(claimed: string): "1.0" | "1.1" {
   return claimed === "1.0" || claimed.startsWith("0") ? "1.0" : "1.1";
 }

@@ -11,12 +11,12 @@ export const PROBE_BYTES = 1200;
 export const ID_BYTES = 8;
 /** Random octets a probe is made from: both identifiers, and the version's free nibbles. */
 export const RANDOM_BYTES = 2 * ID_BYTES + 4;
-/** Versions taken from one answer; no server has more. */
+/** Most versions read from one answer. */
 const MAX_VERSIONS = 64;
 /** Longest identifier of any version (RFC 8999 section 5.1). */
 const MAX_ID_BYTES = 255;
 
-/** A datagram that asks for the versions, and what its answer must echo. */
+/** A datagram that requests the versions, and the identifiers that its answer must echo. */
 export interface VersionProbe {
   readonly datagram: Uint8Array;
   readonly version: number;
@@ -64,7 +64,7 @@ export function readVersions(datagram: Uint8Array, { version, ids }: VersionProb
   return [...new Set(listed)];
 }
 
-/** Whether a version stands for none but keeps lists from being taken for complete (RFC 9000 section 6.3). */
+/** Reports whether a version is reserved: it names no protocol and exercises version negotiation (RFC 9000 section 6.3). */
 export function isReserved(version: number): boolean {
   return (version & 0x0f0f0f0f) === 0x0a0a0a0a;
 }

@@ -11,13 +11,13 @@ export const MESSAGE = {
   certificateStatus: 22,
 } as const;
 
-/** What a ServerHello settles. */
+/** The parameters that a ServerHello selects. */
 export interface ServerHello {
   /** 0x0301 ... 0x0304. */
   readonly version: number;
   /** IANA number of the cipher suite. */
   readonly suite: number;
-  /** A HelloRetryRequest in ServerHello's clothes; the real one follows. */
+  /** True for a HelloRetryRequest, which has the form of a ServerHello; the real one follows. */
   readonly retry: boolean;
   readonly compression: number;
   /** Values by number, the first of a kind, in the order sent. */
@@ -32,14 +32,14 @@ export interface CertificateList {
   readonly timestamps: Uint8Array | null;
 }
 
-/** More certificates than any chain needs; the rest of a longer list is not looked at. */
+/** Most certificates read from one list; no chain needs more. */
 export const MAX_CERTIFICATES = 100;
 
 /** SHA-256 of "HelloRetryRequest", the random of such a message (RFC 8446 section 4.1.3). */
 const RETRY_RANDOM = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
 const EXTENSION = { statusRequest: 5, timestamps: 18, supportedVersions: 43 } as const;
 
-/** Reads a ServerHello (RFC 8446 section 4.1.3, RFC 5246 section 7.4.1.3); null where it is malformed. */
+/** Reads a ServerHello (RFC 8446 section 4.1.3, RFC 5246 section 7.4.1.3); null if it is malformed. */
 export function readServerHello(body: Uint8Array): ServerHello | null {
   const reader = createReader(body);
   const legacyVersion = reader.number(2);

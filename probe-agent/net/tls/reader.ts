@@ -10,7 +10,7 @@ export interface Reader {
   left(): number;
 }
 
-/** A reader over octets that are never copied. */
+/** Creates a reader over octets; it never copies them. */
 export function createReader(bytes: Uint8Array): Reader {
   let at = 0;
   const take = (length: number): Uint8Array | undefined => {

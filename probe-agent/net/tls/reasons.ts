@@ -1,12 +1,12 @@
 import { kindOfAnswer } from "#probe-agent/net/tls/records.ts";
 
-/** Why a handshake failed: a stable snake_case word and a sentence. */
+/** Cause of a failed handshake: a stable snake_case word and a sentence. */
 export interface Reason {
   readonly reason: string;
   readonly message: string;
 }
 
-/** What is known of a failed handshake. */
+/** The facts of a failed handshake. */
 export interface FailureFacts {
   readonly error: NodeJS.ErrnoException | null;
   readonly received: Uint8Array;

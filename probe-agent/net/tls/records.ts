@@ -1,7 +1,7 @@
 /** TLS record content types (RFC 8446 section 5.1). */
 export const CONTENT = { changeCipherSpec: 20, alert: 21, handshake: 22, applicationData: 23 } as const;
 
-/** One record as it came, still protected where protection had begun. */
+/** One record as received, encrypted if protection had begun. */
 export interface TlsRecord {
   readonly type: number;
   /** The five header octets: the additional data of TLS 1.3's protection. */
@@ -18,7 +18,7 @@ export interface HandshakeMessage {
 /** The largest fragment any version allows: 2^14 + 2048 (RFC 5246 section 6.2.3). */
 const MAX_FRAGMENT = 16_384 + 2048;
 
-/** Cuts a byte stream into records; stops at the first incomplete or impossible one. */
+/** Splits a byte stream into records; stops at the first incomplete or invalid one. */
 export function* splitRecords(bytes: Uint8Array): Generator<TlsRecord> {
   let at = 0;
   while (at + 5 <= bytes.length) {
@@ -31,7 +31,7 @@ export function* splitRecords(bytes: Uint8Array): Generator<TlsRecord> {
   }
 }
 
-/** Cuts joined handshake fragments into whole messages; an incomplete last one is left out. */
+/** Splits joined handshake fragments into complete messages; omits an incomplete last one. */
 export function* splitMessages(bytes: Uint8Array): Generator<HandshakeMessage> {
   let at = 0;
   while (at + 4 <= bytes.length) {
@@ -43,7 +43,7 @@ export function* splitMessages(bytes: Uint8Array): Generator<HandshakeMessage> {
   }
 }
 
-/** What the first octets of an answer are: TLS records, printable text, anything else, or nothing. */
+/** Returns the kind of an answer's first octets: TLS records, printable text, anything else, or nothing. */
 export function kindOfAnswer(bytes: Uint8Array): "nothing" | "tls" | "text" | "other" {
   const [type, major] = bytes;
   if (type === undefined) return "nothing";

@@ -6,8 +6,8 @@ import { createOctets } from "#probe-agent/net/octets.ts";
 const MAX_RECORDED = 524_288;
 
 /**
- * A stream over a TCP socket that keeps a copy of what comes in. Node shows certificates only as a chain linked by
- * issuer: order, repeats and unrelated ones are lost, and all of it when the handshake fails. The octets have them.
+ * A stream over a TCP socket that keeps a copy of the received octets. Node shows certificates only as a chain linked by
+ * issuer: it loses order, repeats and unrelated ones, and all of them if the handshake fails. The octets contain them.
  */
 export class Tap extends Duplex {
   readonly #socket: Socket;
@@ -31,12 +31,12 @@ export class Tap extends Duplex {
     });
   }
 
-  /** Everything received so far, up to half a megabyte. */
+  /** Returns everything received so far, up to half a megabyte. */
   received(): Uint8Array {
     return this.#recorded.view();
   }
 
-  /** How the server ended the connection, "open" while it has not. */
+  /** Returns how the server ended the connection; "open" while it has not. */
   ending(): "open" | "closed" | "reset" {
     return this.#ending;
   }

@@ -1,7 +1,7 @@
 import { createDecipheriv, createHmac, type CipherGCMTypes } from "node:crypto";
 import { CONTENT, type TlsRecord } from "#probe-agent/net/tls/records.ts";
 
-/** A record's true content type and content once its protection is off. */
+/** Content type and content of a decrypted record. */
 export interface Unprotected {
   readonly type: number;
   readonly content: Uint8Array;
@@ -57,7 +57,7 @@ function withoutPadding(inner: Uint8Array): Unprotected {
   return { type: inner[end] ?? CONTENT.alert, content: inner.subarray(0, Math.max(end, 0)) };
 }
 
-/** Hash of a suite; null for one not known here. */
+/** Returns the hash of a suite; null for an unknown one. */
 export function hashOfSuite(suiteNumber: number): "sha256" | "sha384" | null {
   return SUITES[suiteNumber]?.hash ?? null;
 }

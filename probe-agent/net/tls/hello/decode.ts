@@ -12,15 +12,15 @@ import {
   type HandshakeMessage,
 } from "#probe-agent/net/tls/records.ts";
 
-/** Reads an answer as it comes in. */
+/** Reads an answer incrementally. */
 export interface HelloReader {
-  /** Takes what arrived; true once nothing more is needed. */
+  /** Reads received octets; returns true once no more are needed. */
   push(chunk: Uint8Array): boolean;
-  /** What has been seen so far. */
+  /** Returns the answer as far as it has arrived. */
   answer(): Omit<HelloAnswer, "ending">;
-  /** What the first octets are. */
+  /** Returns the kind of the first octets. */
   kind(): ReturnType<typeof kindOfAnswer>;
-  /** The first octets, for a message. */
+  /** Returns the first octets, for a message. */
   start(): Uint8Array;
 }
 

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import type { HelloAnswer } from "#probe-agent/port/tls.ts";
 
-/** How the answer to a hello ended; `aborted` where the signal ended the wait. */
+/** How the answer to a hello ended; `aborted` if the signal ended the wait. */
 export interface Exchange {
   readonly ending: HelloAnswer["ending"];
   readonly aborted: boolean;
 }
 
-/** Sends a hello over a connected socket, hands what is answered to `push` until that has enough, drops the connection. */
+/** Sends a hello over a connected socket, passes the answer to `push` until that returns true, and closes the connection. */
 export async function exchangeHello(
   socket: Socket,
   hello: Uint8Array,

@@ -33,7 +33,7 @@ const P256_POINT = Buffer.from(
   "hex",
 );
 
-/** The extensions a hello asks for, in the order they go out; `share` becomes its X25519 key share. */
+/** Encodes the requested extensions of a hello, in the order sent; `share` is its X25519 key share. */
 export function extensionsOf(hello: ClientHello, share: Uint8Array): Extension[] {
   const list: Extension[] = [];
   if (hello.servername !== null) list.push(serverName(hello.servername));
@@ -85,7 +85,7 @@ export function keyShares(groups: readonly ShareGroup[], x25519: Uint8Array): Ex
   return [EXTENSION.keyShare, vector(2, octets(...shares))];
 }
 
-/** Zeros up to the length wanted (RFC 7685); none where the message is as long already. */
+/** Encodes padding up to the given length (RFC 7685); none if the message is long enough. */
 function padding(hello: ClientHello, before: readonly Extension[], padTo: number): Extension[] {
   const compression = hello.compression?.length ?? 1;
   const sessionId = hello.supportedVersions === undefined ? 0 : 32;

@@ -17,9 +17,9 @@ export interface OwnHello {
 
 /** Reads a server's flight, opened with our own keys where it is encrypted (TLS 1.3). */
 export interface FlightReader {
-  /** Takes what arrived; true once nothing more is needed. */
+  /** Reads received octets; returns true once no more are needed. */
   push(chunk: Uint8Array): boolean;
-  /** What has been seen so far. */
+  /** Returns the flight as far as it has arrived. */
   flight(): Flight;
 }
 
@@ -36,7 +36,7 @@ const MAX_OCTETS = 131_072;
 const MAX_RECORDS = 500;
 const MAX_LOOKS = 100;
 
-/** Encodes a hello; the last 32 octets of `random` become the private key instead of a share nobody knows the key of. */
+/** Encodes a hello; the last 32 octets of `random` are the private key of its X25519 share. */
 export function encodeOwnHello(hello: ClientHello, random: Uint8Array): OwnHello {
   const seed = random.subarray(SHARE_OFFSET);
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
@@ -45,7 +45,7 @@ export function encodeOwnHello(hello: ClientHello, random: Uint8Array): OwnHello
   return { hello: encodeHello(hello, Buffer.concat([random.subarray(0, SHARE_OFFSET), share])), privateKey };
 }
 
-/** A reader for the answer to such a hello. It has enough with the certificates, or when they cannot come any more. */
+/** Creates a reader for the answer to such a hello. It is done with the certificates, or when they cannot arrive any more. */
 export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): FlightReader {
   const octets = createOctets();
   let secret: Uint8Array | null = null;
@@ -76,7 +76,7 @@ export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): Fl
   };
 }
 
-/** How many whole records there are, and their octets. */
+/** Returns the number of complete records, and their octets. */
 function wholeRecords(received: Uint8Array): { readonly count: number; readonly octets: number } {
   let count = 0;
   let octets = 0;
@@ -105,7 +105,7 @@ function firstHello(received: Uint8Array): FirstHello | null {
   return first === undefined || hello === null ? null : { hello, message: clear.subarray(0, 4 + first.body.length) };
 }
 
-/** The server's handshake traffic secret (RFC 8446 section 7.1); null where its share does not fit ours. */
+/** The server's handshake traffic secret (RFC 8446 section 7.1); null if its share does not match ours. */
 function handshakeSecret(clientHello: Uint8Array, { hello, message }: FirstHello, own: KeyObject): Uint8Array | null {
   const hash = hashOfSuite(hello.suite);
   const shared = agree(hello, own);
