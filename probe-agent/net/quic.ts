@@ -20,7 +20,7 @@ export interface QuicDependencies {
   readonly egress: Egress;
 }
 
-/** Send times of the datagrams after the first, ms: one may be lost, and servers limit their answers. */
+/** Send time of each datagram, ms after the first one: one may be lost, and servers limit their answers. */
 const SEND_AT_MS = [0, 300, 900];
 const SILENCE: QuicProbe = { reachable: "unknown", versions: [], rttMs: null };
 

@@ -20,8 +20,8 @@ export interface BrowserOrder {
 export type SeenLoad = Omit<PageLoad, "refusedConnections" | "cut">;
 
 /**
- * What the process says. started: the browser runs, its process (and process group) has this number. no_document: the
- * document did not come, with Chromium's own word for it (net::ERR_...) and where it was looked for last. crashed:
+ * A message of the process. started: the browser runs; its process (and process group) has this id. no_document: the
+ * document did not load, with Chromium's error (net::ERR_...) and the last URL requested. crashed:
  * the page took its renderer down. The others are ends too.
  */
 export type FromBrowser =

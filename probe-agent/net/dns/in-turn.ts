@@ -16,7 +16,7 @@ export interface InTurn<C, T> {
 
 /**
  * Tries candidates one by one; the next one starts when the last one failed or is slow. Slow tries continue, so a late
- * answer still counts. A candidate with a fallback is not tried again. Resolves to the first final value, else the
+ * answer still counts. A candidate whose try has ended is not tried again. Resolves to the first final value, else the
  * first fallback, else null, at the latest after `totalMs` or when `signal` aborts.
  */
 export function tryInTurn<C, T>(plan: InTurn<C, T>): Promise<T | null> {
