@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { FastifyInstance } from "fastify";
 import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Denials } from "#shared/egress.ts";
@@ -11,7 +12,8 @@ import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
 import { boundConnections } from "#control-plane/http/connection/connections.ts";
 import { createGatedServer } from "#control-plane/gated-server.ts";
-import { createServer } from "#control-plane/http/server.ts";
+import type { Gate, Hook } from "#control-plane/http/gate.ts";
+import { createServer, type ServerTls } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { openAnonymousLimits } from "#control-plane/limits/open-tier.ts";
@@ -39,17 +41,17 @@ import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
 import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
 
-/** A replica that listens. */
+/** A listening replica. */
 export interface Service {
-  /** Ports in use, also where 0 was asked for. */
+  /** Ports in use; the chosen ones if 0 was configured. */
   readonly ports: { readonly http: number; readonly grpc: number };
-  /** Stops taking requests, lets those under way finish, then ends the agents' streams. */
+  /** Stops accepting requests, lets those in progress finish, then ends the agents' streams. */
   stop(): Promise<void>;
 }
 
-/** Requests under way get so long to finish when the process stops. */
+/** Time for requests in progress to finish when the process stops, milliseconds. */
 const STOP_GRACE_MS = 10_000;
-/** Background jobs likewise; what has not finished by then goes on at another replica. */
+/** The same for background jobs; unfinished ones continue at another replica. */
 const JOBS_GRACE_MS = 5_000;
 
 /** Options of a replica besides its app. */
@@ -57,92 +59,32 @@ export interface ServeOptions {
   readonly version: string;
   /** Names and addresses that asked not to be checked. */
   readonly optOut?: Denials;
-  /** Limits of connections that differ from those of a process with the usual number of descriptors. */
+  /** Connection limits that differ from those of a process with the usual number of descriptors. */
   readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
 }
 
-/** Builds the hub and every surface over an open app and listens; rejects where a part cannot be opened, and closes the rest. */
+/** Opens hub and surfaces over an open app and listens. If a part cannot be opened, closes the others and rejects. */
 export function serve(app: App, options: ServeOptions): Promise<Service> {
   return openTogether(app.log, (teardown) => openService(app, options, teardown));
 }
 
-async function openService(
-  app: App,
-  { version, optOut, connections }: ServeOptions,
-  teardown: Teardown,
-): Promise<Service> {
-  const { config, clock, random, log } = app;
+async function openService(app: App, options: ServeOptions, teardown: Teardown): Promise<Service> {
+  const { config, clock, log } = app;
   const { registry } = app.metrics;
-  const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...connections };
-  const presence = openPresence({ ...app, registry });
-  teardown.push(() => presence.stop());
-  const hub = createHub({ clock, random, log, registry, presence });
-  teardown.push(() => hub.stop());
-  const probes = await openProbes({ ...app, registry });
-  teardown.push(() => probes.close());
-  const { security } = probes;
-  security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
-  const jobInputs = openJobInputs(app);
-  teardown.push(() => jobInputs.close());
-  const openedChecks = openChecks({
-    ...app,
-    registry,
-    hub,
-    inputs: jobInputs.inputs,
-    ...(optOut === undefined ? {} : { optOut }),
-  });
-  teardown.push(() => openedChecks.close());
-  const { checks } = openedChecks;
-  const open = openAnonymousLimits(app);
-  teardown.push(() => open.close());
-  const answers = createAnswers(app);
-  teardown.push(() => answers.close());
-  const background = await openBackground({ ...app, registry }, checks, CONTRACTS);
-  teardown.push(() => background.stop(0));
-  const { measurements, batches, jobs } = background;
-
-  const tls =
-    config.tls === null
-      ? undefined
-      : { cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) };
-  const server = createServer(app, tls);
-  teardown.push(() => server.close());
-  await collectRoutes(server, { baseUrl: config.baseUrl, version });
-  addComponents(server, CONTRACTS);
-  const agents = () => Array.from(hub.roster.sessions()).length;
-  const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
-  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
-  registerTools(server, checks, gate, CONTRACTS, measurements);
-  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
-  registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
-  registerBatches(server, { gate, writes, batches });
-  registerSharedPage(server, { clock, measurements });
-  registerAdminQueue(server, admin, jobs);
-  registerOpenTier(server, CONTRACTS, { checks, ...open, registry, baseUrl: config.baseUrl });
-  const mcp = createProtocol(
-    [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(batches)],
-    version,
-    (error) => log.debug({ err: error }, "mcp: message refused"),
-  );
-  teardown.push(() => mcp.close());
-  registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
-  registerBlackbox(server, checks, gate);
-  registerCatalogue(server, gate, CONTRACTS);
-  registerRegions(server, gate, hub.roster, presence);
-  const listing = createProbeListing({ sql: app.sql, clock, roster: hub.roster, replicaId: hub.replicaId });
-  registerAdminProbes(server, admin, listing);
-  registerServiceDiscovery(server, admin, listing, config.baseUrl);
-  registerProbeRoutes(server, admin, probes);
-  await registerDocs(server);
+  const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...options.connections };
+  const parts = await openParts(app, options, teardown);
+  const { hub, presence, probes, background } = parts;
+  const { server, mcp } = await buildServer(app, parts, options.version, teardown);
 
   await presence.start(hub.replicaId);
   boundConnections(server.server, plan.http, { clock, registry });
+  const { security } = probes;
   const grpc = await listenGrpc({ hub, address: config.grpc, limits: plan, security, clock, log, registry });
   teardown.push(() => grpc.stop());
   // The listener waits for the agents' streams to end; the hub ends them.
   teardown.push(() => hub.stop());
   await server.listen({ host: config.http.host, port: config.http.port });
-  // Requests and jobs under way need the agents: both finish before anything else closes.
+  // Requests and jobs in progress need the agents: both finish before anything else closes.
   teardown.push(async () => {
     const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
     const closing = Promise.all([background.stop(JOBS_GRACE_MS), server.close(), mcp.close()]);
@@ -155,6 +97,91 @@ async function openService(
       return teardown.run();
     },
   };
+}
+
+/** Components that the surfaces use. */
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Opens presence, hub, enrolment, checks, limits and background work, each with its teardown. */
+async function openParts(app: App, { optOut }: ServeOptions, teardown: Teardown) {
+  const { clock, random, log } = app;
+  const { registry } = app.metrics;
+  const presence = openPresence({ ...app, registry });
+  teardown.push(() => presence.stop());
+  const hub = createHub({ clock, random, log, registry, presence });
+  teardown.push(() => hub.stop());
+  const probes = await openProbes({ ...app, registry });
+  teardown.push(() => probes.close());
+  probes.security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
+  const jobInputs = openJobInputs(app);
+  teardown.push(() => jobInputs.close());
+  const { inputs } = jobInputs;
+  const openedChecks = openChecks({ ...app, registry, hub, inputs, ...(optOut === undefined ? {} : { optOut }) });
+  teardown.push(() => openedChecks.close());
+  const { checks } = openedChecks;
+  const openLimits = openAnonymousLimits(app);
+  teardown.push(() => openLimits.close());
+  const answers = createAnswers(app);
+  teardown.push(() => answers.close());
+  const background = await openBackground({ ...app, registry }, checks, CONTRACTS);
+  teardown.push(() => background.stop(0));
+  return { presence, hub, probes, checks, openLimits, answers, background };
+}
+
+/** Creates the HTTP server with every surface; it does not listen yet. */
+async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
+  const { config } = app;
+  const { hub, presence, checks, background } = parts;
+  const server = createServer(app, readTls(config.tls));
+  teardown.push(() => server.close());
+  await collectRoutes(server, { baseUrl: config.baseUrl, version });
+  addComponents(server, CONTRACTS);
+  const agents = () => Array.from(hub.roster.sessions()).length;
+  const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
+  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
+  const mcp = createProtocol(
+    [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(background.batches)],
+    version,
+    (error) => app.log.debug({ err: error }, "mcp: message refused"),
+  );
+  teardown.push(() => mcp.close());
+  registerCallers(server, app, parts, gate);
+  registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
+  registerOperator(server, app, parts, admin);
+  await registerDocs(server);
+  return { server, mcp };
+}
+
+/** Registers the routes of API callers. */
+function registerCallers(server: FastifyInstance, app: App, parts: Parts, gate: Gate): void {
+  const { config, clock } = app;
+  const { hub, presence, checks, openLimits, answers } = parts;
+  const { measurements, batches } = parts.background;
+  registerTools(server, checks, gate, CONTRACTS, measurements);
+  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
+  registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
+  registerBatches(server, { gate, writes, batches });
+  registerSharedPage(server, { clock, measurements });
+  const { registry } = app.metrics;
+  registerOpenTier(server, CONTRACTS, { checks, ...openLimits, registry, baseUrl: config.baseUrl });
+  registerBlackbox(server, checks, gate);
+  registerCatalogue(server, gate, CONTRACTS);
+  registerRegions(server, gate, hub.roster, presence);
+}
+
+/** Registers the routes of the operator. */
+function registerOperator(server: FastifyInstance, app: App, parts: Parts, admin: Hook): void {
+  const { hub, probes, background } = parts;
+  registerAdminQueue(server, admin, background.jobs);
+  const { sql, clock, config } = app;
+  const listing = createProbeListing({ sql, clock, roster: hub.roster, replicaId: hub.replicaId });
+  registerAdminProbes(server, admin, listing);
+  registerServiceDiscovery(server, admin, listing, config.baseUrl);
+  registerProbeRoutes(server, admin, probes);
+}
+
+function readTls(tls: App["config"]["tls"]): ServerTls | undefined {
+  return tls === null ? undefined : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
 }
 
 function portOf(address: string | { readonly port: number } | null): number | null {

@@ -1,41 +1,41 @@
 import type { AgentInfo, Rejection } from "#control-plane/dispatch/hello.ts";
 
-/** What the control plane itself knows of an agent, beside the agent's own word: its enrolment. */
+/** Enrolment of an agent: what the control plane itself knows of it, independent of the agent's hello. */
 export interface Enrolled {
   readonly agentId: string;
-  /** The region its token was made for; a hello that names another is refused. */
+  /** Region of its join token; a hello with another region is refused. */
   readonly region: string;
-  /** Set: a private agent, which serves this account only. */
+  /** Account of a private agent, which only this account may use; null: all accounts. */
   readonly accountId: number | null;
-  /** false: it stays attached and gets no work (PUT /api/admin/probes). */
+  /** false: the agent stays attached but gets no jobs (PUT /api/admin/probes). */
   readonly enabled: boolean;
 }
 
-/** Who a connection belongs to, asked once for each stream before its hello counts. */
+/** Result of the check of a connection's certificate, done once for each stream before its hello is read. */
 export type Admission =
   | { readonly ok: true; readonly enrolled: Enrolled }
   | { readonly ok: false; readonly rejection: Rejection };
 
-/** The outside of enrolment, as the wire and the hub see it (control-plane/probes fulfils it). */
+/** Interface of enrolment for the listener and the hub (implemented in control-plane/probes). */
 export interface Gatekeeper {
-  /** Decides on the client certificate a stream was opened with: DER, null where the agent showed none. */
+  /** Checks the client certificate of a stream: DER, null if the agent sent none. */
   admit(certificate: Uint8Array | null): Promise<Admission>;
   /**
-   * Told of every change of the enrolment of an agent that was admitted here, on whatever replica it was made: `null`
-   * means revoked, the stream closes at once. Looked up again for all of them every few seconds and after a loss of the
+   * Adds a listener for changes, made at any replica, to the enrolment of agents admitted here. `null` means revoked: the
+   * stream closes immediately. All admitted agents are read again every few seconds and after a loss of the
    * database's notifications.
    */
   onChange(listener: (agentId: string, enrolled: Enrolled | null) => void): void;
 }
 
-/** Said to an agent whose enrolment was revoked or erased, at the door or on its open stream. */
+/** Rejection of an agent whose enrolment was revoked or deleted, at its hello or on an open stream. */
 export const REVOKED: Rejection = {
   reason: "revoked",
   message: "the agent was revoked; enrol it again with a new join token",
   retry: false,
 };
 
-/** Why an agent that calls itself other than it was enrolled is refused; null: it does not. */
+/** Returns the rejection of a hello whose id or region differs from the enrolment; null if they match. */
 export function misnamed({ id, place }: AgentInfo, { agentId, region }: Enrolled): Rejection | null {
   const refuse = (message: string): Rejection => ({ reason: "identity", message, retry: false });
   if (id !== agentId) return refuse(`the certificate belongs to agent ${agentId}, not to ${id}`);

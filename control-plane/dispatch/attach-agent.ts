@@ -2,19 +2,19 @@ import type { AgentMessage, Hello, Replicas } from "#shared/protocol/probe.ts";
 import { PROTOCOL } from "#shared/wire.ts";
 import { misnamed, REVOKED, type Enrolled } from "#control-plane/dispatch/admission.ts";
 import { readHello, type Rejection } from "#control-plane/dispatch/hello.ts";
-import { lose, moveJobs, moveWaiting } from "#control-plane/dispatch/leases.ts";
-import { receive } from "#control-plane/dispatch/receive.ts";
+import { detachSession, moveJobs, moveWaiting } from "#control-plane/dispatch/lost-agents.ts";
+import { receiveMessage } from "#control-plane/dispatch/receive-message.ts";
 import { openSession, type AgentLink } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** What the wire gives a stream in exchange for its messages. */
+/** An attached stream, through which the listener passes on its messages. */
 export interface AttachedStream {
   receive(message: AgentMessage): void;
-  /** The stream has ended, for whatever reason. */
+  /** Reports the end of the stream, for any reason. */
   closed(): void;
 }
 
-/** Takes a new stream of an agent in, or says why not. A second stream of an agent replaces the first, jobs included. */
+/** Attaches a new stream of an agent or rejects it. A second stream of an agent replaces the first, jobs included. */
 export function attachAgent(
   hub: HubState,
   hello: Hello,
@@ -42,18 +42,18 @@ export function attachAgent(
     receive(message) {
       session.heardAt = clock.monotonic();
       session.seenAt = clock.now();
-      receive(hub, session, message);
+      receiveMessage(hub, session, message);
     },
-    closed: () => lose(hub, session, "closed"),
+    closed: () => detachSession(hub, session, "closed"),
   };
 }
 
-/** Puts an agent's stream under a changed enrolment; `null`, revoked, ends the stream. */
+/** Applies a changed enrolment to an agent's stream; `null` (revoked) ends the stream. */
 export function applyEnrolment(hub: HubState, agentId: string, enrolled: Enrolled | null): void {
   const { roster } = hub;
   const session = roster.session(agentId);
   if (enrolled === null) {
-    if (session !== undefined) lose(hub, session, "revoked");
+    if (session !== undefined) detachSession(hub, session, "revoked");
     session?.link.close({ body: { $case: "rejected", value: countRejection(hub, REVOKED) } });
     roster.forget(agentId);
   } else if (session !== undefined) {
@@ -63,7 +63,7 @@ export function applyEnrolment(hub: HubState, agentId: string, enrolled: Enrolle
   }
 }
 
-/** Counts a stream that is turned away, and returns the reason. */
+/** Counts a rejected stream and returns the rejection. */
 export function countRejection({ metrics }: HubState, rejection: Rejection): Rejection {
   metrics.rejected.inc({ reason: rejection.reason });
   return rejection;
@@ -76,7 +76,7 @@ export function announceReplicas(hub: HubState): void {
   for (const session of hub.roster.sessions()) session.link.send({ body: { $case: "replicas", value } });
 }
 
-/** undefined: this replica knows of no others. */
+/** Returns the live replicas; undefined if this replica is alone. */
 function listReplicas({ presence }: HubState): Replicas | undefined {
   return presence && { replicas: presence.replicas().map((one) => ({ ...one })) };
 }

@@ -5,13 +5,13 @@ import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { AbsentAgent } from "#control-plane/dispatch/presence.ts";
 import type { Session } from "#control-plane/dispatch/session.ts";
 
-/** Whom a call may be given to, ready to choose from: made anew only when somebody came, left or changed. */
+/** The agents an account may use. The list is rebuilt only when an agent attaches, leaves or changes. */
 export interface Candidates {
-  /** Shared agents and the account's own; online and load are as of the moment they are read. */
+  /** Shared agents and the account's own; `online` and `load` are current when they are read. */
   readonly list: readonly Candidate[];
-  /** Their egress rules, equal ones once: of those online here or on another replica, else of all. */
+  /** Distinct egress rules of these agents: of those online at any replica, else of all. */
   readonly rules: readonly Egress[];
-  /** The same of shared agents alone, whose lists are the operator's own. */
+  /** Distinct egress rules of shared agents, which the operator wrote. */
   readonly sharedRules: readonly Egress[];
 }
 
@@ -22,15 +22,15 @@ export interface LeftAgent {
   readonly seenAt: Date;
 }
 
-/** Where the candidates come from; read when something has changed. */
+/** Sources of the candidates; read when something has changed. */
 export interface CandidateSources {
   readonly attached: ReadonlyMap<string, Session>;
   readonly left: ReadonlyMap<string, LeftAgent>;
-  /** The same array until something in it has changed. */
+  /** Returns the same array until something in it changes. */
   absent(): readonly AbsentAgent[];
 }
 
-/** The candidates of each account; `changed` when attached or left, or a session in them, has. */
+/** Creates the candidates of each account. Call `changed` when `attached`, `left` or one of their sessions changes. */
 export function createCandidates(sources: CandidateSources): {
   of(accountId: number | null): Candidates;
   changed(): void;
@@ -62,7 +62,7 @@ export function createCandidates(sources: CandidateSources): {
   };
 }
 
-/** An agent is known by its stream here, else by the database's word, else by our own memory of it. */
+/** Returns all known agents: by their stream here, else by the database, else as remembered by this replica. */
 function everyone({ attached, left }: CandidateSources, absent: readonly AbsentAgent[]): Candidate[] {
   const all = Array.from(attached.values(), (session) => session.candidate);
   const told = new Set<string>();

@@ -3,16 +3,16 @@ import { isUniversal, matches, type LocationItem, type Place } from "#shared/loc
 
 /** A probe that could be chosen. */
 export interface Candidate extends Place {
-  /** Attached to this replica and taking jobs. */
+  /** Attached to this replica and accepting jobs. */
   readonly online: boolean;
-  /** Not here, but attached to another replica and taking jobs there. */
+  /** Not attached here, but to another replica, and accepting jobs there. */
   readonly elsewhere: boolean;
-  /** Share of its capacity in use, 0 and up. */
+  /** Share of its capacity in use, from 0; may exceed 1. */
   readonly load: number;
-  /** Set: a private probe of this account. */
+  /** Account of a private probe; null: shared. */
   readonly accountId: number | null;
   readonly capabilities: ReadonlySet<string>;
-  /** What it may reach. */
+  /** Rules for the targets it may reach. */
   readonly egress: Egress;
 }
 
@@ -22,22 +22,22 @@ export interface Chosen {
   readonly item: LocationItem;
 }
 
-/** What a location expression comes to. */
+/** Result of a location expression. */
 export interface Choice {
   /** In the order of the items; no probe twice. */
   readonly chosen: readonly Chosen[];
   /** Items, as written, that match no known probe at all, online or not. */
   readonly unknown: readonly string[];
-  /** Items, as written, that match known probes but none that is online. In neither list: all it matches was removed. */
+  /** Items, as written, that match known probes but no online probe. An item whose matches were all removed is in no list. */
   readonly offline: readonly string[];
-  /** Who would have been chosen for the offline items. */
+  /** Probes that would have been chosen for the offline items. */
   readonly missed: readonly Chosen[];
 }
 
 /**
  * Chooses probes for an expression.
- * 1. What bare `!x` items match is out; such an item is unknown only where nobody could tell what x means.
- * 2. Items with the least to choose from choose first, so that none takes another's only probe; `all` comes last and
+ * 1. Matches of bare `!x` items are removed; such an item is unknown only if x is not a known location at all.
+ * 2. Items with the fewest candidates choose first, so that none takes the only probe of another; `all` is last and
  *    counts regions that already have a chosen probe as served.
  * 3. Within an item: those with all the capabilities the job needs, the network (AS, else region) used least so far,
  *    the region used least, the lowest load, the id.
@@ -80,7 +80,7 @@ export function chooseProbes(
   };
 }
 
-/** Another probe for the same item after one of this region was lost; `taken` holds the ids that are not to be used. */
+/** Chooses another probe for an item after one of this region was lost; `taken`: ids that must not be used. */
 export function chooseInstead(
   candidates: readonly Candidate[],
   items: readonly LocationItem[],
@@ -99,7 +99,7 @@ export function chooseInstead(
 }
 
 /**
- * The one probe online for which `allows` holds that has the capabilities needed, then the lowest load, then the lowest
+ * Chooses one online probe that `allows` accepts: with the needed capabilities first, then the lowest load, then the lowest
  * id; null when there is none.
  */
 export function chooseOne(
@@ -125,10 +125,10 @@ export function chooseOne(
 
 /** Expressions remembered for one list of candidates. */
 const MAX_REMEMBERED = 500;
-// Where probes stand is read far more often than it changes, and a list of candidates lives until it does.
+// Locations are read far more often than they change, and a list of candidates lives until one changes.
 const remembered = new WeakMap<readonly Candidate[], Map<string, readonly Candidate[]>>();
 
-/** Those that may serve an item, online or not. The same list of candidates is matched once against equal items. */
+/** Returns the candidates that match an item, online or not. Results are cached for each list of candidates. */
 function suited(candidates: readonly Candidate[], item: LocationItem): readonly Candidate[] {
   const namesPlace = item.kind !== "all" && item.kind !== "nearest";
   const key = `${namesPlace ? "" : "shared "}${JSON.stringify(item.terms)}`;
@@ -145,7 +145,7 @@ function suited(candidates: readonly Candidate[], item: LocationItem): readonly 
   return list;
 }
 
-/** 1 where a capability is missing, to be sorted by. */
+/** Returns 1 if a capability is missing, else 0; a sort key. */
 function lacks({ capabilities }: Candidate, needs: readonly string[]): 0 | 1 {
   return needs.every((need) => capabilities.has(need)) ? 0 : 1;
 }
@@ -197,7 +197,7 @@ function spread(wishes: readonly Wish[], order: readonly LocationItem[], needs: 
   return chosen.toSorted((one, other) => order.indexOf(one.item) - order.indexOf(other.item));
 }
 
-/** How a candidate stands in a choice: the lower, the better, the first figure that differs decides, then the id. */
+/** Rank of a candidate, lower is better: the first number that differs decides, then the id. */
 interface Rank {
   readonly candidate: Candidate;
   readonly lack: number;
@@ -212,7 +212,7 @@ function isBefore(one: Rank, other: Rank): boolean {
   return order === 0 ? one.candidate.probe_id < other.candidate.probe_id : order < 0;
 }
 
-/** The AS number, else the region. */
+/** Returns the AS number, else the region. */
 function networkOf(place: Place): number | string {
   return place.asn ?? place.region;
 }

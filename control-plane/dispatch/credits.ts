@@ -2,11 +2,11 @@ import { SILENT_MS } from "#shared/wire.ts";
 import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** An agent is asked for credits at most this often, milliseconds. */
+/** Minimum interval between two requests for credits to an agent, milliseconds. */
 const ASK_EVERY_MS = 50;
 
-/** Gives the job to the agent, now or when one of its credits is free. False: too many wait there already. */
-export function offer(hub: HubState, job: RunningJob, session: Session): boolean {
+/** Starts the job at the agent, or queues it until a credit is free. Returns false if the agent's queue is full. */
+export function offerJob(hub: HubState, job: RunningJob, session: Session): boolean {
   if (session.waiting.size === 0 && hasRoom(session)) {
     start(hub, job, session);
     return true;
@@ -17,14 +17,14 @@ export function offer(hub: HubState, job: RunningJob, session: Session): boolean
   return true;
 }
 
-/** The agent was busy although it had a credit free: the job waits for its next word on credits, in front of all. */
+/** Queues a job that an agent declined as busy despite a free credit: first in line, until its next credits message. */
 export function putBack(hub: HubState, job: RunningJob, session: Session): void {
   session.waiting.putBack(job);
   job.session = session;
   askForCredits(hub, session);
 }
 
-/** Gives out what credits are free, account by account. */
+/** Starts waiting jobs while credits are free, account by account. */
 export function startWaiting(hub: HubState, session: Session): void {
   while (hasRoom(session)) {
     const job = session.waiting.next();
@@ -33,7 +33,7 @@ export function startWaiting(hub: HubState, session: Session): void {
   }
 }
 
-/** Tells an agent what it holds of ours and what waits for it; the answer to its beat, and a plea in between. */
+/** Sends an agent its numbers of running and waiting jobs: as answer to its beat, and to ask for credits. */
 export function sendBeat({ link, running, waiting }: Session): void {
   const value = { running: running.size, credits: 0, loopLagMs: 0, waiting: waiting.size };
   link.send({ body: { $case: "beat", value } });
@@ -66,7 +66,7 @@ function start({ clock }: HubState, job: RunningJob, session: Session): void {
   });
 }
 
-/** An agent that has more places than we were given learns at once that jobs wait; a burst of them is one word. */
+/** Informs an agent with unused capacity that jobs wait; a burst of jobs results in one message. */
 function askForCredits({ clock }: HubState, session: Session): void {
   const mayHelp = session.heldBack || session.credits < session.agent.maxJobs;
   if (!mayHelp || session.asking) return;

@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from "prom-client";
 import { loadOf, type Session } from "#control-plane/dispatch/session.ts";
 
-/** Registers the figures that are read from the sessions at each scrape. */
+/** Registers the gauges that are computed from the sessions at each scrape. */
 export function registerDispatchGauges(registry: Registry, sessions: () => Iterable<Session>): void {
-  /** Sums up over the sessions; a figure of 0 shows too, so that a region that is idle is not one that is gone. */
+  /** Registers a sum over the sessions; 0 is shown too, to distinguish an idle region from a missing one. */
   const sum = <L extends string>(
     name: string,
     help: string,
@@ -25,7 +25,7 @@ export function registerDispatchGauges(registry: Registry, sessions: () => Itera
       }),
     );
   };
-  /** The worst of each region. */
+  /** Registers the highest value of each region. */
   const highest = (name: string, help: string, read: (session: Session) => number): void => {
     registry.registerMetric(
       new Gauge({

@@ -4,22 +4,22 @@ import type { Place } from "#shared/locations.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { PROTOCOL } from "#shared/wire.ts";
 
-/** What an agent says of itself, checked and bounded. */
+/** A validated hello of an agent. */
 export interface AgentInfo {
   readonly id: string;
   readonly version: string;
   readonly place: Place;
   readonly capabilities: ReadonlySet<string>;
-  /** What this agent may reach: the public internet and its own allow lists; one for equal lists. */
+  /** Rules for the targets this agent may reach: the public internet and its allow lists; shared by agents with equal lists. */
   readonly egress: Egress;
   readonly allow: AllowLists;
-  /** Jobs it takes at once for this replica, at first. */
+  /** Initial number of concurrent jobs for this replica. */
   readonly credits: number;
-  /** Jobs it takes at once for all replicas together. */
+  /** Maximum number of concurrent jobs for all replicas together. */
   readonly maxJobs: number;
 }
 
-/** Why an agent is turned away; `retry` says whether dialling again later can help. */
+/** Reason to reject an agent; `retry`: whether a later attempt can succeed. */
 export interface Rejection {
   readonly reason: "protocol" | "identity" | "capacity" | "revoked" | "flood";
   readonly message: string;
@@ -33,12 +33,12 @@ const MAX_ENTRIES = 100;
 const MAX_CREDITS = 100_000;
 const MAX_ASN = 4_294_967_295;
 
-/** Reads a hello as data from a stranger: every string by its form, every list by its length. */
+/** Validates a hello as untrusted data: the form of every string, the length of every list. */
 export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: false; rejection: Rejection } {
   const refuse = (reason: Rejection["reason"], message: string, retry = false) =>
     ({ ok: false, rejection: { reason, message, retry } }) as const;
   const misfit = misfitOf(hello.protocol);
-  // Either side may be the one that is updated next, without a new start of this one: the agent tries again, rarely.
+  // An update of either side may solve it, and so the agent retries, rarely.
   if (misfit !== null) return refuse("protocol", misfit, true);
   const { location } = hello;
   if (!ID.test(hello.agentId)) return refuse("identity", "agent_id must be 8 to 64 letters, digits or hyphens");
@@ -54,7 +54,7 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
     return refuse("identity", `lists hold at most ${MAX_ENTRIES} entries of 256 characters`);
   }
   if (!location.tags.every((tag) => WORD.test(tag))) return refuse("identity", "tags must be lower-case words");
-  // Before 1.1 an agent said one figure for both; since then a stream may begin without a credit.
+  // Before protocol 1.1 both were one field; since then a stream may begin without a credit.
   const maxJobs = Math.max(hello.maxJobs, hello.credits);
   if (maxJobs < 1 || maxJobs > MAX_CREDITS) return refuse("capacity", `max_jobs must be 1 to ${MAX_CREDITS}`);
   const allow: AllowLists = { targets: hello.allowTargets, names: hello.allowNames };
@@ -84,7 +84,7 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
   };
 }
 
-/** Why the protocol an agent speaks will not do; newer minor versions of ours will. */
+/** Returns why the agent's protocol version is not supported; null if it is. Newer minor versions are supported. */
 function misfitOf(protocol: Hello["protocol"]): string | null {
   const { major, minor } = PROTOCOL;
   if (protocol?.major === major && protocol.minor >= minor - 1) return null;
@@ -94,7 +94,7 @@ function misfitOf(protocol: Hello["protocol"]): string | null {
   return `the agent uses protocol ${theirs}; this control plane supports ${major}.x from ${oldest}: ${update}`;
 }
 
-// Most agents of an installation have equal lists: a target is looked at once for all of them.
+// Most agents of an installation have equal lists: a target is checked once for all of them.
 const egresses = new LRUCache<string, Egress>({ max: 200 });
 
 function tryEgress(allow: AllowLists): Egress | null {

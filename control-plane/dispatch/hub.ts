@@ -13,7 +13,7 @@ import {
 import { registerDispatchGauges } from "#control-plane/dispatch/gauges.ts";
 import type { Rejection } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
-import { lose, startSilenceSweep } from "#control-plane/dispatch/leases.ts";
+import { detachSession, startSilenceSweep } from "#control-plane/dispatch/lost-agents.ts";
 import { createDispatchMetrics } from "#control-plane/dispatch/metrics.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import { createRoster, type Roster } from "#control-plane/dispatch/roster.ts";
@@ -21,15 +21,15 @@ import type { AgentLink } from "#control-plane/dispatch/session.ts";
 import { startJob } from "#control-plane/dispatch/start-job.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** Knows the attached agents and gets jobs done by them; a job has one answer, whatever happens on the way. */
+/** Manages the attached agents and runs jobs on them. Each job has exactly one answer. */
 export interface Hub {
   readonly replicaId: string;
   readonly roster: Roster;
-  /** Takes a new stream in, or says why not. A second stream of an agent replaces the first. */
+  /** Attaches a new stream or rejects it. A second stream of an agent replaces the first. */
   attach(hello: Hello, link: AgentLink, enrolled: Enrolled): AttachedStream | Rejection;
-  /** An enrolment changed: the agent's stream goes on under the new one; `null`, revoked, ends it at once. */
+  /** Applies a changed enrolment to the agent's stream; `null` (revoked) ends it immediately. */
   applyEnrolment(agentId: string, enrolled: Enrolled | null): void;
-  /** Counts a stream turned away before it could say who it is, and gives the reason back. */
+  /** Counts a stream rejected before its hello, and returns the rejection. */
   refuse(rejection: Rejection): Rejection;
   /** Runs a job on an agent of the request's choice; resolves by its deadline + 200 ms, never rejects. */
   run(request: JobRequest): Promise<JobAnswer>;
@@ -37,19 +37,19 @@ export interface Hub {
   stop(): void;
 }
 
-/** What the hub needs from the process. */
+/** Dependencies of the hub. */
 export interface HubOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly registry: Registry;
-  /** The other replicas and the agents attached there; absent: this replica is alone. */
+  /** Other replicas and the agents attached there; absent: this replica is alone. */
   readonly presence?: Presence;
-  /** The name this replica has among them; made up where it has none yet. */
+  /** Name of this replica; generated if absent. */
   readonly replicaId?: string;
 }
 
-/** Builds the hub; it lives as long as the process. */
+/** Creates the hub. */
 export function createHub(options: HubOptions): Hub {
   const { clock, random, log, registry, presence } = options;
   const replicaId = options.replicaId ?? Buffer.from(random.bytes(8)).toString("hex");
@@ -79,7 +79,7 @@ export function createHub(options: HubOptions): Hub {
       hub.stopped = true;
       sweep.stop();
       for (const session of roster.sessions()) {
-        lose(hub, session, "stopped");
+        detachSession(hub, session, "stopped");
         session.link.close();
       }
     },

@@ -1,35 +1,35 @@
 import type { Outcome } from "#shared/outcome.ts";
 
-/** A piece of live progress from the agent that holds the job now. */
+/** A progress event of the agent that runs the job. */
 export interface JobProgress {
   readonly kind: string;
   readonly data: unknown;
 }
 
-/** What the hub is asked to get done. */
+/** A job for the hub. */
 export interface JobRequest {
   readonly tool: string;
   /** Parsed parameters as JSON. */
   readonly params: string;
-  /** JSON of what the control plane adds to them (contract.input). */
+  /** Input that the control plane adds (contract.input), as JSON. */
   readonly input?: string;
-  /** On whose behalf, for a fair share of scarce agents; null: nobody's in particular. */
+  /** Account of the caller, for a fair share of agents; null: no account. */
   readonly accountId: number | null;
-  /** Milliseconds from now. */
+  /** Time limit from now, milliseconds. */
   readonly deadlineMs: number;
-  /** The agent to use next, given those that were lost or declined; null when none is left. */
+  /** Returns the agent to use next, without those that were lost or declined; null if none is left. */
   pick(excluded: ReadonlySet<string>): string | null;
   readonly signal?: AbortSignal;
-  /** An agent took the job. */
+  /** Called when an agent accepts the job. */
   onAccepted?(agentId: string, attempt: number): void;
   onProgress?(agentId: string, attempt: number, progress: JobProgress): void;
-  /** An agent sent progress that does not count. */
+  /** Called when a progress event is dropped. */
   onProgressDropped?(): void;
-  /** The agent was lost; `attempt` is the coming one. */
+  /** Called when the agent was lost; `attempt` is the next one. */
   onRestart?(agentId: string, attempt: number, reason: string): void;
 }
 
-/** How a job ended. */
+/** Result of a job. */
 export type JobAnswer =
   | {
       readonly kind: "outcome";

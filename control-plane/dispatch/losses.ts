@@ -1,27 +1,27 @@
-/** Why an agent's stream counts no more. */
+/** Reason why an agent's stream ended. */
 export type LossReason = "closed" | "silent" | "replaced" | "revoked" | "stopped" | "flood";
 
-/** How an agent was lost that held a job. */
+/** Loss of an agent that had a job. */
 export interface Loss {
   readonly reason: LossReason;
-  /** It had said that it took the job. */
+  /** Whether it had accepted the job. */
   readonly accepted: boolean;
   /** It was shutting down. */
   readonly draining: boolean;
 }
 
-/** A job is tried on at most so many agents. */
+/** Maximum number of attempts of a job. */
 const MAX_ATTEMPTS = 3;
-/** A job that was running on so many agents when they failed is given to no other. */
+/** Number of agents that failed while they ran a job after which it is not dispatched again. */
 const MAX_SUSPECT_LOSSES = 2;
 
 /**
- * What becomes of a job after its losses, the latest last: `again`, another agent gets it; `exhausted`, it was tried
- * often enough; `suspect`, it may be what makes agents fail.
+ * Decides about a job after its losses, the latest last. `again`: dispatch it to another agent; `exhausted`: it had its
+ * last attempt; `suspect`: the job may cause the failures.
  *
- * A loss points at the job only where the agent ran it and then crashed (the stream closed), hung (the stream fell
- * silent) or sent more than this control plane takes (flood). Nothing points at the job where the agent had not accepted
- * it, was shutting down, dialed again, was revoked by the operator, or was let go by this control plane.
+ * A loss indicates that the job is the cause only if the agent ran it and crashed (stream closed), hung (stream went
+ * silent) or exceeded its message limits (flood). It does not if the agent had not accepted
+ * the job, was shutting down, reconnected, was revoked, or was disconnected by this control plane.
  */
 export function afterLosses(losses: readonly Loss[]): "again" | "exhausted" | "suspect" {
   if (losses.filter(pointsAtJob).length >= MAX_SUSPECT_LOSSES) return "suspect";

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** The hub's own figures. Labels are ours or the operator's (region, tool), never a user's. */
+/** Metrics of the hub. Label values come from us or the operator (region, tool), never from a user. */
 export interface DispatchMetrics {
   readonly jobs: Counter<"tool" | "result">;
   readonly duration: Histogram<"tool">;
@@ -13,7 +13,7 @@ export interface DispatchMetrics {
   readonly rejected: Counter<"reason">;
 }
 
-/** Registers what the hub counts as it goes; what is read at each scrape stands in gauges.ts. */
+/** Registers the counters and histograms of the hub; gauges.ts has those computed at each scrape. */
 export function createDispatchMetrics(registry: Registry): DispatchMetrics {
   const registers = [registry];
   const byReason = (name: string, help: string) =>

@@ -7,7 +7,7 @@ const STAGES = new Set(["dns", "connect", "tls", "request", "response"]);
 const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCES);
 const WORD = /^[a-z0-9_]{1,64}$/;
 
-/** An agent's outcome as text, read as data from a stranger: too large or misshapen is the probe's failure. */
+/** Parses an agent's outcome as untrusted data; one that is too large or invalid is a failure of the probe. */
 export function readOutcome(text: string): Outcome<unknown> {
   if (text.length > MAX_RESULT_BYTES)
     return broken("result_too_large", "the result of the probe is larger than 256 KB");

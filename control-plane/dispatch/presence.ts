@@ -3,32 +3,32 @@ import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 /** A live replica of the control plane. */
 export interface ReplicaInfo {
   readonly id: string;
-  /** host:port that agents dial; empty: the operator advertises none. */
+  /** Advertised host:port for agents; empty: none. */
   readonly address: string;
 }
 
-/** An agent that this replica has no stream of. */
+/** An agent without a stream at this replica. */
 export interface AbsentAgent {
   readonly agent: AgentInfo;
   readonly accountId: number | null;
   readonly enabled: boolean;
-  /** Live replicas that have a stream of it; empty: it is offline. */
+  /** Live replicas that the agent is attached to; empty: it is offline. */
   readonly replicas: readonly string[];
   readonly draining: boolean;
   readonly seenAt: Date;
 }
 
-/** What the replicas tell each other through the database, as the hub sees it (control-plane/probes fulfils it). */
+/** Interface of presence, which replicas share through the database (implemented in control-plane/probes). */
 export interface Presence {
   /**
-   * Everyone enrolled and not revoked, as of the last look at the database, at most a few seconds ago. The same array
-   * until something in it has changed: it is asked for with every job.
+   * Returns all enrolled, not revoked agents, read from the database at most a few seconds ago. It is the same array
+   * until something in it changes, because every job reads it.
    */
   absent(): readonly AbsentAgent[];
-  /** Live replicas, this one included. */
+  /** Returns the live replicas, this one included. */
   replicas(): readonly ReplicaInfo[];
-  /** Called when the set of live replicas has changed. */
+  /** Adds a listener for changes of the set of live replicas. */
   onReplicas(listener: () => void): void;
-  /** An agent attached here, left, or began to drain: the database hears of it soon. */
+  /** Reports that an agent attached here, left or began to drain; it is written to the database shortly after. */
   changed(agent: AgentInfo, state: "online" | "draining" | "gone"): void;
 }

@@ -4,37 +4,37 @@ import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import type { Session } from "#control-plane/dispatch/session.ts";
 
-/** Agents that left are remembered so that a location can be offline rather than unknown. */
+/** Number of remembered agents that have left: their locations are offline, not unknown. */
 const MAX_REMEMBERED = 1_000;
 
-/** One agent as operators see it. */
+/** An agent as shown to operators. */
 export interface AgentRow {
   readonly agent: AgentInfo;
   readonly status: "online" | "draining" | "offline";
   readonly lastSeenAt: Date;
 }
 
-/** Who is attached to this replica, who was, and who is attached elsewhere. */
+/** Agents that are attached to this replica, were attached to it, or are attached elsewhere. */
 export interface Roster {
   sessions(): Iterable<Session>;
   session(agentId: string): Session | undefined;
-  /** Takes the place of the agent's session before it, where it has one. */
+  /** Adds a session; it replaces the agent's previous session. */
   join(session: Session): void;
-  /** False when this session is no longer the agent's current one. */
+  /** Removes a session; returns false if it is no longer the agent's current one. */
   leave(session: Session): boolean;
-  /** The agent began to drain, or its enrolment is another one. */
+  /** Reports that the agent began to drain or that its enrolment changed. */
   changed(session: Session): void;
-  /** The agent is revoked: it never was. */
+  /** Removes all memory of a revoked agent. */
   forget(agentId: string): void;
-  /** Whom a call of this account may use, or may wish it could; null: a call of nobody's. */
+  /** Returns the agents a call of this account may use, online or not; null: a call without account. */
   candidates(accountId: number | null): Candidates;
   agent(agentId: string): AgentInfo | undefined;
   rows(): AgentRow[];
-  /** Whether any agent has ever attached. */
+  /** Reports whether any agent has ever attached. */
   everAttached(): boolean;
 }
 
-/** An empty roster. */
+/** Creates an empty roster. */
 export function createRoster(clock: Clock, presence?: Presence): Roster {
   const attached = new Map<string, Session>();
   const left = new Map<string, LeftAgent>();

@@ -1,12 +1,12 @@
 import type { Gatekeeper } from "#control-plane/dispatch/admission.ts";
 
-/** What the listener shows to agents: PEM, the chain with the authority's own certificate at its end. */
+/** Certificate of the listener: PEM, the chain with the authority's certificate last. */
 export interface ListenerIdentity {
   readonly chain: string;
   readonly privateKey: string;
 }
 
-/** A certificate just issued. */
+/** An issued certificate. */
 export interface Issued {
   /** DER. */
   readonly certificate: Uint8Array;
@@ -17,25 +17,25 @@ export interface Issued {
   readonly timeMs: number;
 }
 
-/** Why nothing was issued; the message is for whoever runs the agent. */
+/** Reason why no certificate was issued; the message is for the operator of the agent. */
 export interface NotIssued {
   /** identity: token or certificate; request: the certificate request; limit: too many failures; away: try again. */
   readonly fault: "identity" | "request" | "limit" | "away";
   readonly message: string;
 }
 
-/** What came of a call for a certificate. */
+/** Result of a certificate request. */
 export type Issuance = { readonly ok: true; readonly issued: Issued } | ({ readonly ok: false } & NotIssued);
 
-/** The certificates of agents, as the wire sees their making (control-plane/probes fulfils it). Never rejects. */
+/** Issues certificates to agents (implemented in control-plane/probes). Never rejects. */
 export interface Enrolment {
-  /** For a join token: a new agent. `peer` is the address asked from. */
+  /** Enrols a new agent with a join token. `peer`: address of the caller. */
   enroll(token: string, request: Uint8Array, peer: string): Promise<Issuance>;
-  /** For the certificate the connection was opened with (DER, null: none that holds): the same agent's next one. */
+  /** Renews the certificate of the connection (DER, null: none or invalid) for the same agent. */
   renew(certificate: Uint8Array | null, request: Uint8Array, peer: string): Promise<Issuance>;
 }
 
-/** All that the wire needs to know friend from stranger. */
+/** Dependencies of the listener to authenticate agents. */
 export interface Security {
   readonly gatekeeper: Gatekeeper;
   readonly enrolment: Enrolment;
@@ -43,7 +43,7 @@ export interface Security {
   readonly authority: string;
   readonly identity: {
     current(): ListenerIdentity;
-    /** Called with each identity that takes the place of the one before. */
+    /** Adds a listener that gets each renewed identity. */
     onRenew(listener: (identity: ListenerIdentity) => void): void;
   };
 }

@@ -7,48 +7,48 @@ import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 import type { Loss } from "#control-plane/dispatch/losses.ts";
 import { createWaitingQueue, type WaitingQueue } from "#control-plane/dispatch/waiting.ts";
 
-/** The wire under a session, as little of it as the hub needs. */
+/** The stream of a session, as the hub uses it. */
 export interface AgentLink {
-  /** Queues a message; a link that is gone swallows it, its closing is reported apart. */
+  /** Queues a message; a closed link drops it, and its closing is reported separately. */
   send(message: HubMessage): void;
   /** Ends the stream, after `last` where given. */
   close(last?: HubMessage): void;
 }
 
-/** One attached agent: its word on itself, its stream, and the jobs it holds. */
+/** An attached agent: its hello, its stream and its jobs. */
 export interface Session {
   readonly agent: AgentInfo;
-  /** What the control plane knows of it; another one after a change of the enrolment. */
+  /** Enrolment of the agent; replaced when it changes. */
   enrolled: Enrolled;
   readonly link: AgentLink;
-  /** As choices see it, live. */
+  /** Live view of the agent for the choice of probes. */
   readonly candidate: Candidate;
-  /** Jobs given to the agent, by job id. */
+  /** Jobs sent to the agent, by job id. */
   readonly running: Map<string, RunningJob>;
-  /** Jobs chosen for the agent that wait for one of its credits. */
+  /** Jobs that wait for a credit of the agent. */
   readonly waiting: WaitingQueue<RunningJob>;
-  /** Jobs it holds at once for this replica, by its last word. */
+  /** Concurrent jobs it accepts from this replica, as last reported. */
   credits: number;
-  /** It declined a job as busy: nothing more until its next word on credits. */
+  /** true: it declined a job as busy, and gets no job until its next message on credits. */
   heldBack: boolean;
-  /** Jobs it runs for other replicas, by its last beat. */
+  /** Jobs it runs for other replicas, as of its last beat. */
   elsewhere: number;
   draining: boolean;
-  /** Monotonic milliseconds of the last message. */
+  /** Time of the last message, monotonic milliseconds. */
   heardAt: number;
-  /** Wall time of the last message, for people. */
+  /** Wall-clock time of the last message, for people. */
   seenAt: Date;
   loopLagMs: number;
-  /** Monotonic milliseconds of the last plea for credits, and whether one is about to go out. */
+  /** Time of the last request for credits, monotonic milliseconds, and whether one is scheduled. */
   askedAt: number;
   asking: boolean;
-  /** Monotonic milliseconds of the last line of each kind on its messages. */
+  /** Time of the last log line of each kind about its messages, monotonic milliseconds. */
   readonly warnedAt: Map<string, number>;
-  /** Messages that did not count: since when (monotonic milliseconds), and how many. */
+  /** Ignored messages: start of the window (monotonic milliseconds) and their number. */
   readonly dropped: { since: number; messages: number };
 }
 
-/** A new session of an agent that just said hello. */
+/** Creates the session of an agent after its hello. */
 export function openSession(
   agent: AgentInfo,
   enrolled: Enrolled,
@@ -79,7 +79,7 @@ export function openSession(
 
 type Candidacy = Omit<Session, "candidate">;
 
-/** A class, so that hundreds of them, looked through for every job, are of one shape to the engine. */
+/** A class, so that V8 gives all candidates one shape: every job iterates over hundreds of them. */
 class LiveCandidate implements Candidate {
   readonly probe_id: string;
   readonly region: string;
@@ -122,21 +122,21 @@ class LiveCandidate implements Candidate {
   }
 }
 
-/** Whether the agent may be given new jobs at all. */
+/** Reports whether the agent may get new jobs. */
 export function takesJobs({ draining, enrolled }: Candidacy): boolean {
   return !draining && enrolled.enabled;
 }
 
 /**
- * Share of the agent's places in use or spoken for, on every replica; 0 and up, above 1 jobs wait. One that declined a
- * job as busy is full, whatever the figures say: a job given to it now would wait for its next word.
+ * Returns the share of the agent's job slots in use or reserved, over all replicas: from 0; above 1, jobs wait. An agent
+ * that declined a job as busy counts as full: a new job would wait for its next message on credits.
  */
 export function loadOf({ running, waiting, elsewhere, agent, heldBack }: Candidacy): number {
   const share = (running.size + waiting.size + elsewhere) / agent.maxJobs;
   return heldBack ? Math.max(1, share) : share;
 }
 
-/** A job on its way; owned by the hub. */
+/** A job without an answer yet; owned by the hub. */
 export interface RunningJob {
   readonly id: string;
   readonly request: JobRequest;
@@ -144,23 +144,23 @@ export interface RunningJob {
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   readonly deadlineAt: number;
-  /** Agents not to use again. */
+  /** Agents that must not get it again. */
   readonly excluded: Set<string>;
-  /** Agents that declined it as busy since it last had to wait. */
+  /** Agents that declined it as busy since it last waited. */
   readonly busy: Set<string>;
-  /** Agents it was ever given to. */
+  /** All agents that ever got it. */
   readonly givenTo: Set<string>;
-  /** From 1; rises when an agent is lost, not when one declines. */
+  /** Number of the attempt, from 1; increases when an agent is lost, not when one declines. */
   attempt: number;
-  /** The attempt that an agent said it took; 0 where none has. */
+  /** Attempt that an agent accepted; 0: none. */
   accepted: number;
-  /** Progress that came for it, over all attempts. */
+  /** Progress received, over all attempts. */
   readonly progress: { events: number; characters: number };
-  /** How its agents were lost, the latest last. */
+  /** Losses of its agents, the latest last. */
   readonly losses: Loss[];
   session: Session | null;
   timer: NodeJS.Timeout | null;
   settle(answer: JobAnswer): void;
-  /** The caller is gone: listens on the request's signal until the job ends. */
+  /** Listener on the request's signal, until the job ends. */
   readonly onAbort: () => void;
 }

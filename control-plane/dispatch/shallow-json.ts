@@ -1,4 +1,4 @@
-/** Deeper than any result or progress of ours; JSON.stringify throws a RangeError at about 7,000 levels. */
+/** Maximum nesting, more than any result or progress has. JSON.stringify throws a RangeError at about 7,000 levels. */
 const DEEPEST = 100;
 
 const QUOTE = 34;
@@ -9,8 +9,8 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * Parses JSON from an agent; undefined where it is no JSON, or nested more than 100 levels deep. JSON.parse takes any
- * depth, but what it builds then ends the process where it is written out again.
+ * Parses JSON of an agent; returns undefined for invalid JSON and for more than 100 levels. JSON.parse accepts any
+ * depth, but JSON.stringify of the result would end the process.
  */
 export function parseShallowJson(text: string): unknown {
   if (isDeep(text)) return undefined;

@@ -1,17 +1,17 @@
-/** Lines that strangers cause. */
+/** A log for lines that unauthenticated clients cause. */
 export interface SparingLog {
   warn(fields: object, message: string): void;
   close(): void;
 }
 
-/** Where the lines go: pino's own shape. */
+/** Target of the lines, with pino's signature. */
 interface Target {
   warn(fields: object, message: string): void;
 }
 
 /**
- * A log that does not grow at a stranger's will: `most` lines in a window of `windowMs`, and at its end one that says how
- * many more there were.
+ * Creates a rate-limited log: at most `most` lines in a window of `windowMs` milliseconds, and at its end one line with
+ * the number of suppressed lines.
  */
 export function spareLog(log: Target, most = 100, windowMs = 60_000): SparingLog {
   let lines = 0;

@@ -1,6 +1,6 @@
 import { DEADLINE_GRACE_MS } from "#shared/wire.ts";
-import { assign } from "#control-plane/dispatch/assign.ts";
-import { cancel, expire, finish } from "#control-plane/dispatch/ending.ts";
+import { assignJob } from "#control-plane/dispatch/assign-job.ts";
+import { cancelJob, expireJob, finishJob } from "#control-plane/dispatch/end-job.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 import type { RunningJob } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
@@ -25,11 +25,11 @@ export function startJob(hub: HubState, request: JobRequest, settle: (answer: Jo
     session: null,
     timer: null,
     settle,
-    onAbort: () => cancel(hub, job),
+    onAbort: () => cancelJob(hub, job),
   };
   hub.jobs.set(job.id, job);
-  if (request.signal?.aborted === true) return finish(hub, job, { kind: "cancelled" });
+  if (request.signal?.aborted === true) return finishJob(hub, job, { kind: "cancelled" });
   request.signal?.addEventListener("abort", job.onAbort, { once: true });
-  job.timer = setTimeout(() => expire(hub, job), request.deadlineMs + DEADLINE_GRACE_MS);
-  assign(hub, job);
+  job.timer = setTimeout(() => expireJob(hub, job), request.deadlineMs + DEADLINE_GRACE_MS);
+  assignJob(hub, job);
 }

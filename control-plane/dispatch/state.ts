@@ -5,20 +5,20 @@ import type { Presence } from "#control-plane/dispatch/presence.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
 import type { RunningJob } from "#control-plane/dispatch/session.ts";
 
-/** What the parts of the hub share. */
+/** State shared by the modules of the hub. */
 export interface HubState {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: DispatchMetrics;
   readonly roster: Roster;
-  /** The name of this replica among the others. */
+  /** Name of this replica. */
   readonly replicaId: string;
-  /** The other replicas; undefined: this replica is alone. */
+  /** Presence of other replicas; undefined: this replica is alone. */
   readonly presence: Presence | undefined;
-  /** Every job without an answer yet, by id. */
+  /** Jobs without an answer, by id. */
   readonly jobs: Map<string, RunningJob>;
-  /** Jobs started since the process began; part of their ids. */
+  /** Number of jobs started since the start of the process; part of job ids. */
   jobsStarted: number;
-  /** No job is given out any more. */
+  /** true: no more jobs are dispatched. */
   stopped: boolean;
 }

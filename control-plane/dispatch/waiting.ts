@@ -1,31 +1,31 @@
-/** Jobs that wait at one agent, at most. */
+/** Maximum number of waiting jobs of one agent. */
 export const MAX_WAITING = 10_000;
-/** Of one account, at most. */
+/** Maximum number of waiting jobs of one account at one agent. */
 export const MAX_WAITING_PER_ACCOUNT = 1_000;
 
-/** What can wait: somebody's, or (null) nobody's in particular. */
+/** An element of the queue, with its account or null. */
 export interface Waiter {
   readonly accountId: number | null;
 }
 
-/** Who waits for one agent's credits: the accounts take turns, each first come, first served. Bounded. */
+/** Bounded queue of jobs that wait for one agent's credits: accounts take turns, first in, first out within each. */
 export interface WaitingQueue<T extends Waiter> {
   readonly size: number;
   has(waiter: T): boolean;
-  /** At the end of its account's line. False: that line or the whole queue is full. */
+  /** Appends to the account's line. Returns false if that line or the whole queue is full. */
   add(waiter: T): boolean;
-  /** At the front of its account's line, whose turn is next: it has had its turn and got nothing for it. Never refused. */
+  /** Returns an element to the front of its account's line, and the account to the front of the turns. Never refused. */
   putBack(waiter: T): void;
-  /** Takes out whose turn it is. */
+  /** Removes and returns the next element. */
   next(): T | undefined;
   remove(waiter: T): boolean;
-  /** Everyone, account by account. */
+  /** Returns all elements, account by account. */
   values(): T[];
 }
 
-/** An empty queue. Every step is of constant cost. */
+/** Creates an empty queue. Every operation has constant cost. */
 export function createWaitingQueue<T extends Waiter>(): WaitingQueue<T> {
-  // Both in the order they are served: an account goes to the end of its map with each turn it takes.
+  // Both in serving order: after each turn an account moves to the end of its map.
   let lines = new Map<number | null, Set<T>>();
   let size = 0;
   const lineOf = (waiter: T) => lines.get(waiter.accountId);
@@ -45,7 +45,7 @@ export function createWaitingQueue<T extends Waiter>(): WaitingQueue<T> {
     putBack(waiter) {
       const line = lineOf(waiter);
       if (line?.has(waiter) === true) return;
-      // Rare, an agent's second thoughts: the rest is moved behind it.
+      // Rare, because agents seldom decline: the other elements are moved behind it.
       const others = Array.from(lines).filter(([accountId]) => accountId !== waiter.accountId);
       lines = new Map([[waiter.accountId, new Set([waiter, ...(line ?? [])])], ...others]);
       size += 1;

@@ -9,7 +9,7 @@ import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfa
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
 import { DEFAULT_MODULE, MODULES } from "#control-plane/surfaces/blackbox/module-table.ts";
 import { readScrape } from "#control-plane/surfaces/blackbox/read-scrape.ts";
-import { causeSamples, probed, type Probed } from "#control-plane/surfaces/blackbox/scrape-result.ts";
+import { causeSamples, readAnswer, type ScrapeResult } from "#control-plane/surfaces/blackbox/scrape-result.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -93,10 +93,10 @@ async function scrape(
     signal: late === null ? gone.signal : AbortSignal.any([gone.signal, late]),
   });
   const seconds = (request.monotonic() - startedAt) / 1000;
-  return renderSamples(samplesOf(module, probed(answer, late?.aborted === true), seconds));
+  return renderSamples(samplesOf(module, readAnswer(answer, late?.aborted === true), seconds));
 }
 
-function samplesOf(module: Module, verdict: Probed, elapsedSeconds: number): readonly Sample[] {
+function samplesOf(module: Module, verdict: ScrapeResult, elapsedSeconds: number): readonly Sample[] {
   switch (verdict.kind) {
     case "data": {
       const { failure, seconds, samples } = module.report(verdict.data);

@@ -7,7 +7,7 @@ import { targetFailure, type Cause } from "#control-plane/surfaces/blackbox/modu
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
 /** What a scrape found out: a result, or that the target failed and how. */
-export type Probed =
+export type ScrapeResult =
   | { readonly kind: "data"; readonly data: unknown; readonly where: readonly Sample[] }
   | { readonly kind: "failed"; readonly where: readonly Sample[] };
 
@@ -15,7 +15,7 @@ export type Probed =
  * Divides the target's failures, which are an answer, from ours, which are a Refusal. `late`: Prometheus would have
  * stopped listening, so the target is what kept us.
  */
-export function probed(answer: CheckAnswer, late: boolean): Probed {
+export function readAnswer(answer: CheckAnswer, late: boolean): ScrapeResult {
   if (answer.kind === "cancelled" && late) {
     return { kind: "failed", where: causeSamples(targetFailure("response", "scrape_timeout")) };
   }
@@ -34,7 +34,7 @@ export function probed(answer: CheckAnswer, late: boolean): Probed {
   return readError(row.error, row.location);
 }
 
-function readOutcome(outcome: Outcome<unknown>, location: Location): Probed {
+function readOutcome(outcome: Outcome<unknown>, location: Location): ScrapeResult {
   if (outcome.status === "ok") return { kind: "data", data: outcome.data, where: whereSamples(location) };
   if (outcome.status !== "failed" || outcome.source === "probe") {
     refuseUnanswered({ kind: "single", outcome, location, cached: false });
@@ -43,7 +43,7 @@ function readOutcome(outcome: Outcome<unknown>, location: Location): Probed {
   return { kind: "failed", where: [...causeSamples(outcome), ...whereSamples(location)] };
 }
 
-function readError(error: CheckError, location: Location): Probed {
+function readError(error: CheckError, location: Location): ScrapeResult {
   const { code, stage, source, reason, message } = error;
   if (code !== "request_failed" || source === "probe" || stage === undefined || source === undefined) {
     // The probe's own failure is no fact about the target: Prometheus sees a failed scrape.

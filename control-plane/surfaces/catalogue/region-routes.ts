@@ -39,7 +39,7 @@ export interface RegionMember {
 }
 
 /** The regions of an account, as callers see them: no addresses, no ids, nobody else's probes. */
-export function regionsOf(members: Iterable<RegionMember>, accountId: number): readonly Region[] {
+export function listRegions(members: Iterable<RegionMember>, accountId: number): readonly Region[] {
   const visible = Array.from(members).filter((member) => member.accountId === null || member.accountId === accountId);
   return Array.from(
     Map.groupBy(visible, ({ agent }) => agent.place.region),
@@ -85,7 +85,7 @@ export function registerRegions(server: FastifyInstance, gate: Gate, roster: Ros
       data: Type.Object({ regions: Type.Array(REGION, { description: "By name" }) }),
     }),
     handler: (request) => {
-      const regions = regionsOf(membersOf(roster, presence), callerOf(request).accountId);
+      const regions = listRegions(membersOf(roster, presence), callerOf(request).accountId);
       return Promise.resolve(answer(request, { regions }));
     },
   });

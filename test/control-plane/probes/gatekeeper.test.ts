@@ -4,7 +4,7 @@ import { guardDatabase, type GuardedDatabase } from "#control-plane/database/gua
 import { createNotifications, type Notifications } from "#control-plane/database/notifications.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import type { Holder } from "#control-plane/probes/authority.ts";
-import { createGatekeeper, judge } from "#control-plane/probes/gatekeeper.ts";
+import { createGatekeeper, refuseHolder } from "#control-plane/probes/gatekeeper.ts";
 import { enableProbe, revokeProbe, type StoredProbe } from "#control-plane/probes/store.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -33,17 +33,17 @@ describe("judging", () => {
   };
 
   it("lets in the newest certificate and the one before, disabled or not", () => {
-    expect(judge(holder, row, now)).toBeNull();
-    expect(judge({ ...holder, serial: "bb" }, row, now)).toBeNull();
-    expect(judge(holder, { ...row, enabled: false }, now)).toBeNull();
+    expect(refuseHolder(holder, row, now)).toBeNull();
+    expect(refuseHolder({ ...holder, serial: "bb" }, row, now)).toBeNull();
+    expect(refuseHolder(holder, { ...row, enabled: false }, now)).toBeNull();
   });
 
   it("says revoked of who was revoked or erased, and identity of what is too old or replaced", () => {
-    expect(judge(holder, null, now)?.reason).toBe("revoked");
-    expect(judge(holder, { ...row, revokedAt: now }, now)?.reason).toBe("revoked");
-    expect(judge({ ...holder, notAfter: now }, row, now)?.reason).toBe("identity");
-    expect(judge({ ...holder, serial: "aa" }, row, now)?.reason).toBe("identity");
-    expect(judge({ ...holder, serial: "bb" }, { ...row, previousSerial: null }, now)?.reason).toBe("identity");
+    expect(refuseHolder(holder, null, now)?.reason).toBe("revoked");
+    expect(refuseHolder(holder, { ...row, revokedAt: now }, now)?.reason).toBe("revoked");
+    expect(refuseHolder({ ...holder, notAfter: now }, row, now)?.reason).toBe("identity");
+    expect(refuseHolder({ ...holder, serial: "aa" }, row, now)?.reason).toBe("identity");
+    expect(refuseHolder({ ...holder, serial: "bb" }, { ...row, previousSerial: null }, now)?.reason).toBe("identity");
   });
 });
 

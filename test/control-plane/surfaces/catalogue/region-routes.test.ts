@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { statusOf, type StatusFacts } from "#control-plane/probes/status.ts";
-import { regionsOf } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { listRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { targetGroup } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { agentOf } from "#test/control-plane/probes/presence/replica.ts";
 
@@ -36,11 +36,11 @@ describe("the regions of an account", () => {
       member("agent-mine", { accountId: 7 }),
       member("agent-theirs", { accountId: 8 }),
     ];
-    expect(regionsOf(members, 7)).toEqual([
+    expect(listRegions(members, 7)).toEqual([
       { region: "eu-west", country: "IE", city: null, online: 2, capabilities: ["agent-mine", "agent-one"] },
     ]);
-    expect(regionsOf([member("agent-theirs", { accountId: 8 })], 7)).toEqual([]);
-    expect(regionsOf([member("agent-two", { online: false })], 7)).toMatchObject([{ online: 0, capabilities: [] }]);
+    expect(listRegions([member("agent-theirs", { accountId: 8 })], 7)).toEqual([]);
+    expect(listRegions([member("agent-two", { online: false })], 7)).toMatchObject([{ online: 0, capabilities: [] }]);
   });
 });
 

@@ -4,8 +4,8 @@ import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 import type { RunningJob } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** Answers a job, once; whatever comes for it later finds it gone. */
-export function finish(hub: HubState, job: RunningJob, answer: JobAnswer): void {
+/** Answers a job once and removes it; later messages for it are ignored. */
+export function finishJob(hub: HubState, job: RunningJob, answer: JobAnswer): void {
   if (!hub.jobs.delete(job.id)) return;
   if (job.timer !== null) clearTimeout(job.timer);
   job.request.signal?.removeEventListener("abort", job.onAbort);
@@ -17,20 +17,20 @@ export function finish(hub: HubState, job: RunningJob, answer: JobAnswer): void 
   job.settle(answer);
 }
 
-/** The caller is gone. */
-export function cancel(hub: HubState, job: RunningJob): void {
+/** Cancels a job whose caller has disconnected. */
+export function cancelJob(hub: HubState, job: RunningJob): void {
   sendCancel(job);
-  finish(hub, job, { kind: "cancelled" });
+  finishJob(hub, job, { kind: "cancelled" });
 }
 
-/** The deadline is past: nobody had a credit for it, or its agent says nothing. */
-export function expire(hub: HubState, job: RunningJob): void {
+/** Ends a job at its deadline: no agent had a free credit, or the agent did not answer. */
+export function expireJob(hub: HubState, job: RunningJob): void {
   const { session } = job;
   if (session === null || !session.running.has(job.id)) {
-    return finish(hub, job, { kind: "unavailable", reason: "busy" });
+    return finishJob(hub, job, { kind: "unavailable", reason: "busy" });
   }
   sendCancel(job);
-  finish(hub, job, {
+  finishJob(hub, job, {
     kind: "outcome",
     outcome: failed("response", "probe", "timeout", "the probe did not answer before the deadline"),
     agentId: session.agent.id,
@@ -40,16 +40,16 @@ export function expire(hub: HubState, job: RunningJob): void {
 }
 
 /**
- * Two agents failed while they ran the job, the last of them `agentId`. It ends as a failed check (502) and not as
+ * Ends a job after two agents failed while they ran it; the last one is `agentId`. It ends as a failed check (502) and not as
  * probe_unavailable (503): a 503 asks to be repeated, and each repetition would put two more agents at risk.
  */
-export function giveUpSuspect(hub: HubState, job: RunningJob, agentId: string): void {
+export function failSuspectJob(hub: HubState, job: RunningJob, agentId: string): void {
   hub.log.warn(
     { job: job.id, tool: job.request.tool, agent: agentId },
     "two agents were lost while they ran the same job; it is not dispatched again",
   );
   const message = "two probes disconnected while they ran this check; it is not run a third time";
-  finish(hub, job, {
+  finishJob(hub, job, {
     kind: "outcome",
     outcome: failed("request", "probe", "probes_lost", message),
     agentId,
@@ -63,7 +63,7 @@ function sendCancel(job: RunningJob): void {
   job.session.link.send({ body: { $case: "cancel", value: { jobId: job.id, attempt: job.attempt } } });
 }
 
-/** Takes a job off its agent; the credit it held is the next one's. */
+/** Removes a job from its agent and gives its credit to the next waiting job. */
 function detach(hub: HubState, job: RunningJob): void {
   const { session } = job;
   if (session === null) return;

@@ -1,21 +1,21 @@
 import type { AgentMessage, Progress } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES, MOST_PROGRESS } from "#shared/wire.ts";
-import { declined } from "#control-plane/dispatch/assign.ts";
+import { handleDeclined } from "#control-plane/dispatch/assign-job.ts";
 import { sendBeat, startWaiting } from "#control-plane/dispatch/credits.ts";
-import { finish } from "#control-plane/dispatch/ending.ts";
+import { finishJob } from "#control-plane/dispatch/end-job.ts";
 import type { Rejection } from "#control-plane/dispatch/hello.ts";
-import { lose, moveWaiting } from "#control-plane/dispatch/leases.ts";
+import { detachSession, moveWaiting } from "#control-plane/dispatch/lost-agents.ts";
 import { readOutcome } from "#control-plane/dispatch/outcome-json.ts";
 import { parseShallowJson } from "#control-plane/dispatch/shallow-json.ts";
 import type { RunningJob, Session } from "#control-plane/dispatch/session.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
 
-/** An agent's forged and senseless messages are worth a line this often, milliseconds. */
+/** Minimum interval between two log lines about invalid messages of an agent, milliseconds. */
 const WARN_EVERY_MS = 60_000;
 
 /**
- * An agent that sends more messages that do not count in this time is cut off. A good one that was held up sends some for
- * each job that has ended meanwhile.
+ * Limit of ignored messages in this time, after which an agent is disconnected. A delayed agent sends a few for
+ * each job that has already ended.
  */
 const MOST_DROPPED = 5_000;
 const DROPPED_WITHIN_MS = 10_000;
@@ -26,8 +26,8 @@ const FLOOD: Rejection = {
   retry: true,
 };
 
-/** Acts on one message; it counts only for jobs this session holds, in their current attempt. */
-export function receive(hub: HubState, session: Session, message: AgentMessage): void {
+/** Handles one message. Messages for jobs are accepted only from the session of the current attempt. */
+export function receiveMessage(hub: HubState, session: Session, message: AgentMessage): void {
   const { body } = message;
   switch (body?.$case) {
     case "beat": {
@@ -47,29 +47,29 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
       moveWaiting(hub, session);
       return;
     case "accepted": {
-      const job = held(hub, session, body.value);
+      const job = findJob(hub, session, body.value);
       if (job === null) return;
-      if (job.accepted === job.attempt) return drop(hub, session, "unexpected");
+      if (job.accepted === job.attempt) return dropMessage(hub, session, "unexpected");
       job.accepted = job.attempt;
       job.request.onAccepted?.(session.agent.id, job.attempt);
       return;
     }
     case "declined": {
-      const job = held(hub, session, body.value);
-      if (job !== null) declined(hub, job, session, body.value.reason);
+      const job = findJob(hub, session, body.value);
+      if (job !== null) handleDeclined(hub, job, session, body.value.reason);
       return;
     }
     case "progress": {
-      const job = held(hub, session, body.value);
+      const job = findJob(hub, session, body.value);
       if (job !== null) receiveProgress(hub, session, job, body.value);
       return;
     }
     case "result": {
-      const job = held(hub, session, body.value);
+      const job = findJob(hub, session, body.value);
       if (job === null) return;
       const { durationMs } = body.value;
       hub.metrics.overhead.observe(Math.max(0, hub.clock.monotonic() - job.startedAt - durationMs) / 1000);
-      finish(hub, job, {
+      finishJob(hub, job, {
         kind: "outcome",
         outcome: readOutcome(body.value.outcome),
         agentId: session.agent.id,
@@ -80,51 +80,51 @@ export function receive(hub: HubState, session: Session, message: AgentMessage):
     }
     case "hello": // said once, at the start
     case undefined:
-      drop(hub, session, "unexpected");
+      dropMessage(hub, session, "unexpected");
       warn(hub, session, {}, "agent sent an unexpected message");
   }
 }
 
 /**
- * The job a message is about. Dropped and counted are: `unknown`, what is answered already or never was; `stale`, what
- * the agent once held and is another attempt's now; `foreign`, what it was never given: a forgery.
+ * Returns the job of a message; null if the message is dropped. Reasons: `unknown`, the job has ended or never existed;
+ * `stale`, the agent had an earlier attempt; `foreign`, the agent never had the job: a forgery.
  */
-function held(hub: HubState, session: Session, named: { jobId: string; attempt: number }): RunningJob | null {
+function findJob(hub: HubState, session: Session, named: { jobId: string; attempt: number }): RunningJob | null {
   const job = session.running.get(named.jobId);
   if (job?.attempt === named.attempt) return job;
   const other = hub.jobs.get(named.jobId);
   const agentId = session.agent.id;
   const reason = other === undefined ? "unknown" : other.givenTo.has(agentId) ? "stale" : "foreign";
-  drop(hub, session, reason);
+  dropMessage(hub, session, reason);
   if (reason === "foreign") warn(hub, session, { job: named.jobId }, "agent sent a message for a job of another agent");
   return null;
 }
 
-/** Passes progress on, up to what one job may have. */
+/** Forwards progress, up to the limit of one job. */
 function receiveProgress(hub: HubState, session: Session, job: RunningJob, { kind, data: text }: Progress): void {
   const { progress } = job;
   if (progress.events >= MOST_PROGRESS.events || progress.characters + text.length > MOST_PROGRESS.characters) {
     job.request.onProgressDropped?.();
-    return drop(hub, session, "excess");
+    return dropMessage(hub, session, "excess");
   }
   const data = text.length > MAX_PROGRESS_BYTES ? undefined : parseShallowJson(text);
   if (data === undefined) {
     job.request.onProgressDropped?.();
-    return drop(hub, session, "progress");
+    return dropMessage(hub, session, "progress");
   }
   progress.events += 1;
   progress.characters += text.length;
   job.request.onProgress?.(session.agent.id, job.attempt, { kind: kind.slice(0, 32), data });
 }
 
-/** Counts a message that does not count; an agent that sends too many of them loses its stream. */
-function drop(hub: HubState, session: Session, reason: string): void {
+/** Counts an ignored message; an agent that sends too many of them is disconnected. */
+function dropMessage(hub: HubState, session: Session, reason: string): void {
   hub.metrics.dropped.inc({ reason });
   const { dropped } = session;
   const now = hub.clock.monotonic();
   if (now - dropped.since > DROPPED_WITHIN_MS) Object.assign(dropped, { since: now, messages: 0 });
   dropped.messages += 1;
-  if (dropped.messages <= MOST_DROPPED || !lose(hub, session, "flood")) return;
+  if (dropped.messages <= MOST_DROPPED || !detachSession(hub, session, "flood")) return;
   hub.metrics.rejected.inc({ reason: FLOOD.reason });
   session.link.close({ body: { $case: "rejected", value: FLOOD } });
 }
