@@ -17,7 +17,7 @@ export interface CodedText {
 const deflate = promisify(deflateRaw);
 const brotli = promisify(brotliCompress);
 
-/** Measured on 400 KB of JSON: quality 6 takes 11 ms; quality 11 takes 1,600 ms and is 14 % smaller. */
+/** Measured on 400 KB of JSON: 11 ms, and 14 % more octets than quality 11, which takes 1,600 ms. */
 const BROTLI_QUALITY = 6;
 const DEFLATE_LEVEL = 9;
 

@@ -42,7 +42,7 @@ export interface GateDeps {
   readonly failures: AddressLimiter;
 }
 
-/** Creates the gate. It uses callbacks: with a cached key and a batched count, promises would be its largest cost. */
+/** Creates the gate. It uses callbacks: with a cached key and a batched count there is nothing to await. */
 export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
   function pass(
     request: FastifyRequest,

@@ -7,12 +7,12 @@ import { componentName } from "#control-plane/tool-requests/component-name.ts";
 import { measurementSchema } from "#control-plane/measurements/body-schema.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
 
-/** A reference to a tool's result, which every version and method answers with. */
+/** Returns a reference to the result schema of a tool, shared by all versions and methods. */
 export function resultRef(contract: Contract): string {
   return `${componentName(contract, "Result")}#`;
 }
 
-/** The data of a v4 call: the tool's own result, or another shape with `locations` or `dry_run`. */
+/** Returns the schema of `data` of a v4 call: the tool's result, or the shapes of `locations` and `dry_run`. */
 export function callData(contract: Contract) {
   return Type.Union([Type.Ref(resultRef(contract)), Type.Ref("LocationsAnswer#"), Type.Ref("DryRun#")]);
 }
@@ -64,7 +64,7 @@ const DRY_RUN = Type.Object(
   { $id: "DryRun", description: "Response to a call with dry_run" },
 );
 
-/** Registers what many operations share, so that the document says it once; call before any route. */
+/** Registers the schemas that many operations share; call before any route. */
 export function addComponents(server: FastifyInstance, contracts: readonly Contract[]): void {
   server.addSchema(META);
   for (const shared of [ERROR_ANSWER, LOCATION, LOCATIONS_ANSWER, DRY_RUN]) server.addSchema(shared);

@@ -1,16 +1,16 @@
-/** Keys of a schema whose values are data of the API, not text about it. */
+/** Keys of a schema whose values are data, not documentation. */
 const DATA = new Set(["default", "enum", "const", "example", "examples"]);
 
 /**
- * An OpenAPI document whose descriptions render as they were written: OpenAPI reads `description` as CommonMark, where
- * `<host>` is HTML and `*` begins emphasis. Nothing but `description` texts is changed.
+ * Escapes the descriptions of an OpenAPI document, so that they render as written: `description` is CommonMark, where
+ * `<host>` is HTML and `*` begins emphasis. Only `description` texts change.
  */
 export function escapeDescriptions(document: unknown): unknown {
   if (Array.isArray(document)) return document.map(escapeDescriptions);
   if (typeof document !== "object" || document === null) return document;
   return Object.fromEntries(
     Object.entries(document).map(([key, value]) => {
-      // A property named like one of these words has a schema, no list or text.
+      // A property with one of these names has a schema as value, not a list or a text.
       if (DATA.has(key) && !isSchema(value)) return [key, value];
       return [
         key,
@@ -25,8 +25,8 @@ function isSchema(value: unknown): boolean {
 }
 
 /**
- * Text as CommonMark that renders to itself. Code spans stay as they are: backslashes mean nothing inside (CommonMark
- * 0.31, section 6.1). An underscore between two letters or digits is left alone, as it begins no emphasis (section 6.2).
+ * Escapes a text so that CommonMark renders it unchanged. Code spans are kept: they have no backslash escapes (CommonMark
+ * 0.31, section 6.1). An underscore between two letters or digits is kept: it begins no emphasis (section 6.2).
  */
 export function escapeMarkdown(text: string): string {
   return text

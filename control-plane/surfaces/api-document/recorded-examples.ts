@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A real call of a tool and what it said, long lists and texts cut. */
+/** A recorded call of a tool and its result, with long lists and texts cut. */
 export interface Example {
   readonly params: Readonly<Record<string, string | number | boolean>>;
   /** As `data` of an answer. */
@@ -10,12 +10,12 @@ export interface Example {
 const FOLDER = new URL("examples/", import.meta.url);
 const EXAMPLES = readAll();
 
-/** The example of a tool; null where none was recorded (test/examples/update.ts records them). */
+/** Returns the example of a tool; null if none is recorded (test/examples/update.ts records them). */
 export function exampleOf(tool: string): Example | null {
   return EXAMPLES.get(tool) ?? null;
 }
 
-/** Read once, when the process starts: the files belong to the release. */
+/** Reads all examples, once at the start of the process: the files are part of the release. */
 function readAll(): ReadonlyMap<string, Example> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"));
   return new Map(

@@ -9,13 +9,13 @@ import {
   type Document,
 } from "#control-plane/http/operations/document.ts";
 
-/** What the docs say of this installation. */
+/** Facts of this installation in the API document. */
 export interface DocsOptions {
   readonly baseUrl: string;
   readonly version: string;
 }
 
-/** Collects the routes registered after it; call before any route. */
+/** Starts to collect routes for the API document; call before any route. */
 export async function collectRoutes(server: FastifyInstance, { baseUrl, version }: DocsOptions): Promise<void> {
   await server.register(swagger, {
     refResolver: {
@@ -60,7 +60,7 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
   });
 }
 
-/** GET /openapi.json and the page /docs, made from the routes that exist; call after the last route. */
+/** Registers GET /openapi.json and the page /docs, generated from all routes; call after the last route. */
 export async function registerDocs(server: FastifyInstance): Promise<void> {
   let document: Document | undefined;
   server.route({
@@ -79,7 +79,7 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
   });
 }
 
-/** The routes of this scope answer everybody alike: each answer is made once and kept. */
+/** Caches the answers of the routes of a scope: they are the same for every client. */
 function keepDocuments(scope: FastifyInstance): void {
   const documents = new Map<string, Document>();
   scope.addHook("onSend", async (request, reply, payload) => {
@@ -95,7 +95,7 @@ async function registerPages(server: FastifyInstance): Promise<void> {
   await server.register(reference, {
     routePrefix: "/docs",
     hooks: { onRequest: withPlainOrigin },
-    // Nothing on the page talks to anybody but this server.
+    // The page calls only this server.
     configuration: {
       url: "/openapi.json",
       pageTitle: "Vantage API",
@@ -111,8 +111,8 @@ async function registerPages(server: FastifyInstance): Promise<void> {
 }
 
 /**
- * The page reads its own path out of an address made of the request's protocol and host, and throws where these make
- * none: an empty Host, HTTP/1.0, a proxy's X-Forwarded-Host. It uses nothing else of the address.
+ * The page derives its path from a URL of the request's protocol and host, and throws if they do not form a valid URL:
+ * an empty Host, HTTP/1.0, a proxy's X-Forwarded-Host. It uses nothing else of the URL, so a fixed host replaces them.
  */
 function withPlainOrigin(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   Object.defineProperties(request, { protocol: { value: "http" }, hostname: { value: "localhost" } });

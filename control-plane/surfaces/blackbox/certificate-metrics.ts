@@ -1,20 +1,20 @@
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
-/** What the certificate families are made of; times are ISO 8601. */
+/** Input of the certificate metrics; times are ISO 8601. */
 export interface CertificateFacts {
-  /** Node's name of the version, e.g. TLSv1.3. */
+  /** TLS version as Node names it, e.g. TLSv1.3. */
   readonly protocol: string;
   readonly subject: string;
   readonly issuer: string;
   readonly san: readonly string[];
   readonly fingerprint: string;
-  /** Earliest end of a certificate sent. */
+  /** Earliest expiry of a certificate that the server sent. */
   readonly chainEnd: string;
-  /** Earliest end on the path to a trusted root. */
+  /** Earliest expiry on the path to a trusted root. */
   readonly pathEnd: string;
 }
 
-/** The TLS families of the exporter. */
+/** Returns the TLS metrics of the exporter. */
 export function certificateSamples(facts: CertificateFacts): readonly Sample[] {
   return [
     {
@@ -34,7 +34,7 @@ export function certificateSamples(facts: CertificateFacts): readonly Sample[] {
         fingerprint_sha256: facts.fingerprint,
         issuer: facts.issuer,
         subject: facts.subject,
-        // The exporter lists DNS names alone.
+        // The exporter lists only DNS names.
         subjectalternative: facts.san.filter((name) => !/^[\d.]+$|:/.test(name)).join(","),
       },
       value: 1,

@@ -38,7 +38,7 @@ export const tcpConnect: Module = {
   failure: [...addressSamples(null, 0), REGEX],
 };
 
-/** tls_connect: a handshake with a server whose certificate is good for the name. */
+/** tls_connect: the handshake succeeds and the certificate is valid for the name. */
 export const tlsConnect: Module = {
   name: "tls_connect",
   contract: ssl,
@@ -57,7 +57,7 @@ export const tlsConnect: Module = {
       samples: [
         ...addressSamples(result.ip, resolve / 1000),
         REGEX,
-        // The exporter's client gives up on a bad certificate and then knows nothing of it.
+        // The exporter's client stops at an invalid certificate and then has no data about it.
         ...(failure === null
           ? certificateSamples({
               protocol: result.protocol ?? "unknown",
@@ -75,7 +75,7 @@ export const tlsConnect: Module = {
   failure: [...addressSamples(null, 0), REGEX],
 };
 
-/** icmp: an echo that comes back. */
+/** icmp: an echo request gets a reply. */
 export const icmp: Module = {
   name: "icmp",
   contract: ping,
@@ -113,7 +113,7 @@ export const icmp: Module = {
   ],
 };
 
-/** Why a port does not count as open, in the words of a failed connection. */
+/** Returns why a port does not count as open, as the cause of a failed connection; null if it is open. */
 function portFailure(row: PortRow | undefined): Cause | null {
   switch (row?.state) {
     case "open":
@@ -125,7 +125,7 @@ function portFailure(row: PortRow | undefined): Cause | null {
   }
 }
 
-/** The certificate's fault comes first: a client that verifies stops there, before the handshake could fail. */
+/** Returns the cause of a TLS failure. A certificate fault comes first: a verifying client stops there. */
 function tlsFailure({
   trusted,
   trust_error: fault,

@@ -13,7 +13,7 @@ type Dns = ResultOf<typeof dns>;
 const PHASES = "probe_dns_duration_seconds";
 const PHASES_HELP = "Duration of DNS request by phase";
 
-/** A dns_* module: the target is the server that is asked; NOERROR is success, with or without records. */
+/** Creates a dns_* module: the target is the name server; NOERROR is success, with or without records. */
 export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"): Module {
   return {
     name,
@@ -59,7 +59,7 @@ export function dnsModule(name: string, transport: "udp" | "tcp" | "dot" | "doh"
   };
 }
 
-/** Why there is no NOERROR: no way to the server, silence, or the response code in lower case. */
+/** Returns why there is no NOERROR: server not reachable, no response, or the response code in lower case. */
 function dnsFailure(result: Dns["results"][number] | undefined): Cause {
   if (result === undefined) return targetFailure("response", "timeout");
   const { status, unreachable } = result;
@@ -86,14 +86,14 @@ const NO_SERVER: FieldProblem = {
   message: "must be host, host:port or [IPv6 address]:port of a name server for this module",
 };
 
-/** Where the server is; without a port the transport's own, as the exporter adds it. */
+/** Address of the name server; the default port is that of the transport, as in the exporter. */
 interface Address {
   readonly host: string;
   readonly port?: number;
   readonly path?: string;
 }
 
-/** The server for the agent, and for the rules of what may be reached. */
+/** Parses the target into the server for the agent and for the egress rules; null if it is invalid. */
 interface Server {
   readonly address: Address;
   readonly reaches: Reached;
@@ -106,7 +106,7 @@ function readServer(target: string): Server | null {
   return { address: port === null ? { host } : { host, port }, reaches: { kind: "host", target: host } };
 }
 
-/** The rules of URLs hold for the whole of it: scheme, user info, odd characters here, host and port by `reaches`. */
+/** Parses a DoH URL: scheme, user info and characters are checked here, host and port by `reaches`. */
 function readUrl(target: string): Server | null {
   const text = completeUrl(target);
   const checked = text === null ? null : checkTargetUrl(text);

@@ -11,19 +11,19 @@ type Check = ResultOf<typeof check>;
 const PHASES = "probe_http_duration_seconds";
 const PHASES_HELP = "Duration of http request by phase, summed over all redirects";
 
-/** An http_* module: any 2xx from a server whose certificate is good. */
+/** Creates an http_* module: success is any 2xx from a server with a valid certificate. */
 export function httpModule(name: string, method: "GET" | "POST"): Module {
   return {
     name,
     contract: check,
     call: (target) => ({
-      // The exporter shows one family: no connection to the other is made.
+      // The exporter reports one address family; no connection over the other one is made.
       input: { families: false },
       params: { url: exporterUrl(target), method },
     }),
     report(data) {
       const result = data as Check;
-      // The exporter's client does not go on after a bad certificate, so it has nothing to report.
+      // The exporter's client stops at an invalid certificate, so it has nothing to report.
       if (result.tls !== null && !result.tls.authorized) {
         const failure = targetFailure("tls", result.tls.error ?? "certificate");
         return { failure, seconds: null, samples: FAILURE };
@@ -38,21 +38,21 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
   };
 }
 
-/** A bare host means http:// here, as for the exporter: an existing scrape job must go on probing what it probed. */
+/** Adds http:// to a target without scheme, as the exporter does, so that existing scrape jobs probe the same URL. */
 function exporterUrl(target: string): string {
   const url = completeUrl(target);
   return url === null || url === target ? target : url.replace("https:", "http:");
 }
 
-/** Why an answer is no success. The code itself is in probe_http_status_code. */
+/** Returns why an answer is not a success; null if it is. probe_http_status_code has the code. */
 function failureOf({ code, body }: Check): Cause | null {
   if (code < 200 || code > 299) return targetFailure("response", "http_status");
-  // The exporter's client fails where a body is cut short.
+  // The exporter's client fails if the body is truncated.
   const broken = bodyBreakOf(body.error);
   return broken === null ? null : targetFailure("response", broken);
 }
 
-// -1 where the server does not say, as in Go's http.Response; a 204 has no body by definition.
+// -1 if the length is unknown, as in Go's http.Response; a 204 never has a body.
 function samplesOf(result: Check): readonly Sample[] {
   const phases = phasesOf(result);
   const lastModified = Date.parse(headerOf(result, "last-modified") ?? "");

@@ -1,7 +1,7 @@
 import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** One series of a probe's answer. */
+/** One series of the answer to a scrape. */
 export interface Sample {
   readonly name: string;
   readonly help: string;
@@ -10,8 +10,8 @@ export interface Sample {
 }
 
 /**
- * Prometheus's text format 0.0.4, families by name as the exporter orders them. A scrape has gauges alone, made once and
- * read once: a registry of prom-client's for each took a tenth of the control plane's time.
+ * Renders Prometheus' text format 0.0.4, families sorted by name as in the exporter. All samples of a scrape are gauges
+ * that are read once; a prom-client registry for each scrape took a tenth of the control plane's time.
  */
 export function renderSamples(samples: readonly Sample[]): string {
   const families = new Map<string, { readonly help: string; lines: string }>();
@@ -34,7 +34,7 @@ function renderLabels(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
-/** A label's value may hold any text of a target's: backslash, quote and line feed are escaped. */
+/** Escapes backslash, quote and line feed: label values may contain any text of a target. */
 function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
@@ -45,7 +45,7 @@ function renderValue(value: number): string {
   return value > 0 ? "+Inf" : "-Inf";
 }
 
-/** What every module says of the address, 0 where none was reached. Names and texts are the exporter's own. */
+/** Returns the metrics of the address, 0 if none was reached. Names and help texts are those of the exporter. */
 export function addressSamples(ip: string | null, resolveSeconds: number): readonly Sample[] {
   return [
     {
@@ -66,7 +66,7 @@ export function addressSamples(ip: string | null, resolveSeconds: number): reado
   ];
 }
 
-/** How it ended and how long it took, seconds. */
+/** Returns the metrics of success and duration, seconds. */
 export function outcomeSamples(success: boolean, seconds: number): readonly Sample[] {
   return [
     {
@@ -82,12 +82,12 @@ export function outcomeSamples(success: boolean, seconds: number): readonly Samp
   ];
 }
 
-/** One family with a series for each phase, seconds. */
+/** Returns one family with a series for each phase, seconds. */
 export function phaseSamples(name: string, help: string, phases: Readonly<Record<string, number>>): readonly Sample[] {
   return Object.entries(phases).map(([phase, value]) => ({ name, help, value, labels: { phase } }));
 }
 
-/** FNV-1a, 32 bits, over the address's octets (prometheus/blackbox_exporter, prober/utils.go, ipHash). */
+/** Hashes the octets of an address with 32-bit FNV-1a (prometheus/blackbox_exporter, prober/utils.go, ipHash). */
 export function hashAddress(ip: string): number {
   let hash = 0x811c9dc5;
   for (const octet of ipaddr.parse(ip).toByteArray()) hash = Math.imul(hash ^ octet, 0x01000193) >>> 0;

@@ -13,11 +13,11 @@ export const MODULES: ReadonlyMap<string, Module> = new Map(
     icmp,
     dnsModule("dns_udp", "udp"),
     dnsModule("dns_tcp", "tcp"),
-    // The exporter has no encrypted DNS; the families are the same.
+    // The exporter has no encrypted DNS; the metrics are the same as for dns_udp.
     dnsModule("dns_dot", "dot"),
     dnsModule("dns_doh", "doh"),
   ].map((module) => [module.name, module]),
 );
 
-/** What the exporter uses where the scrape names none. */
+/** Default module, as in the exporter. */
 export const DEFAULT_MODULE = "http_2xx";

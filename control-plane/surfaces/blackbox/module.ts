@@ -4,56 +4,56 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Reached } from "#control-plane/checks/target.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
-/** What a scrape asks for besides target and module. */
+/** Query of a scrape besides target and module. */
 export interface ModuleQuery {
   readonly queryName: string | null;
   readonly queryType: string | null;
 }
 
-/** The tool call a scrape becomes: raw parameters, to be parsed by the contract. */
+/** The tool call of a scrape: raw parameters, to be parsed by the contract. */
 export interface ModuleCall {
   readonly params: Readonly<Record<string, string>>;
-  /** What the control plane adds (contract.input). */
+  /** Input that the control plane adds (contract.input). */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** What the job reaches besides the contract's target. */
+  /** Host the job connects to besides the contract's target. */
   readonly reaches?: Reached;
 }
 
-/** How a target failed, in the words of an error answer; `reason` is snake_case. */
+/** Cause of a failure, with the words of an error answer; `reason` is snake_case. */
 export interface Cause {
-  /** How far the probe got: dns, connect, tls, request or response. */
+  /** Stage that failed: dns, connect, tls, request or response. */
   readonly stage: Stage;
-  /** Whose failure it was. */
+  /** Party that failed. */
   readonly source: Source;
   readonly reason: string;
 }
 
-/** What a result comes to. */
+/** Report of a module about a result. */
 export interface ModuleReport {
-  /** Why the probe failed; null: it succeeded. A failure without a cause cannot be written down. */
+  /** Cause of the failure; null: success. The type allows no failure without a cause. */
   readonly failure: Cause | null;
-  /** Null where the tool does not tell: the job's own duration stands in. */
+  /** Null if the tool does not report it: the duration of the job is used. */
   readonly seconds: number | null;
   readonly samples: readonly Sample[];
 }
 
-/** One module of the exporter: which tool runs, and how its result reads in the exporter's words. */
+/** A module of the exporter: the tool it runs and the metrics of its result. */
 export interface Module {
   readonly name: string;
   readonly contract: Contract;
-  /** The call, or what is wrong with the target or the query. */
+  /** Returns the call, or the problem of the target or the query. */
   call(target: string, query: ModuleQuery): ModuleCall | FieldProblem;
   report(data: unknown): ModuleReport;
-  /** The families of a probe that found nothing out, zero. */
+  /** Metrics of a probe without a result, with value 0. */
   readonly failure: readonly Sample[];
 }
 
-/** A failure that is the target's own. */
+/** Creates the cause of a failure of the target. */
 export function targetFailure(stage: Stage, reason: string): Cause {
   return { stage, source: "target", reason };
 }
 
-/** The words for a target without a port. */
+/** Problem of a target without a port. */
 export const NO_PORT: FieldProblem = {
   field: "target",
   reason: "type",

@@ -3,20 +3,20 @@ import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ModuleQuery, Module, ModuleCall } from "#control-plane/surfaces/blackbox/module.ts";
 
-/** A scrape as it was read: the tool call and where it runs. */
+/** A parsed scrape: the tool call and its location. */
 export interface Scrape {
   readonly params: Readonly<Record<string, unknown>>;
   readonly call: ModuleCall;
-  /** null: one probe of the system's choice. */
+  /** null: the system chooses one probe. */
   readonly locations: readonly LocationItem[] | null;
-  /** Milliseconds the whole scrape may take; null: the tool's own deadline. */
+  /** Time limit of the whole scrape, milliseconds; null: the deadline of the tool. */
   readonly timeoutMs: number | null;
 }
 
-/** Prometheus gives up a scrape after its timeout: an answer half a second before it arrives, as with the exporter. */
+/** The answer is sent this long before Prometheus' scrape timeout, as in the exporter. */
 const TIMEOUT_OFFSET_MS = 500;
 
-/** Reads target, region and query of a scrape; a problem's field is the name of the query parameter. */
+/** Parses target, region and query of a scrape; the field of a problem is the name of the query parameter. */
 export function readScrape(
   module: Module,
   query: Readonly<Record<string, unknown>>,
@@ -61,7 +61,7 @@ function readTexts(query: Readonly<Record<string, unknown>>): Texts | FieldProbl
   return texts as Texts;
 }
 
-/** The query parameter that became a tool's: domain and types came as query_name and query_type; the rest is the target. */
+/** Maps a tool parameter to its query parameter: domain to query_name, types to query_type, others to target. */
 export function queryFieldOf(field: string): string {
   return QUERY_FIELDS[field] ?? "target";
 }

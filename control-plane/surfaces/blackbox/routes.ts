@@ -30,8 +30,8 @@ const QUERY = Type.Object({
 });
 
 /**
- * GET /api/v4/probe: blackbox_exporter's /probe, from a region of choice. 200 whatever became of the target; an error
- * where no probe could look, so that Prometheus's `up` tells our failure from the target's.
+ * Registers GET /api/v4/probe: blackbox_exporter's /probe with a region. A failed target is 200; the answer is an error
+ * only if no probe could run the check, so that Prometheus' `up` distinguishes our failure from the target's.
  */
 export function registerBlackbox(server: FastifyInstance, app: CheckContext, gate: Gate): void {
   server.route({

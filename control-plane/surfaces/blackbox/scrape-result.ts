@@ -6,14 +6,14 @@ import { queryFieldOf } from "#control-plane/surfaces/blackbox/read-scrape.ts";
 import { targetFailure, type Cause } from "#control-plane/surfaces/blackbox/module.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
-/** What a scrape found out: a result, or that the target failed and how. */
+/** Result of a scrape: data, or the failure of the target. */
 export type ScrapeResult =
   | { readonly kind: "data"; readonly data: unknown; readonly where: readonly Sample[] }
   | { readonly kind: "failed"; readonly where: readonly Sample[] };
 
 /**
- * Divides the target's failures, which are an answer, from ours, which are a Refusal. `late`: Prometheus would have
- * stopped listening, so the target is what kept us.
+ * Reads the answer of a check. Failures of the target are a result; ours are thrown as Refusal. `late`: the scrape timeout
+ * was reached, so a cancelled check counts as a timeout of the target.
  */
 export function readAnswer(answer: CheckAnswer, late: boolean): ScrapeResult {
   if (answer.kind === "cancelled" && late) {
@@ -46,7 +46,7 @@ function readOutcome(outcome: Outcome<unknown>, location: Location): ScrapeResul
 function readError(error: CheckError, location: Location): ScrapeResult {
   const { code, stage, source, reason, message } = error;
   if (code !== "request_failed" || source === "probe" || stage === undefined || source === undefined) {
-    // The probe's own failure is no fact about the target: Prometheus sees a failed scrape.
+    // A failure of the probe is not a fact about the target: the scrape fails.
     throw new Refusal(code === "request_failed" ? "probe_unavailable" : code, {
       message,
       ...(reason === undefined ? {} : { reason }),
@@ -58,7 +58,7 @@ function readError(error: CheckError, location: Location): ScrapeResult {
   };
 }
 
-/** The series that says why a probe failed. */
+/** Returns the series with the cause of a failure. */
 export function causeSamples({ stage, source, reason }: Cause): readonly Sample[] {
   return [
     {

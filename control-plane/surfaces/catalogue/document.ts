@@ -21,15 +21,15 @@ export interface CatalogueRow {
   readonly allowed: boolean;
 }
 
-/** The JSON Schemas of a tool, which make a row forty times as long. */
+/** The JSON Schemas of a tool; they make a row forty times longer. */
 export interface CatalogueSchemas {
-  /** Of the parameters. */
+  /** Schema of the parameters. */
   readonly params: unknown;
-  /** Of `data`. */
+  /** Schema of `data`. */
   readonly result: unknown;
 }
 
-/** The row of one contract for a key that has or lacks its scope. */
+/** Returns the row of a contract; `allowed`: whether the key has its scope. */
 export function catalogueRow(contract: Contract, allowed: boolean): CatalogueRow {
   return {
     name: contract.name,
@@ -44,27 +44,27 @@ export function catalogueRow(contract: Contract, allowed: boolean): CatalogueRow
   };
 }
 
-/** What the row of one contract has besides, where it is asked for. */
+/** Returns the optional schemas of a contract's row. */
 export function catalogueSchemas(contract: Contract): CatalogueSchemas {
   return { params: publishParams(contract.params), result: contract.result };
 }
 
-/** The catalogue as it is sent, but for the meta of one request. */
+/** The catalogue as sent, without the meta of a request. */
 export interface CatalogueText {
   /** `{"data":[...]`: ASCII. */
   readonly text: string;
-  /** The same octets, compressed when they are first asked for. */
+  /** The same octets, compressed on first use. */
   readonly coded: CodedText;
-  /** Of the rows, for entity tags. */
+  /** Hash of the rows, for entity tags. */
   readonly hash: string;
 }
 
-/** Sets of scopes in use, with and without schemas; with them a text takes 0.5 MB in all its codings. */
+/** Maximum number of cached texts, by scopes and schemas; a text with schemas takes 0.5 MB in all codings. */
 const MOST_TEXTS = 32;
 
 /**
- * The catalogue as JSON text, made once per set of scopes: the rows are large and change only with a release. ASCII alone,
- * the rest escaped, because such text goes out without being encoded anew (measured: 90 us a request instead of 120).
+ * Creates the catalogue as JSON text, cached by set of scopes: rows are large and change only with a release. It is ASCII
+ * with escapes, because Node sends such text without encoding it again (measured: 90 us per request instead of 120).
  */
 export function createCatalogue(
   contracts: readonly Contract[],
@@ -85,7 +85,7 @@ export function createCatalogue(
   };
 }
 
-/** The same JSON in ASCII: every other UTF-16 code unit as an escape (RFC 8259, section 7). */
+/** Returns the same JSON in ASCII: other UTF-16 code units become escapes (RFC 8259, section 7). */
 function toAscii(json: string): string {
   return json.replaceAll(/[^\p{ASCII}]/gu, (character) =>
     Array.from(

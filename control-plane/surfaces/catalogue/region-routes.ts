@@ -9,7 +9,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 
 const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
 
-/** One region that a call can name. */
+/** A region, as callers see it. */
 const REGION = Type.Object({
   region: Type.String({ description: "Name of the region, as used in locations" }),
   country: {
@@ -29,16 +29,16 @@ interface Region {
   readonly capabilities: readonly string[];
 }
 
-/** A probe as far as a list of regions needs to know. */
+/** The facts about a probe that the list of regions uses. */
 export interface RegionMember {
   readonly agent: AgentInfo;
-  /** It takes work on some replica. */
+  /** Whether it accepts jobs of at least one replica. */
   readonly online: boolean;
-  /** Set: it exists for this account only. */
+  /** Account of a private probe; null: shared. */
   readonly accountId: number | null;
 }
 
-/** The regions of an account, as callers see them: no addresses, no ids, nobody else's probes. */
+/** Returns the regions an account can use, without addresses, ids and the private probes of other accounts. */
 export function listRegions(members: Iterable<RegionMember>, accountId: number): readonly Region[] {
   const visible = Array.from(members).filter((member) => member.accountId === null || member.accountId === accountId);
   return Array.from(
@@ -62,7 +62,7 @@ function common(values: readonly (string | null)[]): string | null {
   return values.every((value) => value === first) ? first : null;
 }
 
-/** Everyone on whatever replica: those attached here by their streams, the others by what the replicas told. */
+/** Yields the probes of all replicas: attached ones from the roster, the others from presence. */
 function* membersOf(roster: Roster, presence: Presence): Generator<RegionMember> {
   for (const { agent, enrolled, draining } of roster.sessions()) {
     yield { agent, accountId: enrolled.accountId, online: enrolled.enabled && !draining };
@@ -72,7 +72,7 @@ function* membersOf(roster: Roster, presence: Presence): Generator<RegionMember>
   }
 }
 
-/** GET /api/v4/probes: where checks can run. */
+/** Registers GET /api/v4/probes: the regions checks can run in. */
 export function registerRegions(server: FastifyInstance, gate: Gate, roster: Roster, presence: Presence): void {
   server.route({
     ...gate.keyed({ scope: null }),

@@ -13,7 +13,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 
 const TEXT = { description: "As in the tool's contract" };
 
-/** One row of the catalogue, as a schema for the docs. */
+/** Schema of one row of the catalogue. */
 const ROW = Type.Object({
   name: Type.String(TEXT),
   path: Type.String({ description: "Path of the tool's endpoint" }),
@@ -34,7 +34,7 @@ const QUERY = Type.Object({
   ),
 });
 
-/** GET /api/v4/tools: the catalogue with `allowed` by the calling key's scopes. */
+/** Registers GET /api/v4/tools: the catalogue, with `allowed` for the scopes of the calling key. */
 export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts: readonly Contract[]): void {
   const catalogue = createCatalogue(contracts);
   server.route({
@@ -53,7 +53,7 @@ export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts
     handler: (request, reply) => {
       const { schemas = false } = readQuery(QUERY, request);
       const { text, coded, hash } = catalogue(callerOf(request).scopes, schemas);
-      // Weak: the meta of each answer is its own. Caches between us keep nothing, the caller's own asks each time.
+      // Weak, because meta differs in each answer. Shared caches store nothing; the client revalidates each time.
       reply.headers({ etag: `W/"${hash}"`, vary: "accept-encoding", "cache-control": "private, no-cache" });
       if (hasTag(request.headers["if-none-match"], hash)) return reply.code(304).send();
       reply.type("application/json; charset=utf-8");
@@ -66,7 +66,7 @@ export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts
   });
 }
 
-/** The rest of the body, after the rows: this request's own. */
+/** Returns the rest of the body after the rows: the meta of this request. */
 function metaOf(request: FastifyRequest): string {
   const { requestId, durationMs } = factsOf(request);
   const base = { request_id: requestId, duration_ms: durationMs, api_version: "4.0" };

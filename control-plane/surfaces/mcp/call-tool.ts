@@ -10,7 +10,7 @@ export interface CallResult {
   readonly isError?: true;
 }
 
-/** Runs a tool for a caller whose key may lack its scope. */
+/** Runs a tool after a check of the caller's scope. */
 export async function callTool(
   tool: McpTool,
   principal: Principal,
@@ -24,7 +24,7 @@ export async function callTool(
   return resultOf(await tool.call(principal, args, signal));
 }
 
-/** The text is the same JSON as the structured content, for clients that know of text alone. */
+/** Returns the result; its text is the same JSON as the structured content, for clients that read only text. */
 function resultOf(answer: ToolAnswer): CallResult {
   if (answer.ok) {
     return { content: [{ type: "text", text: JSON.stringify(answer.data) }], structuredContent: answer.data };

@@ -9,7 +9,7 @@ import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.t
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { readLocations } from "#control-plane/tool-requests/read-request.ts";
 
-/** A contract as a tool of the agent endpoint: the same check, the same words when it fails. */
+/** Creates the MCP tool of a contract: the same check and the same errors as over REST. */
 export function checkTool(checks: CheckContext, contract: Contract): McpTool {
   const inputSchema = argumentsSchema(contract);
   const allowed = Object.keys(inputSchema["properties"] as object);
@@ -52,7 +52,7 @@ function answerOf(answered: ReturnType<typeof refuseUnanswered>): ToolAnswer {
   return { ok: true, data: data as Readonly<Record<string, unknown>> };
 }
 
-/** `locations` is taken out before the contract's own parameters are read, but may be given. */
+/** Adds the allowed names, `locations` included, to a problem with an unknown argument. */
 function withAllowed<P extends { readonly reason: string; readonly message: string }>(
   problem: P,
   allowed: readonly string[],

@@ -8,7 +8,7 @@ import { pageOf } from "#control-plane/http/params.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
-/** The caller's own batch, as the API shows it but for `poll_url`: an MCP client calls this tool again instead. */
+/** Creates the tool that returns a batch of the caller, without `poll_url`: MCP clients call the tool again instead. */
 export function getBatchTool(batches: Batches): McpTool {
   return {
     name: "get_batch",

@@ -2,34 +2,34 @@ import { LRUCache } from "lru-cache";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
 import { codeText, joinCoded, type CodedText } from "#control-plane/http/coded-text.ts";
 
-/** An answer that is the same for everybody but for the id of its request. */
+/** An answer that differs between clients only by the id of the request. */
 interface SameAnswer {
   readonly status: number;
-  /** The octets before the id; all but a few of the answer's, as the library puts the id last. */
+  /** The octets before the id; almost the whole answer, because the library writes the id last. */
   readonly before: CodedText;
   readonly after: Buffer;
 }
 
-/** Answers of methods whose result depends on nothing but the words of the request. */
+/** Cached answers of methods whose result depends only on the text of the request. */
 export interface SameAnswers {
-  /** The answer to a message, in a coding; `make` is asked for it once for each wording. */
+  /** Returns the answer to a message in a coding; calls `make` once for each wording. */
   get(
     call: { readonly wording: string; readonly id: string | number; readonly coding: Coding },
     make: (standIn: string) => Promise<Response>,
   ): Promise<{ readonly status: number; readonly body: Buffer; readonly coding: Coding }>;
 }
 
-/** Stands where the id will; no client's id is this. */
+/** Placeholder of the id; no client uses it. */
 const STAND_IN = "vantage-id-0b1f6c8e";
-/** A list is at most 64 KB: wordings differ by the toolsets asked for, the client's name and its revision. */
+/** Maximum number of cached lists of at most 64 KB each; wordings differ by toolsets, client name and revision. */
 const MOST_WORDINGS = 30;
 const LONGEST_WORDING = 10_000;
 /** A shorter answer, such as an error, is not compressed. */
 const LEAST_CODED = 1_024;
 
 /**
- * The library writes a list anew for each request, which takes ten times as long as to answer it; kept as octets, a list
- * is not encoded anew either.
+ * Creates an empty cache. The library serialises a list for each request, which takes ten times as long as the rest of the
+ * answer; cached octets also need no encoding.
  */
 export function createSameAnswers(): SameAnswers {
   const known = new LRUCache<string, SameAnswer>({ max: MOST_WORDINGS });

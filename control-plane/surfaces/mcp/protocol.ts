@@ -15,43 +15,43 @@ import { callTool } from "#control-plane/surfaces/mcp/call-tool.ts";
 import { createSameAnswers } from "#control-plane/surfaces/mcp/list-cache.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
-/** One JSON-RPC message as it came by HTTP. */
+/** A JSON-RPC message received over HTTP. */
 export interface McpMessage {
   /** The parsed body. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Those of the request that the protocol reads (MCP-Protocol-Version, Mcp-Method, ...). */
+  /** Header fields that the protocol reads (MCP-Protocol-Version, Mcp-Method, ...). */
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
   readonly principal: Principal;
-  /** Tools of other sets do not exist for this message. */
+  /** Selected toolsets; tools of other sets do not exist for this message. */
   readonly toolsets: ReadonlySet<Toolset>;
-  /** That the client would have the answer in. */
+  /** Coding that the client prefers. */
   readonly coding: Coding;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** An answer as it is sent. Only lists come in a coding: what a tool says may hold a secret beside a caller's words. */
+/** An answer as sent. Only lists are compressed: a tool result may contain a secret next to input of the caller. */
 export interface McpAnswer {
   readonly status: number;
-  /** UTF-8; empty where there is none. */
+  /** Body in UTF-8; may be empty. */
   readonly body: string | Buffer;
   readonly coding: Coding;
 }
 
 /** The Model Context Protocol over stateless HTTP, in every revision the library speaks. */
 export interface McpProtocol {
-  /** The answer to one message; 202 without a body to notifications. */
+  /** Returns the answer to one message; 202 without body for notifications. */
   answer(message: McpMessage): Promise<McpAnswer>;
   close(): Promise<void>;
 }
 
-/** How long clients of the 2026 revision may keep the list: it changes with a release. */
+/** Time for which clients of the 2026 revision may cache the list: it changes with a release. */
 const LIST_TTL_MS = 3_600_000;
 const INVALID_PARAMS = -32_602;
 const LONGEST_NAME = 100;
 
-/** Serves the tools to both eras of clients: those that begin with initialize and those that carry all in each request. */
+/** Creates the protocol for both kinds of clients: with initialize, and stateless ones. */
 export function createProtocol(
   tools: readonly McpTool[],
   version: string,
@@ -69,7 +69,7 @@ export function createProtocol(
         },
       },
     );
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library's own hook, no event target
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a hook of the library, not an event target
     server.onerror = onError;
     const { principal, toolsets } = callerOf(authInfo);
     const offered = tools.filter(({ toolset }) => toolsets.has(toolset));
@@ -128,10 +128,10 @@ export function createProtocol(
   };
 }
 
-/** Whose message it is, and the tools that exist for it. */
+/** The caller of a message and the toolsets it selected. */
 type Caller = Pick<McpMessage, "principal" | "toolsets">;
 
-/** The library hands this on to its handlers; they have no use for the key itself. */
+/** Returns what the library passes to its handlers; they do not need the key itself. */
 function authInfoOf({ principal, toolsets }: Caller): AuthInfo {
   const extra = { caller: { principal, toolsets } };
   return { token: "", clientId: String(principal.accountId), scopes: [...principal.scopes], extra };
@@ -144,7 +144,7 @@ function callerOf(authInfo: AuthInfo | undefined): Caller {
 }
 
 function describeTool({ name, title, description, inputSchema, outputSchema, openWorld }: McpTool) {
-  // Hosts take a tool without these two for one that deletes things. openWorldHint is true where it is absent.
+  // Without the first two, hosts treat a tool as destructive. openWorldHint is true by default.
   const annotations = { readOnlyHint: true, destructiveHint: false, ...(openWorld ? {} : { openWorldHint: false }) };
   return { name, title, description, inputSchema, outputSchema, annotations };
 }

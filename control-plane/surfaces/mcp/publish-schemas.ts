@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { publishField } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
-/** A JSON Schema (2020-12) as it is published. */
+/** A published JSON Schema (2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>> & { readonly type: "object" };
 
 /** The parts of a schema that this file reads. */
@@ -16,7 +16,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** The argument that every check takes beside its own. The server's instructions explain it once, for all tools. */
+/** The argument that all checks have in common. The server's instructions explain it once for all tools. */
 const LOCATIONS = {
   type: "array",
   items: { type: "string" },
@@ -31,13 +31,13 @@ const LONGEST_ENUM = 100;
 /** Names of inner fields are listed up to this many characters. */
 const LONGEST_NAMES = 30;
 
-/** The arguments of a check: the contract's parameters and `locations`, in JSON's own types. */
+/** Returns the arguments of a check: the parameters of the contract and `locations`, with JSON types. */
 export function argumentsSchema({ params }: Contract): JsonSchema {
   const schema = publishArguments(params);
   return { ...schema, properties: { ...(schema["properties"] as object), locations: LOCATIONS } };
 }
 
-/** Parameters as arguments of a tool. Limits on the length of texts are left out: the server checks them. */
+/** Returns parameters as arguments of a tool. Length limits of texts are left out: the server checks them. */
 export function publishArguments(params: TObject): JsonSchema {
   const { required = [] } = params as { readonly required?: readonly string[] };
   return {
@@ -58,11 +58,11 @@ function publishArgument(schema: TSchema): Record<string, unknown> {
 }
 
 /**
- * The top-level fields of a result with their types; for objects and lists of objects also the names of the fields
- * inside. The same schema holds where `locations` was given: that result has the fields `locations` and `summary`, and a
+ * Returns the top-level fields of a result with their types; for objects and lists of objects also the names of the fields
+ * inside. The schema also fits calls with `locations`: their result has the fields `locations` and `summary`, and a
  * schema without required fields allows both.
  *
- * Hosts hand every byte of the list to a model. The full schemas of all tools take 175 KB; the types alone 25 KB; the
+ * Hosts give the whole list to a model. The full schemas of all tools take 175 KB; the types alone 25 KB; the
  * descriptions of the top-level fields would take another 53 KB.
  */
 export function publishResult(result: TObject): JsonSchema {
@@ -89,14 +89,14 @@ function alternativesOf(schema: Schema): readonly Schema[] {
   return schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(alternativesOf);
 }
 
-/** The values a field can have; null where its schema is no closed set. */
+/** Returns the values a field can have; null if they are not a closed set. */
 function closedSet(schema: Schema): readonly unknown[] | null {
   if (schema.enum !== undefined) return schema.enum;
   const values = (schema.anyOf ?? []).map((one) => one.const);
   return values.length === 0 || values.includes(undefined) ? null : values;
 }
 
-/** Names of the fields of an object, or of the objects of a list. */
+/** Returns the names of the fields of an object, or of the objects of a list. */
 function innerNames(schema: Schema): readonly string[] {
   const objects = alternativesOf(schema).flatMap((one) => (one.items === undefined ? one : alternativesOf(one.items)));
   return Object.keys(objects.find((one) => one.properties !== undefined)?.properties ?? {});

@@ -1,7 +1,7 @@
 import { nearestName } from "#shared/nearest-name.ts";
 import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 
-/** The parts of the catalogue that a request asks for, or why its `toolset` cannot be read. */
+/** The toolsets that a request selects, or why its `toolset` is invalid. */
 export type AskedToolsets =
   | { readonly ok: true; readonly toolsets: ReadonlySet<Toolset> }
   | { readonly ok: false; readonly message: string };
@@ -9,7 +9,7 @@ export type AskedToolsets =
 const EVERY_TOOLSET: AskedToolsets = { ok: true, toolsets: new Set(TOOLSETS) };
 const LONGEST_NAME = 50;
 
-/** Reads the `toolset` query parameter: a comma list, in any case of letters. Without it, all of them. */
+/** Parses the `toolset` query parameter: a comma list, case-insensitive; default: all toolsets. */
 export function readToolsets(raw: unknown): AskedToolsets {
   if (raw === undefined) return EVERY_TOOLSET;
   if (typeof raw !== "string") return refuse("toolset was given twice; join the names with commas.");

@@ -11,15 +11,15 @@ import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
 
-/** What the endpoint stands on. */
+/** Dependencies of the endpoint. */
 export interface McpDeps {
   readonly gate: Gate;
   readonly protocol: McpProtocol;
-  /** Only pages of this origin may call (DNS rebinding). */
+  /** Only pages of this origin may call it, against DNS rebinding. */
   readonly baseUrl: string;
 }
 
-/** JSON-RPC 2.0, section 5.1, and the server's own range for what the gate refuses. */
+/** Error codes of JSON-RPC 2.0, section 5.1; the server error range is for refusals of the gate. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
@@ -27,7 +27,7 @@ const INTERNAL_ERROR = -32_603;
 const LIMITED = -32_005;
 const NOT_ADMITTED = -32_001;
 
-/** Header fields the protocol reads; nothing else of a request reaches it. */
+/** Header fields that are passed to the protocol; others are not. */
 const READ_FIELDS = /^(mcp-[a-z-]+|last-event-id)$/;
 
 const QUERY = Type.Object({
@@ -39,7 +39,7 @@ const QUERY = Type.Object({
   ),
 });
 
-/** POST /mcp: the tools for agents (Model Context Protocol, streamable HTTP without sessions). */
+/** Registers POST /mcp: the tools over the Model Context Protocol (streamable HTTP without sessions). */
 export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }: McpDeps): void {
   const { origin } = new URL(baseUrl);
   server.route({
@@ -51,7 +51,7 @@ export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }
       if (given !== undefined && given !== origin) {
         throw new Refusal("insufficient_scope", `In a browser only pages of ${origin} may call this endpoint.`);
       }
-      // Whoever has no key at all need not send a body first.
+      // A caller without any key is refused before its body is read.
       if (keyInHeaders(request) === null) await gate.admit(request, reply, { scope: null });
     },
     schema: {
@@ -107,7 +107,7 @@ async function answer(
   return reply.type("application/json; charset=utf-8").send(body);
 }
 
-/** The one message of a body; bounded in depth like every JSON body. undefined: no JSON; null: JSON, but no object. */
+/** Parses the message of a body, with limited depth. undefined: invalid JSON; null: JSON, but not an object. */
 function readMessage({ body }: FastifyRequest): Readonly<Record<string, unknown>> | null | undefined {
   if (!(body instanceof RawBody) || body.kind !== "json") return undefined;
   const parsed = body.json();
@@ -135,7 +135,7 @@ const RPC_CODES: Partial<Record<ErrorCode, number>> = {
   internal_error: INTERNAL_ERROR,
 };
 
-/** What the gate refuses, as a JSON-RPC error; the API's own words are its data. */
+/** Renders a refusal as a JSON-RPC error, with the error of the API as its data. */
 const renderRpcError: ErrorRenderer = ({ code, details }, request) => {
   const retryAfter = details.headers?.["retry-after"];
   const wait = retryAfter === undefined ? {} : { retry_after_seconds: Number(retryAfter) };

@@ -3,30 +3,30 @@ import { renderCsv, renderText } from "#shared/render.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 
-/** The forms an answer of the open tier comes in; text is the default. */
+/** Formats of the open tier; text is the default. */
 export const FORMATS = ["text", "json", "csv"] as const;
-/** One of them. */
+/** A format of the open tier. */
 export type Format = (typeof FORMATS)[number];
 
-/** Content-Type of each. */
+/** Content-Type of each format. */
 export const TYPES: Readonly<Record<Format, string>> = {
   text: "text/plain; charset=utf-8",
   json: "application/json; charset=utf-8",
   csv: "text/csv; charset=utf-8; header=present",
 };
 
-/** What a page of any origin may read of an answer. */
+/** Header fields that pages of any origin may read (CORS). */
 const EXPOSED =
   "Age, ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy";
 
-/** The asked format; undefined where it is none of ours. */
+/** Returns the requested format; undefined if it is unknown. */
 export function formatOf(request: FastifyRequest): Format | undefined {
   const { format } = request.query as { readonly format?: unknown };
   if (format === undefined || format === "") return "text";
   return FORMATS.find((known) => known === format);
 }
 
-/** The body in a format; `source` is the address that gives it again. */
+/** Renders the body in a format; `source`: URL of the same call. */
 export function renderAs(format: Format, data: unknown, source: string): string {
   switch (format) {
     case "text":
@@ -38,7 +38,7 @@ export function renderAs(format: Format, data: unknown, source: string): string 
   }
 }
 
-/** Names the body's type and lets pages of any origin read it. */
+/** Sets Content-Type and the CORS headers for pages of any origin. */
 export function describeAnswer(reply: FastifyReply, format: Format): FastifyReply {
   return reply
     .type(TYPES[format])
@@ -49,7 +49,7 @@ export function describeAnswer(reply: FastifyReply, format: Format): FastifyRepl
 
 const NO_TOOL = { message: "The open tier has no such tool. GET /api/open/ lists its tools." };
 
-/** Errors in the asked format, with the words of every other surface. */
+/** Creates the renderer of errors in the requested format, with the same fields as other surfaces. */
 export function openErrors(baseUrl: string): ErrorRenderer {
   return ({ code, details }, request, reply) => {
     const error = errorFields(code, code === "not_found" ? NO_TOOL : details);

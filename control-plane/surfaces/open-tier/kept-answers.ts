@@ -2,34 +2,34 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 
-/** Milliseconds the open tier repeats an answer. */
+/** Time for which the open tier caches an answer, seconds. */
 export const CACHE_SECONDS = 60;
 
-/** A finished answer with its bodies, rendered when first asked for; by format and target as it was written. */
+/** A cached answer with its bodies, rendered on first use, by format and target as written. */
 export interface KeptAnswer {
   readonly answer: CheckAnswer;
-  /** Monotonic milliseconds. */
+  /** Time of the answer, monotonic milliseconds. */
   readonly at: number;
   readonly bodies: Map<string, string>;
 }
 
-/** Answers of the last minute, and those under way: one check for all who ask the same. */
+/** Answers of the last minute and checks in progress: equal calls share one check. */
 export interface Answers {
-  /** The kept answer of a key, or what `run` gives; `run` is called once for all who wait. */
+  /** Returns the cached answer of a key, or the result of `run`, which is called once for all waiting calls. */
   get(key: string, run: () => Promise<CheckAnswer>): Promise<KeptAnswer>;
-  /** The kept answer, if it is at hand. */
+  /** Returns the cached answer, if there is one. */
   peek(key: string): KeptAnswer | undefined;
-  /** Whether an answer is still to be served. */
+  /** Reports whether an answer is still fresh. */
   isFresh(kept: KeptAnswer): boolean;
-  /** Whole seconds since an answer was given. */
+  /** Returns the age of an answer, whole seconds. */
   age(kept: KeptAnswer): number;
 }
 
 const MOST_ANSWERS = 5_000;
-/** Characters of all answers together: their data as JSON, and as much again for each form it was asked in. */
+/** Maximum size of all answers, characters: their data as JSON, and the same again for each rendered format. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
-/** Keeps what was answered; failures are told to those who wait and forgotten. */
+/** Creates an empty cache. Failures go to the waiting calls and are not cached. */
 export function createAnswers(clock: Clock): Answers {
   const kept = new LRUCache<string, KeptAnswer>({
     max: MOST_ANSWERS,

@@ -3,16 +3,16 @@ import type { Counter } from "prom-client";
 import type { Answers, KeptAnswer } from "#control-plane/surfaces/open-tier/kept-answers.ts";
 import type { Format } from "#control-plane/surfaces/open-tier/formats.ts";
 
-/** A call word for word, with the answer it gets. */
+/** A call by its exact text, with its answer. */
 export interface KnownCall {
   readonly kept: KeptAnswer;
   readonly format: Format;
   readonly body: string;
-  /** Counts answers that were at hand. */
+  /** Counts cache hits. */
   readonly hits: Pick<Counter.Internal, "inc">;
 }
 
-/** Calls of the last minute by their path and query as sent. */
+/** Calls of the last minute, by path and query as sent. */
 export interface Calls {
   find(url: string): KnownCall | undefined;
   keep(url: string, call: KnownCall): void;
@@ -21,7 +21,7 @@ export interface Calls {
 const MOST_CALLS = 5_000;
 const LONGEST_URL = 1_000;
 
-/** Remembers calls as long as their answers are fresh; the answers themselves are kept elsewhere. */
+/** Creates a cache of calls that lives as long as their answers, which `answers` holds. */
 export function createCalls(answers: Answers): Calls {
   const known = new LRUCache<string, KnownCall>({ max: MOST_CALLS });
   return {

@@ -1,19 +1,19 @@
 import type { Contract } from "#shared/tools/define.ts";
 
-/** A tool as the open tier offers it. */
+/** A tool of the open tier. */
 export interface OpenTool {
-  /** Last segment of its path: the contract's name, or the open tier's own name for it. */
+  /** Last segment of its path: the name of the contract, or its name in the open tier. */
   readonly name: string;
   readonly contract: Contract;
-  /** The parameter that q stands for. */
+  /** Parameter that q sets. */
   readonly q: string;
   /** Parameters besides q. */
   readonly extra: readonly string[];
-  /** Path and query of a call that shows it. */
+  /** Path and query of an example call. */
   readonly example: string;
 }
 
-/** Every tool the open tier has, in the catalogue's order. */
+/** Returns the tools of the open tier, in the order of the catalogue. */
 export function openTools(contracts: readonly Contract[]): readonly OpenTool[] {
   return contracts.flatMap((contract) => {
     const { open, example } = contract;
@@ -24,7 +24,7 @@ export function openTools(contracts: readonly Contract[]): readonly OpenTool[] {
   });
 }
 
-/** The path of a call, parameters in the order q, then the others. */
+/** Returns the path of a call; q is the first parameter. */
 export function pathOf(
   name: string,
   q: string,
@@ -33,12 +33,12 @@ export function pathOf(
 ): string {
   const query = new URLSearchParams({ q: wireForm(values[q]) });
   for (const field of extra) if (values[field] !== undefined) query.set(field, wireForm(values[field]));
-  // These stand for themselves in a query (RFC 3986 section 3.4), and people read this line.
+  // These characters need no encoding in a query (RFC 3986 section 3.4), and people read this line.
   const readable = query.toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%2C", ",");
   return `/api/open/${name}?${readable}`;
 }
 
-/** A parsed parameter as a query has it. */
+/** Formats a parsed parameter for a query. */
 function wireForm(value: unknown): string {
   if (Array.isArray(value)) return value.join(",");
   if (typeof value === "boolean") return value ? "1" : "0";

@@ -10,7 +10,7 @@ export interface OpenRequest {
   readonly format: Format;
 }
 
-/** Reads q, the tool's extra parameters and format; everything else in the query is ignored. Throws Refusal. */
+/** Parses q, the tool's extra parameters and format; other query names are ignored. Throws Refusal. */
 export function readOpenRequest(request: FastifyRequest, { contract, q, extra }: OpenTool): OpenRequest {
   const query = request.query as Readonly<Record<string, unknown>>;
   const format = formatOf(request);

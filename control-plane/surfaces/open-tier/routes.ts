@@ -30,17 +30,17 @@ import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 
-/** What the open tier stands on. */
+/** Dependencies of the open tier. */
 export interface OpenTierDeps {
   readonly checks: CheckContext;
   readonly limits: AnonymousLimits;
   readonly allowance: AnonymousAllowance;
   readonly registry: Registry;
-  /** In the last line of a text. Without slash at its end. */
+  /** Base URL in the last line of a text answer, without trailing slash. */
   readonly baseUrl: string;
 }
 
-/** Registers the keyless tools: one check serves everybody who asks the same within a minute. */
+/** Registers the tools without key; equal calls within a minute share one check. */
 export function registerOpenTier(server: FastifyInstance, contracts: readonly Contract[], deps: OpenTierDeps): void {
   const { checks, limits, allowance, baseUrl } = deps;
   const tools = openTools(contracts);
@@ -58,7 +58,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
     const verdict = limits.take(request.clientAddress);
     setRateHeaders(reply, allowance, verdict, nowMs);
     if (verdict.denied !== null) return done(overLimit(verdict, nowMs));
-    // The same words as a moment ago need not be read again.
+    // A call with known text needs no parsing.
     const call = calls.find(request.raw.url ?? "");
     if (call === undefined) return done();
     call.hits.inc();
@@ -115,7 +115,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
   }
 }
 
-/** Pages of other origins may ask first (Fetch, CORS-preflight), though a plain GET needs no leave. */
+/** Answers a CORS preflight request (Fetch), although a simple GET needs none. */
 function answerPreflight(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return describeAnswer(reply, "text")
     .header("access-control-allow-methods", "GET")
@@ -138,7 +138,7 @@ function bodyOf(
   if (known !== undefined) return known;
   const data = asSubmitted(tool.contract, params, answered.outcome.data);
   const body = renderAs(format, data, `${baseUrl}${pathOf(tool.name, tool.q, tool.extra, params)}`);
-  // One target has any number of spellings.
+  // A target has an unlimited number of spellings.
   if (kept.bodies.size < FORMATS.length) kept.bodies.set(wording, body);
   return body;
 }
@@ -154,13 +154,13 @@ function sendAnswer(
     .send(body);
 }
 
-/** A fault of the target is one of q here. */
+/** Renames the field of a target problem to q. */
 function underOwnName(answer: CheckAnswer, { q }: OpenTool): CheckAnswer {
   if (answer.kind !== "problem" || answer.problem.field !== q) return answer;
   return { kind: "problem", problem: { ...answer.problem, field: "q" } };
 }
 
-/** One key for all spellings of a call. */
+/** Returns one key for all spellings of a call. */
 function keyOf({ name, contract, q }: OpenTool, params: Readonly<Record<string, unknown>>): string {
   const same = { ...params, [q]: normaliseTarget(contract, params[q]) };
   return `${name} ${JSON.stringify(Object.entries(same).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;

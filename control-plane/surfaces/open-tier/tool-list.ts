@@ -3,7 +3,7 @@ import { CACHE_SECONDS } from "#control-plane/surfaces/open-tier/kept-answers.ts
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
 
-/** The keyless tools for a person at a terminal: what each tells, and a line to try it with. */
+/** Renders the list of tools without key for a terminal: summary and an example line for each. */
 export function describeCatalogue(
   tools: readonly OpenTool[],
   baseUrl: string,

@@ -11,7 +11,7 @@ import { PROBE_STATUSES, type ProbeStatus } from "#control-plane/probes/status.t
 const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
 const NULLABLE_TIME = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
-/** One probe as the operator sees it. */
+/** Schema of a probe, as the operator sees it. */
 const PROBE = Type.Object({
   id: Type.String({ description: "Id of the agent; usable in locations as probe:<id>" }),
   region: Type.String({ description: "Region the agent is enrolled in" }),
@@ -36,7 +36,7 @@ const PROBE = Type.Object({
   }),
 });
 
-/** Query of routes that list probes by status. */
+/** Query parameter of routes that list probes by status. */
 export const STATUS_FIELD = Type.Optional(
   Type.Unsafe<ProbeStatus>({
     type: "string",
@@ -56,7 +56,7 @@ const ListQuery = Type.Object({
   status: STATUS_FIELD,
 });
 
-/** GET /api/admin/probes: every enrolled agent, by region and id, whichever replica is asked. */
+/** Registers GET /api/admin/probes: every enrolled agent by region and id, the same at every replica. */
 export function registerAdminProbes(server: FastifyInstance, admin: Hook, probes: ProbeListing): void {
   server.route({
     method: "GET",

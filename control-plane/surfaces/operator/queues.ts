@@ -12,7 +12,7 @@ const ROW = Type.Object({
   oldest_at: Type.String({ format: "date-time", description: "Creation time of the oldest of these jobs" }),
 });
 
-/** GET /api/admin/queue: what waits, runs and has ended in every queue. */
+/** Registers GET /api/admin/queue: the jobs of every queue by state. */
 export function registerAdminQueue(server: FastifyInstance, admin: Hook, jobs: Jobs): void {
   server.route({
     method: "GET",

@@ -64,7 +64,7 @@ export function registerServiceDiscovery(
   });
 }
 
-/** One probe as a target group; `baseUrl` is the API's, without slash at its end. */
+/** Returns a probe as a target group; `baseUrl`: base URL of the API, without trailing slash. */
 export function targetGroup({ agent, status, accountId }: ProbeRow, baseUrl: string) {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const { place, version, capabilities } = agent;
@@ -76,7 +76,7 @@ export function targetGroup({ agent, status, accountId }: ProbeRow, baseUrl: str
     asn: place.asn,
     status,
     version,
-    // As Prometheus' own discoveries write lists, so that `.*,aws,.*` matches.
+    // Lists as in Prometheus' built-in discoveries, so that `.*,aws,.*` matches.
     tags: place.tags.length === 0 ? null : `,${place.tags.join(",")},`,
     account_id: accountId,
     ...Object.fromEntries(Array.from(capabilities, (name) => [`capability_${labelPart(name)}`, "true"])),
@@ -96,7 +96,7 @@ export function targetGroup({ agent, status, accountId }: ProbeRow, baseUrl: str
   };
 }
 
-/** A name of the agent's choice as the end of a label's name: letters, digits and underscores. */
+/** Converts a name that the agent chose to the end of a label name: letters, digits and underscores. */
 function labelPart(name: string): string {
   return name.slice(0, 32).replaceAll(/[^A-Za-z0-9_]/g, "_");
 }

@@ -13,7 +13,7 @@ import { refuseUnanswered, type AnsweredCheck } from "#control-plane/tool-reques
 import { shareAnswer } from "#control-plane/surfaces/rest/share-answer.ts";
 import { readToolRequest } from "#control-plane/tool-requests/read-request.ts";
 
-/** The handler of a tool's route, in every version that has the tool. */
+/** Creates the handler of a tool's route, for every API version. */
 export function toolHandler(app: CheckContext, contract: Contract, measurements: Measurements) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     const { share, ...call } = readToolRequest(request, contract);
@@ -37,7 +37,7 @@ export function toolHandler(app: CheckContext, contract: Contract, measurements:
   };
 }
 
-/** The envelope of an answered check. */
+/** Returns the envelope of an answered check. */
 function envelopeOf(
   request: FastifyRequest,
   contract: Contract,
@@ -69,8 +69,8 @@ function slowReader(): Refusal {
 }
 
 /**
- * The same call, told as it happens. What is refused before any agent is asked is an ordinary error answer; from the
- * first event on the status is 200, and `done` holds the envelope or the error.
+ * Streams the events of a call. A refusal before any agent is asked is an ordinary error answer; from the
+ * first event on the status is 200, and `done` contains the envelope or the error.
  */
 async function streamCheck(
   app: CheckContext,

@@ -7,7 +7,7 @@ import type { Version } from "#control-plane/http/versions.ts";
 import { callData, resultRef } from "#control-plane/surfaces/api-document/components.ts";
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
-/** Errors of a tool's call beyond those of every keyed route. */
+/** Errors of tool calls in addition to those of every keyed route. */
 const TOOL_ERRORS: readonly ErrorCode[] = [
   "missing_parameter",
   "target_not_allowed",
@@ -18,7 +18,7 @@ const TOOL_ERRORS: readonly ErrorCode[] = [
   "probe_unavailable",
 ];
 
-/** The schema of a tool's route in a version: GET takes the parameters in the query, POST in a JSON body or a form. */
+/** Returns the schema of a tool's route: GET has the parameters in the query, POST in a JSON or form body. */
 export function toolOperation(contract: Contract, version: Version, method: "GET" | "POST") {
   const { properties } = contract.params;
   const fields = version === "v4" ? { ...properties, ...CALL_PARAMS.properties } : properties;

@@ -11,7 +11,7 @@ import { toolHandler } from "#control-plane/surfaces/rest/call-handler.ts";
 /** The tools that exist in v3, v2 and v1. */
 const FROZEN_TOOLS = new Set(["check", "dns", "ssl", "ip", "ping", "health"]);
 
-/** Registers every tool's routes in every version that has it. */
+/** Registers the routes of every tool in every version that has it. */
 export function registerTools(
   server: FastifyInstance,
   app: CheckContext,
@@ -30,9 +30,9 @@ export function registerTools(
           ...keyed,
           method,
           url: `/api/${version}/${contract.name}`,
-          // A POST takes them in the query as well as in the body.
+          // POST accepts parameters in the query and in the body.
           config: { queryNames },
-          // What is gone or about to be is not for newcomers.
+          // Deprecated versions are not documented.
           schema: { ...toolOperation(contract, version, method), hide: version === "v2" || version === "v1" },
           handler,
         });

@@ -3,7 +3,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import { outcomeError, type CheckAnswer, type LocationRow } from "#control-plane/checks/answer.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 
-/** A call whose answer is to be kept. */
+/** A call with share=1. */
 export interface SharedCall {
   readonly accountId: number;
   readonly contract: Contract;
@@ -12,8 +12,8 @@ export interface SharedCall {
 }
 
 /**
- * Keeps an answer as a measurement and returns its share id; null where nothing was measured: the call was refused, or
- * no probe could be asked.
+ * Stores an answer as a measurement and returns its share id; null if nothing was measured: the call was refused, or
+ * no probe was available.
  */
 export async function shareAnswer(
   measurements: Measurements,

@@ -3,23 +3,23 @@ import type { PublicMeasurement } from "#control-plane/measurements/public.ts";
 import { renderDocument } from "#control-plane/pages/frame.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
-/** Lines of one location's table; the whole answer is in the JSON. */
+/** Maximum number of rows of one location's table; the JSON has the whole answer. */
 const MOST_ROWS = 400;
-/** Leaves of one location's answer that are counted at all. */
+/** Maximum number of counted leaves of one location's answer. */
 const MOST_LEAVES = 50_000;
 const MOST_TEXT = 500;
-/** A page whose measurement is still running loads itself again. */
+/** Reload interval of the page of a running measurement, seconds. */
 const REFRESH_SECONDS = 5;
 
 /** A path within a value, as in `redirects.0.url`, and the text of the leaf. */
 type Row = readonly [name: string, value: string];
 
-/** A table with what stands over it. */
+/** A table with its title and the lines above it. */
 interface Block {
   readonly title: string | null;
   readonly lines: readonly string[];
   readonly rows: readonly Row[];
-  /** Rows left out. */
+  /** Number of omitted rows. */
   readonly more: number;
 }
 
@@ -42,7 +42,7 @@ const renderBody: (body: Body) => string = compileTemplate(`
 <p><a href="<%= it.jsonPath %>">This page as JSON</a></p>
 `);
 
-/** The page of a shared measurement: complete without script; the template escapes every value. */
+/** Renders the page of a shared measurement. It needs no script; the template escapes every value. */
 export function renderSharePage(shown: PublicMeasurement): string {
   const heading = clip(shown.target === null ? shown.title : `${shown.title}: ${shown.target}`);
   const { locations, summary } = shown.data;
@@ -82,7 +82,7 @@ function makeBlock(rows: readonly Row[], title: string | null = null, lines: rea
   return { title, lines, rows: shown, more: rows.length - shown.length };
 }
 
-/** The leaves of a value as rows of a table; fields without a value are left out. */
+/** Returns the leaves of a value as table rows; fields without a value are omitted. */
 function listRows(value: unknown): readonly Row[] {
   const { leaves } = listLeaves(value, MOST_LEAVES);
   return leaves.flatMap(([path, leaf]): readonly Row[] => {

@@ -12,12 +12,12 @@ import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
 import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 
-/** Shared results are public: requests per client address and minute. */
+/** Maximum number of requests for shared results per client address and minute. */
 const PER_MINUTE = 60;
-/** A finished answer does not change, but may be erased: no copy outlives that for longer. */
+/** Maximum age of cached copies: a finished result does not change but may be deleted. */
 const CACHE_SECONDS = 60;
 
-/** GET /s/<id>: a shared answer for whoever has the link, as a page or as JSON. */
+/** Registers GET /s/<id>: a shared result for anyone with the link, as a page or as JSON. */
 export function registerSharedPage(
   server: FastifyInstance,
   { clock, measurements }: { readonly clock: Clock; readonly measurements: Measurements },
@@ -72,7 +72,7 @@ function describe(request: FastifyRequest, reply: FastifyReply): void {
   reply.header("content-security-policy", PAGE_POLICY).header("x-robots-tag", "noindex").header("vary", "accept");
 }
 
-/** `format` decides, else whether JSON is named in Accept and HTML is not. */
+/** Reports whether to send JSON: by `format`, else if Accept names JSON and not HTML. */
 function wantsJson(request: FastifyRequest): boolean {
   const { format } = request.query as { readonly format?: unknown };
   if (format === "json" || format === "html") return format === "json";
