@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { FastifyInstance } from "fastify";
 import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Denials } from "#shared/egress.ts";
@@ -99,6 +98,8 @@ async function openService(app: App, options: ServeOptions, teardown: Teardown):
   };
 }
 
+type HttpServer = ReturnType<typeof createServer>;
+
 /** Components that the surfaces use. */
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
@@ -153,7 +154,7 @@ async function buildServer(app: App, parts: Parts, version: string, teardown: Te
 }
 
 /** Registers the routes of API callers. */
-function registerCallers(server: FastifyInstance, app: App, parts: Parts, gate: Gate): void {
+function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate): void {
   const { config, clock } = app;
   const { hub, presence, checks, openLimits, answers } = parts;
   const { measurements, batches } = parts.background;
@@ -170,7 +171,7 @@ function registerCallers(server: FastifyInstance, app: App, parts: Parts, gate: 
 }
 
 /** Registers the routes of the operator. */
-function registerOperator(server: FastifyInstance, app: App, parts: Parts, admin: Hook): void {
+function registerOperator(server: HttpServer, app: App, parts: Parts, admin: Hook): void {
   const { hub, probes, background } = parts;
   registerAdminQueue(server, admin, background.jobs);
   const { sql, clock, config } = app;

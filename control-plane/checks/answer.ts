@@ -3,10 +3,10 @@ import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Place } from "#shared/locations.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
-/** Where a check ran, as answers show it. */
+/** Location of a check, as shown in answers. */
 export type Location = Omit<Place, "tags">;
 
-/** A failed check as every surface reports it: the same words as an error answer. */
+/** A failed check as every surface reports it, with the fields of an error answer. */
 export interface CheckError {
   readonly code:
     | "request_failed"
@@ -19,23 +19,23 @@ export interface CheckError {
   readonly source?: Source;
   readonly reason?: string;
   readonly field?: string;
-  /** The same call may well succeed so soon. */
+  /** Seconds to wait before a retry. */
   readonly retry_after_seconds?: number;
 }
 
-/** One location's part of an answer. */
+/** Result of one location in an answer. */
 export type LocationRow = {
   readonly location: Location;
   readonly duration_ms: number;
 } & ({ readonly status: "ok"; readonly data: unknown } | { readonly status: "failed"; readonly error: CheckError });
 
-/** The answer of a check over several locations: one row a location, and a summary. */
+/** Answer of a check at several locations: one row per location, and a summary. */
 export interface MultiData {
   readonly locations: readonly LocationRow[];
   readonly summary: Readonly<Record<string, unknown>>;
 }
 
-/** How a call ended. All but the first three are refused before any agent is asked. */
+/** Result of a call. All kinds but the first three are decided without an answer of an agent, or cancelled. */
 export type CheckAnswer =
   | {
       readonly kind: "single";
@@ -47,7 +47,7 @@ export type CheckAnswer =
   | {
       readonly kind: "dry_run";
       readonly locations: readonly Location[];
-      /** Locations asked for whose probes are all offline. */
+      /** Requested locations whose probes are all offline. */
       readonly offline: readonly Location[];
     }
   | { readonly kind: "unavailable"; readonly reason: string }
@@ -77,10 +77,10 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   busy: "Every probe of this location is busy.",
 };
 
-/** What is over in a moment: a place without a probe is not. */
+/** Temporary reasons, which a retry may not meet. */
 const PASSING: ReadonlySet<string> = new Set(["busy", "probe_elsewhere"]);
 
-/** The words for "no agent could do it". */
+/** Returns the error of a location without an available agent. */
 export function unavailableError(reason: string): CheckError {
   const error: CheckError = {
     code: "probe_unavailable",
@@ -90,13 +90,13 @@ export function unavailableError(reason: string): CheckError {
   return PASSING.has(reason) ? { ...error, retry_after_seconds: 1 } : error;
 }
 
-/** The words for a target that has had enough calls this minute, whoever made them. */
+/** Returns the error of a target whose limit of calls in this minute is reached. */
 export function overBudgetError(retryAfterSeconds: number): CheckError {
   const message = `The limit of checks per minute for this target, over all callers, is reached. Wait ${retryAfterSeconds} s.`;
   return { code: "rate_limit_exceeded", reason: "target_budget", message };
 }
 
-/** The error of an outcome that is not ok. */
+/** Returns the error of an outcome that is not ok. */
 export function outcomeError(outcome: Exclude<Outcome<unknown>, { status: "ok" }>): CheckError {
   switch (outcome.status) {
     case "refused":
@@ -110,7 +110,7 @@ export function outcomeError(outcome: Exclude<Outcome<unknown>, { status: "ok" }
   }
 }
 
-/** A place without what only the choice of probes needs. */
+/** Returns a place without the fields that only the choice of probes needs. */
 export function locationOf(place: Place): Location {
   const { probe_id, region, country, city, asn, latitude, longitude } = place;
   return { probe_id, region, country, city, asn, latitude, longitude };

@@ -4,20 +4,20 @@ import { completeUrl } from "#shared/target-url.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Location } from "#control-plane/checks/answer.ts";
 
-/** A result that may be served again. */
+/** A cached result. */
 export interface CachedResult {
   readonly data: unknown;
   readonly location: Location;
 }
 
-/** Recent results of tools whose contract allows serving them again; in this process only. */
+/** Cache of recent results of tools whose contract allows it; in this process only. */
 export interface ResultCache {
   /** `where` is a region, or "" for a call that named no location. */
   get(contract: Contract, params: Readonly<Record<string, unknown>>, where: string): CachedResult | undefined;
   set(contract: Contract, params: Readonly<Record<string, unknown>>, where: string, result: CachedResult): void;
 }
 
-/** An LRU of at most 1,000 results. */
+/** Creates an LRU cache of at most 1,000 results. */
 export function createResultCache(clock: Clock): ResultCache {
   const entries = new LRUCache<string, CachedResult>({ max: 1_000, perf: { now: () => clock.monotonic() } });
   return {
@@ -37,7 +37,7 @@ function keyOf(contract: Contract, params: Readonly<Record<string, unknown>>, wh
   return JSON.stringify([contract.name, where, normalised]);
 }
 
-/** One key for all spellings of a URL; a fragment never reaches the server. */
+/** Returns the same value for all spellings of a URL; the fragment is removed, because it is not sent to the server. */
 export function normaliseTarget(contract: Contract, value: unknown): unknown {
   if (contract.target?.kind !== "url" || typeof value !== "string") return value;
   const url = URL.parse(completeUrl(value) ?? value);

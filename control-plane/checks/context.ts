@@ -9,7 +9,7 @@ import type { Reached } from "#control-plane/checks/target.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { TargetBudget } from "#control-plane/limits/target-budget.ts";
 
-/** A call whose job the control plane adds to. */
+/** A call for which the control plane gathers input. */
 export interface InputCall {
   readonly contract: Contract;
   readonly params: Readonly<Record<string, unknown>>;
@@ -18,63 +18,63 @@ export interface InputCall {
   readonly askElsewhere: (question: Question) => Promise<CheckAnswer>;
 }
 
-/** Another check that a call asks for. */
+/** Another check that a call needs. */
 export type Question = Pick<CheckRequest, "contract" | "params" | "locations" | "maxLocations" | "pace" | "deadlineMs">;
 
 /** Gathers the input of a job; rejects only for a bug. */
 export type InputGatherer = (call: InputCall) => Promise<Readonly<Record<string, unknown>>>;
 
-/** What the control plane adds to jobs: facts of its own, or answers of other agents. */
+/** Input that the control plane adds to jobs: its own facts, or answers of other agents. */
 export interface Inputs {
-  /** Keeps the names and addresses that a result shows. */
+  /** Stores the names and addresses that a result contains. */
   observe(accountId: number | null, seen: readonly Observation[]): void;
-  /** By the tool's name; a tool without one gets only the input that its caller's surface gives. */
+  /** Gatherers by tool name; a tool without one gets only the input of the caller's surface. */
   readonly gatherers: ReadonlyMap<string, InputGatherer>;
 }
 
-/** What checks need of the app. */
+/** Dependencies of checks. */
 export interface CheckContext {
   readonly hub: Hub;
   readonly clock: Clock;
   readonly results: ResultCache;
-  /** Of on-demand calls at one target; absent: no limit. */
+  /** Limit of on-demand calls for each target; absent: none. */
   readonly budget?: TargetBudget;
-  /** Of paced jobs at one target; absent: no limit. */
+  /** Limit of paced jobs for each target; absent: none. */
   readonly pacer?: Pacer;
-  /** Targets whose owners want no checks. */
+  /** Targets whose owners opted out of checks. */
   readonly optOut?: Denials;
-  /** What goes with jobs of tools that take input, and what is learnt of results; absent: nothing. */
+  /** Input of jobs, and storage of observations from results; absent: none. */
   readonly inputs?: Inputs;
 }
 
-/** One call, whatever surface it came through. */
+/** A call, independent of its surface. */
 export interface CheckRequest {
   readonly contract: Contract;
-  /** Parsed by the contract. */
+  /** Parameters parsed by the contract. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** What this control plane adds to them, by the contract's `input`; never a caller's own words unchecked. */
+  /** Input that this control plane adds (contract.input); never unvalidated data of the caller. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** What `input` has the agent reach besides the target. */
+  /** Host that `input` makes the agent connect to besides the target. */
   readonly reaches?: Reached;
-  /** The caller's account; null: none (open tier). */
+  /** Account of the caller; null: none (open tier). */
   readonly accountId: number | null;
-  /** Null: one agent of the system's choice, and the contract's own shape. */
+  /** Null: the system chooses one agent, and the answer has the shape of the contract. */
   readonly locations: readonly LocationItem[] | null;
-  /** Of what `locations` comes to only these, chosen earlier (measurements); where it is empty, another agent may be any. */
+  /** Places chosen earlier (measurements), in place of a new choice; without `locations` any agent may replace one. */
   readonly places?: readonly Location[];
-  /** Most probes of one call (the plan's). */
+  /** Maximum number of probes of one call, by the plan. */
   readonly maxLocations: number;
-  /** Somebody waits for it (the default), or it is one of many that the system spreads out: monitors, batches. */
+  /** on-demand (default): a caller waits for it; paced: one of many that the system spreads out (monitors, batches). */
   readonly pace?: "on-demand" | "paced";
-  /** Say where it would run and run nothing. */
+  /** Return the locations without running the check. */
   readonly dryRun?: boolean;
-  /** A dry run that takes the target's budget all the same: for a call that is run later, at the system's pace. */
+  /** A dry run that counts against the target's budget: for a call that runs later, paced. */
   readonly reserves?: boolean;
-  /** Less than the contract's own deadline, milliseconds. */
+  /** Shorter deadline than that of the contract, milliseconds. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
-  /** `planned`: the probe chosen for the location, also where another took its place. */
+  /** `planned`: the probe chosen for the location, even if another one replaced it. */
   readonly onEvent?: (event: CheckEvent, planned: string) => void;
-  /** A probe sent a progress event that does not count: too many, too large, or no JSON. */
+  /** Called for a dropped progress event: too many, too large, or not JSON. */
   readonly onProgressDropped?: () => void;
 }

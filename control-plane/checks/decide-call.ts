@@ -12,20 +12,20 @@ import {
 import { decideReach, decideTarget } from "#control-plane/checks/target.ts";
 import { targetKey } from "#control-plane/limits/target-key.ts";
 
-/** A call that may go to agents, or its answer where none need be asked. */
+/** A call that may go to agents, or its answer if no agent is needed. */
 export type Decision =
   | { readonly go: false; readonly answer: CheckAnswer }
   | {
       readonly go: true;
-      /** With the target in its normal form. */
+      /** The call with the target in normal form. */
       readonly request: CheckRequest;
       readonly choices: readonly PlaceChoice[];
       readonly offline: readonly OfflinePlace[];
-      /** The target as its jobs are counted; null where they are not. */
+      /** Key under which jobs of the target are counted; null: not counted. */
       readonly counted: string | null;
     };
 
-/** Everything before dispatch: target rules, cache, choice of agents, the plan, the target's budget. */
+/** Decides about a call before dispatch: target rules, cache, choice of agents, plan, budget of the target. */
 export async function decideCall(app: CheckContext, request: CheckRequest): Promise<Decision> {
   const { contract, locations } = request;
   const { rules, sharedRules } = app.hub.roster.candidates(request.accountId);
@@ -58,7 +58,7 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
   if (request.dryRun === true && request.reserves !== true) return answerWith(dryRun(choices, offline));
 
   const checked = { ...request, params: target.params };
-  // What the operator lists is the operator's own; the lists of private agents speak for no public target.
+  // Targets in the operator's allow lists are exempt; lists of private agents do not exempt public targets.
   const { host } = reach;
   const isExempt = host === null || !reach.isPublic || sharedRules.some((egress) => egress.lists(host));
   const counted = isExempt || isAllCached(app, checked, choices) ? null : targetKey(host);

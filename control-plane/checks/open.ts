@@ -10,30 +10,30 @@ import { guardDatabase } from "#control-plane/database/guarded.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import { createTargetLimits } from "#control-plane/limits/targets.ts";
 
-// A call that waits longer than this to be counted is answered 503.
+// A call whose count takes longer is answered 503.
 const COUNT_TIMEOUT_MS = 2_000;
 
-/** What checks need. */
+/** Dependencies of the checks of a replica. */
 export interface ChecksDeps {
   readonly config: Pick<Config, "databaseUrl" | "targetBudget">;
   readonly clock: Clock;
   readonly registry: Registry;
   readonly hub: Hub;
   readonly inputs: Inputs;
-  /** Names and addresses that asked not to be checked. */
+  /** Names and addresses that opted out of checks. */
   readonly optOut?: Denials;
 }
 
 /** The checks of a replica. */
 export interface OpenChecks {
   readonly checks: CheckContext;
-  /** Closes the connection that calls are counted on. */
+  /** Closes the database connection for counts. */
   close(): Promise<void>;
 }
 
-/** Opens the checks of a replica over its hub. */
+/** Opens the checks of a replica. */
 export function openChecks({ config, clock, registry, hub, inputs, optOut }: ChecksDeps): OpenChecks {
-  // The counts of a second before a crash are not worth waiting for the disk on every call.
+  // Not durable: losing the counts of the last second in a crash is better than a disk write in every call.
   const options = {
     name: "vantage targets",
     connections: 1,

@@ -5,33 +5,33 @@ import { chooseInstead, chooseOne, chooseProbes, type Candidate } from "#control
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
 
-/** One probe to ask, and whom to ask instead when it is lost. */
+/** A chosen probe, and its replacements if it is lost. */
 export interface PlaceChoice {
   readonly place: Place;
-  /** The agent to use given those that failed; null when none is left. */
+  /** Returns the agent to use, without those that failed; null if none is left. */
   readonly pick: (excluded: ReadonlySet<string>) => string | null;
 }
 
-/** A location asked for that no probe serves now. */
+/** A requested location without an available probe. */
 export interface OfflinePlace {
   readonly location: Location;
   /** no_probe; or probe_elsewhere: one is attached to another replica. */
   readonly reason: string;
 }
 
-/** Where a call runs, or its answer where it cannot run at all. */
+/** Places where a call runs, or its answer if it cannot run. */
 export type Places =
   | { readonly ok: true; readonly choices: readonly PlaceChoice[]; readonly offline: readonly OfflinePlace[] }
   | { readonly ok: false; readonly answer: CheckAnswer };
 
-/** What a call asks of the probes that may run it. */
+/** Requirements of a call for its probes. */
 export interface Wishes {
   readonly accountId: number | null;
-  /** Null: one of the system's choice. */
+  /** Null: the system chooses one. */
   readonly locations: readonly LocationItem[] | null;
-  /** Capabilities the job needs; a probe without them is used where there is no other. */
+  /** Capabilities the job needs; a probe without them is used only if there is no other. */
   readonly needs: readonly string[];
-  /** Whether an agent with these rules may be asked at all. */
+  /** Reports whether an agent with these rules may be asked. */
   readonly allows: (egress: Egress) => boolean;
 }
 
@@ -41,8 +41,8 @@ export function choosePlaces(roster: Roster, wishes: Wishes): Places {
 }
 
 /**
- * Places chosen earlier, by a call that is taken up again: the same probe where it is attached, else another one that the
- * same item allows. Without an expression any other one will do.
+ * Chooses the probes of a resumed call at places chosen earlier: the same probe if it is attached, else another one that
+ * the same item allows. Without an expression any other probe is allowed.
  */
 export function choosePlanned(
   roster: Roster,
@@ -74,7 +74,7 @@ function chooseAny(roster: Roster, wishes: Wishes): Places {
   return { ok: true, choices: [{ place, pick }], offline: [] };
 }
 
-/** One probe of the system's choice, among those whose rules allow the target; a private one where no shared one is. */
+/** Chooses one probe whose rules allow the target; a private one only if there is no shared one. */
 function anyOf(roster: Roster, { accountId, needs, allows }: Wishes, excluded: ReadonlySet<string>): Candidate | null {
   const { list } = roster.candidates(accountId);
   const isUsable = ({ probe_id: id, egress }: Candidate) => !excluded.has(id) && allows(egress);
@@ -82,7 +82,7 @@ function anyOf(roster: Roster, { accountId, needs, allows }: Wishes, excluded: R
   return shared ?? (accountId === null ? null : chooseOne(list, isUsable, needs));
 }
 
-/** The probes an expression names. Those that refuse the target say so themselves, each in its own row. */
+/** Chooses the probes of an expression. A probe that refuses the target reports it in its own row. */
 function chooseNamed(roster: Roster, wishes: Wishes, items: readonly LocationItem[]): Places {
   const { list } = roster.candidates(wishes.accountId);
   const { chosen, unknown, missed } = chooseProbes(list, items, wishes.needs);
@@ -113,7 +113,7 @@ function another(
   return chooseInstead(roster.candidates(accountId).list, locations ?? [], lost, excluded, needs);
 }
 
-/** The probe chosen while it takes jobs, then whoever stands in for it and was not chosen for another place. */
+/** Returns a picker: the chosen probe while it accepts jobs, then a replacement not chosen for another place. */
 function pickFirst(
   roster: Roster,
   id: string,

@@ -4,7 +4,7 @@ import type { Contract } from "#shared/tools/define.ts";
 
 const validators = new WeakMap<Contract, Validator>();
 
-/** A result that is not of the contract's shape never reaches a caller: an agent may be old, broken or hostile. */
+/** Turns a result that does not match the contract into a failure: an agent may be old, broken or hostile. */
 export function holdToContract(contract: Contract, outcome: Outcome<unknown>): Outcome<unknown> {
   if (outcome.status !== "ok") return outcome;
   let validator = validators.get(contract);

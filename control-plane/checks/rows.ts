@@ -8,7 +8,7 @@ import {
 import type { OfflinePlace } from "#control-plane/checks/places.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 
-/** One location's run, done. */
+/** A completed run at one location. */
 export interface Run {
   readonly answer: JobAnswer;
   readonly location: Location;
@@ -16,7 +16,7 @@ export interface Run {
   readonly durationMs: number;
 }
 
-/** A run as a row of an answer over several locations. */
+/** Converts a run to a row of an answer with several locations. */
 export function rowOf({ answer, location, durationMs }: Run): LocationRow {
   const base = { location, duration_ms: durationMs };
   const fail = (error: CheckError): LocationRow => ({ ...base, status: "failed", error });
@@ -26,7 +26,7 @@ export function rowOf({ answer, location, durationMs }: Run): LocationRow {
   return outcome.status === "ok" ? { ...base, status: "ok", data: outcome.data } : fail(outcomeError(outcome));
 }
 
-/** The row of a location that no probe serves now. */
+/** Returns the row of a location without an available probe. */
 export function offlineRow({ location, reason }: OfflinePlace): LocationRow {
   return { location, duration_ms: 0, status: "failed", error: unavailableError(reason) };
 }

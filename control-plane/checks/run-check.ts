@@ -10,8 +10,8 @@ import { summarise } from "#control-plane/checks/summary.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 
 /**
- * The one path of every check: what is decided beforehand, what goes with the job, dispatch, answer. Never throws for a
- * target; rejects only where the database is away, which keeps the budget.
+ * Runs a check, for every surface: decision, input of the job, dispatch, answer. It never throws because of a
+ * target; it rejects only if the database, which holds the budget, is not available.
  */
 export async function runCheck(app: CheckContext, asked: CheckRequest): Promise<CheckAnswer> {
   const startedAt = app.clock.monotonic();
@@ -20,7 +20,7 @@ export async function runCheck(app: CheckContext, asked: CheckRequest): Promise<
   const { choices, offline, counted } = decision;
   const request = await withInput(app, decision.request);
   const { contract, locations } = request;
-  // Whatever was asked of others beforehand is part of the tool's time.
+  // Gathering input counts against the deadline of the tool.
   const spent = request.input === undefined ? 0 : app.clock.monotonic() - startedAt;
   const whole = Math.min(contract.deadlineMs(request.params), request.deadlineMs ?? Infinity);
   const deadlineMs = Math.max(1, Math.floor(whole - spent));
@@ -57,16 +57,16 @@ async function withInput(app: CheckContext, request: CheckRequest): Promise<Chec
   return { ...request, input };
 }
 
-/** What all runs of a call share. */
+/** Values that all runs of a call share. */
 interface Asked {
-  /** The target as paced jobs are counted by it; null where they are not. */
+  /** Key under which paced jobs of the target are counted; null: not counted. */
   readonly counted: string | null;
   readonly deadlineMs: number;
   /** Parameters as the caller gave them. */
   readonly submitted: CheckRequest["params"];
 }
 
-/** One location's run. */
+/** Runs the check at one location. */
 async function runAt(
   app: CheckContext,
   request: CheckRequest,
@@ -130,7 +130,7 @@ async function runAt(
   return run;
 }
 
-/** What a result bears witness of is kept for those who ask what stands at an address; a private probe's view is not. */
+/** Stores the names and addresses of a result, for the tools that look up an address; not those of private probes. */
 function observe(app: CheckContext, { contract, accountId }: CheckRequest, data: unknown): void {
   if (contract.observes === undefined || app.inputs === undefined) return;
   app.inputs.observe(accountId, contract.observes(data as never));
