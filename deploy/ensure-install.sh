@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the locked dependencies where they are missing or older than the lockfile. npm writes
-# node_modules/.package-lock.json last, so an interrupted install does not look finished.
+# Installs the locked dependencies if they are missing or older than the lockfile. npm writes
+# node_modules/.package-lock.json last, so an interrupted install does not look complete.
 set -e
 cd "$(dirname "$0")/.."
 stamp=node_modules/.package-lock.json

@@ -2,7 +2,7 @@ import type { ToolName } from "#shared/tools/names.ts";
 
 const HEADER = "// Written by `npm run tools` from shared/tools/names.ts: do not edit.";
 
-/** The text of shared/tools/index.ts: the contract of each name. */
+/** Formats shared/tools/index.ts, which lists the contract of each name. */
 export function contractList(names: readonly ToolName[]): string {
   return `${HEADER}
 ${importLines("#shared/tools", names)}
@@ -19,7 +19,7 @@ export const CONTRACTS: readonly Contract[] = Object.values(contractsByName as u
 `;
 }
 
-/** The text of probe-agent/tools/index.ts: the implementation of each name. */
+/** Formats probe-agent/tools/index.ts, which lists the implementation of each name. */
 export function implementationList(names: readonly ToolName[]): string {
   return `${HEADER}
 ${importLines("#probe-agent/tools", names)}
@@ -50,7 +50,7 @@ function entryLines(names: readonly ToolName[]): string {
     .join("\n");
 }
 
-/** What a tool's files export: its name in camel case. */
+/** Returns the export of a tool's files: its name in camel case. */
 function identifier(name: ToolName): string {
   return name.replaceAll(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
 }

@@ -1,4 +1,4 @@
-// Writes the table of tools in README.md anew from the registry.
+// Regenerates the table of tools in README.md from the contracts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { withToolTable } from "#shared/tools/table.ts";

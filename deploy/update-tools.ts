@@ -1,4 +1,4 @@
-// Writes the lists of contracts and implementations from the list of names.
+// Regenerates the lists of contracts and implementations from the list of names.
 import { writeFileSync } from "node:fs";
 import { contractList, implementationList } from "./tool-lists.ts";
 import { TOOL_NAMES } from "#shared/tools/names.ts";

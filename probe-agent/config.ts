@@ -4,20 +4,20 @@ import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
 import type { ResolverSource } from "#shared/settings/resolvers.ts";
 
-/** Everything an agent takes from its environment, checked. Paths are as given: relative to its directory. */
+/** The validated configuration of an agent. Paths are as given: relative to its working directory. */
 export interface Config {
-  /** Replicas to dial, as grpc-js takes them: host:port or dns:///name:port. */
+  /** Replicas to dial, in grpc-js's form: host:port or dns:///name:port. */
   readonly controlPlane: readonly string[];
   readonly joinToken: string | null;
   readonly joinTokenFile: string | null;
-  /** Where the agent's identity is kept; locked by it. */
+  /** The directory of the agent's identity; the agent locks it. */
   readonly stateDir: string;
   readonly place: PlaceConfig;
-  /** Jobs at once over all streams. */
+  /** Maximum of concurrent jobs over all streams. */
   readonly maxJobs: number;
   /** null: the system's. */
   readonly dnsServers: readonly Address[] | null;
-  /** What may be reached besides the public internet. */
+  /** Allowed targets beyond the public internet. */
   readonly allow: { readonly targets: readonly string[]; readonly names: readonly string[] };
   /** For the User-Agent. */
   readonly contactUrl: string | null;
@@ -26,17 +26,17 @@ export interface Config {
   readonly metrics: {
     /** null: off. Port 0: a free one. */
     readonly address: Address | null;
-    /** True where nobody asked for this port: one in use gives way to a free one, with a warning. */
+    /** True for a default port: if it is in use, the agent takes a free one and logs a warning. */
     readonly defaulted: boolean;
   };
   readonly sources: Sources;
-  /** The operator's own data files; null: none, or the small one that is built in. */
+  /** The operator's data files; null: none, or the built-in data. */
   readonly files: Files;
-  /** A Chromium to run; null: what is found on PATH. */
+  /** The Chromium to run; null: the one on PATH. */
   readonly chromium: string | null;
 }
 
-/** Where the agent says it is; null: unsaid. */
+/** The configured location of the agent; null: not set. */
 export interface PlaceConfig {
   readonly region: string;
   readonly city: string | null;
@@ -48,12 +48,12 @@ export interface PlaceConfig {
   readonly tags: readonly string[];
 }
 
-/** Services that tools ask. URLs have no slash at their end. */
+/** Services that tools query. URLs have no trailing slash. */
 export interface Sources {
   /** null: the built-in list. */
   readonly resolvers: ResolverSource | null;
   readonly rdapBootstrapUrl: string;
-  /** null: begin with IANA's referral. */
+  /** null: start with IANA's referral. */
   readonly whoisServer: Address | null;
   readonly cymruZones: { readonly origin: string; readonly origin6: string; readonly asn: string };
   readonly waybackUrl: string;
@@ -64,7 +64,7 @@ export interface Sources {
   readonly pdnsUrl: string | null;
 }
 
-/** Paths of data files an operator may bring. */
+/** Paths of the operator's data files. */
 export interface Files {
   readonly trustAnchors: string | null;
   readonly geoDb: string | null;
@@ -75,10 +75,10 @@ export interface Files {
   readonly aiBots: string | null;
 }
 
-/** The configuration, or the one line to print before ending with status 1. */
+/** The configuration, or the line to print before exiting with status 1. */
 export type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
 
-/** Reads and checks the environment; the first fault decides. Pure: no file is opened, no name looked up. */
+/** Reads and checks the environment; returns the first fault. Pure: opens no file and looks up no name. */
 export function readConfig(environment: Environment): ReadConfig {
   const read = readSettings(environment, "agent");
   if (!read.ok) return read;

@@ -1,5 +1,5 @@
-// The agent's process: environment -> config -> state -> network -> attach -> drain. The only file of it that touches the
-// environment, the host's clock and randomness.
+// Entry point of the agent: environment -> config -> state -> network -> attach -> drain. Only this file of the agent
+// reads the environment, the host's clock and randomness.
 import { randomBytes } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import type { Clock, Random } from "#shared/clock.ts";
@@ -45,7 +45,7 @@ async function main(config: Config): Promise<void> {
   const warn: Warn = (line) => log.warn(line);
   const files = openFiles(config, warn);
   process.on("exit", () => files.state.release());
-  // Enrolling may take for ever; nothing runs yet that would have to finish.
+  // Enrolment may wait indefinitely; nothing runs yet that has to finish.
   let onSignal = (_signal: string): void => process.exit(0);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => onSignal(signal));
 
@@ -107,7 +107,7 @@ interface AgentFiles extends Pick<NetDeps, "data" | "trustAnchors"> {
   readonly state: AgentState;
 }
 
-/** Reads the operator's files and locks the state folder; a fault ends the process. */
+/** Reads the operator's files and locks the state folder; exits the process on a fault. */
 function openFiles(config: Config, warn: Warn): AgentFiles {
   const anchors = readTrustAnchors(config.files.trustAnchors);
   if (!anchors.ok) fail(anchors.fault);
@@ -120,7 +120,7 @@ function openFiles(config: Config, warn: Warn): AgentFiles {
   return { data: data.data, trustAnchors: anchors.anchors, optOut: optOut.optOut, state: state.state };
 }
 
-/** Path of the Chromium to run; null: none. */
+/** Returns the path of the Chromium to run; null: none. */
 function findBrowser(configured: string | null, warn: Warn): string | null {
   const chromium = findChromium(configured, searchPathOf(process.env["PATH"]));
   if (chromium === null && configured !== null) warn(`VANTAGE_CHROMIUM ${configured} is not an executable file`);
@@ -140,7 +140,7 @@ interface Network {
   readonly selfTestDns: CanaryOptions["dns"];
 }
 
-/** The network of jobs, and the DNS of the self-test beside it. */
+/** Creates the network of jobs and the DNS client of the self-test. */
 function createNetwork(config: Config, { files, build, icmpHost, chromium, warn }: NetworkParts): Network {
   const egress = createEgress(config.allow, files.optOut);
   const dnsServers = (config.dnsServers ?? []).map(formatAddress);

@@ -7,19 +7,19 @@ import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 
-/** One job as it came over the wire. */
+/** One job as received. */
 export interface Job {
   readonly tool: string;
-  /** JSON of parameters the control plane has parsed; defaults are filled in. */
+  /** JSON of the parameters, parsed by the control plane and with defaults. */
   readonly params: string;
-  /** JSON of what the control plane itself adds (contract.input); empty: nothing. */
+  /** JSON that the control plane adds (contract.input); empty: none. */
   readonly input: string;
 }
 
 /** Builds the Net of one job. */
 export type NetFactory = (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net;
 
-/** Whether this agent has the tool at all. */
+/** Reports whether this agent has the tool. */
 export function canRun(tool: string): boolean {
   return implementations.has(tool);
 }
@@ -29,7 +29,7 @@ export function canRun(tool: string): boolean {
  */
 export type JudgeFailure = (failure: Failed, job: Job, remainingMs: number) => Promise<Failed>;
 
-/** What every job of an agent is run with. */
+/** Dependencies of every job. */
 export interface JobTools {
   readonly createNet: NetFactory;
   readonly judge: JudgeFailure;
@@ -37,7 +37,7 @@ export interface JobTools {
   readonly log: Logger;
 }
 
-/** A job's end: what is sent, and its kind for the metrics. */
+/** The end of a job: the message to send, and its kind for the metrics. */
 export interface JobEnd {
   /** JSON of at most 256 KB. */
   readonly outcome: string;
@@ -45,8 +45,8 @@ export interface JobEnd {
 }
 
 /**
- * Job to contract to implementation to outcome. Ends at the deadline whatever the implementation does: the limits'
- * signal aborts it, and its outcome is no longer awaited.
+ * Runs a job and returns its outcome. Returns at the deadline even if the implementation does not: the limits' signal
+ * aborts it, and its outcome is ignored.
  */
 export async function runJob(
   job: Job,
@@ -80,10 +80,10 @@ function readInput({ input }: Job): JobInput {
   return input === "" ? {} : (JSON.parse(input) as JobInput);
 }
 
-/** Implementations stop within a moment of the signal and know the stage best: they get that moment. */
+/** Time for an implementation to return after the signal, milliseconds, because it knows the failed stage. */
 const ABORT_GRACE_MS = 100;
 
-/** The outcome of a job that is still at work a moment after its signal; `forget` ends the wait for it. */
+/** Creates the outcome of a job that still runs after this time; `forget` ends the wait for it. */
 function lateness(signal: AbortSignal): { readonly outcome: Promise<Outcome<unknown>>; forget(): void } {
   const { promise, resolve } = Promise.withResolvers<Outcome<unknown>>();
   let timer: NodeJS.Timeout | undefined;

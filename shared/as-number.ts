@@ -2,8 +2,8 @@
 export const MAX_ASN = 4_294_967_295;
 
 /**
- * An AS number as people write it: AS64500, 64500, as64500, or the two 16-bit halves with AS before them, AS1.10
- * (RFC 5396; 1.10 alone is an IPv4 address to the URL standard). Null for what is none.
+ * Parses an AS number: AS64500, 64500, as64500, or two 16-bit halves with the prefix AS, AS1.10 (RFC 5396; the URL
+ * standard reads 1.10 alone as an IPv4 address). null for anything else.
  */
 export function readAsNumber(text: string): number | null {
   const [, plain] = /^(?:as)?0*(\d{1,10})$/i.exec(text) ?? [];

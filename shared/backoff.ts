@@ -7,9 +7,9 @@ export interface Backoff {
 }
 
 /**
- * Milliseconds to wait after `failures` failures in a row (1 or more): the ceiling doubles with each failure, from
- * `firstMs` up to `longestMs`, and the wait is a random half to whole of it. The randomness keeps a fleet from coming
- * back in one moment; the lower half keeps the first retry from being immediate.
+ * Returns the milliseconds to wait after `failures` consecutive failures (1 or more). The ceiling doubles with each
+ * failure, from `firstMs` up to `longestMs`; the wait is random between half the ceiling and the ceiling. The randomness
+ * keeps a fleet from reconnecting simultaneously; the lower bound keeps the first retry from being immediate.
  */
 export function backoffDelayMs({ firstMs, longestMs }: Backoff, failures: number, random: Random): number {
   const ceiling = Math.min(longestMs, firstMs * 2 ** (failures - 1));

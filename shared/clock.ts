@@ -1,4 +1,4 @@
-/** The time, handed in from main so that tests can own it. */
+/** The time, passed in from main so that tests can control it. */
 export interface Clock {
   /** Wall clock. In production the database's time, never the host's: hosts disagree, and deadlines must not. */
   now(): Date;
@@ -6,8 +6,8 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** Cryptographic randomness, handed in from main so that tests can own it. */
+/** Cryptographic randomness, passed in from main so that tests can control it. */
 export interface Random {
-  /** `count` random bytes. */
+  /** Returns `count` random bytes. */
   bytes(count: number): Uint8Array;
 }

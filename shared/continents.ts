@@ -1,4 +1,4 @@
-/** The seven continents by the names the API uses. */
+/** The seven continents by their names in the API. */
 export const CONTINENTS = [
   "africa",
   "antarctica",
@@ -12,8 +12,8 @@ export const CONTINENTS = [
 export type Continent = (typeof CONTINENTS)[number];
 
 /**
- * ISO 3166-1 alpha-2 codes by continent; countries on two stand where GeoNames counts them (Russia and Cyprus in
- * Europe, Turkey and the Caucasus in Asia). XK is the code everyone uses for Kosovo.
+ * ISO 3166-1 alpha-2 codes by continent. Countries on two continents are assigned as in GeoNames (Russia and Cyprus to
+ * Europe, Turkey and the Caucasus to Asia). XK is the usual code for Kosovo.
  */
 const COUNTRIES: Readonly<Record<Continent, string>> = {
   africa:
@@ -32,7 +32,7 @@ const BY_COUNTRY: ReadonlyMap<string, Continent> = new Map(
   CONTINENTS.flatMap((continent) => COUNTRIES[continent].split(" ").map((country) => [country, continent] as const)),
 );
 
-/** The continent of a country by its ISO 3166-1 alpha-2 code in upper case; null for what is no such code. */
+/** Returns the continent of a country by its upper-case ISO 3166-1 alpha-2 code; null for an unknown code. */
 export function continentOf(country: string): Continent | null {
   return BY_COUNTRY.get(country) ?? null;
 }

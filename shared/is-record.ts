@@ -1,4 +1,4 @@
-/** Whether a value is a JSON object: not null, and not an array. */
+/** Reports whether a value is a JSON object: neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 /**
- * The command of a clone, as a person types it in the clone's directory. No text names another way to run it: `npx` with
- * this command's name would fetch and run whatever program a package registry has under it.
+ * The command of a clone, relative to the clone's directory. No text mentions another way to run it: `npx` with this
+ * command's name would download and run an unrelated package.
  */
 export const LAUNCHER = "deploy/vantage";

@@ -1,7 +1,7 @@
-/** A value without entries of its own, under its path, e.g. `redirects.0.url`: a primitive, {} or []. */
+/** A value without entries, with its path, e.g. `redirects.0.url`: a primitive, {} or []. */
 export type Leaf = readonly [path: string, value: unknown];
 
-/** The leaves of a JSON value in its own order, at most `limit`. No recursion: data may be nested to any depth. */
+/** Lists the leaves of a JSON value in order, at most `limit`. Not recursive, because data may be nested to any depth. */
 export function listLeaves(
   data: unknown,
   limit: number,

@@ -2,10 +2,10 @@ import { CONTINENTS, continentOf } from "#shared/continents.ts";
 import { readItem, type Item, type ItemTerm } from "#shared/locations/item.ts";
 import { slug } from "#shared/locations/slug.ts";
 
-/** Where a probe stands, by its own word; null where unknown. */
+/** The location of a probe, as reported by the probe; null: unknown. */
 export interface Place {
   readonly probe_id: string;
-  /** Operator's name of the place, e.g. eu-west. */
+  /** The operator's name of the region, e.g. eu-west. */
   readonly region: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null;
@@ -25,7 +25,7 @@ export type Term = ItemTerm;
 /** One item of a location expression. */
 export type LocationItem = Item;
 
-/** A parsed expression, or what is wrong with which item. */
+/** A parsed expression, or the invalid item and the reason. */
 export type ParsedLocations =
   | { readonly ok: true; readonly items: readonly LocationItem[] }
   | { readonly ok: false; readonly message: string; readonly item: string };
@@ -33,7 +33,7 @@ export type ParsedLocations =
 const MAX_ITEMS = 50;
 const MAX_ITEM_LENGTH = 200;
 
-/** Reads a location expression: a comma list, or the items of a JSON array. */
+/** Parses a location expression: a comma-separated list, or the items of a JSON array. */
 export function parseLocations(raw: string | readonly string[]): ParsedLocations {
   const refuse = (message: string, item: unknown): ParsedLocations => ({
     ok: false,
@@ -41,33 +41,33 @@ export function parseLocations(raw: string | readonly string[]): ParsedLocations
     item: typeof item === "string" ? item.slice(0, MAX_ITEM_LENGTH) : "",
   });
   const texts: readonly unknown[] = typeof raw === "string" ? raw.split(",", MAX_ITEMS + 1) : raw;
-  if (!Array.isArray(texts)) return refuse("must be a comma list or an array of strings", "");
-  if (texts.length === 0) return refuse("name at least one location", "");
+  if (!Array.isArray(texts)) return refuse("must be a comma-separated list or an array of strings", "");
+  if (texts.length === 0) return refuse("must contain at least one location", "");
   if (texts.length > MAX_ITEMS) return refuse(`must have at most ${MAX_ITEMS} items`, texts[MAX_ITEMS]);
   const items: LocationItem[] = [];
   for (const text of texts) {
-    if (typeof text !== "string") return refuse("must be a comma list or an array of strings", "");
+    if (typeof text !== "string") return refuse("must be a comma-separated list or an array of strings", "");
     if (text.length > MAX_ITEM_LENGTH) return refuse(`an item has at most ${MAX_ITEM_LENGTH} characters`, text);
     const read = readItem(text);
     if (!read.ok) return refuse(read.message, text);
     items.push(read.item);
   }
   const nothingLeft = items.every((item) => item.kind === "remove");
-  if (nothingLeft) return refuse("nothing to remove from: name a location as well, for example all", items[0]?.text);
+  if (nothingLeft) return refuse("nothing to remove from: add a location, for example all", items[0]?.text);
   return { ok: true, items };
 }
 
-/** Whether one term holds for a place; a negated one holds where its condition does not. */
+/** Reports whether a place satisfies a term; a negated term is satisfied if its condition is not. */
 export function matchesTerm(place: Place, term: Term): boolean {
   return meets(place, term) !== term.negated;
 }
 
-/** Whether all terms of an item hold for a place. */
+/** Reports whether a place satisfies all terms of an item. */
 export function matches(place: Place, item: LocationItem): boolean {
   return item.terms.every((term) => matchesTerm(place, term));
 }
 
-/** Whether a term makes sense whoever is attached: it says more than a word that only a probe could know. */
+/** Reports whether a term is valid regardless of the attached probes: it is no word that only a probe can define. */
 export function isUniversal(term: Term): boolean {
   if (term.kind !== "word") return true;
   return continentOf(term.word.toUpperCase()) !== null || (CONTINENTS as readonly string[]).includes(term.word);
@@ -79,7 +79,7 @@ function meets(place: Place, term: Term): boolean {
   return wordsOf(place).has(term.word);
 }
 
-// Many terms are held against one place: its words are made once.
+// Cache of a place's words, because many terms are compared with one place.
 const indexed = new WeakMap<Place, ReadonlySet<string>>();
 
 function wordsOf(place: Place): ReadonlySet<string> {

@@ -1,9 +1,9 @@
-/** Characters of a name that is compared; longer ones are near to nothing. */
+/** The longest name that is compared, characters. */
 const LONGEST = 50;
 
 /**
- * The known name that a mistyped one most likely means; null where none is near. Near is at most a third of the name's
- * length in edits, at least one, in either case of letters.
+ * Returns the known name nearest to a mistyped one; null if none is near. The limit is a third of the name's length in
+ * edits, at least one; case is ignored.
  */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > LONGEST) return null;
@@ -19,7 +19,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
 }
 
 /**
- * Optimal string alignment distance: insertions, deletions, substitutions and swaps of two neighbours each cost one
+ * Computes the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost one
  * (Damerau 1964; Wagner and Fischer 1974 for the table).
  */
 function editDistance(one: string, other: string): number {

@@ -4,11 +4,11 @@ import type { Denials } from "#shared/egress.ts";
 import { readSuffix } from "#shared/egress/names.ts";
 import { parseRange, type Range } from "#shared/egress/ranges.ts";
 
-/** Entries in one list, at most. */
+/** The maximum number of entries in a list. */
 export const MAX_OPT_OUT_ENTRIES = 200_000;
 const MAX_LINE = 1_000;
 
-/** A list read, or the number (from 1) of the first line that is wrong, and why. */
+/** A parsed list, or the number (from 1) of the first invalid line and the reason. */
 export type ReadOptOut =
   | { readonly ok: true; readonly denials: Denials; readonly entries: number }
   | { readonly ok: false; readonly line: number; readonly message: string };
@@ -17,8 +17,8 @@ export type ReadOptOut =
 export const NOBODY_OPTED_OUT: Denials = { deniesAddress: () => false, deniesName: () => false };
 
 /**
- * Reads an opt-out list (VANTAGE_OPT_OUT_FILE): on each line a domain, which covers what is below it, an address or a
- * CIDR range; `#` begins a comment. Looking something up costs the same however long the list is.
+ * Parses an opt-out list (VANTAGE_OPT_OUT_FILE). Each line has a domain, which includes its subdomains, an address or a
+ * CIDR range; `#` begins a comment. The cost of a lookup does not depend on the length of the list.
  */
 export function parseOptOut(text: string): ReadOptOut {
   const names = new Set<string>();
@@ -26,17 +26,18 @@ export function parseOptOut(text: string): ReadOptOut {
   let entries = 0;
   for (const [index, raw] of text.split(/\r\n|\n|\r/).entries()) {
     const line = index + 1;
-    if (raw.length > MAX_LINE) return { ok: false, line, message: `is over ${MAX_LINE} characters` };
+    if (raw.length > MAX_LINE) return { ok: false, line, message: `is longer than ${MAX_LINE} characters` };
     const entry = (raw.split("#", 1)[0] ?? "").trim();
     if (entry === "") continue;
     entries += 1;
     if (entries > MAX_OPT_OUT_ENTRIES)
-      return { ok: false, line, message: `a list has ${MAX_OPT_OUT_ENTRIES} entries at most` };
+      return { ok: false, line, message: `the list has more than ${MAX_OPT_OUT_ENTRIES} entries` };
     const range = parseRange(entry);
     if (range !== null) blocks.add(range);
     else {
       const name = tryName(entry);
-      if (name === null) return { ok: false, line, message: "is no domain, address or range such as 192.0.2.0/24" };
+      if (name === null)
+        return { ok: false, line, message: "is not a domain, an address or a range such as 192.0.2.0/24" };
       names.add(name);
     }
   }
@@ -51,7 +52,7 @@ function tryName(entry: string): string | null {
   try {
     return readSuffix(entry);
   } catch {
-    return null; // readSuffix throws on what is no name
+    return null; // readSuffix throws on an invalid name
   }
 }
 
@@ -68,7 +69,7 @@ interface Numbered {
   readonly value: bigint;
 }
 
-/** Blocks of addresses by prefix length: one look into a set for each length that occurs. */
+/** Creates a set of address blocks by prefix length: a lookup tests one set per length in use. */
 function createBlocks() {
   const byLength = { ipv4: new Map<number, Set<bigint>>(), ipv6: new Map<number, Set<bigint>>() };
   const holds = ({ family, bits, value }: Numbered): boolean => {
@@ -94,7 +95,7 @@ function createBlocks() {
   };
 }
 
-/** The IPv4 address in a mapped (::ffff:0:0/96) or translated one (64:ff9b::/96, RFC 6052 section 2.1): the same host. */
+/** Returns the IPv4 address in a mapped (::ffff:0:0/96) or translated one (64:ff9b::/96, RFC 6052 section 2.1): the same host. */
 function embedded(value: bigint): Numbered | null {
   const high = value >> 32n;
   if (high !== 0xffffn && high !== 0x64_ff9b_0000_0000_0000_0000n) return null;

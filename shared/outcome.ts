@@ -1,24 +1,24 @@
-/** How far a request to a target got before it failed (error code request_failed). */
+/** The stage at which a request to a target failed (error code request_failed). */
 export type Stage = "dns" | "connect" | "tls" | "request" | "response";
 
 /**
- * Whose fault a failure is.
- * - target: what the caller named.
- * - resolver: the DNS resolver that was asked for the target's records.
- * - service: an outside source of data that the tool depends on, e.g. a registry, Team Cymru, the Internet Archive.
+ * The cause of a failure.
+ * - target: the host, URL or name of the request.
+ * - resolver: the DNS resolver that was queried for the target's records.
+ * - service: an outside data source that the tool depends on, e.g. a registry, Team Cymru, the Internet Archive.
  * - probe: the probe itself or its network.
  */
 export const SOURCES = ["target", "resolver", "service", "probe"] as const;
 /** One of SOURCES. */
 export type Source = (typeof SOURCES)[number];
 
-/** The answer was obtained. */
+/** The check succeeded. */
 export interface Ok<T> {
   readonly status: "ok";
   readonly data: T;
 }
 
-/** The target, or something on the way to an answer about it, failed; `reason` is a stable snake_case word, `message` is for people. */
+/** The check failed because of `source`; `reason` is a stable snake_case word, `message` is text for users. */
 export interface Failed {
   readonly status: "failed";
   readonly stage: Stage;
@@ -32,14 +32,14 @@ export interface Refused {
   readonly status: "refused";
 }
 
-/** A parameter passed the schema but turned out unusable on the agent, e.g. a User-Agent no client may send. */
+/** A parameter passed the schema but is unusable on the agent, e.g. a User-Agent that HTTP does not allow. */
 export interface Invalid {
   readonly status: "invalid";
   readonly field: string;
   readonly message: string;
 }
 
-/** What every check ends in. Expected failures are data; an exception is a bug. */
+/** The outcome of a check. Expected failures are data; an exception is a bug. */
 export type Outcome<T> = Ok<T> | Failed | Refused | Invalid;
 
 /** Wraps a value as a success. */
@@ -47,10 +47,10 @@ export function ok<T>(data: T): Ok<T> {
   return { status: "ok", data };
 }
 
-/** A failure; the words of `reason` are listed where they are used and are part of the API. */
+/** Creates a failure. The words of `reason` are part of the API and are listed at their use. */
 export function failed(stage: Stage, source: Source, reason: string, message: string): Failed {
   return { status: "failed", stage, source, reason, message };
 }
 
-/** The one value for "section 12 forbids it": it never says which range or name was hit. */
+/** The refusal by the egress rules. It never contains the range or name that matched. */
 export const refused: Refused = { status: "refused" };

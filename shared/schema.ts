@@ -4,12 +4,12 @@ import { convertField, type Converted, type Origin } from "#shared/schema/conver
 import { problemInside } from "#shared/schema/nested-problem.ts";
 import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
 
-/** How to treat what the schema does not know. */
+/** Options for reading raw parameters. */
 export interface ParseOptions {
   readonly from: Origin;
-  /** A tool ignores unknown fields; a JSON write refuses them. */
+  /** Unknown fields: a tool ignores them; a JSON write rejects them. */
   readonly unknown: "ignore" | "refuse";
-  /** Fields that answers show and writes may send back: dropped. */
+  /** Fields of responses that writes may send back; they are dropped. */
   readonly readOnly?: readonly string[];
 }
 
@@ -19,8 +19,8 @@ export type Parsed<T> =
   | { readonly ok: false; readonly problem: FieldProblem };
 
 /**
- * The one validator of every surface. Values are read by the field's kind (shared/tools/fields.ts) and JSON type:
- * decimal integers and 0/1/true/false may come as text unless `from` is "strict"; nothing else is coerced.
+ * Validates parameters for every surface. Values are read by the field's kind (shared/tools/fields.ts) and JSON type.
+ * Decimal integers and 0/1/true/false may be text unless `from` is "strict"; nothing else is coerced.
  */
 export function parseParams<T extends TObject>(
   schema: T,

@@ -1,6 +1,6 @@
 /**
- * Removes the characters at the end of a text for which `drops` holds. The work is linear. An expression such as `/x+$/`
- * is not: a search tries it again from each character of every run, so a long run in the middle costs its square.
+ * Removes trailing characters for which `drops` returns true, in linear time. An expression such as `/x+$/` is quadratic:
+ * a search retries it from each character of a run, so a long run in the middle costs the square of its length.
  */
 export function withoutTrailing(text: string, drops: (character: string) => boolean): string {
   let end = text.length;

@@ -1,6 +1,6 @@
 /**
- * Returns what `work` gives, or `otherwise` once `ms` milliseconds have passed. The work is not cancelled: it goes on
- * until its own end.
+ * Returns the result of `work`, or `otherwise` after `ms` milliseconds. The work is not cancelled: it continues to its
+ * end.
  */
 export async function waitAtMost<T>(ms: number, work: Promise<T>, otherwise: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

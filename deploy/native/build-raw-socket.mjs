@@ -1,8 +1,8 @@
 // Builds the raw-socket addon (ICMP) against the headers of the Node that will run it.
 //
-// npm may itself run on an older Node than ours: npm scripts find the pinned Node 24 first on PATH
-// (node_modules/.bin), so process.execPath is the runtime and its prefix has the headers.
-// No compiler, no headers: the agent still works and offers TCP ping only. Must parse on old Nodes.
+// npm itself may run on an older Node. npm scripts find the pinned Node 24 first on PATH (node_modules/.bin), so
+// process.execPath is the runtime and its prefix contains the headers. Without compiler or headers the agent still works,
+// with TCP ping only. This file must parse on old versions of Node.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,9 +12,9 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const addon = join(root, "node_modules", "raw-socket");
 
-/** Says in one line what the operator loses, and lets the install go on. */
+/** Prints the consequence in one line and ends without failing the installation. */
 function warn(reason) {
-  console.warn(`vantage: raw-socket was not built (${reason}); agents here offer TCP ping only`);
+  console.warn(`vantage: raw-socket was not built (${reason}); agents on this machine support TCP ping only`);
   process.exit(0);
 }
 
@@ -24,13 +24,13 @@ if (!existsSync(join(prefix, "include", "node", "node.h"))) warn("the running No
 const nodeGyp = process.env.npm_config_node_gyp;
 if (!nodeGyp) warn("npm did not name its node-gyp");
 
-// gyp writes the path of the headers into a makefile without quotes: a path with spaces needs a name without.
+// gyp writes the path of the headers into a makefile without quotes, so a path with spaces needs a symbolic link.
 const folder = mkdtempSync(join(tmpdir(), "vantage-headers-"));
 const headers = join(folder, "node");
 symlinkSync(prefix, headers);
 const build = spawnSync(process.execPath, [nodeGyp, "rebuild"], {
   cwd: addon,
-  // Stronger than --nodedir: npm hands on a nodedir of the user's own configuration by this variable.
+  // Overrides --nodedir: npm passes a nodedir of the user's own configuration in this variable.
   env: { ...process.env, npm_config_nodedir: headers },
   encoding: "utf8",
 });

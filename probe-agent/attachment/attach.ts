@@ -28,7 +28,7 @@ export interface Attachment extends JobSource {
   readonly address: string;
   /** null: not welcomed yet. */
   replicaId(): string | null;
-  /** The replica that the address leads to, as the replica itself has said; null: not known yet. */
+  /** The replica at the address, as reported by the replica; null: not known yet. */
   leadsTo(): string | null;
   /** Ends it now; `onLost` is called with this reason and detail. */
   close(reason: string, detail: string): void;
@@ -51,7 +51,7 @@ export interface AttachmentEvents {
   onLost(stream: Attachment, reason: string, detail?: string): void;
 }
 
-/** What a stream needs. */
+/** Options of a stream. */
 export interface AttachOptions {
   /** host:port or dns:///name:port. */
   readonly address: string;
@@ -65,7 +65,7 @@ export interface AttachOptions {
   readonly events: AttachmentEvents;
 }
 
-/** A hub that is alive ends the stream within a round trip. */
+/** Time for the hub to confirm the end, milliseconds; a live hub needs one round trip. */
 const GOODBYE_MS = 1_000;
 /** How long a stream that could be a second one waits for the replica's name; a 1.0 replica never sends one. */
 const NAME_MS = 1_000;
@@ -163,8 +163,8 @@ export function attach(options: AttachOptions): Attachment {
 }
 
 /**
- * Whether to say hello on a stream that was dialled `sinceDialMs` milliseconds ago. A hub takes a second stream of an
- * agent for a new one in place of the first, so that a stream to a replica that has one already must turn back.
+ * Decides whether to send the hello on a stream that was dialled `sinceDialMs` milliseconds ago. A hub replaces an agent's
+ * first stream by a second one, so a stream to a replica that already has one must turn back.
  * `named` is the replica's own name, null without one; `older` are the replicas that older streams lead to, null where
  * that is not known yet: a stream dialled just before may be on its way to the same replica.
  */
@@ -178,7 +178,7 @@ export function decideGreeting(
   return older.includes(null) && sinceDialMs < NAME_MS ? "wait" : "greet";
 }
 
-/** Hands a message of the hub to the event that is for it. */
+/** Passes a message of the hub to its event handler. */
 function report(stream: Attachment, body: HubMessage["body"], events: AttachmentEvents): void {
   switch (body?.$case) {
     case "welcome":
@@ -205,12 +205,12 @@ function dial({ address, credential }: AttachOptions): ProbeClient {
   return new ProbeClient(address, secure, {
     "grpc.max_receive_message_length": MAX_JOB_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
-    // Whatever address is dialled, the certificate must carry the control plane's name.
+    // For every dialled address the certificate must contain the control plane's name.
     "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
     "grpc.default_authority": CONTROL_PLANE_NAME,
-    // A connection of its own: a second dial of a balancer's address would else share the first one's connection.
+    // A separate connection: otherwise a second dial of a balancer's address would share the first one's connection.
     "grpc.use_local_subchannel_pool": 1,
-    // Of several addresses behind a name any may lead to a replica that has no stream yet.
+    // Any of several addresses behind a name may lead to a replica without a stream.
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ pick_first: { shuffleAddressList: true } }] }),
   });
 }

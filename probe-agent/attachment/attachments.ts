@@ -32,7 +32,7 @@ export interface Attachments {
   standing(): readonly string[];
 }
 
-/** What the streams need. */
+/** Options of the streams. */
 export interface AttachmentsOptions {
   /** VANTAGE_CONTROL_PLANE. */
   readonly configured: readonly string[];

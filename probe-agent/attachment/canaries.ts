@@ -4,9 +4,9 @@ import { isLoopback } from "#shared/settings/address.ts";
 import type { DnsAnswer, DnsPort } from "#probe-agent/port/dns.ts";
 import type { Canaries } from "#probe-agent/attachment/self-test.ts";
 
-/** What the canaries ask. */
+/** Dependencies of the canaries. */
 export interface CanaryOptions {
-  /** A DNS port of a job as long as one look. */
+  /** Creates a DNS port limited to one self-test. */
   readonly dns: () => Pick<DnsPort, "query">;
   /** Addresses of the replicas that this agent is attached to. */
   readonly standing: () => readonly string[];
@@ -35,7 +35,7 @@ function speaksForNetwork({ status, server }: DnsAnswer): boolean {
   return !["SERVFAIL", "REFUSED"].includes(status) || !isLoopback(server.replace(/#\d+$/, ""));
 }
 
-/** Whether an address is on this host, so that a stream to it proves nothing about the network. */
+/** Reports whether an address is on this host: a stream to it proves nothing about the network. */
 function isHere(address: string): boolean {
   const host = address
     .replace(/^dns:\/\/\//, "")
@@ -44,7 +44,7 @@ function isHere(address: string): boolean {
   return isLoopback(host);
 }
 
-/** Asks the routing table: connecting a UDP socket sends nothing, and fails without a route. */
+/** Queries the routing table: connecting a UDP socket sends no packet and fails without a route. */
 function hasRoute(family: keyof typeof FAR): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket(family);

@@ -1,18 +1,18 @@
 import type { AgentMessage, Beat } from "#shared/protocol/probe.ts";
 import { creditFloor, rebalance, shareCredits, type StreamGrant } from "#probe-agent/attachment/credits.ts";
 
-/** A stream as far as its credits go. */
+/** A stream, as needed for its credits. */
 export interface CreditedStream {
   say(message: AgentMessage): void;
 }
 
-/** The credits that each welcomed stream's replica has: how many jobs it may have here at once. */
+/** The credits of each welcomed stream's replica: how many concurrent jobs it may have on this agent. */
 export interface CreditGrants<S extends CreditedStream> {
-  /** A replica welcomed this stream: shares the pool out anew. */
+  /** A replica welcomed this stream: divides the pool again. */
   add(stream: S): void;
   /** The stream is lost: the others share its credits. Does nothing for a stream that was never added. */
   remove(stream: S): void;
-  /** The replica's beat: so many jobs wait there for a credit. */
+  /** The replica's beat: the number of jobs that wait there for a credit. */
   setWaiting(stream: S, waiting: number): void;
   /** A job of the stream was declined because the pool was full; the replica sends no more until it hears a beat. */
   holdBack(stream: S): void;
@@ -20,7 +20,7 @@ export interface CreditGrants<S extends CreditedStream> {
   jobsChanged(): void;
   /** Credits for the hello of the next stream; `sharesPool`: its replica can take a smaller share than the whole pool. */
   helloCredits(sharesPool: boolean): number;
-  /** What the next beat of a stream says. */
+  /** Returns the contents of a stream's next beat. */
   beatOf(stream: S): Beat;
   /** Streams that were added, in order. */
   streams(): readonly S[];
@@ -29,9 +29,9 @@ export interface CreditGrants<S extends CreditedStream> {
   stop(): void;
 }
 
-/** What the credits depend on. */
+/** Inputs of the credits. */
 export interface CreditGrantOptions<S> {
-  /** Jobs this agent takes at once over all streams. */
+  /** Maximum of concurrent jobs over all streams. */
   readonly maxJobs: number;
   /** Jobs that run here: of one stream, or of all. */
   readonly running: (stream?: S) => number;
@@ -41,7 +41,7 @@ export interface CreditGrantOptions<S> {
 
 /** The least time between a change of jobs and the beat that reports it. */
 const EARLY_BEAT_MS = 50;
-/** The credits are shared out anew at least this often. */
+/** The longest interval between two divisions of the credits. */
 const SHARE_MS = 1_000;
 
 interface Account {
@@ -51,7 +51,7 @@ interface Account {
   heldBack: boolean;
 }
 
-/** Shares the agent's pool of jobs among its streams and sends each replica its new figure. */
+/** Divides the agent's pool of jobs among its streams and sends each replica its new credits. */
 export function createCreditGrants<S extends CreditedStream>(options: CreditGrantOptions<S>): CreditGrants<S> {
   const { maxJobs, running, loopLagMs } = options;
   const accounts = new Map<S, Account>();

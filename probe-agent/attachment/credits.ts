@@ -1,17 +1,17 @@
-/** How much one stream holds and wants of the agent's one pool of jobs. */
+/** The usage and demand of one stream in the agent's pool of jobs. */
 export interface StreamDemand {
   /** Jobs of this stream that run here. */
   readonly running: number;
-  /** Jobs that its hub would send at once, by its last beat; a 1.0 hub never says, so 0. */
+  /** Jobs that its hub could send immediately, by its last beat; 0 for a 1.0 hub, which does not report them. */
   readonly waiting: number;
 }
 
-/** A stream and the credits its hub was last told of. */
+/** A stream and the credits last sent to its hub. */
 export interface StreamGrant extends StreamDemand {
   readonly granted: number;
 }
 
-/** Each stream keeps this part of the pool, so that a quiet replica's next job starts without asking. */
+/** Each stream keeps this part of the pool, so that an idle replica's next job starts without a request for credits. */
 const FLOOR_SHARE = 1 / 20;
 
 /**
@@ -30,14 +30,14 @@ export function shareCredits(maxJobs: number, streams: readonly StreamDemand[]):
   return demanded.map((share, index) => floor + share + even + (index < left % count ? 1 : 0));
 }
 
-/** What each of so many streams keeps at the least. */
+/** Returns the minimum of credits that each of `count` streams keeps. */
 export function creditFloor(maxJobs: number, count: number): number {
   return Math.min(Math.floor(maxJobs / count), Math.max(1, Math.ceil(maxJobs * FLOOR_SHARE)));
 }
 
 /**
- * The credits to tell now, between two beats; null where nothing is won by it: no stream that is short of credits would
- * get more, and no more than `maxJobs` are promised in all.
+ * Returns the credits to send now, between two beats; null if that has no benefit: no stream that is short of credits
+ * would get more, and at most `maxJobs` are granted in total.
  */
 export function rebalance(maxJobs: number, streams: readonly StreamGrant[]): number[] | null {
   const shares = shareCredits(maxJobs, streams);
@@ -48,7 +48,7 @@ export function rebalance(maxJobs: number, streams: readonly StreamGrant[]): num
   return helped || sum(streams.map((stream) => stream.granted)) > maxJobs ? shares : null;
 }
 
-/** Deals `amount` out: nobody gets more than wanted, and nobody less than another who wanted as much. */
+/** Divides `amount`: no stream gets more than it wants, and equal demands get equal shares. */
 function fill(amount: number, wanted: readonly number[]): number[] {
   const given = wanted.map(() => 0);
   let left = amount;

@@ -4,7 +4,7 @@ import { PROTOCOL } from "#shared/wire.ts";
 import type { Config, PlaceConfig } from "#probe-agent/config.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 
-/** What an agent reports of itself; the caller adds its id, and replaces the credits by one stream's own. */
+/** Builds an agent's report of itself; the caller adds its id and replaces the credits by those of one stream. */
 export function buildHello(config: Config, version: string, can: Capabilities): Omit<Hello, "agentId"> {
   const { raw, ipv6, browser } = can;
   return {
@@ -25,9 +25,9 @@ export function buildHello(config: Config, version: string, can: Capabilities): 
   };
 }
 
-/** What this host can do. */
+/** Capabilities of this host. */
 export interface Capabilities {
-  /** Raw sockets, as its own process has found. */
+  /** Raw sockets, as reported by the ICMP process. */
   readonly raw: IcmpCapabilities;
   /** An address of the IPv6 internet to send from. */
   readonly ipv6: boolean;

@@ -8,8 +8,8 @@ import { implementations } from "#probe-agent/tools/index.ts";
 const publicOnly = createEgress(NO_ALLOW_LISTS);
 
 /**
- * Tells the targets that are allowed by the operator's lists alone: networks of the inside, which are there also when
- * the way out is not. A name that only its addresses make an inside one is not known as such.
+ * Creates a test for targets that only the operator's allow lists permit: internal networks, which work even without
+ * internet access. It does not recognize a name that is internal only by its addresses.
  */
 export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "params">) => boolean {
   const egress = createEgress(allow);

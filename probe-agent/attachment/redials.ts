@@ -9,7 +9,7 @@ export interface StreamEnd {
   readonly duplicate: boolean;
 }
 
-/** The waits before addresses are dialled again. */
+/** The delays before addresses are dialled again. */
 export interface Redials {
   /** True while the address must not be dialled. */
   isWaiting(address: string): boolean;

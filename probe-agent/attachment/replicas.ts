@@ -1,7 +1,7 @@
 import type { Replica } from "#shared/protocol/probe.ts";
 import { dialTarget } from "#shared/settings/address.ts";
 
-/** One stream of this agent, dialling or standing. */
+/** One stream of this agent, dialling or established. */
 export interface Link {
   readonly address: string;
   /** null: not welcomed yet. */
@@ -10,21 +10,21 @@ export interface Link {
   readonly running: number;
 }
 
-/** Everything that decides whom to dial. */
+/** The facts that decide which addresses to dial. */
 export interface Situation<L extends Link> {
   /** VANTAGE_CONTROL_PLANE. */
   readonly configured: readonly string[];
   readonly links: readonly L[];
-  /** Every live replica by the last word of any of them; null: none has said (a 1.0 hub never does). */
+  /** Every live replica by the latest list from any of them; null: no list yet (a 1.0 hub never sends one). */
   readonly listed: readonly Replica[] | null;
-  /** The replica an address led to the last time it led anywhere. */
+  /** The replica that each address last led to. */
   readonly ledTo: ReadonlyMap<string, string>;
 }
 
 /**
- * The addresses that a stream should be dialled at now; those still waiting out their back-off are left to the caller.
+ * Returns the addresses to dial now. The caller leaves out those that still wait for their back-off.
  *
- * 1. A configured address that has led nowhere yet, or to a replica there is no stream to.
+ * 1. A configured address that has not led to a replica yet, or that led to one without a stream.
  * 2. Every listed replica without a stream at the address it advertises.
  * 3. Where one advertises none: each configured address again, for a balancer leads elsewhere the next time.
  * 4. Without any stream: all replicas ever listed, since the configured one may be the one that is gone.
@@ -45,8 +45,8 @@ export function addressesToDial({ configured, links, listed, ledTo }: Situation<
 }
 
 /**
- * Streams to replicas that no longer count as alive. One that still brings jobs is kept until it has none: whoever ran
- * out of the list but not out of work had trouble with its database, not with us.
+ * Returns the streams to replicas that no longer count as alive. A stream with running jobs is kept until they end: such
+ * a replica has a problem with its database, not with this agent.
  */
 export function linksToClose<L extends Link>({ links, listed }: Situation<L>): L[] {
   if (listed === null) return [];
@@ -65,7 +65,7 @@ export function countReplicas({ links, listed }: Situation<Link>): {
   return { reached: listed.length - missing, missing };
 }
 
-/** As much of a list as an agent believes: bounded, each with an id, addresses that can be dialled. */
+/** Filters a list of replicas: a bounded number, each with an id and an address that can be dialled. */
 export function readReplicas(replicas: readonly Replica[]): Replica[] {
   return replicas
     .slice(0, MAX_REPLICAS)

@@ -5,13 +5,13 @@ import { waitAtMost } from "#shared/time-limit.ts";
 /** What the self-test asks to learn whether the agent's own network works. */
 export type CanaryName = "resolver" | "route" | "control_plane";
 
-/** The result of one look: null where a canary cannot tell. */
+/** The result of one self-test: null if a canary has no result. */
 export type CanaryResults = Readonly<Record<CanaryName, boolean | null>>;
 
 /** One function for each canary; an answer after LOOK_MS counts as false. */
 export type Canaries = Readonly<Record<CanaryName, () => Promise<boolean | null>>>;
 
-/** What the agent knows of its own network. */
+/** The state of the agent's own network. */
 export interface SelfTest {
   /** Asks all canaries now; joins a look under way. Resolves in 2 s at most. */
   look(): Promise<CanaryResults>;
@@ -27,7 +27,7 @@ export interface SelfTest {
   stop(): void;
 }
 
-/** What a self-test needs. */
+/** Options of a self-test. */
 export interface SelfTestOptions {
   readonly canaries: Canaries;
   readonly clock: Pick<Clock, "monotonic">;
@@ -37,13 +37,13 @@ export interface SelfTestOptions {
 
 /** The longest time between two looks. */
 const EVERY_MS = 600_000;
-/** A look older than this does not decide on a failure while there is time for another. */
+/** An older result is not used for a failure if there is time for another self-test. */
 const FRESH_MS = 30_000;
 /** The longest wait for a canary. */
 const LOOK_MS = 2_000;
 
 /**
- * Whether the agent's own network is down: its resolvers do not answer, and no control plane outside this host is
+ * Reports whether the agent's own network is down: its resolvers do not answer, and no control plane outside this host is
  * attached. A route alone proves nothing: it outlives the network behind it.
  */
 export function isNetworkGone({ resolver, control_plane }: CanaryResults): boolean {

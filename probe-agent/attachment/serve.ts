@@ -15,7 +15,7 @@ import { startLoopLag } from "#probe-agent/metrics/loop-lag.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 import type { NetFactory } from "#probe-agent/run-job.ts";
 
-/** What serving needs. */
+/** Inputs for serving. */
 export interface ServeOptions {
   readonly config: Pick<Config, "controlPlane" | "maxJobs" | "allow">;
   readonly membership: Membership;
@@ -93,7 +93,7 @@ export function serveControlPlane(options: ServeOptions): Service {
       if (!isUntrusted(detail)) return;
       log.error(
         { controlPlane: config.controlPlane, detail },
-        "the server is not of the authority this agent was enrolled with: check VANTAGE_CONTROL_PLANE",
+        "the server's certificate is not from the authority that enrolled this agent: check VANTAGE_CONTROL_PLANE",
       );
       void membership.estranged();
     },

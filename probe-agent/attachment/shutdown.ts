@@ -25,7 +25,7 @@ export function createShutdown(options: ShutdownOptions): (reason: string) => Pr
   async function shutDown(reason: string): Promise<void> {
     log.info({ signal: reason, running: running() }, "agent draining");
     await waitAtMost(drainMs, drain(), undefined);
-    if (running() > 0) log.warn({ running: running() }, `jobs still run after ${drainMs / 1000} s: ending them`);
+    if (running() > 0) log.warn({ running: running() }, `jobs still running after ${drainMs / 1000} s: stopping them`);
     await close();
   }
 

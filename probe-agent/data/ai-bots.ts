@@ -42,7 +42,7 @@ const BUILT_IN: readonly AiBot[] = [
 
 const MOST_BOTS = 500;
 
-/** The operator's list (ai-robots-txt's robots.json: an object of product tokens), or the one that is built in. */
+/** Reads the operator's list (ai-robots-txt's robots.json: an object of product tokens), or returns the built-in list. */
 export function openAiBots(path: string | null): Opened<readonly AiBot[]> {
   if (path === null) return { ok: true, data: BUILT_IN };
   try {

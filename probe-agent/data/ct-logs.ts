@@ -5,14 +5,14 @@ import type { Opened } from "#probe-agent/data/opened.ts";
 import type { CtLog } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 
 const SETTING = "VANTAGE_CT_LOG_LIST";
-/** The lists of browsers have some 100 KB. */
+/** The browsers' lists have about 100 KB. */
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_TEXT = 200;
 
 /** Logs by id. */
 export type CtLogs = ReadonlyMap<string, CtLog>;
 
-/** Reads a list of logs (log_list.json, version 3) once; null: the operator names none. */
+/** Reads a list of logs (log_list.json, version 3) once; null: no file is configured. */
 export function openCtLogs(file: string | null): Opened<CtLogs | null> {
   if (file === null) return { ok: true, data: null };
   try {
@@ -29,7 +29,7 @@ function fault(words: string): { ok: false; line: string } {
 }
 
 /**
- * Reads the file's text; null where it is no such list. A log whose id is not the hash of its key (RFC 6962 section 3.2) is
+ * Parses the file's text; null if it is not such a list. A log whose id is not the hash of its key (RFC 6962 section 3.2) is
  * left out.
  */
 export function parseCtLogs(text: string): CtLogs | null {
@@ -45,7 +45,7 @@ export function parseCtLogs(text: string): CtLogs | null {
   return logs.length === 0 ? null : new Map(logs);
 }
 
-/** Logs of RFC 6962 and of the static API stand in two lists of the same rows. */
+/** Logs of RFC 6962 and of the static API are in two lists with the same rows. */
 function logsOf(operator: Readonly<Record<string, unknown>>): [string, CtLog][] {
   const rows = [operator["logs"], operator["tiled_logs"]].flatMap((list): unknown[] =>
     Array.isArray(list) ? list : [],

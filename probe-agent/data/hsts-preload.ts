@@ -3,22 +3,22 @@ import { isRecord } from "#shared/is-record.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
-/** Chromium's file has some 20 MB; what is much larger is another file. */
+/** Chromium's file has about 20 MB; a much larger file is something else. */
 const MAX_BYTES = 128 * 1024 * 1024;
-/** Comments of the file stand on lines of their own. */
+/** Comments are on separate lines in this file. */
 const COMMENT_LINE = /^[ \t]*\/\/.*$/gm;
 const SETTING = "VANTAGE_HSTS_PRELOAD_FILE";
 
-/** The list as it can be asked. */
+/** A loaded list. */
 export interface HstsPreloadList {
   readonly atHand: boolean;
   readonly find: DataPort["hstsPreload"];
 }
 
-/** No list: nothing can be told about any host. */
+/** No list: nothing is known about any host. */
 const NONE: HstsPreloadList = { atHand: false, find: () => null };
 
-/** Reads Chromium's transport_security_state_static.json once; null: the operator names none. */
+/** Reads Chromium's transport_security_state_static.json once; null: no file is configured. */
 export function openHstsPreload(file: string | null): Opened<HstsPreloadList> {
   if (file === null) return { ok: true, data: NONE };
   try {
@@ -36,7 +36,7 @@ function fault(words: string): { ok: false; line: string } {
   return { ok: false, line: `${SETTING}: ${words.replaceAll(/\p{Cc}+/gu, " ").slice(0, 400)}` };
 }
 
-/** What the list says of a name: whether browsers force HTTPS there, and below it. */
+/** An entry: whether browsers force HTTPS for a name, and for names below it. */
 interface Entry {
   readonly forced: boolean;
   readonly below: boolean;
@@ -50,7 +50,7 @@ const KINDS: readonly Entry[] = [
   { forced: true, below: true },
 ];
 
-/** Reads the file's text, comments allowed; null where it is no such list. */
+/** Parses the file's text, which may contain comments; null if it is not such a list. */
 export function parseHstsPreload(text: string): HstsPreloadList | null {
   let parsed: unknown;
   try {

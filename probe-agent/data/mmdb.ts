@@ -5,40 +5,40 @@ import { Reader, type Response } from "maxmind";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { DatabaseInfo } from "#probe-agent/toolkit/data.ts";
 
-/** An operator's .mmdb file, always as the file is. */
+/** An operator's .mmdb file, reloaded when it changes. */
 export interface Mmdb {
   info(): DatabaseInfo;
-  /** The record of an address and the length of the prefix it holds for; null where the database has none. */
+  /** Returns the record of an address and the length of its prefix; null if the database has none. */
   find(ip: string): { readonly record: unknown; readonly prefix: number } | null;
   close(): void;
 }
 
 /** How the file is opened; everything has a default. */
 export interface MmdbOptions {
-  /** Milliseconds between two looks at the file; default 10 s. */
+  /** Milliseconds between two checks of the file; default 10 s. */
   readonly everyMs?: number;
-  /** Told once for each change that cannot be used. */
+  /** Called once for each change that cannot be used. */
   readonly warn?: (line: string) => void;
 }
 
-const LOOK_EVERY_MS = 10_000;
-/** City databases have some 100 MB. */
+const CHECK_EVERY_MS = 10_000;
+/** City databases have about 100 MB. */
 const MAX_FILE_BYTES = 1024 ** 3;
-/** Looked up before a file is taken: a tree that leads nowhere shows at once. */
+/** Looked up before a file is accepted, to detect a broken tree. */
 const PROBES = ["1.1.1.1", "8.8.8.8", "192.0.2.1", "255.255.255.255", "2001:4860:4860::8888", "ffff::"];
 
 /**
  * Reads a database in MaxMind's DB format (version 2), and again when the file has changed. A change that cannot be used
- * is told to `warn`, and the database before it stays in use; the line of a fault at the start begins with `variable`.
+ * is reported by `warn`, and the previous database stays in use; the line of a fault at the start begins with `variable`.
  */
 export function openMmdb(variable: string, path: string, options: MmdbOptions = {}): Opened<Mmdb> {
-  const { everyMs = LOOK_EVERY_MS, warn = () => {} } = options;
+  const { everyMs = CHECK_EVERY_MS, warn = () => {} } = options;
   let seen: string;
   let current: Reader<Response>;
   try {
     const facts = statSync(path);
     seen = stampOf(facts);
-    if (facts.size > MAX_FILE_BYTES) throw new Error("the file is over 1 GB");
+    if (facts.size > MAX_FILE_BYTES) throw new Error("the file is larger than 1 GB");
     current = readDatabase(readFileSync(path));
   } catch (error) {
     return { ok: false, line: `${variable} ${path}: ${wordsOf(error)}` };
@@ -48,9 +48,9 @@ export function openMmdb(variable: string, path: string, options: MmdbOptions = 
     const facts = await stat(path);
     const stamp = stampOf(facts);
     if (stamp === seen) return;
-    // Told once, whatever comes of it: the next look is at the next change.
+    // Reported once: the next attempt follows the next change.
     seen = stamp;
-    if (facts.size > MAX_FILE_BYTES) throw new Error("the file is over 1 GB");
+    if (facts.size > MAX_FILE_BYTES) throw new Error("the file is larger than 1 GB");
     current = readDatabase(await readFile(path));
   }
 
@@ -62,10 +62,10 @@ export function openMmdb(variable: string, path: string, options: MmdbOptions = 
     look()
       .then(() => (gone = false))
       .catch((error: NodeJS.ErrnoException) => {
-        // A file that is away is told of once, and is a change when it is back.
+        // A missing file is reported once; its return counts as a change.
         if (error.code === "ENOENT" && gone) return;
         gone = error.code === "ENOENT";
-        warn(`${variable} ${path}: ${wordsOf(error)}; the database before stays in use`);
+        warn(`${variable} ${path}: ${wordsOf(error)}; the previous database stays in use`);
       })
       .finally(() => (looking = false));
   }, everyMs);
@@ -85,10 +85,10 @@ export function openMmdb(variable: string, path: string, options: MmdbOptions = 
 const MARKER = Buffer.from("\u00ab\u00cd\u00efMaxMind.com", "latin1");
 const TAIL_BYTES = 128 * 1024;
 
-/** Throws on what is no such database. */
+/** Throws if the file is not such a database. */
 function readDatabase(bytes: Buffer): Reader<Response> {
-  // The library would look through the whole file, octet by octet.
-  if (!bytes.subarray(-TAIL_BYTES).includes(MARKER)) throw new Error("is no MaxMind DB file, or not a whole one");
+  // The library would search the whole file, octet by octet.
+  if (!bytes.subarray(-TAIL_BYTES).includes(MARKER)) throw new Error("is not a MaxMind DB file, or is incomplete");
   const reader = new Reader<Response>(bytes);
   const { binaryFormatMajorVersion: version, databaseType, buildEpoch, ipVersion, nodeCount } = reader.metadata;
   if (version !== 2) throw new Error(`format version ${String(version)} is not supported`);
@@ -100,13 +100,13 @@ function readDatabase(bytes: Buffer): Reader<Response> {
 
 function find(reader: Reader<Response>, ip: string): ReturnType<Mmdb["find"]> {
   const version = isIP(ip);
-  // The reader would walk an IPv6 address down a tree of IPv4 and find somebody else.
+  // The reader would look up an IPv6 address in an IPv4 tree and find another address's record.
   if (version === 0 || (version === 6 && reader.metadata.ipVersion === 4)) return null;
   try {
     const [record, prefix] = reader.getWithPrefixLength(ip);
     return record === null ? null : { record, prefix };
   } catch {
-    return null; // a record beyond the end of the file: as good as none
+    return null; // the record is beyond the end of the file
   }
 }
 
@@ -120,13 +120,13 @@ function infoOf({ metadata }: Reader<Response>): DatabaseInfo {
 
 function wordsOf(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  // The library's words for a file without the marker of the format, or cut short.
+  // The library's message for a file that lacks the format's marker or is truncated.
   return /cannot parse|out of range|Unknown type|Unsupported record|undefined/i.test(words)
-    ? "is no MaxMind DB file, or not a whole one"
+    ? "is not a MaxMind DB file, or is incomplete"
     : words.slice(0, 200);
 }
 
-/** Editors replace a file by another one, within one tick of a coarse clock: its size and number tell too. */
+/** Editors replace a file by another one, within one tick of a coarse clock, so size and inode count too. */
 function stampOf({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino: number }): string {
   return `${mtimeMs}/${size}/${ino}`;
 }

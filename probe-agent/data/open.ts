@@ -9,8 +9,8 @@ import { openResolvers } from "#probe-agent/data/resolvers.ts";
 import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 
 /**
- * Reads every data file the operator named, once at the start. What may change while the agent runs is read again by
- * itself; a change that cannot be used is told to `warn`.
+ * Reads every configured data file at the start. Files that may change while the agent runs are reloaded automatically; a
+ * change that cannot be used is reported by `warn`.
  */
 export function openData(
   { sources, files }: Pick<Config, "sources" | "files">,

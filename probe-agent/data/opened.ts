@@ -1,2 +1,2 @@
-/** Data that was read, or the one line with which the agent does not start. */
+/** The data, or the line to print before exiting. */
 export type Opened<T> = { readonly ok: true; readonly data: T } | { readonly ok: false; readonly line: string };

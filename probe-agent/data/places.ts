@@ -6,7 +6,7 @@ import type { DataPort } from "#probe-agent/toolkit/data.ts";
 /** The operator's databases of places and networks. */
 export type PlacesData = Pick<DataPort, "geo" | "asn">;
 
-/** Opens the files that are named; without one the look-up tells that there is none. */
+/** Opens the configured files; without a file, lookups report that there is none. */
 export function openPlaces(
   files: { readonly geoDb: string | null; readonly asnDb: string | null },
   warn: (line: string) => void,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseResolvers, type ResolverEntry, type ResolverSource } from "#shared/settings/resolvers.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 
-/** Well-known public resolvers by their anycast addresses, as their operators publish them. */
+/** Well-known public resolvers by the anycast addresses that their operators publish. */
 const BUILT_IN: readonly ResolverEntry[] = [
   { id: "google", name: "Google Public DNS", location: "anycast", address: "8.8.8.8", transport: "udp" },
   { id: "cloudflare", name: "Cloudflare", location: "anycast", address: "1.1.1.1", transport: "udp" },

@@ -10,15 +10,15 @@ const BUILT_IN = fileURLToPath(new URL("tech/", import.meta.url));
 const SETTING = "VANTAGE_TECH_RULES_DIR";
 /** Bytes of all rules; the largest public set has 4 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** JSON files beside the rules that hold none. */
+/** JSON files in the folder that contain no rules. */
 const NO_RULES = new Set(["categories.json", "groups.json"]);
 
-/** A file that cannot be used; its message is for the operator. */
+/** An unusable file; its message is for the operator. */
 class Unusable extends Error {}
 
 /**
- * Reads technology rules in Wappalyzer's form: categories.json, and the rules in technologies/*.json or, where there is no
- * such folder, in the other *.json files beside it. Whether an expression can be used shows when it is compiled.
+ * Reads technology rules in Wappalyzer's format: categories.json, and the rules in technologies/*.json or, without that
+ * folder, in the other *.json files of the directory. Expressions are checked later, when they are compiled.
  */
 export function openTechRules(directory: string | null): Opened<RuleData> {
   const root = directory ?? BUILT_IN;
@@ -37,12 +37,12 @@ function readRules(root: string): RuleData {
   const files = readdirSync(place)
     .filter((name) => name.endsWith(".json") && !NO_RULES.has(name))
     .toSorted();
-  if (files.length === 0) throw new Unusable("no technologies/*.json and no other *.json with rules");
+  if (files.length === 0) throw new Unusable("it has no technologies/*.json and no other *.json with rules");
   const budget = { bytes: MAX_BYTES };
   const categories = readEntries(join(root, "categories.json"), budget);
-  // A name that comes twice counts as it stands last.
+  // Of two technologies with the same name the last one is used.
   const technologies = new Map(files.flatMap((name) => readEntries(join(place, name), budget)));
-  if (technologies.size === 0) throw new Unusable("its files hold no technology");
+  if (technologies.size === 0) throw new Unusable("its files contain no technology");
   return { technologies: [...technologies], categories };
 }
 
@@ -52,11 +52,11 @@ function readEntries(path: string, budget: { bytes: number }): Entries {
   if (budget.bytes < 0) throw new Unusable(`more than ${MAX_BYTES / 1024 / 1024} MiB of rules`);
   const value = parse(path, text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new Unusable(`${path} is no JSON object`);
+    throw new Unusable(`${path} is not a JSON object`);
   }
   const entries = Object.entries(value);
   const wrong = entries.find(([, fields]) => typeof fields !== "object" || fields === null || Array.isArray(fields));
-  if (wrong !== undefined) throw new Unusable(`${path}: ${JSON.stringify(wrong[0])} is no JSON object`);
+  if (wrong !== undefined) throw new Unusable(`${path}: ${JSON.stringify(wrong[0])} is not a JSON object`);
   return entries;
 }
 

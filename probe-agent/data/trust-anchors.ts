@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { IANA_ANCHORS, parseAnchors, type ReadAnchors } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
 
-// Thousands of anchors would fit; anything larger is another file.
+// Enough for thousands of anchors; a larger file is something else.
 const MAX_OCTETS = 1_000_000;
 
-/** Reads VANTAGE_TRUST_ANCHORS; null is IANA's root. `fault` says on one line what is wrong with the file. */
+/** Reads VANTAGE_TRUST_ANCHORS; null: IANA's root. `fault` describes a problem with the file on one line. */
 export function readTrustAnchors(path: string | null): ReadAnchors {
   if (path === null) return { ok: true, anchors: IANA_ANCHORS };
   const told = (fault: string): ReadAnchors => ({ ok: false, fault: `VANTAGE_TRUST_ANCHORS ${path}: ${fault}` });

@@ -15,7 +15,7 @@ export interface CertificateRequest {
   readonly request: Uint8Array;
 }
 
-/** Makes a P-256 key and signs a request with it. */
+/** Generates a P-256 key and signs a request with it. */
 export async function makeCertificateRequest(): Promise<CertificateRequest> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const request = await x509.Pkcs10CertificateRequestGenerator.create({

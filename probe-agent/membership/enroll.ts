@@ -7,7 +7,7 @@ import { fetchAuthority } from "#probe-agent/membership/first-contact.ts";
 import { faultOf, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";
 import type { JoinToken } from "#probe-agent/membership/join-token.ts";
 
-/** A certificate, or why there is none and whether asking again can help. */
+/** A certificate, or the reason for its absence and whether a retry may succeed. */
 export type Enrolment =
   | { readonly ok: true; readonly identity: Identity }
   | { readonly ok: false; readonly retry: boolean; readonly detail: string };
@@ -66,7 +66,7 @@ type Answer =
   | { readonly ok: true; readonly response: EnrollResponse }
   | { readonly ok: false; readonly retry: boolean; readonly detail: string };
 
-/** Answers that a retry does not change: the control plane refuses the token, the certificate or the request. */
+/** Final responses: the control plane rejects the token, the certificate or the request. */
 const FINAL: ReadonlySet<status> = new Set([
   status.UNAUTHENTICATED,
   status.PERMISSION_DENIED,
@@ -92,7 +92,7 @@ async function call(ask: (done: (error: ServiceError | null, response: EnrollRes
   return answered;
 }
 
-/** Accepts an answer only where it matches the key and the token. */
+/** Accepts a response only if it matches the key and the token. */
 function identityFrom(
   response: EnrollResponse,
   key: string,
@@ -104,7 +104,7 @@ function identityFrom(
     detail: `the control plane returned an unusable certificate: ${detail}`,
   });
   if (fingerprintOf(response.caCertificate) !== expected.fingerprint)
-    return fault("it comes with another authority's certificate");
+    return fault("it has another authority's certificate");
   try {
     const identity: Identity = {
       agentId: response.agentId,

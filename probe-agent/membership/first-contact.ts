@@ -4,14 +4,14 @@ import { parseHostPort } from "#shared/settings/address.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { fingerprintOf } from "#probe-agent/membership/identity.ts";
 
-/** The control plane's authority, or why an address does not give it. */
+/** The control plane's authority, or why an address did not provide it. */
 export type Contact =
   | { readonly ok: true; /** PEM. */ readonly ca: string }
   /** `foreign`: the server is not the control plane that the token was made for. */
   | { readonly ok: false; readonly kind: "unreachable" | "foreign"; readonly detail: string };
 
 const CONTACT_MS = 5_000;
-/** Certificates of a chain that are read at most. */
+/** The maximum number of certificates read from a chain. */
 const MAX_CHAIN = 10;
 
 /**
@@ -76,14 +76,14 @@ function findAuthority(chain: readonly X509Certificate[], fingerprint: string): 
     return {
       ok: false,
       kind: "foreign",
-      detail: "the server's certificate chain lacks the authority that the join token names",
+      detail: "the server's certificate chain lacks the authority of the join token",
     };
   }
   if (leaf === ca || !leaf.checkIssued(ca) || !leaf.verify(ca.publicKey)) {
     return {
       ok: false,
       kind: "foreign",
-      detail: "the server's certificate was not issued by the authority that the join token names",
+      detail: "the server's certificate was not issued by the authority of the join token",
     };
   }
   if (leaf.checkHost(CONTROL_PLANE_NAME, { subject: "never" }) === undefined) {

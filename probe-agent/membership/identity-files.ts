@@ -16,11 +16,11 @@ import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import type { Random } from "#shared/clock.ts";
 import { faultOf, type Identity } from "#probe-agent/membership/identity.ts";
 
-/** A link to the folder of the newest files, so that all of them change in one step. */
+/** A link to the folder of the newest files, so that all of them change atomically. */
 const LINK = IDENTITY_ENTRY;
 const FOLDER = /^identity\.[0-9a-f]{16}$/;
 
-/** An identity, none yet, or what is wrong with the one there. */
+/** The stored identity, none, or the fault in it. */
 export type KeptIdentity =
   | { readonly kind: "kept"; readonly identity: Identity }
   | { readonly kind: "none" }
@@ -48,7 +48,7 @@ export function readIdentity(stateDir: string): KeptIdentity {
   return fault === null ? { kind: "kept", identity } : { kind: "broken", fault };
 }
 
-/** Replaces the kept identity; after a crash at any moment either the old or the new one is there, whole. */
+/** Replaces the stored identity atomically: after a crash either the old or the new one is complete. */
 export function writeIdentity(stateDir: string, identity: Identity, random: Random): void {
   const name = `${LINK}.${Buffer.from(random.bytes(8)).toString("hex")}`;
   const folder = join(stateDir, name);

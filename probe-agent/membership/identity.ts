@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 
-/** What an agent authenticates with, and what it verifies a control plane by: PEM texts. */
+/** The credentials of an agent and the authority that verifies a control plane, as PEM texts. */
 export interface Credential {
   readonly key: string;
   readonly certificate: string;
@@ -19,7 +19,7 @@ export interface Identity extends Credential {
 
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9-]{7,63}$/;
 
-/** What is wrong with an identity; null: its parts match. Validity dates are not checked: the control plane does that. */
+/** Finds a fault in an identity; null: its parts match. Does not check validity dates, as the control plane does. */
 export function faultOf(identity: Identity): string | null {
   const { agentId, key, certificate, ca, receivedAtMs } = identity;
   if (!AGENT_ID.test(agentId)) return "the agent id is malformed";
@@ -40,7 +40,7 @@ export function fingerprintOf(der: Uint8Array): string {
   return createHash("sha256").update(der).digest("hex");
 }
 
-/** SHA-256 of the certificate of the authority that an identity is of. */
+/** Returns the SHA-256 of the certificate of an identity's authority. */
 export function fingerprintOfAuthority({ ca }: Credential): string {
   return fingerprintOf(new X509Certificate(ca).raw);
 }
@@ -51,8 +51,8 @@ export function expiryOf({ certificate }: Credential): number {
 }
 
 /**
- * When to ask for the next certificate, Unix milliseconds by the control plane's clock: at two thirds of what was left
- * of its life on receipt.
+ * Returns when to request the next certificate, Unix milliseconds by the control plane's clock: after two thirds of the
+ * life that remained on receipt.
  */
 export function renewalDueAt(identity: Identity): number {
   return identity.receivedAtMs + ((expiryOf(identity) - identity.receivedAtMs) * 2) / 3;

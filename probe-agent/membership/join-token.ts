@@ -6,7 +6,7 @@ import { LAUNCHER } from "#shared/launcher.ts";
 export interface JoinToken {
   /** As given, secret. */
   readonly text: string;
-  /** SHA-256 of the text, lower-case hex: tells whether a token has been used by this agent. */
+  /** SHA-256 of the text, lower-case hex: identifies a token that this agent has used. */
   readonly digest: string;
   /** SHA-256 of the DER of the control plane's CA certificate, lower-case hex. */
   readonly fingerprint: string;
@@ -35,10 +35,13 @@ export function findToken(text: string | null, file: string | null): FoundToken 
   const name = file === null ? "VANTAGE_JOIN_TOKEN" : `VANTAGE_JOIN_TOKEN_FILE ${file}`;
   const token = readToken(given.trim());
   if (token !== null) return { ok: true, token };
-  return { ok: false, line: `${name} is no join token: ${LAUNCHER} probes token prints one (vjt_..., 112 characters)` };
+  return {
+    ok: false,
+    line: `${name} is not a join token: ${LAUNCHER} probes token prints one (vjt_..., 112 characters)`,
+  };
 }
 
-/** Parses a token; null where the text is not one. */
+/** Parses a token; null if the text is not one. */
 export function readToken(text: string): JoinToken | null {
   const fingerprint = FORM.exec(text)?.[1];
   if (fingerprint === undefined) return null;

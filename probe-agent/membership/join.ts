@@ -13,9 +13,9 @@ const BACKOFF = { firstMs: 1_000, longestMs: 15_000 };
 /** An identity, or one line for the operator. */
 export type Joined = { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly line: string };
 
-/** What joining needs. */
+/** Options for joining. */
 export interface JoinOptions {
-  /** VANTAGE_CONTROL_PLANE, each asked in turn. */
+  /** VANTAGE_CONTROL_PLANE, tried in turn. */
   readonly addresses: readonly string[];
   readonly token: JoinToken;
   readonly random: Random;
@@ -27,7 +27,7 @@ export interface JoinOptions {
  * given an answer that a retry does not change.
  */
 export async function joinControlPlane({ addresses, token, random, log }: JoinOptions): Promise<Joined> {
-  // One key for all tries: after a lost answer the next try gets the same agent's certificate again.
+  // One key for all attempts: after a lost response the next attempt gets the same agent's certificate.
   const request = await makeCertificateRequest();
   for (let failures = 1; ; failures += 1) {
     const refusals: string[] = [];

@@ -12,12 +12,12 @@ export interface Membership {
   /** Keeps a renewed identity. */
   replace(identity: Identity): void;
   /**
-   * The control plane no longer accepts this identity. With a join token that was not used yet the agent enrols anew:
-   * null then, else the line to end with, and the kept identity stays as it is.
+   * The control plane no longer accepts this identity. With an unused join token the agent enrols again and the result is
+   * null; else it is the line to exit with, and the stored identity stays unchanged.
    */
   rejected(message: string): Promise<string | null>;
   /**
-   * The server at the control plane's address is not of this identity's authority. Where an unused join token is for
+   * The server at the control plane's address has another authority than this identity. If an unused join token is for
    * another authority, the agent enrols there.
    */
   estranged(): Promise<void>;
@@ -28,7 +28,7 @@ export type OpenedMembership =
   | { readonly ok: true; readonly membership: Membership }
   | { readonly ok: false; readonly line: string };
 
-/** What membership needs. */
+/** Options of a membership. */
 export interface MembershipOptions {
   readonly stateDir: string;
   readonly region: string;
@@ -39,10 +39,10 @@ export interface MembershipOptions {
   readonly log: Logger;
 }
 
-/** OpenSSL's messages, as grpc-js passes them on, where a chain does not lead to the authority. */
+/** OpenSSL's messages, passed on by grpc-js, for a chain that does not lead to the authority. */
 const UNTRUSTED = /certificate|self.signed/i;
 
-/** Whether a dial failed because the server's certificate is not of the agent's authority; `detail` is grpc-js's message. */
+/** Reports whether a dial failed because the agent's authority did not issue the server's certificate; `detail`: grpc-js's message. */
 export function isUntrusted(detail: string): boolean {
   return UNTRUSTED.test(detail);
 }
@@ -54,20 +54,20 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
   const kept = readIdentity(stateDir);
   const found = findToken(options.joinToken, options.joinTokenFile);
   if (kept.kind === "kept") {
-    // An identity wins over a token, even a malformed one: a spent token's file may have been emptied.
+    // An identity takes precedence over a token, even a malformed one: the file of a used token may be empty.
     return { ok: true, membership: hold(kept.identity, found.ok ? found.token : null) };
   }
   const broken = kept.kind === "broken" ? `the identity in ${stateDir} is broken (${kept.fault}) and ` : "";
   if (!found.ok) return found;
   if (found.token === null) {
-    const line = `${broken}VANTAGE_JOIN_TOKEN is not set: \`${how}\` at the control plane prints one for an agent that is not enrolled yet`;
+    const line = `${broken}VANTAGE_JOIN_TOKEN is not set: \`${how}\` on the control plane prints one for an agent that is not enrolled yet`;
     return { ok: false, line };
   }
   if (broken !== "")
-    log.warn({ fault: kept.kind === "broken" ? kept.fault : null }, "the kept identity is broken: enrolling anew");
+    log.warn({ fault: kept.kind === "broken" ? kept.fault : null }, "the stored identity is damaged: enrolling again");
   const joined = await join(found.token);
   if (joined.ok) return { ok: true, membership: hold(joined.identity, found.token) };
-  return { ok: false, line: `${joined.line} (\`${how}\` makes a new token)` };
+  return { ok: false, line: `${joined.line} (\`${how}\` creates a new token)` };
 
   async function join(token: JoinToken) {
     const enrolled = await joinControlPlane({ addresses, token, random, log });
@@ -80,7 +80,7 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
     let joining: Promise<string | null> | null = null;
 
     async function joinAnew(unused: JoinToken, message: string): Promise<string | null> {
-      log.warn({ agent: identity.agentId, detail: message }, "enrolling anew with the join token");
+      log.warn({ agent: identity.agentId, detail: message }, "enrolling again with the join token");
       const enrolled = await join(unused);
       if (!enrolled.ok) return `${message}; ${enrolled.line}`;
       identity = enrolled.identity;
@@ -97,7 +97,7 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
       rejected(message) {
         const spare = unused();
         if (joining === null && spare === null) {
-          return Promise.resolve(`${message} (a new VANTAGE_JOIN_TOKEN enrols it anew: \`${how}\`)`);
+          return Promise.resolve(`${message} (to enrol it again, set a new VANTAGE_JOIN_TOKEN: \`${how}\`)`);
         }
         if (spare !== null) joining ??= joinAnew(spare, message).finally(() => (joining = null));
         return joining ?? Promise.resolve(null);

@@ -5,10 +5,10 @@ import { renew } from "#probe-agent/membership/enroll.ts";
 import { renewalDueAt, type Identity } from "#probe-agent/membership/identity.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 
-/** What keeping a certificate fresh needs. */
+/** Options of the renewal. */
 export interface RenewalOptions {
   readonly identity: () => Identity;
-  /** Keeps the new one; new streams use it, open ones go on with the old one. */
+  /** Stores the new certificate; new streams use it, open ones continue with the old one. */
   readonly onRenewed: (identity: Identity) => void;
   readonly clock: Clock;
   readonly random: Random;
@@ -18,7 +18,7 @@ export interface RenewalOptions {
   readonly ask?: typeof renew;
 }
 
-/** Keeps the client certificate fresh. */
+/** Renews the client certificate in time. */
 export interface Renewal {
   /** A control plane has sent its time, Unix milliseconds. Due times follow it: this host's clock may be wrong. */
   heard(controlPlane: string, timeMs: number): void;
@@ -27,10 +27,10 @@ export interface Renewal {
 
 /** How often the due time is checked. */
 const LOOK_MS = 60_000;
-/** Ten of the certificate's thirty days are left to succeed in. */
+/** Back-off of attempts; ten of the certificate's thirty days remain for them. */
 const BACKOFF = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
-/** Requests the next certificate once two thirds of the life are over, and again with back-off where that fails. */
+/** Requests the next certificate after two thirds of the life, and retries with back-off. */
 export function keepRenewed(options: RenewalOptions): Renewal {
   const { clock, random, metrics, log, ask = renew } = options;
   let told: { address: string; timeMs: number; atMs: number } | null = null;

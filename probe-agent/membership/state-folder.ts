@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { makeDirectory } from "#shared/process/directory.ts";
 import { startTimeOf } from "#shared/process/start-time.ts";
 
-/** An agent's own folder, locked: it keeps the agent's identity over restarts. */
+/** An agent's locked folder; it keeps the identity over restarts. */
 export interface AgentState {
   readonly folder: string;
   /** Removes the lock. */
@@ -15,23 +15,23 @@ export type OpenedState =
   | { readonly ok: true; readonly state: AgentState }
   | { readonly ok: false; readonly line: string };
 
-/** Opens and locks a state folder, and creates it where it is missing. `pid` is this process's own. */
+/** Opens and locks a state folder; creates it if it is missing. `pid`: this process's own. */
 export function openState(folder: string, pid: number): OpenedState {
   try {
     makeDirectory(resolve(folder));
   } catch (error) {
-    return { ok: false, line: `VANTAGE_STATE_DIR ${folder} cannot be written: ${codeOf(error)}` };
+    return { ok: false, line: `VANTAGE_STATE_DIR ${folder} is not writable: ${codeOf(error)}` };
   }
   const lock = join(folder, "lock");
   const holder = lockedBy(lock, pid);
   if (holder !== null) {
-    const line = `${folder} is in use by process ${holder}: give a second agent of a region its own VANTAGE_STATE_DIR`;
+    const line = `${folder} is in use by process ${holder}: set a separate VANTAGE_STATE_DIR for each agent of a region`;
     return { ok: false, line };
   }
   return { ok: true, state: { folder, release: () => rmSync(lock, { force: true }) } };
 }
 
-/** Takes the lock, also from a process that has ended; returns the pid of the running process that holds it, else null. */
+/** Takes the lock, also from a process that has ended. Returns the pid of the running holder, else null. */
 function lockedBy(lock: string, pid: number): number | null {
   const mine = `${pid} ${startTimeOf(pid) ?? ""}`;
   for (let attempt = 0; attempt < 3; attempt += 1) {

@@ -1,27 +1,27 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** The agent's own figures: what happens is told by a call, what is the case is read at each scrape. */
+/** The agent's metrics: events are reported by calls, states are read at each scrape. */
 export interface AgentMetrics {
   jobDone(tool: string, result: "ok" | "failed" | "refused" | "invalid" | "too_large", elapsedMs: number): void;
   jobStopped(tool: string, why: "cancelled" | "abandoned"): void;
   jobDeclined(reason: "busy" | "draining" | "incapable"): void;
   tooLarge(what: "progress"): void;
   streamClosed(reason: string): void;
-  /** A stream that stood was lost and its address is dialled again. */
+  /** An established stream was lost and its address is dialled again. */
   reconnecting(): void;
   renewed(result: "ok" | "failed"): void;
-  /** The ICMP process died and was started again. */
+  /** The ICMP process died and was restarted. */
   icmpRestarted(): void;
-  /** A look at the agent's own network; null: not told. */
+  /** Result of a self-test of the agent's own network; null: unknown. */
   canaries(results: Readonly<Record<string, boolean | null>>): void;
-  /** Where the state of things is read from at each scrape. */
+  /** Sets the sources of the states that are read at each scrape. */
   read(sources: AgentGauges): void;
 }
 
-/** What is the case now. */
+/** Sources of the current states. */
 export interface AgentGauges {
   jobsRunning(): number;
-  /** Worst delay of the process's loop lately, seconds. */
+  /** Worst recent delay of the process's event loop, seconds. */
   loopLag(): number;
   streams(): { readonly dialling: number; readonly standing: number };
   /** Of the replicas listed as live. */
@@ -29,9 +29,9 @@ export interface AgentGauges {
   credits(): { readonly granted: number; readonly pool: number };
   /** End of the client certificate, Unix seconds. */
   certificateExpiry(): number;
-  /** Seconds since the agent's own network was last looked at. */
+  /** Seconds since the last self-test of the agent's own network. */
   canaryAge(): number | null;
-  /** Whether raw sockets of each family can be used right now. */
+  /** Whether raw sockets of each family are usable now. */
   rawSockets(): { readonly icmp4: boolean; readonly icmp6: boolean };
 }
 
@@ -40,23 +40,23 @@ export function createAgentMetrics(registry: Registry): AgentMetrics {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `vantage_agent_${name}`, help, labelNames, registers });
-  const jobs = counter("jobs_total", "Jobs that ended here, by tool and result", "tool", "result");
-  const declined = counter("jobs_declined_total", "Jobs sent back without a try, by why", "reason");
-  const tooLarge = counter("messages_too_large_total", "Progress events dropped for their size", "kind");
-  const closed = counter("stream_closed_total", "Streams to replicas that stood and ended, by why", "reason");
-  const reconnects = counter("reconnects_total", "Streams that stood, were lost and are dialled again");
+  const jobs = counter("jobs_total", "Jobs completed by this agent, by tool and result", "tool", "result");
+  const declined = counter("jobs_declined_total", "Jobs declined without an attempt, by reason", "reason");
+  const tooLarge = counter("messages_too_large_total", "Progress events dropped because of their size", "kind");
+  const closed = counter("stream_closed_total", "Established streams to replicas that ended, by reason", "reason");
+  const reconnects = counter("reconnects_total", "Established streams that were lost and are dialled again");
   const renewals = counter("certificate_renewals_total", "Attempts to renew the client certificate", "result");
-  const restarts = counter("icmp_restarts_total", "ICMP processes that died and were started again");
+  const restarts = counter("icmp_restarts_total", "ICMP processes that died and were restarted");
   const duration = new Histogram({
     name: "vantage_agent_job_duration_seconds",
-    help: "Time jobs that were answered took here, by tool",
+    help: "Duration of answered jobs, by tool",
     labelNames: ["tool"],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
     registers,
   });
   const canaries = new Gauge({
     name: "vantage_agent_self_test",
-    help: "Whether a canary of the agent's own network answered when last asked (1) or not (0)",
+    help: "Whether a canary of the agent's own network answered the last query (1) or not (0)",
     labelNames: ["canary"],
     registers,
   });
@@ -98,19 +98,23 @@ function registerGauges(registry: Registry, sources: AgentGauges): void {
       new Gauge({ name: `vantage_agent_${name}`, help, labelNames: [label], registers: [], collect }),
     );
   };
-  gauge("jobs_running", "Jobs running here", () => sources.jobsRunning());
-  gauge("jobs_limit", "Jobs this agent takes at once over all streams", () => sources.credits().pool);
-  gauge("credits_granted", "Jobs that all replicas together may have here at once", () => sources.credits().granted);
-  gauge("loop_lag_seconds", "Worst delay of this process's event loop since last told", () => sources.loopLag());
+  gauge("jobs_running", "Jobs running on this agent", () => sources.jobsRunning());
+  gauge("jobs_limit", "Maximum of concurrent jobs of this agent over all streams", () => sources.credits().pool);
+  gauge(
+    "credits_granted",
+    "Concurrent jobs that all replicas together may have on this agent",
+    () => sources.credits().granted,
+  );
+  gauge("loop_lag_seconds", "Worst recent delay of this process's event loop", () => sources.loopLag());
   gauge("certificate_expiry_timestamp_seconds", "End of the client certificate, Unix time", () =>
     sources.certificateExpiry(),
   );
-  gauge("canary_age_seconds", "Time since the agent's own network was last looked at", () => sources.canaryAge());
+  gauge("canary_age_seconds", "Time since the last self-test of the agent's own network", () => sources.canaryAge());
   gauges("streams", "Streams to replicas of the control plane, by state", "state", () => ({ ...sources.streams() }));
-  gauges("replicas", "Live replicas of the control plane, by whether a stream stands", "state", () => ({
+  gauges("replicas", "Live replicas of the control plane, by whether a stream to them is established", "state", () => ({
     ...sources.replicas(),
   }));
-  gauges("ready", "Whether the agent can do it right now (1) or not (0)", "capability", () => {
+  gauges("ready", "Whether the agent has the capability now (1) or not (0)", "capability", () => {
     const { icmp4, icmp6 } = sources.rawSockets();
     return { icmp4: Number(icmp4), icmp6: Number(icmp6) };
   });

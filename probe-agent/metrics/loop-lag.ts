@@ -4,7 +4,7 @@ const SAMPLE_MS = 1_000;
 /** The histogram counts from one tick to the next: a loop without any delay shows this much. */
 const TICK_MS = 20;
 
-/** Worst delay of this process's event loop in the last one to two seconds, milliseconds; the same for all who ask. */
+/** Worst delay of this process's event loop in the last one to two seconds, milliseconds; all callers get the same value. */
 export function startLoopLag(): () => number {
   const histogram = monitorEventLoopDelay({ resolution: TICK_MS });
   histogram.enable();

@@ -6,12 +6,12 @@ import { formatAddress } from "#shared/settings/address.ts";
 import type { Config } from "#probe-agent/config.ts";
 import { createAgentMetrics, type AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 
-/** The agent's metrics and where they are served, or one line for the operator. */
+/** The agent's metrics and their listener, or one line for the operator. */
 export type OpenedMetrics =
   | { readonly ok: true; readonly metrics: AgentMetrics; /** null: off. */ readonly listener: MetricsListener | null }
   | { readonly ok: false; readonly line: string };
 
-/** Registers the process's and the agent's metrics and serves them where VANTAGE_AGENT_METRICS_ADDR says. */
+/** Registers the metrics of process and agent and serves them on VANTAGE_AGENT_METRICS_ADDR. */
 export async function openMetrics(
   { address, defaulted }: Config["metrics"],
   build: Build,

@@ -9,24 +9,24 @@ export type ItemTerm = { readonly negated: boolean } & (
 
 /** One item of a location expression. */
 export interface Item {
-  /** As written, for messages. */
+  /** The item as submitted, for messages. */
   readonly text: string;
   /**
-   * `some`: that many probes of those that match. `all`: one in each region, of those that match. `nearest`: the
-   * closest of those that match. `remove`: those that match (terms are stored positive) are taken out of the union.
+   * `some`: `count` of the matching probes. `all`: one matching probe in each region. `nearest`: the closest matching
+   * probe. `remove`: matching probes (terms are stored positive) are removed from the union.
    */
   readonly kind: "some" | "all" | "nearest" | "remove";
-  /** All must hold; empty only with `all` and `nearest`. */
+  /** A probe must satisfy all of them; empty only with `all` and `nearest`. */
   readonly terms: readonly ItemTerm[];
-  /** Probes asked for; 1 where none is said. */
+  /** Number of requested probes; default 1. */
   readonly count: number;
 }
 
-/** One item read, or why not. */
+/** A parsed item, or the reason why it is invalid. */
 export type ReadItem = { readonly ok: true; readonly item: Item } | { readonly ok: false; readonly message: string };
 
 const MAX_TERMS = 10;
-/** Far above what any plan allows; the plan's own limit is checked on the probes chosen. */
+/** Far above the limit of any plan; the plan's limit is checked on the selected probes. */
 const MAX_COUNT = 1000;
 const MAX_ASN = 4_294_967_295;
 
@@ -35,7 +35,7 @@ const ASN = /^as(\d{1,10})$/i;
 const PROBE = /^probe:([a-z0-9][a-z0-9-]{0,63})$/i;
 const WORD = /^[\p{L}\p{N}\p{M}'’._-]+$/u;
 
-/** Reads `terms[:count]`, where "+" or spaces join terms and "!" negates one. */
+/** Parses `terms[:count]`; "+" or spaces join terms and "!" negates one. */
 export function readItem(raw: string): ReadItem {
   const text = raw.trim();
   const { joined, count } = splitCount(text);
@@ -49,7 +49,7 @@ export function readItem(raw: string): ReadItem {
   for (const word of words) {
     const lower = word.toLowerCase();
     if (lower === "all" || lower === "nearest") {
-      if (kind !== "some") return refuse("all and nearest stand once in an item, and not together");
+      if (kind !== "some") return refuse("an item may contain all or nearest once, and not both");
       kind = lower;
       continue;
     }
@@ -62,14 +62,14 @@ export function readItem(raw: string): ReadItem {
     if (count !== null) return refuse("an item that removes locations takes no count");
     return { ok: true, item: { text, kind: "remove", terms: [{ ...only, negated: false }], count: 1 } };
   }
-  if (count !== null && kind === "all") return refuse("all takes no count: it is one probe in each region");
+  if (count !== null && kind === "all") return refuse("all takes no count: it selects one probe in each region");
   if (count !== null && terms.some((term) => term.kind === "probe" && !term.negated)) {
     return refuse("probe:<id> takes no count");
   }
   return { ok: true, item: { text, kind, terms, count: count ?? 1 } };
 }
 
-/** Splits off ":n". The digits after "probe:" are an id, not a count. */
+/** Separates ":n". Digits after "probe:" are an id, not a count. */
 function splitCount(text: string): { readonly joined: string; readonly count: number | null } {
   const [, joined = "", digits = ""] = COUNT.exec(text) ?? [];
   if (digits === "" || /(^|[+\s!])probe$/iu.test(joined)) return { joined: text, count: null };
@@ -88,7 +88,7 @@ function readTerm(word: string): ItemTerm | string {
   if (id !== undefined) return { kind: "probe", id: id.toLowerCase(), negated };
   const name = WORD.test(bare) ? slug(bare) : "";
   if (name === "") {
-    return "an item is made of regions, countries, continents, cities, tags, AS<number> or probe:<id>, joined by +, with :n at its end";
+    return "an item consists of regions, countries, continents, cities, tags, AS<number> or probe:<id>, joined by + and optionally followed by :n";
   }
   return name === "all" || name === "nearest" ? `${name} cannot be negated` : { kind: "word", word: name, negated };
 }

@@ -1,4 +1,4 @@
-/** A name as people type it: lower case, accents dropped, whatever is no letter or digit a hyphen: "São Paulo" -> "sao-paulo". */
+/** Converts a name to a slug: lower case, without accents, a hyphen for other characters than letters and digits: "São Paulo" -> "sao-paulo". */
 export function slug(text: string): string {
   return text
     .normalize("NFKD")

@@ -21,7 +21,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
-/** The wire between a probe agent and one control-plane replica. The agent dials; nothing listens on it. */
+/** The protocol between a probe agent and one control-plane replica. The agent dials; it opens no listener. */
 
 export interface EnrollRequest {
   joinToken: string;
@@ -29,7 +29,7 @@ export interface EnrollRequest {
   certificateRequest: Uint8Array;
 }
 
-/** The request's subject is not read: who the agent is says the token, or the certificate it renews. */
+/** The request's subject is ignored: the token, or the renewed certificate, identifies the agent. */
 export interface RenewRequest {
   /** PKCS #10, DER */
   certificateRequest: Uint8Array;
@@ -51,7 +51,7 @@ export interface AgentMessage {
     /** first, once */
     { $case: "hello"; value: Hello }
     | //
-    /** every second: the sign of life and the word on load */
+    /** every second: keep-alive and current load */
     { $case: "beat"; value: Beat }
     | { $case: "accepted"; value: Accepted }
     | { $case: "declined"; value: Declined }
@@ -62,9 +62,9 @@ export interface AgentMessage {
 }
 
 export interface ProtocolVersion {
-  /** another major is refused */
+  /** another major version is rejected */
   major: number;
-  /** the previous minor keeps working */
+  /** the previous minor version is accepted */
   minor: number;
 }
 
@@ -79,9 +79,9 @@ export interface Hello {
   allowTargets: string[];
   /** name suffixes */
   allowNames: string[];
-  /** jobs this stream may hold at once */
+  /** concurrent jobs that this stream may have */
   credits: number;
-  /** since 1.1: jobs the agent holds at once over all its streams; 0: credits */
+  /** since 1.1: concurrent jobs of the agent over all its streams; 0: credits */
   maxJobs: number;
 }
 
@@ -100,10 +100,10 @@ export interface Location {
   tags: string[];
 }
 
-/** Either side may also send one between two beats: the agent to move credits, the hub to ask for them. */
+/** Either side may also send a beat earlier: the agent to move credits, the hub to request them. */
 export interface Beat {
   running: number;
-  /** from the agent: jobs this stream may hold at once, replaces the figure before */
+  /** from the agent: concurrent jobs that this stream may have; replaces the previous value */
   credits: number;
   loopLagMs: number;
   /** since 1.1, from the hub: jobs that wait for a credit of this agent */
@@ -115,7 +115,7 @@ export interface Accepted {
   attempt: number;
 }
 
-/** The agent will not run the job; another may, without using an attempt. */
+/** The agent does not run the job. The hub may send it to another agent; this uses no attempt. */
 export interface Declined {
   jobId: string;
   attempt: number;
@@ -154,10 +154,10 @@ export interface HubMessage {
     | { $case: "cancel"; value: Cancel }
     | { $case: "drain"; value: Drain }
     | //
-    /** the stream ends after it */
+    /** the stream ends after this message */
     { $case: "rejected"; value: Rejected }
     | //
-    /** since 1.1: whenever the set has changed */
+    /** since 1.1: after each change of the set */
     { $case: "replicas"; value: Replicas }
     | undefined;
 }
@@ -169,7 +169,7 @@ export interface Replicas {
 
 export interface Replica {
   id: string;
-  /** host:port to dial; empty: the operator advertises none */
+  /** host:port to dial; empty: the replica advertises no address */
   address: string;
 }
 
@@ -195,11 +195,11 @@ export interface Job {
   deadlineMs: number;
   /** the control plane's clock at sending, Unix milliseconds */
   timeMs: number;
-  /** after so long without a word from the hub the job is another agent's: stop it */
+  /** stop the job after this time without a message from the hub: it is then given to another agent */
   leaseMs: number;
-  /** since 1.1: JSON of what the control plane itself adds to the parameters; empty: nothing */
+  /** since 1.1: JSON that the control plane adds to the parameters; empty: none */
   input: string;
-  /** nobody follows the job: the agent sends no Accepted and no Progress. An older agent sends them still */
+  /** no client follows the job: the agent sends neither Accepted nor Progress. An older agent still sends them */
   quiet: boolean;
 }
 
@@ -208,7 +208,7 @@ export interface Cancel {
   attempt: number;
 }
 
-/** Finish what runs and go; asked by the operator. */
+/** Finish running jobs and exit; requested by the operator. */
 export interface Drain {
 }
 
@@ -216,7 +216,7 @@ export interface Rejected {
   /** protocol, identity, capacity, revoked */
   reason: string;
   message: string;
-  /** whether dialling again later can help */
+  /** whether a later attempt may succeed */
   retry: boolean;
 }
 
@@ -2146,8 +2146,8 @@ export const Rejected: MessageFns<Rejected> = {
 export type ProbeService = typeof ProbeService;
 export const ProbeService = {
   /**
-   * Exchanges a one-off join token and a certificate request for a client certificate.
-   * The only call that is answered without one; the token carries the CA's fingerprint, so that the agent knows whom it asks.
+   * Exchanges a one-time join token and a certificate request for a client certificate. The only call that works without a
+   * client certificate. The token contains the CA's fingerprint, with which the agent authenticates the server.
    */
   enroll: {
     path: "/vantage.probe.v1.Probe/Enroll" as const,
@@ -2158,7 +2158,7 @@ export const ProbeService = {
     responseSerialize: (value: EnrollResponse): Buffer => Buffer.from(EnrollResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EnrollResponse => EnrollResponse.decode(value),
   },
-  /** A fresh certificate for the agent whose certificate the connection shows, two thirds through its life. */
+  /** Issues a new certificate to the agent that the connection's certificate identifies; called after two thirds of its life. */
   renew: {
     path: "/vantage.probe.v1.Probe/Renew" as const,
     requestStream: false as const,
@@ -2168,7 +2168,7 @@ export const ProbeService = {
     responseSerialize: (value: EnrollResponse): Buffer => Buffer.from(EnrollResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EnrollResponse => EnrollResponse.decode(value),
   },
-  /** The one stream an agent keeps to each replica. */
+  /** Opens the stream that an agent keeps to each replica. */
   attach: {
     path: "/vantage.probe.v1.Probe/Attach" as const,
     requestStream: true as const,
@@ -2182,20 +2182,20 @@ export const ProbeService = {
 
 export interface ProbeServer extends UntypedServiceImplementation {
   /**
-   * Exchanges a one-off join token and a certificate request for a client certificate.
-   * The only call that is answered without one; the token carries the CA's fingerprint, so that the agent knows whom it asks.
+   * Exchanges a one-time join token and a certificate request for a client certificate. The only call that works without a
+   * client certificate. The token contains the CA's fingerprint, with which the agent authenticates the server.
    */
   enroll: handleUnaryCall<EnrollRequest, EnrollResponse>;
-  /** A fresh certificate for the agent whose certificate the connection shows, two thirds through its life. */
+  /** Issues a new certificate to the agent that the connection's certificate identifies; called after two thirds of its life. */
   renew: handleUnaryCall<RenewRequest, EnrollResponse>;
-  /** The one stream an agent keeps to each replica. */
+  /** Opens the stream that an agent keeps to each replica. */
   attach: handleBidiStreamingCall<AgentMessage, HubMessage>;
 }
 
 export interface ProbeClient extends Client {
   /**
-   * Exchanges a one-off join token and a certificate request for a client certificate.
-   * The only call that is answered without one; the token carries the CA's fingerprint, so that the agent knows whom it asks.
+   * Exchanges a one-time join token and a certificate request for a client certificate. The only call that works without a
+   * client certificate. The token contains the CA's fingerprint, with which the agent authenticates the server.
    */
   enroll(
     request: EnrollRequest,
@@ -2212,7 +2212,7 @@ export interface ProbeClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EnrollResponse) => void,
   ): ClientUnaryCall;
-  /** A fresh certificate for the agent whose certificate the connection shows, two thirds through its life. */
+  /** Issues a new certificate to the agent that the connection's certificate identifies; called after two thirds of its life. */
   renew(
     request: RenewRequest,
     callback: (error: ServiceError | null, response: EnrollResponse) => void,
@@ -2228,7 +2228,7 @@ export interface ProbeClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EnrollResponse) => void,
   ): ClientUnaryCall;
-  /** The one stream an agent keeps to each replica. */
+  /** Opens the stream that an agent keeps to each replica. */
   attach(): ClientDuplexStream<AgentMessage, HubMessage>;
   attach(options: Partial<CallOptions>): ClientDuplexStream<AgentMessage, HubMessage>;
   attach(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<AgentMessage, HubMessage>;

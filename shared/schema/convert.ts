@@ -1,12 +1,12 @@
 import type { TSchema } from "typebox";
 import { describeProblem, words, type Bounds, type FieldProblem, type ProblemReason } from "#shared/schema/problem.ts";
 
-/** One field read, or why not. */
+/** A converted field, or the problem with it. */
 export type Converted =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: FieldProblem };
 
-/** Where raw values come from: query and form (text), a JSON body, or a caller bound to the published types (strict). */
+/** The origin of raw values: query and form (text), a JSON body, or a caller that uses the published types (strict). */
 export type Origin = "text" | "json" | "strict";
 
 interface Kinded extends Bounds {
@@ -15,9 +15,9 @@ interface Kinded extends Bounds {
   readonly "x-max-items"?: number;
 }
 
-// Names, ids and notes hold none, and PostgreSQL takes neither NUL nor half of a surrogate pair.
+// Names, ids and notes contain no control characters. PostgreSQL accepts neither NUL nor half of a surrogate pair.
 const CONTROL = /\p{Cc}/u;
-// More digits than any field of ours can hold; keeps Number() exact.
+// More digits than any field allows; keeps Number() exact.
 const DECIMAL_INTEGER = /^-?(?:0|[1-9]\d{0,14})$/;
 const DECIMAL_NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 const FLAGS = new Map<unknown, boolean>([
@@ -31,7 +31,7 @@ const FLAGS = new Map<unknown, boolean>([
   [false, false],
 ]);
 
-/** Reads one value by its schema. Objects and arrays of a JSON body pass through to the schema check. */
+/** Converts one value by its schema. Objects and arrays of a JSON body are left to the schema check. */
 export function convertField(field: string, schema: TSchema, given: unknown, from: Origin): Converted {
   const kinded = schema as Kinded;
   const problem = (reason: ProblemReason, message = describeProblem(reason, schema)): Converted => ({
@@ -70,7 +70,7 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
       if (typeof given !== "string") return problem("type");
       const fits = given.length >= (kinded.minLength ?? 0) && given.length <= (kinded.maxLength ?? Infinity);
       if (!fits) return problem("range");
-      // Fields of a kind have readers of their own.
+      // Fields with a kind have their own readers.
       const isClean = "x-kind" in kinded || (given.isWellFormed() && !CONTROL.test(given));
       return isClean ? { ok: true, value: given } : problem("type", "must not contain control characters");
     }
@@ -79,7 +79,7 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
   }
 }
 
-/** What a switch takes, in the words of the schema its caller has. */
+/** Describes the allowed values of a flag in terms of the caller's schema. */
 function describeFlag(from: Origin): string {
   return from === "strict" ? "must be true or false" : "must be 0 or 1";
 }
@@ -114,7 +114,7 @@ function convertList(field: string, schema: Kinded, given: unknown): Converted {
   for (const part of parts) {
     if (items.enum === undefined) {
       if (!DECIMAL_INTEGER.test(part)) return refuse("type", `must be a comma-separated list of ${allowed}`);
-      if (!within(Number(part), items)) return refuse("range", `must hold ${allowed}`);
+      if (!within(Number(part), items)) return refuse("range", `must contain only ${allowed}`);
       values.add(Number(part));
     } else {
       const word = items.enum.find((candidate) => String(candidate).toLowerCase() === part.toLowerCase());

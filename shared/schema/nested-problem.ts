@@ -2,7 +2,7 @@ import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
 import { typeInWords, type FieldProblem, type ProblemReason } from "#shared/schema/problem.ts";
 
-/** What is wrong inside a value, in words of the API: the library's own messages speak of schemas. `field` gets the path. */
+/** Describes the first problem inside a value in the API's terms; the library's messages mention schemas. `field` gets the path. */
 export function problemInside(field: string, schema: TSchema, value: unknown): FieldProblem | null {
   const [first] = Value.Errors(schema, value);
   if (first === undefined) return null;
@@ -16,7 +16,7 @@ export function problemInside(field: string, schema: TSchema, value: unknown): F
   switch (keyword) {
     case "required":
       return problem("required", "is required", params.requiredProperties?.[0]);
-    // The library's word for a property that `additionalProperties: false` refuses.
+    // The library's keyword for a property that `additionalProperties: false` rejects.
     case "boolean":
       return problem("unknown", "no such field");
     case "enum":
@@ -32,7 +32,7 @@ export function problemInside(field: string, schema: TSchema, value: unknown): F
   }
 }
 
-/** An error of the library, as far as it is read here (Ajv's shape). */
+/** The used fields of a library error (Ajv's shape). */
 interface Fault {
   readonly keyword: string;
   readonly instancePath: string;

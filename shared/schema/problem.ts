@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 
-/** Why a parameter is refused: `error.reason` of a 400. */
+/** Why a parameter is rejected: `error.reason` of a 400. */
 export type ProblemReason =
   | "required"
   | "type"
@@ -12,19 +12,19 @@ export type ProblemReason =
   | "invalid_url"
   | "invalid_json";
 
-/** One refused field: its name (dotted inside objects), the reason word, and what would be allowed. */
+/** A rejected field: its name (dotted inside objects), the reason, and the allowed values. */
 export interface FieldProblem {
   readonly field: string;
   readonly reason: ProblemReason;
   readonly message: string;
 }
 
-/** A problem as an error answer says it: the field's name once, then what is wrong with it. */
+/** Formats a problem for an error response: the field's name once, then the message. */
 export function fieldMessage({ field, message }: Pick<FieldProblem, "field" | "message">): string {
   return `${field}: ${message}.`;
 }
 
-/** The JSON Schema keywords a field of ours uses to bound its value. */
+/** The JSON Schema keywords that fields use to limit their values. */
 export interface Bounds {
   readonly type?: string;
   readonly description?: string;
@@ -37,7 +37,7 @@ export interface Bounds {
   readonly maxLength?: number;
 }
 
-/** What a field allows, in words, from its own schema. */
+/** Describes what a field allows, from its schema. */
 export function describeProblem(reason: ProblemReason, schema: TSchema): string {
   const bounds = schema as Bounds;
   switch (reason) {
@@ -52,7 +52,7 @@ export function describeProblem(reason: ProblemReason, schema: TSchema): string 
   }
 }
 
-/** Values of a number with steps that are listed one by one. */
+/** The maximum number of stepped values that a message lists. */
 const MOST_LISTED = 10;
 
 function describeRange({ type, minLength = 0, maxLength, minimum, maximum, multipleOf }: Bounds): string {
@@ -71,7 +71,7 @@ function describeRange({ type, minLength = 0, maxLength, minimum, maximum, multi
   return `must be ${values.join(" or ")}`;
 }
 
-/** The closed set of a schema made of literals, [] where it is no such schema. */
+/** Returns the words of a schema of literals; [] for other schemas. */
 export function words(schema: Bounds): readonly string[] {
   const values = schema.enum ?? schema.anyOf?.map((option) => option.const) ?? [];
   return values.filter((value) => value !== undefined).map(String);
@@ -82,7 +82,7 @@ function allowedTypes({ type, anyOf = [] }: Bounds): string {
   return types.length === 0 ? "of the documented form" : [...new Set(types)].map(typeInWords).join(" or ");
 }
 
-/** A JSON type with its article. */
+/** Formats a JSON type with its article. */
 export function typeInWords(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }

@@ -1,8 +1,8 @@
 import type { TObject, TSchema } from "typebox";
 
 /**
- * A parameter as it is published: defaults in the form they are sent in. Where the type on the wire is text, a switch is
- * "0" or "1" and a list is joined by commas; `switches` boolean: a caller bound to JSON's own types.
+ * Converts a parameter's schema to its published form, with defaults as they are sent. As text, a flag is "0" or "1" and a
+ * list is joined by commas. `switches` "boolean": for callers that use JSON types.
  */
 export function publishField(schema: TSchema, switches: "text" | "boolean" = "text"): Record<string, unknown> {
   const {
@@ -12,7 +12,7 @@ export function publishField(schema: TSchema, switches: "text" | "boolean" = "te
     ...rest
   } = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
   const { default: value } = rest;
-  // Hosts of agents hand every byte of a schema on to a model; documents show the examples.
+  // MCP clients pass every byte of a schema to a model, so examples are only in documents.
   const { examples: _examples, ...lean } = rest;
   if (kind === "flag" && switches === "boolean") {
     const { enum: _words, ...flag } = lean;
@@ -22,13 +22,13 @@ export function publishField(schema: TSchema, switches: "text" | "boolean" = "te
   return value === undefined ? shown : { ...shown, default: asSent(value) };
 }
 
-/** A value as it is sent where the type on the wire is text. */
+/** Converts a value to its text form. */
 function asSent(value: unknown): unknown {
   if (typeof value === "boolean") return value ? "1" : "0";
   return Array.isArray(value) ? value.join(",") : value;
 }
 
-/** The parameters of a tool as they are published, with the values of an example where there are any. */
+/** Converts a tool's parameters to their published form, with the values of an example if given. */
 export function publishParams(params: TObject, example: Readonly<Record<string, unknown>> = {}): TObject {
   const { properties, ...rest } = params;
   const published = Object.entries<TSchema>(properties).map(([name, schema]) => {

@@ -68,6 +68,6 @@ it("lets the installation go on where the build fails, and says what agents lose
   const { status, stderr } = build(1);
   expect(status).toBe(0);
   expect(stderr).toBe(
-    "vantage: raw-socket was not built (gyp ERR! stack no compiler); agents here offer TCP ping only\n",
+    "vantage: raw-socket was not built (gyp ERR! stack no compiler); agents on this machine support TCP ping only\n",
   );
 });

@@ -76,7 +76,7 @@ describe("the launcher of this clone", () => {
 
   it("looks for the data of `npm start` in the clone, not in the directory it is called from", () => {
     const ran = spawnSync(LAUNCHER, ["doctor", "--dns-servers", "127.0.0.1:1"], { cwd: "/", encoding: "utf8" });
-    expect(ran.stdout).toContain(`data directory: ${join(ROOT, ".vantage")} can be`);
+    expect(ran.stdout).toContain(`data directory: ${join(ROOT, ".vantage")} will be created`);
   });
 
   it("is what the package offers as its command", () => {
@@ -143,7 +143,7 @@ describe("finding Node", () => {
     node(own(), version);
     const { status, stdout, stderr } = run(join(clone, "deploy/vantage"), ["ip"], { path: path() });
     expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^vantage: Node\.js 24 or newer is needed and [^\n]+ run 'npm ci' in [^\n]+\n$/);
+    expect(stderr).toMatch(/^vantage: Node\.js 24 or newer is required, but [^\n]+ run 'npm ci' in [^\n]+\n$/);
   });
 });
 
@@ -178,7 +178,7 @@ describe("a clone that is not installed", () => {
     for (const name of ["sh", "readlink"]) symlinkSync(join("/bin", name), join(tools, name));
     const { status, stderr } = run(join(clone, "deploy/vantage"), ["ip"], { path: tools });
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^vantage: .* is not installed and there is no npm on PATH: [^\n]+\n$/);
+    expect(stderr).toMatch(/^vantage: .* has no dependencies installed and npm is not on PATH: [^\n]+\n$/);
   });
 
   it("sends a user who may not write to it to one who may", () => {
@@ -190,6 +190,8 @@ describe("a clone that is not installed", () => {
     const { status, stderr } = run(join(clone, "deploy/vantage"), ["ip"], { path: path(), ...user });
     chmodSync(clone, 0o755);
     expect(status).toBe(1);
-    expect(stderr).toBe(`vantage: ${clone} is not installed: run 'npm ci' there as a user who can write to it\n`);
+    expect(stderr).toBe(
+      `vantage: ${clone} has no dependencies installed: run 'npm ci' there as a user who can write to it\n`,
+    );
   });
 });

@@ -44,7 +44,7 @@ it("closes everything after 30 s whatever still runs, and says so", async () => 
   await vi.advanceTimersByTimeAsync(30_000);
   await ended;
   expect(steps).toEqual(["drain", "close"]);
-  expect(lines).toContain("jobs still run after 30 s");
+  expect(lines).toContain("jobs still running after 30 s");
 });
 
 it("happens once, however often it is asked for", async () => {

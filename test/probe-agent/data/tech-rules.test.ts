@@ -126,18 +126,18 @@ describe("the operator's folder", () => {
     ["no folder at all", null, /ENOENT/],
     ["nothing in it", {}, /no technologies\/\*\.json/],
     ["no categories", { "a.json": { A: {} } }, /ENOENT.*categories\.json/],
-    ["no technology", { "categories.json": CATEGORIES, "a.json": {} }, /hold no technology/],
+    ["no technology", { "categories.json": CATEGORIES, "a.json": {} }, /contain no technology/],
     ["a file that is no JSON", { "categories.json": CATEGORIES, "a.json": "{\n 'A'" }, /a\.json is not JSON/],
-    ["a list", { "categories.json": CATEGORIES, "a.json": [] }, /a\.json is no JSON object/],
+    ["a list", { "categories.json": CATEGORIES, "a.json": [] }, /a\.json is not a JSON object/],
     [
       "a technology that is no object",
       { "categories.json": CATEGORIES, "a.json": { A: 5 } },
-      /a\.json: "A" is no JSON object/,
+      /a\.json: "A" is not a JSON object/,
     ],
     [
       "categories that are none",
       { "categories.json": "null", "a.json": { A: {} } },
-      /categories\.json is no JSON object/,
+      /categories\.json is not a JSON object/,
     ],
   ])("with %s stops the start with one line that names the setting", (_, files, expected) => {
     write(files ?? {});

@@ -60,7 +60,7 @@ it("with something that is no token ends with a line that does not repeat it", a
   for (const settings of [{ VANTAGE_JOIN_TOKEN: "hunter2" }, { VANTAGE_JOIN_TOKEN_FILE: file }]) {
     const agent = launch(settings);
     expect(await agent.exited).toBe(1);
-    expect(agent.log()).toMatch(/is no join token: deploy\/vantage probes token prints one/);
+    expect(agent.log()).toMatch(/is not a join token: deploy\/vantage probes token prints one/);
     expect(agent.log()).not.toContain("hunter2");
   }
 });
@@ -132,12 +132,12 @@ it("of another installation stays away, and moves where it has a token of the on
     const elsewhere = await startAgent(other, "eu-west", { VANTAGE_STATE_DIR: stateDir });
     await elsewhere.stop();
     const stranger = launch();
-    await stranger.says("not of the authority this agent was enrolled with");
+    await stranger.says("not from the authority that enrolled this agent");
     stranger.kill("SIGTERM");
     await stranger.exited;
     const mover = launch({ VANTAGE_JOIN_TOKEN: await makeJoinToken(plane, { region: "eu-west" }) });
     await mover.says('"attached"');
-    expect(mover.log()).toContain("enrolling anew");
+    expect(mover.log()).toContain("enrolling again");
   } finally {
     await other.stop();
   }

@@ -18,7 +18,7 @@ it("refuses a folder that a living process holds, in one line that says what to 
     expect(openState(folder, sleeper.pid ?? 0).ok).toBe(true);
     const second = openState(folder, process.pid);
     expect(second).toMatchObject({ ok: false });
-    expect(second.ok ? "" : second.line).toMatch(/in use by process \d+: .*VANTAGE_STATE_DIR$/);
+    expect(second.ok ? "" : second.line).toMatch(/in use by process \d+: set a separate VANTAGE_STATE_DIR /);
   } finally {
     sleeper.kill();
   }

@@ -22,7 +22,7 @@ it("a bad line or an absent file stops the start, and the line is named", () => 
   writeFileSync(path, "fine.example\nnot fine\n");
   expect(openOptOutFile(path, () => {})).toEqual({
     ok: false,
-    line: `VANTAGE_OPT_OUT_FILE ${path}, line 2: is no domain, address or range such as 192.0.2.0/24`,
+    line: `VANTAGE_OPT_OUT_FILE ${path}, line 2: is not a domain, an address or a range such as 192.0.2.0/24`,
   });
   expect(openOptOutFile(join(folder, "absent"), () => {})).toMatchObject({ ok: false });
 });
