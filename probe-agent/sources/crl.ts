@@ -3,7 +3,7 @@ import { judgeCrl, type CrlVerdict } from "#probe-agent/analysis/tls/certificate
 import { readCrl, type Crl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
 import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
 import type { ListAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
-import type { Fetches } from "#probe-agent/sources/fetches.ts";
+import type { Fetches } from "#probe-agent/sources/fetch-budget.ts";
 
 /** Lists of public authorities that are cut into parts have up to some megabytes each. */
 const MAX_BYTES = 10 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { readGreenCheck, type GreenCheck } from "#probe-agent/analysis/page/green-check.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson } from "#probe-agent/sources/json.ts";
-import { mayBeTold } from "#probe-agent/sources/outsiders.ts";
+import { mayBeTold } from "#probe-agent/sources/third-party-services.ts";
 
 /** What is known of a host, or in a few words why nothing is. */
 export type GreenAnswer =

@@ -2,7 +2,7 @@ import { encodeOcspRequest, type RequestHash } from "#probe-agent/analysis/tls/c
 import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
 import { MAX_OCSP_BYTES } from "#probe-agent/analysis/tls/certificate/ocsp/response.ts";
 import type { ResponderAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
-import type { Fetches } from "#probe-agent/sources/fetches.ts";
+import type { Fetches } from "#probe-agent/sources/fetch-budget.ts";
 
 /** Patience with a responder, for each try. */
 const TRY_MS = 4000;

@@ -5,7 +5,7 @@ import type { PageInput, RawPage } from "#probe-agent/analysis/html/pages/readin
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
-import { analyse, isTooComplex } from "#probe-agent/sources/analyse.ts";
+import { analyse, isTooComplex } from "#probe-agent/sources/run-analysis.ts";
 
 /** A page fetched once; what it says is read by one of the analyses of pages. */
 export interface SeenPage {

@@ -10,7 +10,7 @@ import {
 } from "#probe-agent/analysis/registry/rdap/bootstrap.ts";
 import type { RdapFindings, RdapSubject } from "#probe-agent/analysis/registry/rdap/registration.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";
 import { serviceSource, type ServiceSource } from "#probe-agent/sources/service-source.ts";
 

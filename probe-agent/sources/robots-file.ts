@@ -2,7 +2,7 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import { bodyBreakOf, type BodyBreak } from "#shared/tools/http/body.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { tryOnSite } from "#probe-agent/sources/site.ts";
+import { tryOnSite } from "#probe-agent/sources/try-on-site.ts";
 
 /** A site's robots.txt as it came. */
 export interface RobotsAnswer {

@@ -1,6 +1,6 @@
 import { escapeOctet } from "#probe-agent/dns-codec/names.ts";
 import type { SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
-import { fieldsOf, textsOf, type Found, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { fieldsOf, textsOf, type Found, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 
 /**
  * Octets to be written with a backslash. Not the backslash itself: names that come out of records have theirs already.

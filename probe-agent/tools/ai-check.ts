@@ -9,7 +9,7 @@ import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import type { testBots } from "#probe-agent/analysis/web/robots/report.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";
-import { tryOnSite } from "#probe-agent/sources/site.ts";
+import { tryOnSite } from "#probe-agent/sources/try-on-site.ts";
 import { gatherFiles, readText, type SiteFiles } from "#probe-agent/tools/ai-check/gather.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

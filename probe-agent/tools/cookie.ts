@@ -4,7 +4,7 @@ import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/descri
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

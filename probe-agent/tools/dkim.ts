@@ -4,7 +4,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { Finding } from "#shared/findings.ts";
 import { DKIM_GUIDE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/findings.ts";
 import { adviseOn, boundFindings, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { createLookUp } from "#probe-agent/sources/look-up.ts";
+import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import {
   bestSelector,
   discoveryLimits,

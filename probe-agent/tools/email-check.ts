@@ -13,7 +13,7 @@ import { judgeSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/
 import { reportSpf, type SpfReport } from "#probe-agent/analysis/mail/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { createLookUp, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { createLookUp, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { spfResolver } from "#probe-agent/sources/spf-resolver.ts";
 import {
   discoverSelectors,

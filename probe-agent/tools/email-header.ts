@@ -6,7 +6,7 @@ import type { Locate } from "#probe-agent/analysis/mail/email-headers/received/h
 import { boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { evaluateSpfToday } from "#probe-agent/tools/email-header/spf-now.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { mx as contract } from "#shared/tools/mx.ts";
 import { MTA_STS_GUIDE, TLS_RPT_GUIDE } from "#probe-agent/analysis/mail/domain/policy-guide.ts";
 import { adviseOn, boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
-import { createLookUp } from "#probe-agent/sources/look-up.ts";
+import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { lookUpMtaStsRecord, lookUpTlsRpt, silences } from "#probe-agent/tools/mx/announcements.ts";
 import { lookAtRouting } from "#probe-agent/tools/mx/routing.ts";

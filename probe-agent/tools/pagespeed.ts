@@ -7,7 +7,7 @@ import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts"
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { mayBeTold } from "#probe-agent/sources/outsiders.ts";
+import { mayBeTold } from "#probe-agent/sources/third-party-services.ts";
 import { askInsights, type InsightsOutcome } from "#probe-agent/sources/pagespeed.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { localResult } from "#probe-agent/tools/pagespeed/local.ts";

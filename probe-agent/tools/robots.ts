@@ -3,7 +3,7 @@ import { completeUrl } from "#shared/target-url.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { describeRobotsFindings } from "#probe-agent/analysis/web/robots/described-findings.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobots } from "#probe-agent/sources/robots-file.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

@@ -11,7 +11,7 @@ import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts
 import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
-import { isTooComplex } from "#probe-agent/sources/analyse.ts";
+import { isTooComplex } from "#probe-agent/sources/run-analysis.ts";
 import {
   describeSnapshot,
   limitationsOf,

@@ -4,7 +4,7 @@ import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoBeside } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { gatherSeo } from "#probe-agent/tools/seo-audit/gather.ts";

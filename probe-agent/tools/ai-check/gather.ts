@@ -3,7 +3,7 @@ import type { InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobotsOf } from "#probe-agent/sources/robots-file.ts";
 import { fetchSiteFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
 

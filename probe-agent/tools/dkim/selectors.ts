@@ -3,7 +3,7 @@ import { DKIM_GUIDE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/
 import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
 import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
-import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { below } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dkim } from "#shared/tools/dkim.ts";

@@ -8,7 +8,7 @@ import {
 import type { DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/findings.ts";
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
-import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailCheck } from "#shared/tools/email-check.ts";

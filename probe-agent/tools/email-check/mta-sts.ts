@@ -2,9 +2,9 @@ import { policyNames, type MtaStsRemark } from "#probe-agent/analysis/mail/domai
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { lookUpMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
-import type { LookUp } from "#probe-agent/sources/look-up.ts";
+import type { LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailCheck } from "#shared/tools/email-check.ts";
 

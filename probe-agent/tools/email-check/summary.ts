@@ -1,5 +1,5 @@
 import { readBimi, type BimiRemark } from "#probe-agent/analysis/mail/domain/bimi.ts";
-import type { LookUp } from "#probe-agent/sources/look-up.ts";
+import type { LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { RoutingResult } from "#probe-agent/tools/mx/routing.ts";
 import type { ResultOf } from "#shared/tools/define.ts";

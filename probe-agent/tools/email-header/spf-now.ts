@@ -8,7 +8,7 @@ import { findDelivery, type DeliveryRows } from "#probe-agent/analysis/mail/emai
 import type { SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { isSpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
-import { createLookUp } from "#probe-agent/sources/look-up.ts";
+import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { spfResolver } from "#probe-agent/sources/spf-resolver.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 

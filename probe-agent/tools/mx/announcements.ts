@@ -1,6 +1,6 @@
 import { readMtaStsRecord, type MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { readTlsRpt, type TlsRptRemark } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
-import { textsOf, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
 

@@ -4,7 +4,7 @@ import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import type { AddressFacts, HostFacts, Routing } from "#probe-agent/analysis/mail/domain/exchangers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
-import { fieldsOf, type Found, type LookUp } from "#probe-agent/sources/look-up.ts";
+import { fieldsOf, type Found, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { reverseName } from "#probe-agent/sources/reverse-name.ts";
 
 /** Mail hosts, their addresses, and addresses in all whose names and networks are asked for. */

@@ -5,7 +5,7 @@ import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
 import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import type { LookUp } from "#probe-agent/sources/look-up.ts";
+import type { LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import { detailHosts, findHosts } from "#probe-agent/tools/mx/hosts.ts";
 import type { ResultOf } from "#shared/tools/define.ts";

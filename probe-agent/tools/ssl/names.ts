@@ -5,7 +5,7 @@ import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts
 import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
-import { createLookUp } from "#probe-agent/sources/look-up.ts";
+import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
 
 /** For the DNS to answer and be validated. */

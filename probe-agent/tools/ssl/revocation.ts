@@ -6,7 +6,7 @@ import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { lookUpInList } from "#probe-agent/sources/crl.ts";
-import { createFetches, type Fetches } from "#probe-agent/sources/fetches.ts";
+import { createFetches, type Fetches } from "#probe-agent/sources/fetch-budget.ts";
 import { askResponder } from "#probe-agent/sources/ocsp.ts";
 
 /** Fetches for one check, all certificates together. */

@@ -6,7 +6,7 @@ import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
 import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
 import type { DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";

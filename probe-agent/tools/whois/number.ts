@@ -5,7 +5,7 @@ import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/reg
 import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/registry/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/analyse.ts";
+import { analyse } from "#probe-agent/sources/run-analysis.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";

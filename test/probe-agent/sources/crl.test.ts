@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { lookUpInList } from "#probe-agent/sources/crl.ts";
-import type { Fetched, Fetches } from "#probe-agent/sources/fetches.ts";
+import type { Fetched, Fetches } from "#probe-agent/sources/fetch-budget.ts";
 import { certificateList, manyEntries } from "#test/servers/crl.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
