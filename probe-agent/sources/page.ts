@@ -5,7 +5,7 @@ import type { PageInput, RawPage } from "#probe-agent/analysis/html/pages/readin
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
-import { analyse, isTooComplex } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis, isTooComplex } from "#probe-agent/sources/run-analysis.ts";
 
 /** A page fetched once; what it says is read by one of the analyses of pages. */
 export interface SeenPage {
@@ -80,7 +80,7 @@ export async function readSeen<Name extends PageAnalysisName>(
   name: Name,
   facts: PageFactsOf<Name>,
 ): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
-  const analysed = await analyse(net, name, inputOf(seen, seen.snapshot.body.bytes, facts) as InputOf<Name>);
+  const analysed = await runAnalysis(net, name, inputOf(seen, seen.snapshot.body.bytes, facts) as InputOf<Name>);
   if (analysed.status !== "ok") return analysed;
   const { report, truncated } = analysed.data;
   return ok({ report, unread: false, limitations: limitationsOf(seen, truncated) });
@@ -98,7 +98,7 @@ export async function readWhatCan<Name extends PageAnalysisName>(
 ): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
   const read = await readSeen(net, seen, name, facts);
   if (!isTooComplex(read)) return read;
-  const analysed = await analyse(net, name, inputOf(seen, null, facts) as InputOf<Name>);
+  const analysed = await runAnalysis(net, name, inputOf(seen, null, facts) as InputOf<Name>);
   if (analysed.status !== "ok") return analysed;
   return ok({ report: analysed.data.report, unread: true, limitations: [...limitationsOf(seen), UNREAD] });
 }

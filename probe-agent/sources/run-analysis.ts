@@ -13,7 +13,7 @@ const FAILURES: Readonly<Record<Unanalysed["reason"], Outcome<never>>> = {
 };
 
 /** Analyses what a stranger sent. Fails where that takes too much: page_too_complex is the sender's, all else the probe's. */
-export async function analyse<Name extends AnalysisName>(
+export async function runAnalysis<Name extends AnalysisName>(
   net: Net,
   name: Name,
   input: InputOf<Name>,

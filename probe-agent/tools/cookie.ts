@@ -4,7 +4,7 @@ import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/descri
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -22,7 +22,7 @@ export const cookie = implement(contract, async (net, { url }) => {
   if (read.status !== "ok") return read;
   const { head, snapshot, observedAt } = seen.data;
   const hops = snapshot.hops.map((hop) => ({ url: hop.url, headers: hop.headers }));
-  const reported = await analyse(net, "cookies", { hops, pageUrl: snapshot.finalUrl, now });
+  const reported = await runAnalysis(net, "cookies", { hops, pageUrl: snapshot.finalUrl, now });
   if (reported.status !== "ok") return reported;
   const { cookies, graded, grade, score } = reported.data;
   const fitted = fitFindings(describeCookieFindings(cookies), FINDINGS_BYTES);

@@ -6,7 +6,7 @@ import type { Locate } from "#probe-agent/analysis/mail/email-headers/received/h
 import { boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { evaluateSpfToday } from "#probe-agent/tools/email-header/spf-now.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -20,11 +20,11 @@ export const emailHeader = implement(contract, async (net, { headers }) => {
   if (Buffer.byteLength(headers) > MAX_HEADERS_BYTES) {
     return { status: "invalid", field: "headers", message: `must have at most ${MAX_HEADERS_BYTES} octets` };
   }
-  const addresses = await analyse(net, "email-addresses", headers);
+  const addresses = await runAnalysis(net, "email-addresses", headers);
   if (addresses.status !== "ok") return addresses;
   const locate = locateBy(net.data);
   const places = new Map(addresses.data.map((ip) => [ip, locate(ip)]));
-  const analysed = await analyse(net, "email-header", { headers, now, places });
+  const analysed = await runAnalysis(net, "email-header", { headers, now, places });
   if (analysed.status !== "ok") return analysed;
   const { anomalies: _anomalies, ...rows } = analysed.data;
   const spf = await evaluateSpfToday(net, rows);

@@ -3,7 +3,7 @@ import { completeUrl } from "#shared/target-url.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { describeRobotsFindings } from "#probe-agent/analysis/web/robots/described-findings.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobots } from "#probe-agent/sources/robots-file.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -18,7 +18,7 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
     return { status: "invalid", field: "test_url", message: "must be an http(s) URL or a path of the site" };
   }
   const { status, contentType, bytes } = answer;
-  const analysed = await analyse(net, "robots", { status, contentType, bytes, bots: net.data.aiBots, tested });
+  const analysed = await runAnalysis(net, "robots", { status, contentType, bytes, bots: net.data.aiBots, tested });
   if (analysed.status !== "ok") return analysed;
   const report = analysed.data;
   const delivery = { ...answer, code: status };

@@ -4,7 +4,7 @@ import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoBeside } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { gatherSeo } from "#probe-agent/tools/seo-audit/gather.ts";
@@ -18,7 +18,7 @@ export const seoAudit = implement(contract, async (net, { url }) => {
   if (read.status !== "ok") return read;
   const { report: page, limitations } = read.data;
   const beside = await gatherSeo(net, page.url, page.favicon !== null && page.favicon.declared === null);
-  const audited = await analyse(net, "seo-audit", { page, beside });
+  const audited = await runAnalysis(net, "seo-audit", { page, beside });
   if (audited.status !== "ok") return audited;
   const { facts, score } = audited.data;
   const { findings, limitations: leftOut } = fitFindings(seoFindings(facts, score.checks));

@@ -3,7 +3,7 @@ import type { InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobotsOf } from "#probe-agent/sources/robots-file.ts";
 import { fetchSiteFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
 
@@ -78,7 +78,7 @@ async function askRobots(net: Net, origin: string): Promise<SiteRobots> {
   const fetched = await fetchRobotsOf(net, origin);
   if (fetched.status !== "ok") return noRobots(net);
   const { status, contentType, bytes } = fetched.data;
-  const analysed = await analyse(net, "ai-robots", { status, contentType, bytes, bots: net.data.aiBots });
+  const analysed = await runAnalysis(net, "ai-robots", { status, contentType, bytes, bots: net.data.aiBots });
   return analysed.status === "ok" ? { ...analysed.data, status } : noRobots(net);
 }
 
@@ -103,6 +103,6 @@ export async function readText<Name extends TextAnalysis>(
   name: Name,
 ): Promise<ReportOf<Name> | null> {
   if (!file.known || file.text === null) return null;
-  const analysed = await analyse(net, name, file.text as InputOf<Name>);
+  const analysed = await runAnalysis(net, name, file.text as InputOf<Name>);
   return analysed.status === "ok" ? analysed.data : null;
 }

@@ -2,7 +2,7 @@ import { policyNames, type MtaStsRemark } from "#probe-agent/analysis/mail/domai
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { lookUpMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
 import type { LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -45,7 +45,7 @@ export async function lookAtMtaSts(
     return without("mta-sts-policy-unreachable", null, "The MTA-STS policy could not be fetched", fetched.error);
   }
   const { text } = fetched;
-  const read = await analyse(net, "mta-sts", text);
+  const read = await runAnalysis(net, "mta-sts", text);
   if (read.status !== "ok") {
     const error = read.status === "failed" ? read.message : "it may not be read";
     return without("mta-sts-policy-unreadable", shownPolicy(text), "The MTA-STS policy could not be read", error);

@@ -2,7 +2,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import type { RobotsTxt, SeoBeside, SitemapSearch } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchSiteFile, fetchSmallFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
 
 /** The longest each file beside the page may take, and what is kept back for the audit. */
@@ -31,7 +31,7 @@ export async function gatherSeo(net: Net, url: string, wantsIcon: boolean): Prom
 }
 
 async function namedSitemaps(net: Net, robots: string): Promise<string[]> {
-  const named = await analyse(net, "sitemaps", robots);
+  const named = await runAnalysis(net, "sitemaps", robots);
   const urls = named.status === "ok" ? named.data : [];
   return urls.filter((url) => URL.canParse(url) && /^https?:/i.test(url)).slice(0, MAX_NAMED);
 }

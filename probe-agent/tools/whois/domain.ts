@@ -6,7 +6,7 @@ import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
 import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
 import type { DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
@@ -91,7 +91,7 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
     { kind: "domain", name: subject.name },
     first,
     async (text, server): Promise<Outcome<Reading<WhoisRecord | null>>> => {
-      const read = await analyse(net, "whois-domain", { text, server: server.host });
+      const read = await runAnalysis(net, "whois-domain", { text, server: server.host });
       if (read.status !== "ok") return read;
       const { answer: record, limit } = read.data;
       const isOther = record.domain !== null && aLabels(record.domain) !== subject.name;

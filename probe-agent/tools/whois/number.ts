@@ -5,7 +5,7 @@ import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/reg
 import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/registry/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { analyse } from "#probe-agent/sources/run-analysis.ts";
+import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { askRegistry, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
@@ -61,7 +61,7 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
 
 async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why: string): Promise<Lookup> {
   const read = async (text: string, server: WhoisServer): Promise<Outcome<Reading<NumberAnswer>>> => {
-    const analysed = await analyse(net, "whois-number", { text, server: server.host });
+    const analysed = await runAnalysis(net, "whois-number", { text, server: server.host });
     if (analysed.status !== "ok") return analysed;
     const { answer: data, limit } = analysed.data;
     const found = data.registration !== null && holds(data.registration, subject);
