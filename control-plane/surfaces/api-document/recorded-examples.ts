@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 
 /** A recorded call of a tool and its result, with long lists and texts cut. */
 export interface Example {
@@ -7,6 +8,7 @@ export interface Example {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** One file a tool, in the folder of its toolset. */
 const FOLDER = new URL("examples/", import.meta.url);
 const EXAMPLES = readAll();
 
@@ -17,11 +19,11 @@ export function exampleOf(tool: string): Example | null {
 
 /** Reads all examples, once at the start of the process: the files are part of the release. */
 function readAll(): ReadonlyMap<string, Example> {
-  const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"));
+  const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".json"));
   return new Map(
     files.map((file) => {
       const text = readFileSync(new URL(file, FOLDER), "utf8");
-      return [file.slice(0, -".json".length), JSON.parse(text) as Example] as const;
+      return [basename(file, ".json"), JSON.parse(text) as Example] as const;
     }),
   );
 }
