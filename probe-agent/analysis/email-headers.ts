@@ -4,7 +4,7 @@ import { describeAlignment } from "#probe-agent/analysis/mail/email-headers/alig
 import { readAddresses } from "#probe-agent/analysis/mail/email-headers/address-rows.ts";
 import { readArrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import { readAddressList } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
-import { findAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies.ts";
+import { findAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies/find-anomalies.ts";
 import { readArcChain } from "#probe-agent/analysis/mail/email-headers/arc.ts";
 import { domainOf, summariseAuth } from "#probe-agent/analysis/mail/email-headers/auth-summary.ts";
 import { resultsRow, spfRow } from "#probe-agent/analysis/mail/email-headers/auth-rows.ts";

@@ -1,7 +1,7 @@
 import type { Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
-import { ANOMALY_GUIDE } from "#probe-agent/analysis/mail/email-headers/anomaly-guide.ts";
+import { ANOMALY_GUIDE } from "#probe-agent/analysis/mail/email-headers/anomalies/guide.ts";
 import type { AnomalyId, HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { PARTIAL_BODY } from "#probe-agent/analysis/mail/email-headers/signature.ts";
 import { EXPIRED_NOW, EXPIRED_ON_ARRIVAL } from "#probe-agent/analysis/mail/email-headers/signatures.ts";

@@ -1,4 +1,4 @@
-import { when, type Anomaly, type Examined } from "#probe-agent/analysis/mail/email-headers/anomaly.ts";
+import { when, type Anomaly, type Examined } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 
 /** What is odd about signatures and verdicts. */
 export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[] {
