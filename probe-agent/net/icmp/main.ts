@@ -8,7 +8,7 @@ import { createLagMeter } from "#probe-agent/net/icmp/lag.ts";
 import type { FromChild, ToChild } from "#probe-agent/net/icmp/messages.ts";
 import { createOutbox } from "#probe-agent/net/icmp/outbox.ts";
 import { loopbackRtt, selfTest } from "#probe-agent/net/icmp/self-test.ts";
-import { createSharedTcp } from "#probe-agent/net/icmp/shared-tcp.ts";
+import { createSharedTcp } from "#probe-agent/net/icmp/probers/shared-tcp.ts";
 
 const EXIT_SOCKET_LOST = 3;
 

@@ -1,7 +1,7 @@
-import { createIcmpProber } from "#probe-agent/net/icmp/prober-icmp.ts";
-import { createTcpProber } from "#probe-agent/net/icmp/prober-tcp.ts";
-import { createUdpProber } from "#probe-agent/net/icmp/prober-udp.ts";
-import type { Prober, ProberEvents, ProberTools } from "#probe-agent/net/icmp/prober.ts";
+import { createIcmpProber } from "#probe-agent/net/icmp/probers/icmp.ts";
+import { createTcpProber } from "#probe-agent/net/icmp/probers/tcp.ts";
+import { createUdpProber } from "#probe-agent/net/icmp/probers/udp.ts";
+import type { Prober, ProberEvents, ProberTools } from "#probe-agent/net/icmp/probers/prober.ts";
 import type { BoundedTrace } from "#probe-agent/net/icmp/messages.ts";
 import { paceOf } from "#probe-agent/net/icmp/trace/pace.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import { echoRequest, parseIncoming } from "#probe-agent/net/icmp/packet.ts";
-import { constantSumPayload } from "#probe-agent/net/icmp/prober-icmp.ts";
-import { parseSegment, synSegment } from "#probe-agent/net/icmp/tcp-segment.ts";
+import { constantSumPayload } from "#probe-agent/net/icmp/probers/icmp.ts";
+import { parseSegment, synSegment } from "#probe-agent/net/icmp/probers/tcp-segment.ts";
 import { seeded } from "#test/support/seeded.ts";
 import { echoReply, icmpError, mplsExtension, quotedIpv4, quotedIpv6 } from "#test/support/icmp-packets.ts";
 

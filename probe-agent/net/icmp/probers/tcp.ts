@@ -10,8 +10,8 @@ import {
   type Prober,
   type ProberEvents,
   type ProberTools,
-} from "#probe-agent/net/icmp/prober.ts";
-import { parseSegment, synSegment } from "#probe-agent/net/icmp/tcp-segment.ts";
+} from "#probe-agent/net/icmp/probers/prober.ts";
+import { parseSegment, synSegment } from "#probe-agent/net/icmp/probers/tcp-segment.ts";
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 const DEFAULT_TCP_PORT = 80;

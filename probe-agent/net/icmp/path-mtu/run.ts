@@ -5,7 +5,7 @@ import type { RunTools } from "#probe-agent/net/icmp/echo.ts";
 import { interfaceMtu } from "#probe-agent/net/icmp/interface.ts";
 import type { MtuRequest } from "#probe-agent/net/icmp/messages.ts";
 import { echoRequest } from "#probe-agent/net/icmp/packet.ts";
-import { createMtuPlan, type MtuPlan } from "#probe-agent/net/icmp/pmtu-plan.ts";
+import { createMtuPlan, type MtuPlan } from "#probe-agent/net/icmp/path-mtu/plan.ts";
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 

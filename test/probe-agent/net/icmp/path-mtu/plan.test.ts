@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMtuPlan, SMALL_PACKET } from "#probe-agent/net/icmp/pmtu-plan.ts";
+import { createMtuPlan, SMALL_PACKET } from "#probe-agent/net/icmp/path-mtu/plan.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 
 /** What a simulated path does with the n-th packet (from 1) of a size: the echo comes back, a router refuses it, nothing. */

@@ -1,4 +1,4 @@
-import { echoPatienceMs, isPlausibleMtu, sizeBetween } from "#probe-agent/net/icmp/pmtu-search.ts";
+import { echoPatienceMs, isPlausibleMtu, sizeBetween } from "#probe-agent/net/icmp/path-mtu/search.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 

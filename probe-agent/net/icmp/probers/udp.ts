@@ -9,7 +9,7 @@ import {
   type Prober,
   type ProberEvents,
   type ProberTools,
-} from "#probe-agent/net/icmp/prober.ts";
+} from "#probe-agent/net/icmp/probers/prober.ts";
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** The port classic traceroute starts at; nothing is expected to listen there. */

@@ -1,5 +1,5 @@
 import { openPacketSocket, type PacketSocket } from "#probe-agent/net/icmp/socket.ts";
-import type { ProberTools, SegmentListener } from "#probe-agent/net/icmp/prober.ts";
+import type { ProberTools, SegmentListener } from "#probe-agent/net/icmp/probers/prober.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /**

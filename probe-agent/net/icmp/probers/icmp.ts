@@ -9,7 +9,7 @@ import {
   type Prober,
   type ProberEvents,
   type ProberTools,
-} from "#probe-agent/net/icmp/prober.ts";
+} from "#probe-agent/net/icmp/probers/prober.ts";
 import { isFrom } from "#probe-agent/net/icmp/demux.ts";
 
 // Odd, so that a hash over the checksum's low bits changes with each flow.
