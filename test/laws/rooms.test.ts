@@ -40,7 +40,21 @@ function forbidden(files: readonly SourceFile[], isForbidden: (name: string) => 
   return files.flatMap(({ path, imports }) => imports.filter(isForbidden).map((name) => `${path}: ${name}`));
 }
 
+/** The largest folder that a reader finds a file in at a glance; the two lists of tools have one file a tool. */
+const MOST_FILES = 30;
+const ONE_FILE_A_TOOL = new Set(["shared/tools", "probe-agent/tools"]);
+
 describe("rooms", () => {
+  it("hold no more files than a reader can survey", () => {
+    const sizes = new Map<string, number>();
+    for (const { path } of product) {
+      const folder = path.slice(0, path.lastIndexOf("/"));
+      sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+    }
+    const large = [...sizes].filter(([folder, files]) => files > MOST_FILES && !ONE_FILE_A_TOOL.has(folder));
+    expect(large).toEqual([]);
+  });
+
   it("import each other in no circle, type imports counted", () => {
     expect(findCircles(product)).toEqual([]);
   });

@@ -1,5 +1,10 @@
 import { registrableDomain } from "#shared/registrable-domain.ts";
-import { anomaly, when, type Anomaly, type Examined } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
+import {
+  anomaly,
+  when,
+  type Anomaly,
+  type Examined,
+} from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { domainOf } from "#probe-agent/analysis/mail/email-headers/auth-summary.ts";
 import { disguiseOf, INVISIBLE, type Disguise } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 

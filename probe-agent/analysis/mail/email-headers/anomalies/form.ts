@@ -1,4 +1,9 @@
-import { anomaly, when, type Anomaly, type Examined } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
+import {
+  anomaly,
+  when,
+  type Anomaly,
+  type Examined,
+} from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { INVISIBLE } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
 /** Fields a message has at most once (RFC 5322 section 3.6). */

@@ -1,4 +1,9 @@
-import { anomaly, when, type Anomaly, type Examined } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
+import {
+  anomaly,
+  when,
+  type Anomaly,
+  type Examined,
+} from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { CLOCK_AHEAD_MS } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import { isoOrNull } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
 
