@@ -66,7 +66,7 @@ export const HopRow = Type.Object({
   hop: Type.Integer({ description: "Distance, 1 is the first router" }),
   replies: Type.Array(Reply, {
     description:
-      "One per probe sent: a hop that never answers gets three probes; a router that limits its " + "answers gets more",
+      "One per probe sent: a hop that never answers gets three probes; a router that limits its answers gets more",
   }),
   loss_percent: Nullable(
     Type.Number({
