@@ -21,7 +21,7 @@ import type { Plans } from "#control-plane/plans/plans.ts";
 export type AppConfig = Pick<Config, "databaseUrl" | "trustedProxies" | "v1V2Sunset">;
 
 /** What main hands in: settings, and what only main may touch. */
-export interface AppInputs<C extends AppConfig = Config> {
+interface AppInputs<C extends AppConfig = Config> {
   readonly config: C;
   /** The operator's bearer token, read or generated. */
   readonly adminToken: string;

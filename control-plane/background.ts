@@ -17,7 +17,7 @@ import { createWatch } from "#control-plane/measurements/watch.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
 
 /** What runs in the background of one replica. */
-export interface Background {
+interface Background {
   readonly jobs: Jobs;
   readonly measurements: Measurements;
   readonly batches: Batches;
@@ -26,7 +26,7 @@ export interface Background {
 }
 
 /** What the background needs. */
-export interface BackgroundDeps {
+interface BackgroundDeps {
   readonly config: Pick<Config, "databaseUrl" | "retention">;
   readonly sql: Sql;
   readonly notifications: Notifications;

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 
 /** The database's time, carried by the host's monotonic clock between measurements. */
-export interface DatabaseClock extends Clock {
+interface DatabaseClock extends Clock {
   /** Measures now; rejects when the database is away. Also done by itself every few seconds. */
   sync(): Promise<void>;
   /** Milliseconds from the host's wall clock to the database's, by the last measurement. */
@@ -11,7 +11,7 @@ export interface DatabaseClock extends Clock {
 }
 
 /** What the clock stands on. */
-export interface DatabaseClockSource {
+interface DatabaseClockSource {
   readonly host: Clock;
   /** Milliseconds since the epoch by the database's clock. */
   readonly readTime: () => Promise<number>;

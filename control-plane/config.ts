@@ -33,7 +33,7 @@ export interface Config {
 }
 
 /** The listener of Prometheus metrics. */
-export interface MetricsListener {
+interface MetricsListener {
   /** null: off. Port 0: a free one. */
   readonly address: Address | null;
   /** True where nobody asked for this port: one in use gives way to a free one, with a warning. */
@@ -41,7 +41,7 @@ export interface MetricsListener {
 }
 
 /** The configuration, or the one line to print before ending with status 1. */
-export type ReadConfig =
+type ReadConfig =
   | {
       readonly ok: true;
       readonly config: Config;

@@ -22,7 +22,7 @@ export interface GatedServer {
 }
 
 /** What is known only where the processes are wired together. */
-export interface GatedServerOptions {
+interface GatedServerOptions {
   /** Agents attached to this replica at present. */
   readonly agents: () => number;
   /** What /readyz lists as degraded besides missing agents; nothing by default. */
@@ -32,7 +32,7 @@ export interface GatedServerOptions {
 }
 
 /** What the gates and the first routes need. */
-export interface GatedServerDeps extends ServerDeps {
+interface GatedServerDeps extends ServerDeps {
   readonly adminToken: string;
   readonly plans: Plans;
   readonly sql: Sql;

@@ -7,7 +7,7 @@ import type { QueueCount } from "#control-plane/jobs/metrics.ts";
 import { BOSS_SCHEMA, countJobs, inTransaction, JOB_CHANNEL, notifyQueue } from "#control-plane/jobs/store.ts";
 
 /** Every queue of the product and what its jobs carry. A new one is a line here and a line in QUEUES. */
-export interface JobPayloads {
+interface JobPayloads {
   /** Runs a measurement that POST /api/v4/measurements has stored. */
   readonly measurement: { readonly id: string };
   /** Works through a batch that POST /api/v4/batch has stored. */
@@ -15,7 +15,7 @@ export interface JobPayloads {
 }
 
 /** The name of a queue. */
-export type QueueName = keyof JobPayloads;
+type QueueName = keyof JobPayloads;
 
 interface QueueRules {
   /** Most jobs at once in one replica. */
@@ -52,7 +52,7 @@ const KEEP_ENDED_SECONDS = 3_600;
 const CONNECTIONS = 4;
 
 /** Does the work of one job; `signal` is aborted when this process must stop. Idempotent. */
-export type JobWorker<Q extends QueueName> = (payload: JobPayloads[Q], signal: AbortSignal) => Promise<JobVerdict>;
+type JobWorker<Q extends QueueName> = (payload: JobPayloads[Q], signal: AbortSignal) => Promise<JobVerdict>;
 
 /** Work that outlives the process that accepted it. */
 export interface Jobs {
@@ -69,7 +69,7 @@ export interface Jobs {
 }
 
 /** What jobs need. */
-export interface JobsDeps {
+interface JobsDeps {
   readonly databaseUrl: string;
   readonly sql: Sql;
   readonly notifications: Notifications;

@@ -13,7 +13,7 @@ export interface Metrics {
 }
 
 /** What is read at each scrape. */
-export interface MetricsSources {
+interface MetricsSources {
   /** Milliseconds from the host's clock to the database's. */
   clockOffsetMs(): number;
 }

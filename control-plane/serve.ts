@@ -41,7 +41,7 @@ import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
 
 /** A listening replica. */
-export interface Service {
+interface Service {
   /** Ports in use; the chosen ones if 0 was configured. */
   readonly ports: { readonly http: number; readonly grpc: number };
   /** Stops accepting requests, lets those in progress finish, then ends the agents' streams. */

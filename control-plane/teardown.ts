@@ -9,7 +9,7 @@ export interface Teardown {
 }
 
 /** Makes an empty stack of closes. */
-export function createTeardown(log: Pick<Logger, "error">): Teardown {
+function createTeardown(log: Pick<Logger, "error">): Teardown {
   const closes: (() => unknown)[] = [];
   let running: Promise<void> | null = null;
 

@@ -49,7 +49,7 @@ export interface PlaceConfig {
 }
 
 /** Services that tools query. URLs have no trailing slash. */
-export interface Sources {
+interface Sources {
   /** null: the built-in list. */
   readonly resolvers: ResolverSource | null;
   readonly rdapBootstrapUrl: string;
@@ -65,7 +65,7 @@ export interface Sources {
 }
 
 /** Paths of the operator's data files. */
-export interface Files {
+interface Files {
   readonly trustAnchors: string | null;
   readonly geoDb: string | null;
   readonly asnDb: string | null;
@@ -76,7 +76,7 @@ export interface Files {
 }
 
 /** The configuration, or the line to print before exiting with status 1. */
-export type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
+type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
 
 /** Reads and checks the environment; returns the first fault. Pure: opens no file and looks up no name. */
 export function readConfig(environment: Environment): ReadConfig {

@@ -30,7 +30,7 @@ export function canRun(tool: string): boolean {
 export type JudgeFailure = (failure: Failed, job: Job, remainingMs: number) => Promise<Failed>;
 
 /** Dependencies of every job. */
-export interface JobTools {
+interface JobTools {
   readonly createNet: NetFactory;
   readonly judge: JudgeFailure;
   readonly clock: Pick<Clock, "monotonic">;
@@ -38,7 +38,7 @@ export interface JobTools {
 }
 
 /** The end of a job: the message to send, and its kind for the metrics. */
-export interface JobEnd {
+interface JobEnd {
   /** JSON of at most 256 KB. */
   readonly outcome: string;
   readonly result: Outcome<unknown>["status"] | "too_large";

@@ -1,5 +1,5 @@
 /** The highest AS number (RFC 6793). */
-export const MAX_ASN = 4_294_967_295;
+const MAX_ASN = 4_294_967_295;
 
 /**
  * Parses an AS number: AS64500, 64500, as64500, or two 16-bit halves with the prefix AS, AS1.10 (RFC 5396; the URL

@@ -1,7 +1,7 @@
 import type { Random } from "#shared/clock.ts";
 
 /** The longest waits of a back-off, milliseconds: after the first failure, and after many. */
-export interface Backoff {
+interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
 }

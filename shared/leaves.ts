@@ -1,5 +1,5 @@
 /** A value without entries, with its path, e.g. `redirects.0.url`: a primitive, {} or []. */
-export type Leaf = readonly [path: string, value: unknown];
+type Leaf = readonly [path: string, value: unknown];
 
 /** Lists the leaves of a JSON value in order, at most `limit`. Not recursive, because data may be nested to any depth. */
 export function listLeaves(

@@ -20,13 +20,13 @@ export interface Place {
 }
 
 /** One condition on a place. */
-export type Term = ItemTerm;
+type Term = ItemTerm;
 
 /** One item of a location expression. */
 export type LocationItem = Item;
 
 /** A parsed expression, or the invalid item and the reason. */
-export type ParsedLocations =
+type ParsedLocations =
   | { readonly ok: true; readonly items: readonly LocationItem[] }
   | { readonly ok: false; readonly message: string; readonly item: string };
 

@@ -13,7 +13,7 @@ export const SOURCES = ["target", "resolver", "service", "probe"] as const;
 export type Source = (typeof SOURCES)[number];
 
 /** The check succeeded. */
-export interface Ok<T> {
+interface Ok<T> {
   readonly status: "ok";
   readonly data: T;
 }

@@ -2,7 +2,7 @@ import { stringify } from "csv-stringify/sync";
 import { listLeaves } from "#shared/leaves.ts";
 
 /** One value of a result with its path, e.g. `redirects.0.url`. */
-export type Line = readonly [path: string, value: string];
+type Line = readonly [path: string, value: string];
 
 /** The maximum number of lines of a result; a longer one is cut, and its last line is `truncated`. */
 const MOST_LINES = 50_000;

@@ -6,7 +6,7 @@ import type { Setting } from "#shared/settings/row.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings, or the line to print before exiting with status 1. */
-export type ReadSettings =
+type ReadSettings =
   | {
       readonly ok: true;
       readonly settings: Settings;

@@ -24,7 +24,7 @@ export interface Limiter {
 }
 
 /** The state of a client address's limit after one call. */
-export interface AddressVerdict {
+interface AddressVerdict {
   readonly ok: boolean;
   /** Calls left in the window after this one. */
   readonly remaining: number;

@@ -1,5 +1,5 @@
 /** Which limit refused a request; null where the request may go on. */
-export type Denied = "minute" | "day" | null;
+type Denied = "minute" | "day" | null;
 
 /** The state of a caller's limits after one request was counted. */
 export interface Verdict {

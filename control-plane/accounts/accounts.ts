@@ -16,13 +16,13 @@ import {
 import type { PlanName } from "#control-plane/plans/plans.ts";
 
 /** All that a noun keeps about an account, as JSON, without secrets; read inside the erasing transaction. */
-export type Exporter = (sql: Queryable, accountId: number) => Promise<unknown>;
+type Exporter = (sql: Queryable, accountId: number) => Promise<unknown>;
 
 /** Told inside the transaction that changes or erases an account. */
-export type ChangeListener = (sql: Queryable, accountId: number) => Promise<void>;
+type ChangeListener = (sql: Queryable, accountId: number) => Promise<void>;
 
 /** What erasing an account left: null without the account; `exported` by noun where it was asked for. */
-export type Erased = { readonly exported: Readonly<Record<string, unknown>> | null } | null;
+type Erased = { readonly exported: Readonly<Record<string, unknown>> | null } | null;
 
 /** Accounts: making, reading, changing, erasing. */
 export interface Accounts {

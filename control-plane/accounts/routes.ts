@@ -47,7 +47,7 @@ const Shown = Type.Object({
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
 /** What the account routes stand on. */
-export interface AccountRoutesDeps {
+interface AccountRoutesDeps {
   readonly accounts: Accounts;
   readonly sql: Sql;
   /** The operator's gate. */

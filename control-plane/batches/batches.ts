@@ -24,20 +24,20 @@ import { SWEEP_RUNS_MS, sweepRuns, type RunAges } from "#control-plane/jobs/dura
 import { createRunWatch } from "#control-plane/jobs/durable-run/watch.ts";
 
 /** What was submitted, sorted out: accepted targets and refused ones, both in their order. */
-export interface SubmittedBatch {
+interface SubmittedBatch {
   readonly id: string;
   readonly total: number;
   readonly invalid: readonly InvalidTarget[];
 }
 
 /** Which results are to be read. */
-export interface ResultsPage {
+interface ResultsPage {
   readonly limit: number;
   readonly offset: number;
 }
 
 /** A batch with a page of its results. */
-export interface FoundBatch {
+interface FoundBatch {
   readonly batch: CountedBatch;
   readonly targets: readonly StoredTarget[];
 }
@@ -63,7 +63,7 @@ export interface Batches {
 }
 
 /** What batches need. */
-export interface BatchesDeps {
+interface BatchesDeps {
   readonly sql: Sql;
   readonly jobs: Jobs;
   readonly checks: CheckContext;

@@ -13,7 +13,7 @@ import type { Write, Writes } from "#control-plane/http/writes.ts";
 const TAG = "Batch";
 
 /** What the routes need. */
-export interface BatchRoutesDeps {
+interface BatchRoutesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly batches: Batches;

@@ -42,7 +42,7 @@ export interface NewResult {
 }
 
 /** A batch to be inserted. */
-export type NewBatch = Pick<StoredBatch, "id" | "accountId" | "tool" | "invalid" | "createdAt"> & {
+type NewBatch = Pick<StoredBatch, "id" | "accountId" | "tool" | "invalid" | "createdAt"> & {
   readonly expiresAt: Date;
 };
 

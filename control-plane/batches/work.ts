@@ -16,14 +16,14 @@ import { createRecorder, type Recorder } from "#control-plane/jobs/durable-run/r
 import type { DurableWork, Unanswered } from "#control-plane/jobs/durable-run/work.ts";
 
 /** What the work of batches needs. */
-export interface BatchWorkDeps {
+interface BatchWorkDeps {
   readonly sql: Sql;
   readonly checks: CheckContext;
   readonly contracts: ReadonlyMap<string, Contract>;
 }
 
 /** A target without a result. */
-export type OpenTarget = Pick<StoredTarget, "ordinal" | "url">;
+type OpenTarget = Pick<StoredTarget, "ordinal" | "url">;
 
 /** Batches as durable work: a unit is a target, each is checked by a call of its own, results are rows. */
 export function createBatchWork(deps: BatchWorkDeps): DurableWork<StoredBatch, OpenTarget> {

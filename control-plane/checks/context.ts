@@ -19,7 +19,7 @@ export interface InputCall {
 }
 
 /** Another check that a call needs. */
-export type Question = Pick<CheckRequest, "contract" | "params" | "locations" | "maxLocations" | "pace" | "deadlineMs">;
+type Question = Pick<CheckRequest, "contract" | "params" | "locations" | "maxLocations" | "pace" | "deadlineMs">;
 
 /** Gathers the input of a job; rejects only for a bug. */
 export type InputGatherer = (call: InputCall) => Promise<Readonly<Record<string, unknown>>>;

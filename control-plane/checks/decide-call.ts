@@ -13,7 +13,7 @@ import { decideReach, decideTarget } from "#control-plane/checks/target.ts";
 import { targetKey } from "#control-plane/limits/target-key.ts";
 
 /** A call that may go to agents, or its answer if no agent is needed. */
-export type Decision =
+type Decision =
   | { readonly go: false; readonly answer: CheckAnswer }
   | {
       readonly go: true;

@@ -14,7 +14,7 @@ import { createTargetLimits } from "#control-plane/limits/targets.ts";
 const COUNT_TIMEOUT_MS = 2_000;
 
 /** Dependencies of the checks of a replica. */
-export interface ChecksDeps {
+interface ChecksDeps {
   readonly config: Pick<Config, "databaseUrl" | "targetBudget">;
   readonly clock: Clock;
   readonly registry: Registry;
@@ -25,7 +25,7 @@ export interface ChecksDeps {
 }
 
 /** The checks of a replica. */
-export interface OpenChecks {
+interface OpenChecks {
   readonly checks: CheckContext;
   /** Closes the database connection for counts. */
   close(): Promise<void>;

@@ -20,7 +20,7 @@ export interface OfflinePlace {
 }
 
 /** Places where a call runs, or its answer if it cannot run. */
-export type Places =
+type Places =
   | { readonly ok: true; readonly choices: readonly PlaceChoice[]; readonly offline: readonly OfflinePlace[] }
   | { readonly ok: false; readonly answer: CheckAnswer };
 

@@ -3,7 +3,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { LocationRow } from "#control-plane/checks/answer.ts";
 
 /** Minimum, median and maximum over the locations that have the figure, milliseconds. */
-export interface Spread {
+interface Spread {
   readonly min: number;
   readonly median: number;
   readonly max: number;

@@ -13,7 +13,7 @@ import { completeUrl } from "#shared/target-url.ts";
 import type { Contract, TargetKind } from "#shared/tools/define.ts";
 
 /** A target decided before dispatch: literals and special names here, looked-up addresses on the agent. */
-export type TargetDecision =
+type TargetDecision =
   | (Reach & {
       readonly ok: true;
       /** Parameters with the target as agents get it: hosts in lower-case A-labels, URLs complete. */
@@ -25,7 +25,7 @@ export type TargetDecision =
 const PUBLIC = createEgress(NO_ALLOW_LISTS);
 
 /** Where a job's traffic goes: a name in lower-case A-labels without final dot, an address, or AS<number>. */
-export interface Reach {
+interface Reach {
   /** null: nowhere, the tool reads what it is given. */
   readonly host: string | null;
   /** False: reachable only because agents list it. */

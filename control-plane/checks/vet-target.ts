@@ -5,7 +5,7 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 
 /** A target that may be checked by a tool whose other parameters are left at their defaults, or why not. */
-export type VettedTarget =
+type VettedTarget =
   | {
       readonly ok: true;
       /** As submitted, defaults filled in. */

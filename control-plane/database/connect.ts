@@ -13,7 +13,7 @@ export type Queryable = Sql | Transaction;
 export type SqlFragment = postgres.Fragment;
 
 /** What differs between the clients of one process. */
-export interface ConnectOptions {
+interface ConnectOptions {
   /** Most connections open at once. */
   readonly connections: number;
   /** Shown in pg_stat_activity. */

@@ -1,5 +1,5 @@
 /** Work that is done in batches: whoever adds something wakes the pump. */
-export interface Pump {
+interface Pump {
   /** Asks for a flush soon. Cheap, and harmless when one is already coming. */
   wake(): void;
 }

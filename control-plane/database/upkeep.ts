@@ -1,11 +1,11 @@
 /** Housekeeping that repeats until it is stopped. */
-export interface Upkeep {
+interface Upkeep {
   /** No further rounds; one under way is not waited for. */
   stop(): void;
 }
 
 /** What is repeated. */
-export interface UpkeepOptions {
+interface UpkeepOptions {
   /** Milliseconds between the starts of two rounds. */
   readonly everyMs: number;
   /** One round. Every replica runs it, so it must be safe to run twice at once on one database. */

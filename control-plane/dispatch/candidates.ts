@@ -23,7 +23,7 @@ export interface LeftAgent {
 }
 
 /** Sources of the candidates; read when something has changed. */
-export interface CandidateSources {
+interface CandidateSources {
   readonly attached: ReadonlyMap<string, Session>;
   readonly left: ReadonlyMap<string, LeftAgent>;
   /** Returns the same array until something in it changes. */

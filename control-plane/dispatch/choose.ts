@@ -23,7 +23,7 @@ export interface Chosen {
 }
 
 /** Result of a location expression. */
-export interface Choice {
+interface Choice {
   /** In the order of the items; no probe twice. */
   readonly chosen: readonly Chosen[];
   /** Items, as written, that match no known probe at all, online or not. */

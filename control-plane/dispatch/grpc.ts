@@ -64,7 +64,7 @@ export interface GrpcListener {
 }
 
 /** What listening takes. */
-export interface GrpcOptions {
+interface GrpcOptions {
   readonly hub: Hub;
   readonly address: { readonly host: string; readonly port: number };
   readonly limits: ConnectionLimits;

@@ -38,7 +38,7 @@ export interface Hub {
 }
 
 /** Dependencies of the hub. */
-export interface HubOptions {
+interface HubOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -1,7 +1,7 @@
 import type { Outcome } from "#shared/outcome.ts";
 
 /** A progress event of the agent that runs the job. */
-export interface JobProgress {
+interface JobProgress {
   readonly kind: string;
   readonly data: unknown;
 }

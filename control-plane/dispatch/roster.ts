@@ -8,7 +8,7 @@ import type { Session } from "#control-plane/dispatch/session.ts";
 const MAX_REMEMBERED = 1_000;
 
 /** An agent as shown to operators. */
-export interface AgentRow {
+interface AgentRow {
   readonly agent: AgentInfo;
   readonly status: "online" | "draining" | "offline";
   readonly lastSeenAt: Date;

@@ -7,7 +7,7 @@ export interface ListenerIdentity {
 }
 
 /** An issued certificate. */
-export interface Issued {
+interface Issued {
   /** DER. */
   readonly certificate: Uint8Array;
   /** DER. */

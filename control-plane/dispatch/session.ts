@@ -123,7 +123,7 @@ class LiveCandidate implements Candidate {
 }
 
 /** Reports whether the agent may get new jobs. */
-export function takesJobs({ draining, enrolled }: Candidacy): boolean {
+function takesJobs({ draining, enrolled }: Candidacy): boolean {
   return !draining && enrolled.enabled;
 }
 

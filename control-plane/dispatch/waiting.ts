@@ -4,7 +4,7 @@ export const MAX_WAITING = 10_000;
 export const MAX_WAITING_PER_ACCOUNT = 1_000;
 
 /** An element of the queue, with its account or null. */
-export interface Waiter {
+interface Waiter {
   readonly accountId: number | null;
 }
 

@@ -35,7 +35,7 @@ export class RawBody {
 }
 
 /** Parameters as received, and the form in which parseParams reads them. */
-export interface RawParams {
+interface RawParams {
   readonly values: Readonly<Record<string, unknown>>;
   readonly from: "text" | "json";
 }

@@ -40,7 +40,7 @@ export function codeText(raw: Buffer): CodedText {
 }
 
 /** Octets specific to one response, before and after the constant text. */
-export interface Around {
+interface Around {
   /** Not possible with Brotli: its references to the built-in dictionary depend on the preceding octets. */
   readonly before?: Buffer;
   readonly after?: Buffer;

@@ -16,7 +16,7 @@ import { warningsMeta } from "#control-plane/http/warnings.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** Renders the error that ended a request, in the shape of the path's API version. */
-export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
  * Creates the handler that turns all errors into answers. Internal errors are logged with the request id; the answer does

@@ -14,10 +14,10 @@ import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.t
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
 /** headers: X-API-Key, else Authorization: Bearer. anywhere: also `api_key` in query or body (v3, v2, v1). */
-export type KeyPlace = "headers" | "anywhere";
+type KeyPlace = "headers" | "anywhere";
 
 /** Options of the gate for one route: source of the key, required scope, limits the call counts against. */
-export interface GateOptions {
+interface GateOptions {
   /** null: any valid key. */
   readonly scope: Scope | null;
   /** Default: headers. */
@@ -34,7 +34,7 @@ export interface Gate {
 }
 
 /** Dependencies of the gate. */
-export interface GateDeps {
+interface GateDeps {
   readonly clock: Clock;
   readonly keys: KeyFinder;
   readonly limits: Limiter;

@@ -3,7 +3,7 @@ import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 
 /** Dependencies of the health routes. */
-export interface HealthDeps {
+interface HealthDeps {
   readonly clock: Clock;
   /** Returns true if the database answers and has every migration; else false or a rejection. */
   readonly isDatabaseReady: () => Promise<boolean>;

@@ -49,7 +49,7 @@ export const PageFields = {
 };
 
 /** A page of a list: the rows to read, and the values of meta.pagination. */
-export interface Page {
+interface Page {
   readonly limit: number;
   readonly offset: number;
   pagination(total: number): Pagination;

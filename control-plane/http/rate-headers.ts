@@ -4,12 +4,12 @@ import type { Verdict } from "#control-plane/access/verdict.ts";
 import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
 /** Number of requests allowed in each window. */
-export type Allowance = Pick<Plan, "requestsPerMinute" | "requestsPerDay">;
+type Allowance = Pick<Plan, "requestsPerMinute" | "requestsPerDay">;
 
 const policies = new WeakMap<Allowance, string>();
 
 /** Returns RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10): a structured list with one member per window. */
-export function rateLimitPolicy(plan: Allowance): string {
+function rateLimitPolicy(plan: Allowance): string {
   let policy = policies.get(plan);
   if (policy === undefined) {
     policy = `"minute";q=${plan.requestsPerMinute};w=${MINUTE_SECONDS}, "day";q=${plan.requestsPerDay};w=${DAY_SECONDS}`;

@@ -34,7 +34,7 @@ export function warningsFor(given: readonly string[], known: readonly string[], 
  * Returns the warnings of a request: query names that the route does not document, and the ignored fields of the body.
  * Empty before v4, which introduced `meta.warnings`.
  */
-export function warningsOf(request: FastifyRequest): readonly Warning[] {
+function warningsOf(request: FastifyRequest): readonly Warning[] {
   if (request.apiVersion !== null && request.apiVersion !== "v4") return [];
   const { config, schema } = request.routeOptions;
   const documented = schema?.querystring as { readonly properties?: Readonly<Record<string, unknown>> } | undefined;

@@ -11,7 +11,7 @@ import { identify, isIdempotencyKey, type WriteIdentity } from "#control-plane/i
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** Result of a write; the default status is 200. */
-export interface Written {
+interface Written {
   readonly status?: 200 | 201 | 202;
   readonly data: unknown;
   readonly extras?: Extras;
@@ -27,7 +27,7 @@ export interface Writes {
 }
 
 /** Dependencies of writes. */
-export interface WritesDeps {
+interface WritesDeps {
   readonly sql: Sql;
   readonly answers: Answers;
   readonly metrics: Metrics;

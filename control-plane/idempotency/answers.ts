@@ -33,7 +33,7 @@ export interface Answers {
 }
 
 /** What kept answers need. */
-export interface AnswersDeps {
+interface AnswersDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly encryption: Encryption;

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 
 /** An answer as it is kept. */
-export interface KeptAnswer {
+interface KeptAnswer {
   readonly fingerprint: Uint8Array;
   /** Sealed. */
   readonly answer: Uint8Array;

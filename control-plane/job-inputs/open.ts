@@ -9,14 +9,14 @@ import { gatherObservations } from "#control-plane/job-inputs/reverse-ip.ts";
 import { createObservations } from "#control-plane/observations/observations.ts";
 
 /** What the inputs need. */
-export interface JobInputsDeps {
+interface JobInputsDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly accounts: Accounts;
 }
 
 /** The inputs of a replica's jobs. */
-export interface JobInputs {
+interface JobInputs {
   readonly inputs: Inputs;
   close(): void;
 }

@@ -10,7 +10,7 @@ export interface QueueCount {
 }
 
 /** What is read at each scrape; a rejection leaves the figures out. */
-export interface QueueSources {
+interface QueueSources {
   count(): Promise<readonly QueueCount[]>;
   now(): Date;
 }

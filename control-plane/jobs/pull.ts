@@ -1,7 +1,7 @@
 import { createPump } from "#control-plane/database/pump.ts";
 
 /** A job as fetched: `retryCount` names the attempt, so that what a lost claim still says does not count. */
-export interface FetchedJob {
+interface FetchedJob {
   readonly id: string;
   readonly retryCount: number;
   readonly data: unknown;
@@ -11,7 +11,7 @@ export interface FetchedJob {
 export type JobVerdict = "done" | "later";
 
 /** What a queue's jobs are taken from and given back to; every one of these may reject while the database is away. */
-export interface QueuePort {
+interface QueuePort {
   fetch(most: number): Promise<readonly FetchedJob[]>;
   settle(job: FetchedJob, verdict: JobVerdict): Promise<void>;
   /** Says that these are still being worked on. */
@@ -27,7 +27,7 @@ export interface Puller {
 }
 
 /** What a puller does with its jobs. */
-export interface PullerOptions {
+interface PullerOptions {
   readonly queue: QueuePort;
   /** Most jobs at once in this process. */
   readonly concurrency: number;

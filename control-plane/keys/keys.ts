@@ -20,14 +20,14 @@ import {
 import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 
 /** What a new key is asked to be; without scopes it has the plan's, also after a change of plan. */
-export interface KeyRequest {
+interface KeyRequest {
   readonly account: { readonly id: number; readonly plan: PlanName };
   readonly name: string | null;
   readonly scopes: readonly Scope[] | null;
 }
 
 /** A key just made, in clear for the only time. */
-export interface MadeKey {
+interface MadeKey {
   readonly id: number;
   readonly key: string;
   readonly scopes: readonly Scope[];
@@ -49,7 +49,7 @@ export interface Keys {
 }
 
 /** What the keys stand on. */
-export interface KeysDeps {
+interface KeysDeps {
   readonly sql: Sql;
   /** For look-ups a request waits for. */
   readonly gate: GuardedDatabase;

@@ -17,7 +17,7 @@ export interface KeyLookup extends KeyFinder {
 }
 
 /** What the lookup stands on. */
-export interface KeyLookupDeps {
+interface KeyLookupDeps {
   readonly clock: Clock;
   /** Principals by digest (hex); rejects when the database is away. */
   readonly load: (digests: readonly string[]) => Promise<ReadonlyMap<string, Principal>>;

@@ -54,7 +54,7 @@ const Listed = Type.Object({
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
 /** What the key routes stand on. */
-export interface KeyRoutesDeps {
+interface KeyRoutesDeps {
   readonly keys: Keys;
   readonly accounts: Accounts;
   readonly plans: Plans;

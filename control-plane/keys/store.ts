@@ -5,7 +5,7 @@ import type { PlanName } from "#control-plane/plans/plans.ts";
 export const KEY_CHANNEL = "vantage_keys";
 
 /** A key as the gate needs it; scopes null means the plan's. */
-export interface StoredKey {
+interface StoredKey {
   readonly id: number;
   readonly accountId: number;
   /** Hex. */
@@ -26,7 +26,7 @@ export interface ListedKey {
 }
 
 /** What a new key is made of. */
-export interface NewKey {
+interface NewKey {
   readonly accountId: number;
   readonly plan: PlanName;
   readonly name: string | null;

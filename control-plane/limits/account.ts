@@ -8,14 +8,14 @@ import { windowsAt } from "#control-plane/access/windows.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** The limiter on its database, with its housekeeping. */
-export interface AccountLimits extends Limiter {
+interface AccountLimits extends Limiter {
   /** Drops the counts of an account that is being erased. */
   forget(sql: Queryable, accountId: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /** What the limits stand on; the connection is theirs alone and is closed with them. */
-export interface AccountLimitsDeps {
+interface AccountLimitsDeps {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "limitStatements" | "limitRequests">;
   readonly database: GuardedDatabase;

@@ -4,7 +4,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 
 /** The limit and the memory it may use. */
-export interface AddressLimiterOptions {
+interface AddressLimiterOptions {
   readonly clock: Clock;
   readonly limit: number;
   readonly windowSeconds: number;

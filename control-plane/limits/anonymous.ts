@@ -21,7 +21,7 @@ export interface AnonymousLimits {
 }
 
 /** What they stand on. */
-export interface AnonymousLimitsDeps {
+interface AnonymousLimitsDeps {
   readonly clock: Clock;
   readonly allowance: AnonymousAllowance;
   /** The statement of limits/store.ts; rejects while the database is away. */

@@ -8,7 +8,7 @@ import { windowsAt, type Windows } from "#control-plane/access/windows.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** What the limiter stands on. */
-export interface LimiterDeps {
+interface LimiterDeps {
   readonly clock: Clock;
   /** The one statement of limits/store.ts on a guarded connection; rejects when the database is away. */
   readonly count: (windows: Windows, asks: readonly Ask[]) => Promise<readonly Count[]>;

@@ -10,7 +10,7 @@ import {
 import { countRequests } from "#control-plane/limits/store.ts";
 
 /** The open tier's limits on their database. */
-export interface OpenAnonymousLimits {
+interface OpenAnonymousLimits {
   readonly limits: AnonymousLimits;
   readonly allowance: AnonymousAllowance;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export interface OpenAnonymousLimits {
 const TIMEOUT_MS = 2_000;
 
 /** What the open tier's limits need. */
-export interface OpenAnonymousLimitsDeps {
+interface OpenAnonymousLimitsDeps {
   readonly clock: Clock;
   readonly config: Pick<Config, "databaseUrl" | "openPerMinute" | "openPerDay">;
 }

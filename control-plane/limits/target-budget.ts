@@ -6,7 +6,7 @@ import type { TargetAsk, TargetCount } from "#control-plane/limits/store.ts";
 import { minuteEnd, secondsUntil, windowsAt } from "#control-plane/access/windows.ts";
 
 /** Calls a minute at one target without an account behind them. */
-export const ANONYMOUS_PER_MINUTE = 10;
+const ANONYMOUS_PER_MINUTE = 10;
 
 /** Whether one more call at a target may go on; if not, whole seconds to wait. */
 export type TargetVerdict = { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number };
@@ -18,7 +18,7 @@ export interface TargetBudget {
 }
 
 /** What the budget stands on. */
-export interface TargetBudgetDeps {
+interface TargetBudgetDeps {
   readonly clock: Clock;
   /** Calls a minute; those without an account have ANONYMOUS_PER_MINUTE of them at most. */
   readonly limit: number;
@@ -28,7 +28,7 @@ export interface TargetBudgetDeps {
 }
 
 /** Calls a minute at one target, in all and of those without an account. */
-export interface TargetLimits {
+interface TargetLimits {
   readonly all: number;
   readonly anonymous: number;
 }

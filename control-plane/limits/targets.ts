@@ -6,12 +6,12 @@ import { createTargetBudget, type TargetBudget } from "#control-plane/limits/tar
 import { windowsAt } from "#control-plane/access/windows.ts";
 
 /** The budget on its database, with its housekeeping. */
-export interface TargetLimits extends TargetBudget {
+interface TargetLimits extends TargetBudget {
   close(): Promise<void>;
 }
 
 /** What it stands on; the connection is its alone and is closed with it. */
-export interface TargetLimitsDeps {
+interface TargetLimitsDeps {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly database: GuardedDatabase;

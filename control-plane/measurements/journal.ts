@@ -15,7 +15,7 @@ export interface Journal {
 }
 
 /** What a journal needs. */
-export interface JournalOptions extends Writing {
+interface JournalOptions extends Writing {
   /** Writes a batch that follows on `after` events; false: the store refused it. May reject while the database is away. */
   readonly write: (events: readonly NewEvent[], after: number, dropped: number) => Promise<boolean>;
   /** Events that exist already. */

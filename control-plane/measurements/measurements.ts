@@ -28,7 +28,7 @@ import type { Watch } from "#control-plane/measurements/watch.ts";
 import { createMeasurementWork, type MeasurementWorkDeps } from "#control-plane/measurements/work.ts";
 
 /** What is asked for: a tool's call, as it was parsed. */
-export interface AskedMeasurement {
+interface AskedMeasurement {
   readonly accountId: number;
   readonly contract: Contract;
   readonly params: Readonly<Record<string, unknown>>;
@@ -73,7 +73,7 @@ export interface Measurements {
 }
 
 /** What measurements need. */
-export interface MeasurementsDeps extends MeasurementWorkDeps {
+interface MeasurementsDeps extends MeasurementWorkDeps {
   readonly jobs: Jobs;
   readonly watch: Watch;
   readonly random: Random;

@@ -8,7 +8,7 @@ export interface MeasurementMetrics {
 }
 
 /** What is read from the database at each scrape; a rejection leaves the figures out. */
-export interface MeasurementSources {
+interface MeasurementSources {
   unfinished(): Promise<readonly { readonly status: string; readonly measurements: number }[]>;
 }
 

@@ -27,7 +27,7 @@ const URL = "/api/v4/measurements";
 const TAG = "Measurements";
 
 /** What the routes stand on. */
-export interface MeasurementRoutesDeps {
+interface MeasurementRoutesDeps {
   readonly checks: CheckContext;
   readonly gate: Gate;
   readonly writes: Writes;

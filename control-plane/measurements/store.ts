@@ -39,7 +39,7 @@ export interface StoredLocation {
 }
 
 /** A measurement to be inserted. */
-export type NewMeasurement = Pick<
+type NewMeasurement = Pick<
   StoredMeasurement,
   "id" | "accountId" | "tool" | "params" | "expression" | "status" | "shareId" | "createdAt"
 > & { readonly expiresAt: Date };

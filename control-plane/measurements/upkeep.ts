@@ -6,7 +6,7 @@ import { listMeasurements, MEASUREMENT_RUNS, readLocations } from "#control-plan
 import { showMeasurement } from "#control-plane/measurements/view.ts";
 
 /** What housekeeping needs. */
-export interface UpkeepDeps {
+interface UpkeepDeps {
   readonly sql: Sql;
   readonly checks: { readonly clock: Clock };
 }

@@ -10,7 +10,7 @@ export function placeOf(location: string): Location {
 }
 
 /** A stored location as answers show it; null while it has no result. */
-export function readRow(stored: Omit<StoredLocation, "ordinal">): LocationRow | null {
+function readRow(stored: Omit<StoredLocation, "ordinal">): LocationRow | null {
   const { status, result, durationMs } = stored;
   if (status === null || result === null) return null;
   const base = { location: placeOf(stored.location), duration_ms: durationMs ?? 0 };
@@ -54,7 +54,7 @@ export function showSummary(measurement: StoredMeasurement, total: number, compl
 }
 
 /** What the locations have answered so far, in the shape of the tool's own answer over several locations. */
-export function showData(contract: Contract | undefined, locations: readonly StoredLocation[]): MultiData {
+function showData(contract: Contract | undefined, locations: readonly StoredLocation[]): MultiData {
   const rows = locations.map(readRow).filter((row) => row !== null);
   const ok = rows.filter((row) => row.status === "ok").length;
   const summary =

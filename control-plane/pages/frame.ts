@@ -11,7 +11,7 @@ const STYLE =
   "@media(prefers-color-scheme:dark){body{color:#eee;background:#151515}th{color:#aaa}th,td{border-color:#333}a{color:#8bf}}";
 
 /** What a page says of itself. */
-export interface PageHead {
+interface PageHead {
   readonly title: string;
   /** Seconds after which a browser loads the page again; null: never. */
   readonly refreshSeconds: number | null;

@@ -3,7 +3,7 @@ import { SCOPES, type Scope } from "#shared/tools/define.ts";
 import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/plans/plans.ts";
 
 /** The plans in force, or one line saying what is wrong with the operator's file. */
-export type PlansResult =
+type PlansResult =
   | {
       readonly ok: true;
       readonly plans: Plans;

@@ -6,7 +6,7 @@ import { findProbes, type StoredProbe } from "#control-plane/probes/store.ts";
 const RETRY_MS = 500;
 
 /** The agents admitted at this replica, with their enrolment as last reported. */
-export interface AdmittedAgents {
+interface AdmittedAgents {
   add(enrolled: Enrolled): void;
   has(agentId: string): boolean;
   /** Returns the account of a private agent; null: a shared agent; undefined: not admitted. */

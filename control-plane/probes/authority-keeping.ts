@@ -8,7 +8,7 @@ import { findAuthority, insertAuthority } from "#control-plane/probes/store.ts";
 const PURPOSE = "authority.private_key";
 
 /** What the installation's authority stands on. */
-export interface AuthorityDeps {
+interface AuthorityDeps {
   readonly sql: Sql;
   readonly encryption: Encryption;
   readonly clock: Clock;

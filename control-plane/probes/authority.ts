@@ -10,13 +10,13 @@ x509.cryptoProvider.set(webcrypto as never);
 type CryptoKey = webcrypto.CryptoKey;
 
 /** A certificate and the key it speaks for: DER, the key as PKCS #8. */
-export interface KeptAuthority {
+interface KeptAuthority {
   readonly certificate: Uint8Array;
   readonly privateKey: Uint8Array;
 }
 
 /** What the listener for agents shows: PEM, the chain with the authority's own certificate at its end. */
-export interface ServerIdentity {
+interface ServerIdentity {
   readonly chain: string;
   readonly privateKey: string;
   readonly notAfter: Date;

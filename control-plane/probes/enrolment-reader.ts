@@ -5,7 +5,7 @@ import { findProbes, type StoredProbe } from "#control-plane/probes/store.ts";
 const MOST_READS = 3;
 
 /** Reads the enrolment of single agents. */
-export interface EnrolmentReader {
+interface EnrolmentReader {
   /**
    * Returns the row of an agent as of the last `invalidate`, null if there is none. Rejects if the database is not
    * available or the row changes during each of three reads.

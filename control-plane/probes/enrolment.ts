@@ -26,7 +26,7 @@ type Result =
   | "error";
 
 /** What enrolment stands on. */
-export interface EnrolmentDeps {
+interface EnrolmentDeps {
   readonly authority: Authority;
   readonly database: GuardedDatabase;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import { createEnrolmentReader } from "#control-plane/probes/enrolment-reader.ts
 import { PROBE_CHANNEL, type StoredProbe } from "#control-plane/probes/store.ts";
 
 /** Dependencies of the gatekeeper. */
-export interface GatekeeperDeps {
+interface GatekeeperDeps {
   readonly authority: Pick<Authority, "identify">;
   /** For reads that a stream waits for. */
   readonly database: GuardedDatabase;

@@ -30,7 +30,7 @@ export interface ProbeListing {
 }
 
 /** What the listing is put together from. */
-export interface ProbeListingDeps {
+interface ProbeListingDeps {
   readonly sql: Sql;
   readonly clock: Pick<Clock, "now">;
   readonly roster: Pick<Roster, "session">;

@@ -37,7 +37,7 @@ export interface Probes {
 }
 
 /** What enrolment needs. */
-export interface ProbesDeps {
+interface ProbesDeps {
   readonly sql: Sql;
   /** For statements that an agent waits for. */
   readonly gate: GuardedDatabase;

@@ -4,7 +4,7 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 export const PROBE_CHANNEL = "probes";
 
 /** The authority as it is kept: DER, the key sealed. */
-export interface StoredAuthority {
+interface StoredAuthority {
   readonly certificate: Uint8Array;
   readonly privateKey: Uint8Array;
 }
@@ -27,7 +27,7 @@ export async function insertAuthority(tx: Transaction, made: StoredAuthority, no
 }
 
 /** What a join token lets in. */
-export interface StoredToken {
+interface StoredToken {
   readonly digest: Uint8Array;
   readonly region: string;
   readonly accountId: number | null;
@@ -47,7 +47,7 @@ export async function insertToken(sql: Queryable, token: StoredToken, now: Date)
 }
 
 /** An agent about to be enrolled. */
-export interface NewProbe {
+interface NewProbe {
   /** Its id is the token's region, a hyphen and this. */
   readonly suffix: string;
   readonly serial: string;
@@ -57,7 +57,7 @@ export interface NewProbe {
 }
 
 /** What became of a token: the agent it let in, or why it let nobody in. */
-export type Redeemed =
+type Redeemed =
   | { readonly ok: true; readonly agentId: string; readonly region: string; readonly accountId: number | null }
   | { readonly ok: false; readonly reason: "unknown" | "used" | "expired" };
 

@@ -7,7 +7,7 @@ import { insertToken } from "#control-plane/probes/store.ts";
 const FORM = /^vjt_([A-Za-z0-9_-]{43})_([0-9a-f]{64})$/;
 
 /** A join token read by its form. */
-export interface JoinToken {
+interface JoinToken {
   /** SHA-256 of the secret as written; all that is kept of it. */
   readonly digest: Uint8Array;
   /** Of the authority whose control plane the token is for. */

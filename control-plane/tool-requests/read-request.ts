@@ -9,7 +9,7 @@ import { warningsFor } from "#control-plane/http/warnings.ts";
 import { callNames, SWITCHES } from "#control-plane/tool-requests/call-params.ts";
 
 /** A tool call as parsed from a request. */
-export interface ToolRequest {
+interface ToolRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly locations: readonly LocationItem[] | null;
   readonly dryRun: boolean;

@@ -2,16 +2,16 @@ import { co2, type Segments } from "@tgwf/co2";
 import { CARBON_RATINGS } from "#shared/tools/carbon.ts";
 
 /** One of the digital carbon ratings. */
-export type CarbonRating = (typeof CARBON_RATINGS)[number];
+type CarbonRating = (typeof CARBON_RATINGS)[number];
 
 /** Grams of CO2 equivalent of one part of the way. */
-export interface CarbonSegment {
+interface CarbonSegment {
   readonly operational_g: number;
   readonly embodied_g: number;
 }
 
 /** What one visit emits. */
-export interface CarbonReport {
+interface CarbonReport {
   readonly co2e_g_per_visit: number;
   readonly per_segment: {
     readonly data_center: CarbonSegment;

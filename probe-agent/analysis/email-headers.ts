@@ -23,10 +23,10 @@ import { printable, printableOrNull } from "#probe-agent/analysis/text/printable
 
 type Result = HeaderRows;
 /** What headers alone say; the tool adds where from and when. */
-export type HeaderAnalysis = Omit<Result, "source" | "observed_at" | "elapsed_ms">;
+type HeaderAnalysis = Omit<Result, "source" | "observed_at" | "elapsed_ms">;
 
 /** Headers, and what the operator's databases know of their addresses. */
-export interface PlacedHeaders {
+interface PlacedHeaders {
   readonly headers: string;
   readonly now: Date;
   readonly places: ReadonlyMap<string, ReturnType<Locate>>;

@@ -12,7 +12,7 @@ import { readSocialTags, type SocialTags } from "#probe-agent/analysis/page/stru
 import { readRdfa } from "#probe-agent/analysis/page/structured/rdfa.ts";
 
 /** The structured data of a page by syntax. */
-export interface StructuredData {
+interface StructuredData {
   /** Objects as written, one per object of a top-level array. */
   readonly json_ld: readonly JsonLdObject[];
   readonly microdata: readonly StructuredItem[];

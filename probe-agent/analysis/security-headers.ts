@@ -31,7 +31,7 @@ export interface SecurityTest {
 }
 
 /** A site's security grade as MDN HTTP Observatory gives it. */
-export interface SecurityGrade {
+interface SecurityGrade {
   /** 0 to 100. */
   readonly score: number;
   /** MDN's own figure: above 100 with bonus points. */

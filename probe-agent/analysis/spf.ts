@@ -8,10 +8,10 @@ import { matches } from "#probe-agent/analysis/mail/spf/mechanisms.ts";
 import { isSpfRecord, parseSpf, type SpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
 
 /** Results of check_host() (RFC 7208 section 2.6). */
-export type SpfResult = "none" | "neutral" | "pass" | "fail" | "softfail" | "temperror" | "permerror";
+type SpfResult = "none" | "neutral" | "pass" | "fail" | "softfail" | "temperror" | "permerror";
 
 /** One message's claim. */
-export interface SpfQuery {
+interface SpfQuery {
   /** Address of the SMTP client. */
   readonly ip: string;
   /** MAIL FROM; empty for bounces: then HELO is the identity. */

@@ -1,5 +1,5 @@
 /** Round-trip statistics in milliseconds, rounded to 0.001; all but loss_percent null where nothing came back. */
-export interface RttStatistics {
+interface RttStatistics {
   readonly min_ms: number | null;
   readonly avg_ms: number | null;
   readonly max_ms: number | null;
@@ -37,7 +37,7 @@ export function rttStatistics(samples: readonly (number | null)[]): RttStatistic
 }
 
 /** What mtr shows of a hop; milliseconds, null where it never answered. */
-export interface HopStatistics {
+interface HopStatistics {
   readonly sent: number;
   readonly received: number;
   readonly best_ms: number | null;

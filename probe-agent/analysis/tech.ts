@@ -14,7 +14,7 @@ export interface RuleObjects {
 }
 
 /** How a long search is watched and ended. */
-export interface Watch {
+interface Watch {
   /** Rules left alone. */
   readonly skip?: ReadonlySet<string>;
   /** Asked before each test of a rule; false ends the search with what has been found. */
@@ -24,7 +24,7 @@ export interface Watch {
 }
 
 /** What a search found. */
-export interface Detection {
+interface Detection {
   readonly technologies: Technology[];
   /** Rules the search did not come to. */
   readonly unfinished: number;

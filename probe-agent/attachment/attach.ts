@@ -37,7 +37,7 @@ export interface Attachment extends JobSource {
 }
 
 /** What a stream reports; nothing is called after `onLost`. */
-export interface AttachmentEvents {
+interface AttachmentEvents {
   onWelcome(stream: Attachment, welcome: Welcome): void;
   onReplicas(stream: Attachment, replicas: readonly Replica[]): void;
   /** The hub's beat: how many jobs wait there for a credit. */
@@ -52,7 +52,7 @@ export interface AttachmentEvents {
 }
 
 /** Options of a stream. */
-export interface AttachOptions {
+interface AttachOptions {
   /** host:port or dns:///name:port. */
   readonly address: string;
   readonly credential: Credential;

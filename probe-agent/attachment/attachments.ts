@@ -33,7 +33,7 @@ export interface Attachments {
 }
 
 /** Options of the streams. */
-export interface AttachmentsOptions {
+interface AttachmentsOptions {
   /** VANTAGE_CONTROL_PLANE. */
   readonly configured: readonly string[];
   /** Read at each dial: new streams use a renewed certificate, open ones go on with the old one. */

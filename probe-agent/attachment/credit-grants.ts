@@ -2,7 +2,7 @@ import type { AgentMessage, Beat } from "#shared/protocol/probe.ts";
 import { creditFloor, rebalance, shareCredits, type StreamGrant } from "#probe-agent/attachment/credits.ts";
 
 /** A stream, as needed for its credits. */
-export interface CreditedStream {
+interface CreditedStream {
   say(message: AgentMessage): void;
 }
 
@@ -30,7 +30,7 @@ export interface CreditGrants<S extends CreditedStream> {
 }
 
 /** Inputs of the credits. */
-export interface CreditGrantOptions<S> {
+interface CreditGrantOptions<S> {
   /** Maximum of concurrent jobs over all streams. */
   readonly maxJobs: number;
   /** Jobs that run here: of one stream, or of all. */

@@ -1,5 +1,5 @@
 /** The usage and demand of one stream in the agent's pool of jobs. */
-export interface StreamDemand {
+interface StreamDemand {
   /** Jobs of this stream that run here. */
   readonly running: number;
   /** Jobs that its hub could send immediately, by its last beat; 0 for a 1.0 hub, which does not report them. */

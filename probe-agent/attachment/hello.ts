@@ -26,7 +26,7 @@ export function buildHello(config: Config, version: string, can: Capabilities): 
 }
 
 /** Capabilities of this host. */
-export interface Capabilities {
+interface Capabilities {
   /** Raw sockets, as reported by the ICMP process. */
   readonly raw: IcmpCapabilities;
   /** An address of the IPv6 internet to send from. */

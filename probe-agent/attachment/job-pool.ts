@@ -20,7 +20,7 @@ export interface JobPool {
 }
 
 /** Options of a pool. */
-export interface JobPoolOptions {
+interface JobPoolOptions {
   readonly maxJobs: number;
   readonly clock: Clock;
   readonly createNet: NetFactory;

@@ -14,7 +14,7 @@ export interface RunningJob {
 }
 
 /** The running jobs of an agent by key, counted by stream. */
-export interface RunningJobs {
+interface RunningJobs {
   add(key: string, job: RunningJob): void;
   /** Removes a job and returns it; null if it is not running. */
   remove(key: string): RunningJob | null;

@@ -3,7 +3,7 @@ import type { Failed } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 
 /** What the self-test asks to learn whether the agent's own network works. */
-export type CanaryName = "resolver" | "route" | "control_plane";
+type CanaryName = "resolver" | "route" | "control_plane";
 
 /** The result of one self-test: null if a canary has no result. */
 export type CanaryResults = Readonly<Record<CanaryName, boolean | null>>;
@@ -28,7 +28,7 @@ export interface SelfTest {
 }
 
 /** Options of a self-test. */
-export interface SelfTestOptions {
+interface SelfTestOptions {
   readonly canaries: Canaries;
   readonly clock: Pick<Clock, "monotonic">;
   /** Called after every look. */

@@ -16,7 +16,7 @@ import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 import type { NetFactory } from "#probe-agent/run-job.ts";
 
 /** Inputs for serving. */
-export interface ServeOptions {
+interface ServeOptions {
   readonly config: Pick<Config, "controlPlane" | "maxJobs" | "allow">;
   readonly membership: Membership;
   readonly hello: Omit<Hello, "agentId">;
@@ -36,7 +36,7 @@ export interface ServeOptions {
 }
 
 /** An agent at work. */
-export interface Service {
+interface Service {
   /** Jobs that run here. */
   running(): number;
   /** Takes no new jobs; resolves when the last one is done. */

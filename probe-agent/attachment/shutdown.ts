@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { waitAtMost } from "#shared/time-limit.ts";
 
 /** What has to end, in order. */
-export interface ShutdownOptions {
+interface ShutdownOptions {
   /** Takes no new jobs; resolves when the last one is done. */
   readonly drain: () => Promise<void>;
   /** Longest wait for the jobs, milliseconds. */

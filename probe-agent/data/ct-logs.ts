@@ -10,7 +10,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_TEXT = 200;
 
 /** Logs by id. */
-export type CtLogs = ReadonlyMap<string, CtLog>;
+type CtLogs = ReadonlyMap<string, CtLog>;
 
 /** Reads a list of logs (log_list.json, version 3) once; null: no file is configured. */
 export function openCtLogs(file: string | null): Opened<CtLogs | null> {

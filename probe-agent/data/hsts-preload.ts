@@ -10,7 +10,7 @@ const COMMENT_LINE = /^[ \t]*\/\/.*$/gm;
 const SETTING = "VANTAGE_HSTS_PRELOAD_FILE";
 
 /** A loaded list. */
-export interface HstsPreloadList {
+interface HstsPreloadList {
   readonly atHand: boolean;
   readonly find: DataPort["hstsPreload"];
 }

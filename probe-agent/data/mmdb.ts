@@ -14,7 +14,7 @@ export interface Mmdb {
 }
 
 /** How the file is opened; everything has a default. */
-export interface MmdbOptions {
+interface MmdbOptions {
   /** Milliseconds between two checks of the file; default 10 s. */
   readonly everyMs?: number;
   /** Called once for each change that cannot be used. */

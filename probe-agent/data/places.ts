@@ -4,7 +4,7 @@ import type { Opened } from "#probe-agent/data/opened.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
 /** The operator's databases of places and networks. */
-export type PlacesData = Pick<DataPort, "geo" | "asn">;
+type PlacesData = Pick<DataPort, "geo" | "asn">;
 
 /** Opens the configured files; without a file, lookups report that there is none. */
 export function openPlaces(

@@ -6,12 +6,12 @@ import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 /** Name server identifier (RFC 5001); codes from IANA "DNS EDNS0 Option Codes (OPT)". */
 export const OPTION_NSID = 3;
 /** Client subnet (RFC 7871). */
-export const OPTION_SUBNET = 8;
+const OPTION_SUBNET = 8;
 /** Extended DNS Error (RFC 8914). */
 export const OPTION_EDE = 15;
 
 /** One EDNS option. */
-export interface EdnsOption {
+interface EdnsOption {
   readonly code: number;
   readonly data: Uint8Array;
 }
@@ -33,7 +33,7 @@ const MAX_EXTENDED_ERROR_TEXT = 512;
 const MAX_NSID = 255;
 
 /** One Extended DNS Error (RFC 8914); text is cut at 512 octets. */
-export interface ExtendedError {
+interface ExtendedError {
   readonly code: number;
   readonly text: string;
 }

@@ -17,7 +17,7 @@ export interface WireQuestion {
 }
 
 /** Header and question: enough to tell whether a message answers a query. */
-export interface MessageHead {
+interface MessageHead {
   readonly id: number;
   /** QR bit. */
   readonly response: boolean;

@@ -14,7 +14,7 @@ const ESCAPED = new Set(Buffer.from('."$();@\\'));
 export type NameOctets = Uint8Array;
 
 /** The root, ".". */
-export const ROOT: NameOctets = Uint8Array.of(0);
+const ROOT: NameOctets = Uint8Array.of(0);
 
 /**
  * Reads a possibly compressed name (RFC 1035 section 4.1.4) that starts at `start`; `next` is the offset after it.

@@ -31,7 +31,7 @@ export interface QueryFlags {
 }
 
 /** A query on the wire and what its answer must repeat. */
-export interface WireQuery {
+interface WireQuery {
   readonly id: number;
   /** Name in the case sent. */
   readonly question: WireQuestion;

@@ -5,7 +5,7 @@ import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { fingerprintOf } from "#probe-agent/membership/identity.ts";
 
 /** The control plane's authority, or why an address did not provide it. */
-export type Contact =
+type Contact =
   | { readonly ok: true; /** PEM. */ readonly ca: string }
   /** `foreign`: the server is not the control plane that the token was made for. */
   | { readonly ok: false; readonly kind: "unreachable" | "foreign"; readonly detail: string };

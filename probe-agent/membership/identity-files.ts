@@ -21,7 +21,7 @@ const LINK = IDENTITY_ENTRY;
 const FOLDER = /^identity\.[0-9a-f]{16}$/;
 
 /** The stored identity, none, or the fault in it. */
-export type KeptIdentity =
+type KeptIdentity =
   | { readonly kind: "kept"; readonly identity: Identity }
   | { readonly kind: "none" }
   | { readonly kind: "broken"; readonly fault: string };

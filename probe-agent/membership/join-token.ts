@@ -13,7 +13,7 @@ export interface JoinToken {
 }
 
 /** A token, none, or one line for the operator. */
-export type FoundToken =
+type FoundToken =
   | { readonly ok: true; readonly token: JoinToken | null }
   | { readonly ok: false; readonly line: string };
 

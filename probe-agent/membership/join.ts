@@ -11,10 +11,10 @@ import type { JoinToken } from "#probe-agent/membership/join-token.ts";
 const BACKOFF = { firstMs: 1_000, longestMs: 15_000 };
 
 /** An identity, or one line for the operator. */
-export type Joined = { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly line: string };
+type Joined = { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly line: string };
 
 /** Options for joining. */
-export interface JoinOptions {
+interface JoinOptions {
   /** VANTAGE_CONTROL_PLANE, tried in turn. */
   readonly addresses: readonly string[];
   readonly token: JoinToken;

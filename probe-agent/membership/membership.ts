@@ -24,12 +24,12 @@ export interface Membership {
 }
 
 /** A membership, or one line for the operator. */
-export type OpenedMembership =
+type OpenedMembership =
   | { readonly ok: true; readonly membership: Membership }
   | { readonly ok: false; readonly line: string };
 
 /** Options of a membership. */
-export interface MembershipOptions {
+interface MembershipOptions {
   readonly stateDir: string;
   readonly region: string;
   readonly joinToken: string | null;

@@ -6,7 +6,7 @@ import { renewalDueAt, type Identity } from "#probe-agent/membership/identity.ts
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 
 /** Options of the renewal. */
-export interface RenewalOptions {
+interface RenewalOptions {
   readonly identity: () => Identity;
   /** Stores the new certificate; new streams use it, open ones continue with the old one. */
   readonly onRenewed: (identity: Identity) => void;

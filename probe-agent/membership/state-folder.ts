@@ -11,9 +11,7 @@ export interface AgentState {
 }
 
 /** The folder, or one line for the operator. */
-export type OpenedState =
-  | { readonly ok: true; readonly state: AgentState }
-  | { readonly ok: false; readonly line: string };
+type OpenedState = { readonly ok: true; readonly state: AgentState } | { readonly ok: false; readonly line: string };
 
 /** Opens and locks a state folder; creates it if it is missing. `pid`: this process's own. */
 export function openState(folder: string, pid: number): OpenedState {

@@ -19,7 +19,7 @@ export interface AgentMetrics {
 }
 
 /** Sources of the current states. */
-export interface AgentGauges {
+interface AgentGauges {
   jobsRunning(): number;
   /** Worst recent delay of the process's event loop, seconds. */
   loopLag(): number;

@@ -7,7 +7,7 @@ import type { Config } from "#probe-agent/config.ts";
 import { createAgentMetrics, type AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 
 /** The agent's metrics and their listener, or one line for the operator. */
-export type OpenedMetrics =
+type OpenedMetrics =
   | { readonly ok: true; readonly metrics: AgentMetrics; /** null: off. */ readonly listener: MetricsListener | null }
   | { readonly ok: false; readonly line: string };
 

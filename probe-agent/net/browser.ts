@@ -10,7 +10,7 @@ import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { createTurns } from "#probe-agent/threads/turns.ts";
 
 /** Options of the agent's browser. */
-export interface BrowserOptions {
+interface BrowserOptions {
   /** The program to run. */
   readonly executable: string;
   readonly clock: Clock;

@@ -16,7 +16,7 @@ import { permissiveContext } from "#probe-agent/net/http/secure.ts";
 import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
 
 /** What the HTTP engine needs for every job. */
-export interface HttpDeps {
+interface HttpDeps {
   readonly clock: Clock;
   readonly egress: Egress;
   /** Sent if a request names none (net/user-agent.ts). */

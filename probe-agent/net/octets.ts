@@ -1,5 +1,5 @@
 /** A buffer that collects octets from pieces of any size. */
-export interface Octets {
+interface Octets {
   readonly length: number;
   append(piece: Uint8Array): void;
   /** All of them, without a copy. What was seen once never changes. */

@@ -14,7 +14,7 @@ import {
 } from "#probe-agent/net/quic/packet.ts";
 
 /** What the QUIC port needs from the process. */
-export interface QuicDependencies {
+interface QuicDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly egress: Egress;

@@ -8,7 +8,7 @@ import type { SmtpPort } from "#probe-agent/port/smtp.ts";
 import { createLink } from "#probe-agent/net/smtp/link.ts";
 
 /** What the SMTP port needs from the process. */
-export interface SmtpDeps {
+interface SmtpDeps {
   readonly clock: Clock;
   readonly egress: Egress;
 }

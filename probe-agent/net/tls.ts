@@ -17,7 +17,7 @@ import { handshake } from "#probe-agent/net/tls/session.ts";
 import { createTurns, type Turns } from "#probe-agent/threads/turns.ts";
 
 /** What the TLS port needs from the process. */
-export interface TlsDependencies {
+interface TlsDependencies {
   readonly clock: Clock;
   readonly egress: Egress;
   readonly random: Random;

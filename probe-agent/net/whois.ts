@@ -12,7 +12,7 @@ import type { DnsPort } from "#probe-agent/port/dns.ts";
 import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/port/whois.ts";
 
 /** What the WHOIS port needs from the process. */
-export interface WhoisDeps {
+interface WhoisDeps {
   readonly clock: Clock;
   readonly egress: Egress;
 }

@@ -5,7 +5,7 @@ import type { IpVersion, Resolved } from "#probe-agent/port/address.ts";
  * NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT (no answer came), the other RCODEs by their IANA names (FORMERR, NOTIMP, ...), MALFORMED (the answer is
  * no readable message) and INVALID_NAME (the name asked for cannot be written; nothing was sent).
  */
-export type DnsStatus = "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "TIMEOUT" | (string & {});
+type DnsStatus = "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "TIMEOUT" | (string & {});
 
 /** One question and how to put it. */
 export interface DnsQuestion {

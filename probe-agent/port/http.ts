@@ -2,7 +2,7 @@ import type { Failed, Outcome } from "#shared/outcome.ts";
 import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 
 /** Methods the engine sends. */
-export type HttpMethod = "GET" | "HEAD" | "POST" | "OPTIONS";
+type HttpMethod = "GET" | "HEAD" | "POST" | "OPTIONS";
 
 /** One request, with its redirects where `follow` is set: those see the cookies that the chain has set, and it alone. */
 export interface HttpRequest {

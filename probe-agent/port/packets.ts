@@ -32,7 +32,7 @@ export interface EchoRequest {
 }
 
 /** What became of one echo request. */
-export type EchoStatus = "ok" | "timeout" | "late" | "duplicate" | "unreachable" | "ttl_exceeded" | "corrupt";
+type EchoStatus = "ok" | "timeout" | "late" | "duplicate" | "unreachable" | "ttl_exceeded" | "corrupt";
 
 /** One reply, or the word that none came. */
 export interface EchoReply {

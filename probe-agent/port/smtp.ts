@@ -32,7 +32,7 @@ export interface SmtpReply {
 export type SmtpVerb = "EHLO" | "HELO" | "STARTTLS" | "QUIT";
 
 /** One connection to a mail server. */
-export interface SmtpRequest {
+interface SmtpRequest {
   readonly ip: string;
   readonly port: number;
   /** To connect, milliseconds; the job's deadline holds in any case. */

@@ -22,7 +22,7 @@ export interface FollowedChain extends RedirectChain {
 }
 
 /** How to follow. */
-export interface ChainRequest {
+interface ChainRequest {
   readonly url: string;
   readonly maxRedirects: number;
   readonly userAgent?: string;
@@ -123,7 +123,7 @@ const UNSEEN: PageReading<Landing> = {
 };
 
 /** Where a chain leads in the end, be it to where nobody answers, and how. */
-export interface Destination {
+interface Destination {
   readonly url: string;
   /** Null where nobody answers. */
   readonly code: number | null;

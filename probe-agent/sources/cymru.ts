@@ -9,7 +9,7 @@ import {
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What Team Cymru's zones said; `answered` is false when they could not be asked. */
-export interface CymruAnswer {
+interface CymruAnswer {
   readonly answered: boolean;
   /** Null where no prefix in global routing holds the address. */
   readonly origin: Origin | null;

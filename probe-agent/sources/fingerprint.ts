@@ -15,7 +15,7 @@ import { limitationsOf, rawPageOf, type SeenPage } from "#probe-agent/sources/pa
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 
 /** What a page was found to use. */
-export interface Fingerprint {
+interface Fingerprint {
   readonly technologies: readonly Technology[];
   /** What shows the content management system; null unless asked for. */
   readonly system: CmsReport | null;

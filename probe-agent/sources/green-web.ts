@@ -4,9 +4,7 @@ import { fetchJson } from "#probe-agent/sources/json.ts";
 import { mayBeTold } from "#probe-agent/sources/third-party-services.ts";
 
 /** What is known of a host, or in a few words why nothing is. */
-export type GreenAnswer =
-  | { readonly ok: true; readonly check: GreenCheck }
-  | { readonly ok: false; readonly reason: string };
+type GreenAnswer = { readonly ok: true; readonly check: GreenCheck } | { readonly ok: false; readonly reason: string };
 
 const MAX_BYTES = 256 * 1024;
 

@@ -15,12 +15,12 @@ export type JsonAnswer =
     };
 
 /** A document as it came, or in a few words why there is none. */
-export type TextAnswer =
+type TextAnswer =
   | { readonly ok: true; readonly text: string; readonly finalUrl: string }
   | Extract<JsonAnswer, { ok: false }>;
 
 /** How to ask. */
-export interface JsonRequest {
+interface JsonRequest {
   readonly url: string;
   /** Only for the operator's own URL: whoever it names is a stranger like any other. */
   readonly trusted: boolean;

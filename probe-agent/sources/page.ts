@@ -47,7 +47,7 @@ export function isCut({ snapshot: { body } }: SeenPage): boolean {
 /** What an analysis of pages finds. */
 export type PageReportOf<Name extends PageAnalysisName> = ReportOf<Name>["report"];
 /** What it has to know beside the page. */
-export type PageFactsOf<Name extends PageAnalysisName> = InputOf<Name>["facts"];
+type PageFactsOf<Name extends PageAnalysisName> = InputOf<Name>["facts"];
 
 /** Fetches a page, redirects followed. */
 export async function seePage(

@@ -2,7 +2,7 @@ import { readPassiveDns, type PassiveName } from "#probe-agent/analysis/registry
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** What the operator's passive DNS service has, and one sentence where something is amiss. */
-export interface PassiveAnswer {
+interface PassiveAnswer {
   readonly names: readonly PassiveName[];
   readonly limitation: string | null;
 }

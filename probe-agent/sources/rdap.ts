@@ -15,7 +15,7 @@ import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";
 import { serviceSource, type ServiceSource } from "#probe-agent/sources/service-source.ts";
 
 /** A registration with the URL it was read at, or why there is none: one sentence for the result's limitations. */
-export type RdapAnswer =
+type RdapAnswer =
   | { readonly ok: true; readonly finding: RdapFinding; readonly url: string }
   | { readonly ok: false; readonly limitation: string };
 

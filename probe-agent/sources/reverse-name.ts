@@ -1,7 +1,7 @@
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** The name of an address and whether it leads back. */
-export interface ReverseName {
+interface ReverseName {
   /** PTR name, null where there is none or nobody answered. */
   readonly hostname: string | null;
   /** Whether there is any; null where nobody answered. */

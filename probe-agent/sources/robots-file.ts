@@ -5,7 +5,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { tryOnSite } from "#probe-agent/sources/try-on-site.ts";
 
 /** A site's robots.txt as it came. */
-export interface RobotsAnswer {
+interface RobotsAnswer {
   /** Origin it was asked of, e.g. https://example.com. */
   readonly origin: string;
   readonly url: string;

@@ -5,7 +5,7 @@ import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.t
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** A small file at a fixed place of a site. */
-export interface SiteFileFacts {
+interface SiteFileFacts {
   readonly known: true;
   readonly status: number;
   /** Where it was in the end. */

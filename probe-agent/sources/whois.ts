@@ -21,7 +21,7 @@ export interface Reading<T> {
 }
 
 /** One server asked. */
-export interface WhoisStep<T> {
+interface WhoisStep<T> {
   readonly server: WhoisServer;
   readonly outcome: string;
   /** Null where no answer came. */
@@ -29,7 +29,7 @@ export interface WhoisStep<T> {
 }
 
 /** The way from the first server to the last. */
-export interface WhoisTrail<T> {
+interface WhoisTrail<T> {
   readonly steps: readonly WhoisStep<T>[];
   /** Why parts may be missing, one sentence each. */
   readonly limitations: readonly string[];

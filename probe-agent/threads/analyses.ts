@@ -10,7 +10,7 @@ import { cancelled } from "#probe-agent/threads/cancelled.ts";
 import { LOOK_MS } from "#probe-agent/threads/thread.ts";
 
 /** What analyses are made with. */
-export interface AnalysesOptions {
+interface AnalysesOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly threads: Pool<AnalysisThread>;
 }

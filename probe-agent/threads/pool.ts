@@ -8,14 +8,14 @@ export interface Pooled {
 }
 
 /** What a pool is made of. */
-export interface PoolOptions<T> {
+interface PoolOptions<T> {
   /** Starts a thread; null where it does not come up. */
   readonly start: () => Promise<T | null>;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
 /** Why nothing was begun: busy (others were first until the time was over), or the job ended. */
-export type NoTurn = "busy" | "cancelled";
+type NoTurn = "busy" | "cancelled";
 
 /** A few threads that take turns; each is kept for a while after its work, and another started where one is gone. */
 export interface Pool<T> {

@@ -9,7 +9,7 @@ import type { Pool } from "#probe-agent/threads/pool.ts";
 import { LOOK_MS, type ThreadEnd } from "#probe-agent/threads/thread.ts";
 
 /** What the search for technologies is made with. */
-export interface TechOptions {
+interface TechOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly threads: Pool<AnalysisThread>;
   /** The rules that the threads were started with. */

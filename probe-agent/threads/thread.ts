@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 
 /** What a thread is made of. */
-export interface ThreadOptions {
+interface ThreadOptions {
   /** Its program: says one thing when it is ready, then answers each order with one message. */
   readonly entry: URL;
   /** What the program finds in `workerData`. */

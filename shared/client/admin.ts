@@ -20,7 +20,7 @@ const NAMES: ReadonlySet<string> = new Set([
 export const ADMIN_ROWS: readonly Setting<unknown>[] = SETTING_ROWS.filter((row) => NAMES.has(row.name));
 
 /** The response's `data`, or one line that describes the failure. */
-export type AdminAnswer = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly line: string };
+type AdminAnswer = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly line: string };
 
 /**
  * Sends one request to the admin API. Base address: VANTAGE_BASE_URL, else this machine's VANTAGE_HTTP_ADDR. Token:

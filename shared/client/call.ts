@@ -4,7 +4,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
 /** An HTTP response of the service. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** The parsed JSON body; null if the body is not JSON. */
   readonly body: unknown;

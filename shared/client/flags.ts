@@ -3,7 +3,7 @@ import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
 import type { Setting } from "#shared/settings/row.ts";
 
 /** Returns the flag of a setting: --http-addr for VANTAGE_HTTP_ADDR. */
-export function flagOf(name: string): string {
+function flagOf(name: string): string {
   return `--${name
     .replace(/^VANTAGE_/, "")
     .toLowerCase()

@@ -19,7 +19,7 @@ export interface RawSocketFacts {
 }
 
 /** Why ICMP and traceroute are off, and the command or change that turns them on. */
-export interface RawSocketProblem {
+interface RawSocketProblem {
   readonly why: string;
   readonly todo: string;
 }

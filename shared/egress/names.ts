@@ -20,7 +20,7 @@ export function isLocalName(name: string): boolean {
 }
 
 /** Decides whether a name may be used; `connects`: for connections, not only for lookups. */
-export type NameRule = (name: string, connects: boolean) => boolean;
+type NameRule = (name: string, connects: boolean) => boolean;
 
 /**
  * Creates the name rule with allowed suffixes (VANTAGE_ALLOW_NAMES: "lab", ".lab" and "*.lab" are equivalent). Throws a

@@ -23,7 +23,7 @@ export interface Item {
 }
 
 /** A parsed item, or the reason why it is invalid. */
-export type ReadItem = { readonly ok: true; readonly item: Item } | { readonly ok: false; readonly message: string };
+type ReadItem = { readonly ok: true; readonly item: Item } | { readonly ok: false; readonly message: string };
 
 const MAX_TERMS = 10;
 /** Far above the limit of any plan; the plan's limit is checked on the selected probes. */

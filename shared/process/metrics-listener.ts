@@ -12,7 +12,7 @@ export interface MetricsListener {
 }
 
 /** Options of the listener. */
-export interface MetricsListenerOptions {
+interface MetricsListenerOptions {
   readonly registry: Registry;
   readonly host: string;
   /** 0: any free port. */

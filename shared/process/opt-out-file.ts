@@ -12,7 +12,7 @@ export interface OptOutFile extends Denials {
 }
 
 /** An open list, or the line to print before exiting. */
-export type OpenOptOutFile =
+type OpenOptOutFile =
   | { readonly ok: true; readonly optOut: OptOutFile }
   | { readonly ok: false; readonly line: string };
 

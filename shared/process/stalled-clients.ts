@@ -13,7 +13,7 @@ export interface StallOptions {
 }
 
 /** Connections of clients that must read what they ask for. */
-export interface StalledClients {
+interface StalledClients {
   /** Watches a connection until it closes; further calls for it have no effect. */
   watch(socket: Socket): void;
   close(): void;

@@ -2,7 +2,7 @@ import type { Kind } from "#shared/settings/kind.ts";
 import { integer } from "#shared/settings/kinds.ts";
 
 /** Degrees north and east in decimal. */
-export interface Coordinates {
+interface Coordinates {
   readonly latitude: number;
   readonly longitude: number;
 }

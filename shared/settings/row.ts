@@ -20,9 +20,9 @@ export interface Setting<T> {
 
 type Rest<T> = Omit<Setting<T>, "name" | "process" | "kind">;
 /** A row that always has a value. */
-export type Defaulted<T> = Setting<T> & { readonly default: string };
+type Defaulted<T> = Setting<T> & { readonly default: string };
 /** A row whose value is null if it is unset. */
-export type Plain<T> = Setting<T> & { readonly default: null };
+type Plain<T> = Setting<T> & { readonly default: null };
 
 /** The type of a row's value. */
 export type ValueOf<R> = R extends Defaulted<infer T> ? T : R extends Plain<infer T> ? T | null : never;

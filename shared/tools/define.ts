@@ -12,10 +12,10 @@ export const TOOLSETS = ["web", "page", "mail", "dns", "tls", "network", "regist
 export type Toolset = (typeof TOOLSETS)[number];
 
 /** An ability of an agent that a tool needs; agents report theirs in the hello. */
-export type Capability = "icmp4" | "icmp6" | "traceroute" | "ipv6" | "browser" | "http3";
+type Capability = "icmp4" | "icmp6" | "traceroute" | "ipv6" | "browser" | "http3";
 
 /** A schema with a default: optional on the wire, always present for an implementation. */
-export type Defaulted<T extends TSchema> = TOptional<T> & { readonly "~defaulted": true };
+type Defaulted<T extends TSchema> = TOptional<T> & { readonly "~defaulted": true };
 
 /** Marks a parameter as optional with a default; published as not required, with the default. */
 export function withDefault<T extends TSchema>(schema: T, value: Static<T>): Defaulted<T> {

@@ -1,8 +1,5 @@
 import { Type, type TSchema, type TUnsafe } from "typebox";
 
-/** The kind that decides how `parseParams` reads a field, in addition to its JSON type; published as `x-kind`. */
-export type FieldKind = "url" | "host" | "domain" | "site" | "address" | "resource" | "text" | "flag" | "word" | "list";
-
 interface Described {
   readonly description: string;
   /** Example values as sent, for docs. */

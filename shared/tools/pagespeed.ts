@@ -4,7 +4,7 @@ import { Nullable, Url } from "#shared/tools/fields.ts";
 import { count, findings, list, number, OBSERVED_FIELDS, points, record, text, word } from "#shared/tools/shapes.ts";
 
 /** Devices a page is measured as. */
-export const STRATEGIES = ["mobile", "desktop"] as const;
+const STRATEGIES = ["mobile", "desktop"] as const;
 
 function score(of: string) {
   return Nullable(points(`Lighthouse's ${of} score; null where it was not measured`));

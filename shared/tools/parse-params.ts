@@ -2,7 +2,7 @@ import { parseParams, type Parsed, type ParseOptions } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** The parameters of one call, defaults filled in. */
-export type ToolParams = Readonly<Record<string, unknown>>;
+type ToolParams = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the parameters of a tool's call: each by the contract's schema, then all by the contract's rules between

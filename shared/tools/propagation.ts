@@ -17,7 +17,7 @@ import {
 import { PROPAGATION_INPUT } from "#shared/tools/vantages.ts";
 
 /** Record types that can be requested. */
-export const PROPAGATION_TYPES = [
+const PROPAGATION_TYPES = [
   "A",
   "AAAA",
   "CNAME",

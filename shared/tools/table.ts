@@ -1,7 +1,7 @@
 import type { Contract } from "#shared/tools/define.ts";
 
 /** Formats the tools as a Markdown table, for the README. */
-export function toolTable(contracts: readonly Contract[]): string {
+function toolTable(contracts: readonly Contract[]): string {
   const rows = contracts.map(({ name, summary, scope, params }) => {
     const required = new Set((params as { readonly required?: readonly string[] }).required);
     const fields = Object.keys(params.properties).map((field) => (required.has(field) ? `**${field}**` : field));

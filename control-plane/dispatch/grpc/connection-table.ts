@@ -20,7 +20,7 @@ export type ConnectionEnd =
   | "silent";
 
 /** An open connection. */
-export interface Connection {
+interface Connection {
   /** "address:port", as grpc-js names it. */
   readonly peer: string;
   readonly socket: Socket;
@@ -59,7 +59,7 @@ export interface ConnectionTable {
 }
 
 /** What a table needs. */
-export interface ConnectionTableDeps {
+interface ConnectionTableDeps {
   readonly limits: ConnectionLimits;
   readonly clock: Pick<Clock, "monotonic">;
   /** Called for each connection that is not taken or ended from this side. */

@@ -28,7 +28,7 @@ export interface AgentConnections {
 }
 
 /** What taking connections needs. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly address: { readonly host: string; readonly port: number };
   readonly security: Pick<Security, "authority" | "identity">;
   readonly limits: ConnectionLimits;

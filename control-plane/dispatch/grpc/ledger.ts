@@ -11,12 +11,12 @@ const DISPLACEABLE_AFTER_MS = 1_000;
 export type NoPlace = "address" | "strangers" | "agent" | "agents";
 
 /** Whether a new connection has a place; `displaced` is the connection that has to be closed for it. */
-export type Place =
+type Place =
   | { readonly ok: true; readonly displaced: string | null }
   | { readonly ok: false; readonly reason: NoPlace };
 
 /** Counts the connections of the agents' port. Pure: connections are known by a key. */
-export interface ConnectionLedger {
+interface ConnectionLedger {
   /** A new connection of a client address, at a monotonic time in milliseconds. */
   open(key: string, address: string, nowMs: number): Place;
   /** The connection has shown a valid certificate of this agent; null: it has a place among the agents. */

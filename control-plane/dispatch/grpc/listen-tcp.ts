@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 /** Open listening sockets of one port. */
-export interface TcpListener {
+interface TcpListener {
   readonly port: number;
   /** Takes no more connections. */
   close(): void;

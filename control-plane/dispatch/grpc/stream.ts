@@ -21,7 +21,7 @@ const NO_HELLO: Rejection = { reason: "protocol", message: "the first message of
 type Call = ServerDuplexStream<AgentMessage, HubMessage>;
 
 /** What serving a stream takes. */
-export interface Wire {
+interface Wire {
   readonly hub: Hub;
   readonly log: Logger;
   readonly rejections: SparingLog;

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { createListRule } from "#shared/egress/addresses.ts";
 
 /** Returns the address of a request's client: an IPv4 or IPv6 literal, "" if the connection is already closed. */
-export type ReadClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
+type ReadClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
  * Creates a reader of client addresses behind trusted proxies (CIDR ranges; none: X-Forwarded-For is ignored). Each

@@ -14,7 +14,7 @@ export interface Document {
 }
 
 /** Header fields of a document. */
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Content-Type. */
   readonly type: string;
   /** Cache-Control; by default caches may store the document and must revalidate it before each use. */

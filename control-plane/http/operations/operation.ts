@@ -5,7 +5,7 @@ import { documentedBody } from "#control-plane/http/operations/operation-body.ts
 import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
 
 /** Documentation of one route. */
-export interface Operation {
+interface Operation {
   /** Unique, snake_case. */
   readonly id: string;
   readonly tag: string;
@@ -149,7 +149,7 @@ export function operation(described: Operation) {
 }
 
 /** Documentation of a route whose answers have no envelope, in one or several media types. */
-export interface PlainOperation extends Pick<Operation, "id" | "tag" | "summary" | "description" | "query" | "errors"> {
+interface PlainOperation extends Pick<Operation, "id" | "tag" | "summary" | "description" | "query" | "errors"> {
   /** Media types the answer comes in. */
   readonly types: readonly string[];
 }

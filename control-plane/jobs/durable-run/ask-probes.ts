@@ -3,7 +3,7 @@ import type { CheckContext, CheckRequest } from "#control-plane/checks/context.t
 import { runCheck } from "#control-plane/checks/run-check.ts";
 
 /** What the probes said about one unit, or why no probe could be asked. */
-export type UnitAnswer =
+type UnitAnswer =
   | { readonly isAnswered: true; readonly status: "ok"; readonly data: unknown }
   | { readonly isAnswered: true; readonly status: "failed"; readonly error: CheckError }
   | { readonly isAnswered: false; readonly error: CheckError };

@@ -9,7 +9,7 @@ export interface Recorder<R> {
 }
 
 /** What a recorder needs. */
-export interface RecorderOptions<R> extends Writing {
+interface RecorderOptions<R> extends Writing {
   /** Stores results, each once; false: the store refused them. May reject while the database is away. */
   readonly write: (results: readonly R[]) => Promise<boolean>;
 }

@@ -7,7 +7,7 @@ import type { Attempt, ClaimedRun, DurableWork, RunLease, Unanswered } from "#co
 import type { JobVerdict } from "#control-plane/jobs/pull.ts";
 
 /** What an attempt needs of its replica. */
-export interface RunnerDeps {
+interface RunnerDeps {
   readonly clock: Pick<Clock, "now">;
   readonly watch: Pick<RunWatch<RunState>, "watch">;
 }

@@ -11,7 +11,7 @@ export interface RunState {
 }
 
 /** Receives the state of a run; null: it is gone. */
-export type StateListener<S extends RunState> = (state: S | null) => void;
+type StateListener<S extends RunState> = (state: S | null) => void;
 
 /** Tells streams and runs of this replica what any replica does to the runs they watch. */
 export interface RunWatch<S extends RunState> {
@@ -21,7 +21,7 @@ export interface RunWatch<S extends RunState> {
 }
 
 /** What a watch needs. */
-export interface RunWatchDeps<S extends RunState> {
+interface RunWatchDeps<S extends RunState> {
   /** A notification on it carries the id of a run that has changed. */
   readonly channel: string;
   readonly notifications: Notifications;

@@ -3,7 +3,7 @@ import { createPump } from "#control-plane/database/pump.ts";
 import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
 
 /** Stores what an attempt produces, piece by piece, and waits while the database is away. */
-export interface RunWriter {
+interface RunWriter {
   /** There is something to write. */
   wake(): void;
   /** Resolves when everything is written; false: the run is no longer this claim's. */
@@ -11,7 +11,7 @@ export interface RunWriter {
 }
 
 /** What a writer needs. */
-export interface RunWriterOptions extends Writing {
+interface RunWriterOptions extends Writing {
   /** Whether something waits to be written. */
   readonly hasMore: () => boolean;
   /** Writes some of it, which then no longer waits; false: the store refused it. May reject while the database is away. */

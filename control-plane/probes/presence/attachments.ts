@@ -3,7 +3,7 @@ import type { AttachmentChange, PresenceReading } from "#control-plane/probes/pr
 import { storedHello } from "#control-plane/probes/presence/stored-hello.ts";
 
 /** An agent that is attached to this replica. */
-export interface OwnAttachment {
+interface OwnAttachment {
   readonly agent: AgentInfo;
   readonly draining: boolean;
 }

@@ -11,7 +11,7 @@ export interface PresenceMetrics {
 }
 
 /** What is read at each scrape. */
-export interface PresenceSources {
+interface PresenceSources {
   readonly clock: Clock;
   readonly picture: () => Picture;
   /** An agent's attachment to this replica; null: none. */

@@ -10,7 +10,7 @@ import { createPresence, type PresenceService } from "#control-plane/probes/pres
 const TIMEOUT_MS = 2_000;
 
 /** What the presence of a replica needs. */
-export interface PresenceDeps {
+interface PresenceDeps {
   readonly config: Pick<Config, "databaseUrl" | "grpcAdvertise">;
   readonly notifications: Notifications;
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import { BLANK, draw, sameProbes, sameReplicas, type Picture } from "#control-pl
 import { readPresence } from "#control-plane/probes/presence/store.ts";
 
 /** Keeps this replica's copy of the picture. */
-export interface PictureReader {
+interface PictureReader {
   picture(): Picture;
   /** Agents of the picture that are not attached here; the same array until something in it changes. */
   absent(): readonly AbsentAgent[];
@@ -21,7 +21,7 @@ export interface PictureReader {
 }
 
 /** What a reader needs. */
-export interface PictureReaderDeps {
+interface PictureReaderDeps {
   readonly database: Pick<GuardedDatabase, "run">;
   readonly clock: Pick<Clock, "now">;
   readonly attachments: OwnAttachments;

@@ -10,7 +10,7 @@ export interface Picture {
 }
 
 /** A probe in the picture, with the text its agent and the rest were read from: reading it again would only cost. */
-export interface KnownProbe extends AbsentAgent {
+interface KnownProbe extends AbsentAgent {
   readonly source: string;
   readonly facts: string;
 }

@@ -33,7 +33,7 @@ export interface PresenceService extends Presence {
 }
 
 /** What presence needs. */
-export interface PresenceDeps {
+interface PresenceDeps {
   /** A connection for presence alone: a sign of life must not queue behind other statements. */
   readonly database: GuardedDatabase;
   readonly notifications: Notifications;

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 
 /** Work that is repeated when there is reason to. */
-export interface Rounds {
+interface Rounds {
   /** Asks for a run soon; one that is under way may have begun too early, so another follows. */
   wake(): void;
   /** No further runs; resolves when the one under way has ended. */

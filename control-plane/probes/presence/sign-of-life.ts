@@ -11,7 +11,7 @@ const REFRESH_MS = 30_000;
 const MOST_CHANGES = 500;
 
 /** Writes this replica's part of the picture: that it lives, and who is attached to it. */
-export interface SignOfLife {
+interface SignOfLife {
   /** A sign of life is to be written in the next round, also without changes. */
   demand(): void;
   /** Whether there is anything to write. */
@@ -23,7 +23,7 @@ export interface SignOfLife {
 }
 
 /** What a sign of life needs. */
-export interface SignOfLifeDeps {
+interface SignOfLifeDeps {
   readonly database: Pick<GuardedDatabase, "run">;
   readonly clock: Clock;
   readonly attachments: OwnAttachments;

@@ -4,7 +4,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 export const PRESENCE_CHANNEL = "presence";
 
 /** What one replica tells the others in one statement. */
-export interface PresenceWord {
+interface PresenceWord {
   readonly replicaId: string;
   /** What agents dial; empty: untold. */
   readonly address: string;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 
 /** A recorded call of a tool and its result, with long lists and texts cut. */
-export interface Example {
+interface Example {
   readonly params: Readonly<Record<string, string | number | boolean>>;
   /** As `data` of an answer. */
   readonly data: Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import {
 } from "#control-plane/http/operations/document.ts";
 
 /** Facts of this installation in the API document. */
-export interface DocsOptions {
+interface DocsOptions {
   readonly baseUrl: string;
   readonly version: string;
 }

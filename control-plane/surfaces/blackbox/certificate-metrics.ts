@@ -1,7 +1,7 @@
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
 /** Input of the certificate metrics; times are ISO 8601. */
-export interface CertificateFacts {
+interface CertificateFacts {
   /** TLS version as Node names it, e.g. TLSv1.3. */
   readonly protocol: string;
   readonly subject: string;

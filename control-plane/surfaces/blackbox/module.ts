@@ -29,7 +29,7 @@ export interface Cause {
 }
 
 /** Report of a module about a result. */
-export interface ModuleReport {
+interface ModuleReport {
   /** Cause of the failure; null: success. The type allows no failure without a cause. */
   readonly failure: Cause | null;
   /** Null if the tool does not report it: the duration of the job is used. */

@@ -4,7 +4,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ModuleQuery, Module, ModuleCall } from "#control-plane/surfaces/blackbox/module.ts";
 
 /** A parsed scrape: the tool call and its location. */
-export interface Scrape {
+interface Scrape {
   readonly params: Readonly<Record<string, unknown>>;
   readonly call: ModuleCall;
   /** null: the system chooses one probe. */

@@ -8,7 +8,7 @@ import { hashOf } from "#control-plane/http/operations/document.ts";
 export const TOOL_METHODS = ["GET", "POST"] as const;
 
 /** One tool as GET /api/v4/tools lists it. */
-export interface CatalogueRow {
+interface CatalogueRow {
   readonly name: string;
   readonly path: string;
   readonly title: string;
@@ -22,7 +22,7 @@ export interface CatalogueRow {
 }
 
 /** The JSON Schemas of a tool; they make a row forty times longer. */
-export interface CatalogueSchemas {
+interface CatalogueSchemas {
   /** Schema of the parameters. */
   readonly params: unknown;
   /** Schema of `data`. */
@@ -45,12 +45,12 @@ export function catalogueRow(contract: Contract, allowed: boolean): CatalogueRow
 }
 
 /** Returns the optional schemas of a contract's row. */
-export function catalogueSchemas(contract: Contract): CatalogueSchemas {
+function catalogueSchemas(contract: Contract): CatalogueSchemas {
   return { params: publishParams(contract.params), result: contract.result };
 }
 
 /** The catalogue as sent, without the meta of a request. */
-export interface CatalogueText {
+interface CatalogueText {
   /** `{"data":[...]`: ASCII. */
   readonly text: string;
   /** The same octets, compressed on first use. */

@@ -30,7 +30,7 @@ interface Region {
 }
 
 /** The facts about a probe that the list of regions uses. */
-export interface RegionMember {
+interface RegionMember {
   readonly agent: AgentInfo;
   /** Whether it accepts jobs of at least one replica. */
   readonly online: boolean;

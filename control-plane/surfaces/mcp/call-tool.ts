@@ -4,7 +4,7 @@ import type { Principal } from "#control-plane/access/principal.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** The result of tools/call. */
-export interface CallResult {
+interface CallResult {
   readonly content: readonly [{ readonly type: "text"; readonly text: string }];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: true;

@@ -11,7 +11,7 @@ interface SameAnswer {
 }
 
 /** Cached answers of methods whose result depends only on the text of the request. */
-export interface SameAnswers {
+interface SameAnswers {
   /** Returns the answer to a message in a coding; calls `make` once for each wording. */
   get(
     call: { readonly wording: string; readonly id: string | number; readonly coding: Coding },

@@ -16,7 +16,7 @@ import { createSameAnswers } from "#control-plane/surfaces/mcp/list-cache.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** A JSON-RPC message received over HTTP. */
-export interface McpMessage {
+interface McpMessage {
   /** The parsed body. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Header fields that the protocol reads (MCP-Protocol-Version, Mcp-Method, ...). */
@@ -32,7 +32,7 @@ export interface McpMessage {
 }
 
 /** An answer as sent. Only lists are compressed: a tool result may contain a secret next to input of the caller. */
-export interface McpAnswer {
+interface McpAnswer {
   readonly status: number;
   /** Body in UTF-8; may be empty. */
   readonly body: string | Buffer;

@@ -2,7 +2,7 @@ import { nearestName } from "#shared/nearest-name.ts";
 import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 
 /** The toolsets that a request selects, or why its `toolset` is invalid. */
-export type AskedToolsets =
+type AskedToolsets =
   | { readonly ok: true; readonly toolsets: ReadonlySet<Toolset> }
   | { readonly ok: false; readonly message: string };
 

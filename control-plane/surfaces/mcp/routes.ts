@@ -12,7 +12,7 @@ import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
 
 /** Dependencies of the endpoint. */
-export interface McpDeps {
+interface McpDeps {
   readonly gate: Gate;
   readonly protocol: McpProtocol;
   /** Only pages of this origin may call it, against DNS rebinding. */

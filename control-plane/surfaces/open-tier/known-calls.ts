@@ -4,7 +4,7 @@ import type { Answers, KeptAnswer } from "#control-plane/surfaces/open-tier/kept
 import type { Format } from "#control-plane/surfaces/open-tier/formats.ts";
 
 /** A call by its exact text, with its answer. */
-export interface KnownCall {
+interface KnownCall {
   readonly kept: KeptAnswer;
   readonly format: Format;
   readonly body: string;
@@ -13,7 +13,7 @@ export interface KnownCall {
 }
 
 /** Calls of the last minute, by path and query as sent. */
-export interface Calls {
+interface Calls {
   find(url: string): KnownCall | undefined;
   keep(url: string, call: KnownCall): void;
 }

@@ -5,7 +5,7 @@ import { FORMATS, formatOf, type Format } from "#control-plane/surfaces/open-tie
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 
 /** A call of the open tier. */
-export interface OpenRequest {
+interface OpenRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly format: Format;
 }

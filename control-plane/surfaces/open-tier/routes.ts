@@ -31,7 +31,7 @@ import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-t
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 
 /** Dependencies of the open tier. */
-export interface OpenTierDeps {
+interface OpenTierDeps {
   readonly checks: CheckContext;
   readonly limits: AnonymousLimits;
   readonly allowance: AnonymousAllowance;

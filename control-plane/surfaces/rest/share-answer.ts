@@ -4,7 +4,7 @@ import { outcomeError, type CheckAnswer, type LocationRow } from "#control-plane
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 
 /** A call with share=1. */
-export interface SharedCall {
+interface SharedCall {
   readonly accountId: number;
   readonly contract: Contract;
   readonly params: Readonly<Record<string, unknown>>;

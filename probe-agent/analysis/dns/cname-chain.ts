@@ -5,7 +5,7 @@ const CLASS_IN = 1;
 const MAX_LINKS = 32;
 
 /** An answer section read as a chain of aliases that leads from the name asked for to the records wanted. */
-export interface CnameChain {
+interface CnameChain {
   /** Alias targets in order; empty where the name itself has the records. */
   readonly targets: readonly string[];
   /** Records of the type asked for, at the chain's end. */

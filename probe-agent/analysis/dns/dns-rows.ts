@@ -7,7 +7,7 @@ import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** One type's entry in the result of the dns tool. */
-export type TypeResult = ResultOf<typeof dns>["results"][number];
+type TypeResult = ResultOf<typeof dns>["results"][number];
 type Row = TypeResult["records"][number];
 
 /** One type and what the resolver said to it. */

@@ -106,7 +106,7 @@ function isEqual(one: readonly string[], other: readonly string[]): boolean {
 }
 
 /** Different answers with how many give each, the most common first. */
-export function distinctAnswers(rows: readonly Row[]): PropagationResult["distinct_answers"] {
+function distinctAnswers(rows: readonly Row[]): PropagationResult["distinct_answers"] {
   const groups = new Map<string, { answers: string[]; status: string; count: number; resolvers: string[] }>();
   for (const { id, status, answers } of rows) {
     if (status === "TIMEOUT") continue;

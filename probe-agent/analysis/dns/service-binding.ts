@@ -18,7 +18,7 @@ export interface ServiceBinding {
 }
 
 /** What the HTTPS records of one name say. */
-export type HttpsAnswer =
+type HttpsAnswer =
   | { readonly mode: "none" }
   /** AliasMode: ask there; null: the service is said not to exist (section 2.5.1). */
   | { readonly mode: "alias"; readonly target: string | null }

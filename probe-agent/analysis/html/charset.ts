@@ -7,7 +7,7 @@ import { xmlEncoding } from "#probe-agent/analysis/html/xml-encoding.ts";
  * "xml": by an XML declaration; "late_meta": by a meta element beyond the first 1024 bytes, which browsers follow by
  * starting the page again (WHATWG HTML, changing the encoding while parsing).
  */
-export type CharsetSource = "bom" | "header" | "meta" | "xml" | "late_meta" | "guess";
+type CharsetSource = "bom" | "header" | "meta" | "xml" | "late_meta" | "guess";
 
 /** An encoding by its WHATWG name in lower case, e.g. "utf-8", and where it was declared. */
 export interface Charset {

@@ -4,7 +4,7 @@ import { attribute } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 
 /** A link element that says something of the page as a whole, rel=canonical or rel=alternate with an address. */
-export interface HeadLink {
+interface HeadLink {
   /** Words in lower case. */
   readonly rel: readonly string[];
   /** As written, trimmed. */

@@ -22,7 +22,7 @@ export interface ScriptTag {
 }
 
 /** A link element. */
-export interface LinkTag {
+interface LinkTag {
   /** Space-separated words in lower case. */
   readonly rel: readonly string[];
   readonly href: string | null;

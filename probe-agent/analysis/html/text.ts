@@ -1,7 +1,7 @@
 import { isTag, isText, type ChildNode, type Document, type Element } from "domhandler";
 
 /** Text of a page as visitors see it. */
-export interface VisibleText {
+interface VisibleText {
   /** White space collapsed; blocks are apart by a space. */
   readonly text: string;
   /** There is more than is kept. */

@@ -1,5 +1,5 @@
 /** What a viewport meta element asks for. */
-export interface Viewport {
+interface Viewport {
   /** The page is as wide as the device. */
   readonly deviceWidth: boolean;
   /** Visitors cannot zoom in. */

@@ -1,5 +1,5 @@
 /** Words of a text. */
-export interface WordCount {
+interface WordCount {
   readonly words: number;
   /** False where text without spaces was too long to be parted into words: there are more than counted. */
   readonly complete: boolean;

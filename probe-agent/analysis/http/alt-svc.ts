@@ -14,7 +14,7 @@ export interface AlternativeService {
 }
 
 /** What a response says of alternatives. */
-export interface AltSvc {
+interface AltSvc {
   /** In order of preference. */
   readonly services: readonly AlternativeService[];
   /** All alternatives known before are void, and those beside the word too. */

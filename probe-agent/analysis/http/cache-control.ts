@@ -8,7 +8,7 @@ export type CacheProblemId =
   | "cache-no-store-with-max-age";
 
 /** What does not fit the grammar or contradicts itself; the message has no final period. */
-export interface CacheProblem {
+interface CacheProblem {
   readonly id: CacheProblemId;
   readonly message: string;
 }

@@ -6,7 +6,7 @@ import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analys
 const FRESHNESS_SOURCES = ["s-maxage", "max-age", "expires", "heuristic"] as const;
 
 /** How long a response may be served again without asking. */
-export interface Freshness {
+interface Freshness {
   readonly fresh_s: number;
   readonly from: (typeof FRESHNESS_SOURCES)[number];
 }

@@ -1,5 +1,5 @@
 /** What one X-Robots-Tag says to one crawler. */
-export interface RobotsTag {
+interface RobotsTag {
   /** Product name in lower case; "*" for all. */
   readonly agent: string;
   /** In lower case, with their values: noindex, max-snippet:20, ... */

@@ -52,7 +52,7 @@ export type KeyRemarkId =
   | "tag-obsolete"
   | "tag-unknown";
 /** One remark on a key record. */
-export type KeyRemark = Remark<KeyRemarkId>;
+type KeyRemark = Remark<KeyRemarkId>;
 
 const MAX_RECORD = 4_000;
 const MAX_KEY = 3_000;

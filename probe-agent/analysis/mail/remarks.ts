@@ -12,7 +12,7 @@ export interface Remark<Id extends string = string> {
 }
 
 /** What a kind of finding means, and what to do about it. */
-export interface Advice<Context> {
+interface Advice<Context> {
   readonly severity: Severity;
   /** The change to make; a function where it needs names or records of the context; null where nothing is to do. */
   readonly how: string | null | ((context: Context, where: string | null) => string | null);

@@ -1,5 +1,5 @@
 /** One tag of a list, its value with folding white space at both ends removed. */
-export interface Tag {
+interface Tag {
   /** As written; names are case-sensitive in DKIM (RFC 6376 section 3.2). */
   readonly name: string;
   readonly value: string;

@@ -8,7 +8,7 @@ type Families = ResultOf<typeof check>["families"];
 type Row = Families["ipv4"];
 
 /** What is known of a host's addresses and of the connections to them. */
-export interface FamilyFacts extends Pick<Hop, "addresses" | "blocked" | "unanswered" | "attempts"> {
+interface FamilyFacts extends Pick<Hop, "addresses" | "blocked" | "unanswered" | "attempts"> {
   /** The connection to the family that was not used; null where it was not tried to an end, undefined: not asked for. */
   readonly otherFamily?: ConnectAttempt | null;
 }

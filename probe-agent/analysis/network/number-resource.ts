@@ -3,7 +3,7 @@ import { readAsNumber } from "#shared/as-number.ts";
 import { ipText, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** What a name, address or number stands for in the registries. */
-export type ResourceName =
+type ResourceName =
   | { readonly kind: "autnum"; readonly asn: number }
   | { readonly kind: "ip"; readonly ip: string }
   /** Lower-case A-labels without final dot. */

@@ -2,7 +2,7 @@ import type { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/t
 import type { Hop, HopTiming } from "#probe-agent/port/http.ts";
 
 /** What the timings of a chain are computed from: its hops in order, the last one final. */
-export interface TimedChain {
+interface TimedChain {
   readonly hops: readonly unknown[];
   readonly final: Pick<Hop, "timing" | "startedAtUs">;
 }

@@ -84,7 +84,7 @@ function lossOnWay(own: number | null, sampled: number, behind: Behind): number 
 const ENOUGH_BEHIND = 6;
 
 /** A hop with what its answers were. */
-export interface AnsweredHop {
+interface AnsweredHop {
   readonly hop: number;
   readonly replies: readonly {
     readonly ip: string | null;
@@ -94,7 +94,7 @@ export interface AnsweredHop {
 }
 
 /** Who refused to go on, and why. */
-export interface Refusal {
+interface Refusal {
   readonly hop: number;
   readonly ip: string;
   readonly icmp_type: number;

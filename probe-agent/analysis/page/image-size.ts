@@ -6,7 +6,7 @@ import { looksLikeSvg, svgSize } from "#probe-agent/analysis/page/image-size/svg
 export type ImageFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "svg" | "bmp";
 
 /** What an image's own header says. */
-export interface ImageHeader {
+interface ImageHeader {
   readonly format: ImageFormat;
   /** Pixels (for SVG: user units), null where the header is cut, broken or does not say. */
   readonly size: PixelSize | null;

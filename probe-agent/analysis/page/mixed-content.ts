@@ -20,7 +20,7 @@ export interface MixedReference {
 }
 
 /** A reference browsers request over https instead, as far as they do. */
-export interface PassiveReference extends MixedReference {
+interface PassiveReference extends MixedReference {
   /** False for hosts that are addresses, unless the policy upgrades: those are blocked (W3C Mixed Content, section 4.1). */
   readonly upgradable: boolean;
 }
@@ -46,7 +46,7 @@ export interface MixedContent {
 }
 
 /** What a page's Content-Security-Policy says about insecure references. */
-export interface MixedPolicy {
+interface MixedPolicy {
   readonly upgradeInsecureRequests: boolean;
   readonly blockAllMixedContent: boolean;
 }

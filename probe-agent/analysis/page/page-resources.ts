@@ -45,7 +45,7 @@ const HEAD_ELEMENTS = new Set([
 const HINTS = ["preload", "modulepreload", "preconnect", "dns-prefetch"] as const;
 
 /** A desktop screen, as Lighthouse has it. */
-export const DESKTOP_SCREEN: Screen = { width: 1350, height: 940 };
+const DESKTOP_SCREEN: Screen = { width: 1350, height: 940 };
 
 /** Finds what a page refers to statically; what its scripts and style files load in turn is not known. */
 export function findResources(

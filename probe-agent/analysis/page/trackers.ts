@@ -7,7 +7,7 @@ import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { trackerOf, type TrackerCategory } from "#probe-agent/analysis/page/trackers/hosts.ts";
 
 /** A tracker's host that a page names. */
-export interface FoundTracker {
+interface FoundTracker {
   readonly host: string;
   readonly vendor: string;
   readonly category: TrackerCategory;

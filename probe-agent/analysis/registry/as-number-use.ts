@@ -1,5 +1,5 @@
 /** What an AS number is for. */
-export type AsNumberUse = "public" | "private" | "documentation" | "reserved" | "as_trans" | "as112";
+type AsNumberUse = "public" | "private" | "documentation" | "reserved" | "as_trans" | "as112";
 
 interface Range {
   readonly first: number;

@@ -17,7 +17,7 @@ export interface Place {
 }
 
 /** A code and its English name. */
-export interface Named {
+interface Named {
   readonly code: string;
   readonly name: string;
 }

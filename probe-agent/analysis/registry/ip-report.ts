@@ -15,7 +15,7 @@ interface Address {
 }
 
 /** Everything the sources said; null where a source was not asked or did not answer in time. */
-export interface IpEvidence {
+interface IpEvidence {
   readonly host: string;
   readonly address: Address;
   readonly allowed: readonly Address[];

@@ -4,7 +4,7 @@ import { registrableDomain } from "#shared/registrable-domain.ts";
 /** Sources of names, the best first. */
 export const NAME_SOURCES = ["ptr", "observation", "certificate", "provider"] as const;
 /** One of them. */
-export type NameSource = (typeof NAME_SOURCES)[number];
+type NameSource = (typeof NAME_SOURCES)[number];
 
 /** A name as one source has it. */
 export interface SourceName {

@@ -2,7 +2,7 @@ import { sortFindings, type Finding } from "#shared/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 
 /** Findings as a result holds them, and a sentence where some were left out. */
-export interface FittedFindings {
+interface FittedFindings {
   readonly findings: Finding[];
   /** Empty, or one sentence with the number left out. */
   readonly limitations: readonly string[];

@@ -1,5 +1,5 @@
 /** A value's type without `readonly` at any depth, as the types of results have it. */
-export type Plain<T> = T extends readonly (infer Item)[]
+type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
     ? { -readonly [Key in keyof T]: Plain<T[Key]> }

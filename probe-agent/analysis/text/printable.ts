@@ -1,5 +1,5 @@
 /** Characters shown of one value; what is longer ends in an ellipsis. */
-export const MAX_TEXT = 512;
+const MAX_TEXT = 512;
 
 // Surrogates that stand alone are no characters and break what reads the answer.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;

@@ -27,7 +27,7 @@ import type { TlsObservation } from "#probe-agent/port/tls.ts";
 type Result = ResultOf<typeof ssl>;
 
 /** The part of the tool's result that follows from what was seen, the roots and the clock. */
-export type SslReport = Omit<
+type SslReport = Omit<
   Result,
   "host" | "port" | "ip" | "ip_version" | "addresses" | "servername" | "resolve_ms" | "observed_at" | "elapsed_ms"
 >;

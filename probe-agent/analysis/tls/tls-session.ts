@@ -5,7 +5,7 @@ import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/ce
 import type { HopTls } from "#probe-agent/port/http.ts";
 
 /** The TLS of a request as the check tool shows it. */
-export type TlsSession = NonNullable<ResultOf<typeof check>["tls"]>;
+type TlsSession = NonNullable<ResultOf<typeof check>["tls"]>;
 
 /** A session with its certificate and when its chain ends; what cannot be read is null. */
 export function describeSession(

@@ -10,10 +10,10 @@ import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
 import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** How one request ended for its origin. */
-export type CorsVerdict = "allowed_with_credentials" | "allowed" | "denied" | "redirected" | "rate_limited" | "failed";
+type CorsVerdict = "allowed_with_credentials" | "allowed" | "denied" | "redirected" | "rate_limited" | "failed";
 
 /** One request of the list. */
-export interface CorsProbe {
+interface CorsProbe {
   readonly kind: OriginKind;
   readonly origin: string;
   readonly method: "GET" | "OPTIONS";

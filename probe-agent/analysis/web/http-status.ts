@@ -5,10 +5,10 @@ import { UNREGISTERED } from "#probe-agent/analysis/web/http-status/unregistered
 /** Classes of RFC 9110 section 15; "invalid" for codes outside of 100 to 599. */
 const STATUS_CLASSES = ["informational", "success", "redirection", "client_error", "server_error", "invalid"] as const;
 /** One of the classes. */
-export type StatusClass = (typeof STATUS_CLASSES)[number];
+type StatusClass = (typeof STATUS_CLASSES)[number];
 
 /** What a status code says. */
-export interface StatusDescription {
+interface StatusDescription {
   readonly class: StatusClass;
   /** Name of the registry or of the vendor; null where nobody is known to use the code. */
   readonly name: string | null;

@@ -1,5 +1,5 @@
 /** A security.txt file by RFC 9116. */
-export interface SecurityTxt {
+interface SecurityTxt {
   /** Both required fields are there and well formed, nothing is wrong, and it has not expired. */
   readonly valid: boolean;
   readonly expired: boolean;

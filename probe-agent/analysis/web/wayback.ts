@@ -7,7 +7,7 @@ export interface Capture {
 }
 
 /** A snapshot as a result shows it. */
-export interface Snapshot {
+interface Snapshot {
   readonly timestamp: string;
   readonly url: string;
   readonly code: number | null;

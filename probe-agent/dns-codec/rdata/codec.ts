@@ -7,7 +7,7 @@ import { Tokens } from "#probe-agent/dns-codec/rdata/tokens.ts";
 import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** RDATA read: presentation form, octets with names expanded, fields by RFC name. */
-export interface Rdata {
+interface Rdata {
   readonly data: string;
   readonly raw: Uint8Array;
   readonly typed: Readonly<Record<string, unknown>>;

@@ -6,9 +6,9 @@ import { escapeWord, unescapeWord } from "#probe-agent/dns-codec/rdata/tokens.ts
 import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** A parameter's value: a list, a port, true for one without a value, base64 (ech) or octets as latin1 text. */
-export type SvcValue = readonly string[] | string | number | true;
+type SvcValue = readonly string[] | string | number | true;
 /** Parameters of SVCB and HTTPS by key name, in wire order. */
-export type SvcParams = Readonly<Record<string, SvcValue>>;
+type SvcParams = Readonly<Record<string, SvcValue>>;
 
 interface Kind<V> {
   read(reader: RdataReader): V;

@@ -18,7 +18,7 @@ export interface GateBounds {
 export const GATE_BOUNDS: GateBounds = { bytes: 96 * 1024 * 1024, connections: 1000, atOnce: 200, patienceMs: 10_000 };
 
 /** Options of a gate. */
-export interface GateOptions extends Omit<UpstreamOptions, "patienceMs"> {
+interface GateOptions extends Omit<UpstreamOptions, "patienceMs"> {
   readonly bounds?: GateBounds;
 }
 

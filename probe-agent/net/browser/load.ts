@@ -12,7 +12,7 @@ import {
 import type { LoadedKind } from "#probe-agent/port/browser.ts";
 
 /** Monotonic milliseconds and a wait. */
-export interface Time {
+interface Time {
   now(): number;
   sleep(ms: number): Promise<void>;
 }

@@ -17,7 +17,7 @@ const TAKING_NOTE_MS = 300;
 const HEAP_MB = 256;
 
 /** A browser that runs in its own process. */
-export interface Run {
+interface Run {
   /** Resolves with the result, or immediately when the signal aborts. */
   readonly end: Promise<RunEnd>;
   /** Resolves after `end`, when process, browser and folder are gone; rejects if the folder cannot be removed. */

@@ -11,7 +11,7 @@ import {
 } from "#probe-agent/net/browser/socks.ts";
 
 /** A client's request, and what it sent after that. */
-export interface SocksRequest {
+interface SocksRequest {
   readonly destination: Destination;
   readonly rest: Buffer;
 }

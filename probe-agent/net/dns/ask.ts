@@ -41,7 +41,7 @@ export interface AskDeps {
 }
 
 /** One server and the limits of its queries. */
-export interface AskRequest {
+interface AskRequest {
   readonly server: EncryptedServer;
   readonly question: WireQuestion;
   readonly flags: QueryFlags;
@@ -103,7 +103,7 @@ function read(bytes: Uint8Array, question: WireQuestion): Message | null {
 }
 
 /** Returns the form in which to query the same server again; null if its answer is final. */
-export function nextShape(shape: Shape, match: Match, message: Message | null): Shape | null {
+function nextShape(shape: Shape, match: Match, message: Message | null): Shape | null {
   // A forger who hit id and port but not the case gains nothing: the next query has new ones.
   if (match === "wrong_case") return { ...shape, mixedCase: false };
   if (message === null) return shape.transport === "udp" ? { ...shape, transport: "tcp" } : null;

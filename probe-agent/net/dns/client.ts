@@ -15,7 +15,7 @@ const PATIENCE_MS = [1_000, 1_500];
 const ROUNDS = 3;
 
 /** Options of a client. It calls `servers` once per question. */
-export interface ClientDeps extends AskDeps {
+interface ClientDeps extends AskDeps {
   servers(): Promise<readonly ServerAddress[]>;
 }
 

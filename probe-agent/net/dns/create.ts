@@ -8,7 +8,7 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 
 /** Options of DNS. */
-export interface DnsDeps {
+interface DnsDeps {
   /** The operator's resolvers, `address`, `v4:port`, `[v6]:port` or `address#port`; empty: the system's. */
   readonly servers: readonly string[];
   /** Decides on names to resolve and on the addresses found; the servers themselves are trusted. */

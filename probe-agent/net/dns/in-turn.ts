@@ -2,7 +2,7 @@
 export type Tried<T> = { readonly final: boolean; readonly value: T } | null;
 
 /** Order and timing of tries over several candidates. */
-export interface InTurn<C, T> {
+interface InTurn<C, T> {
   readonly candidates: readonly C[];
   /** Most tries per candidate. */
   readonly rounds: number;

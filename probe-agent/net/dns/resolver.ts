@@ -18,7 +18,7 @@ const MAX_PER_FAMILY = 64;
 const MAX_REVERSE_NAMES = 16;
 
 /** What a resolver needs beside the client. */
-export interface ResolverDeps {
+interface ResolverDeps {
   readonly egress: Egress;
   readonly clock: Clock;
   readonly query: Query;

@@ -37,7 +37,7 @@ export interface ExchangeContext {
 }
 
 /** The time limit of a body. */
-export interface Patience {
+interface Patience {
   isOver(): boolean;
   end(): void;
 }

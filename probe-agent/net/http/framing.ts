@@ -2,7 +2,7 @@ import { listOf, valuesOf } from "#probe-agent/net/http/header-text.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
 /** How an HTTP/1 body is delimited (RFC 9112 section 6.3). */
-export type Framing =
+type Framing =
   | { readonly kind: "none" }
   | { readonly kind: "length"; readonly bytes: number }
   | { readonly kind: "chunked" }
@@ -45,7 +45,7 @@ const MAX_CHUNK_OVERHEAD = 16_384;
 const SIZE_LINE = /^([0-9a-fA-F]{1,12})[ \t]*(;|$)/;
 
 /** Result of decoding one piece of a chunked body. */
-export interface ChunkedPiece {
+interface ChunkedPiece {
   readonly data: readonly Buffer[];
   /** The last chunk and the trailers have been read. */
   readonly done: boolean;

@@ -27,7 +27,7 @@ export interface HopContext extends DialLimits {
 }
 
 /** The addresses of a host, divided by the egress rules. */
-export interface Endpoints {
+interface Endpoints {
   readonly allowed: readonly Address[];
   readonly blocked: readonly Address[];
   readonly unanswered?: readonly IpVersion[];

@@ -15,7 +15,7 @@ import type { HopTls } from "#probe-agent/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
 
 /** A TLS connection. Its certificate may be invalid: see `tls.authorized`. */
-export interface Secured {
+interface Secured {
   readonly socket: TLSSocket;
   readonly tls: HopTls;
 }

@@ -1,7 +1,7 @@
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** The start line of a response. */
-export interface StatusLine {
+interface StatusLine {
   /** As written, e.g. 1.1. */
   readonly version: string;
   /** 100 to 999. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { FromChild } from "#probe-agent/net/icmp/messages.ts";
 
 /** Receives what happens to the ICMP process. */
-export interface ChildEvents {
+interface ChildEvents {
   message(message: FromChild): void;
   /** One line for the agent's log. */
   log(line: string): void;

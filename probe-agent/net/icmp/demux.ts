@@ -10,7 +10,7 @@ export interface Arrival {
 }
 
 /** Receives the packets of one run. */
-export interface Listener {
+interface Listener {
   readonly onEcho?: (reply: IncomingEcho, arrival: Arrival) => void;
   readonly onError?: (error: IncomingError, arrival: Arrival) => void;
 }

@@ -6,7 +6,7 @@ import type { IncomingEcho, IncomingError } from "#probe-agent/net/icmp/packet.t
 import type { EchoReply } from "#probe-agent/port/packets.ts";
 
 /** The echoes of one run and their answers, without any I/O. Sequence numbers count from 1, times are monotonic ms. */
-export interface EchoAnswers {
+interface EchoAnswers {
   sent(seq: number, at: number): void;
   /** Reads an echo reply. Returns null if it does not answer an echo of this run. */
   readReply(reply: IncomingEcho, arrival: Arrival): EchoReply | null;

@@ -17,7 +17,7 @@ export interface RunTools {
 }
 
 /** Receives the events of a run of echoes. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
-export interface EchoEvents {
+interface EchoEvents {
   reply(reply: EchoReply): void;
   done(clockErrorMs: number): void;
   failed(reason: string, message: string): void;

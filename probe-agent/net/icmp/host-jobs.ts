@@ -1,7 +1,7 @@
 import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
 
 /** The running jobs of the ICMP process, on the agent's side, with the listener of each. */
-export interface HostJobs {
+interface HostJobs {
   /** Adds a job and returns its number. */
   add(onEvent: (event: JobEvent) => void): number;
   /** Removes a job without an event. Returns false if it has ended. */

@@ -35,7 +35,7 @@ export interface IcmpHost {
 }
 
 /** Options of the ICMP host; times in milliseconds. */
-export interface IcmpHostOptions {
+interface IcmpHostOptions {
   /** Monotonic milliseconds. */
   readonly clock: { monotonic(): number };
   /** One line for the agent's log. */

@@ -10,7 +10,7 @@ import { startTrace } from "#probe-agent/net/icmp/trace/run.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** The running jobs of the ICMP process. */
-export interface Jobs {
+interface Jobs {
   /** Starts or cancels a job. */
   handle(message: ToChild): void;
 }

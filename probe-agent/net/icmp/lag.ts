@@ -1,5 +1,5 @@
 /** Measures the worst lag of the event loop while one run waits for answers: a bound on the error of its time stamps. */
-export interface LagReading {
+interface LagReading {
   /** Records that a packet left and may be answered. */
   opened(): void;
   /** Records that an answer came. */

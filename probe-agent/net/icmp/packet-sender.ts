@@ -16,7 +16,7 @@ export interface SendOptions {
 }
 
 /** Sends packets through one raw socket and stamps each right before it leaves. */
-export interface PacketSender {
+interface PacketSender {
   send(packet: Buffer, ip: string, how: SendOptions, sent: (result: Sent) => void): void;
   /** Returns when the oldest unfinished send began, monotonic milliseconds; null if all are finished. */
   pendingSince(): number | null;
@@ -25,7 +25,7 @@ export interface PacketSender {
 }
 
 /** The socket of a sender. */
-export interface SenderOptions {
+interface SenderOptions {
   readonly socket: RawSocket;
   readonly version: IpVersion;
   /** Monotonic milliseconds. */

@@ -19,7 +19,7 @@ export interface IncomingEcho {
 }
 
 /** The meaning of an ICMP error, independent of its IP version. */
-export type ErrorMeaning = "unreachable" | "ttl_exceeded";
+type ErrorMeaning = "unreachable" | "ttl_exceeded";
 
 /** An ICMP error that quotes a packet of this agent. */
 export interface IncomingError {
@@ -40,7 +40,7 @@ const ECHO_REQUEST = { 4: 8, 6: 128 } as const;
 const ECHO_REPLY = { 4: 0, 6: 129 } as const;
 
 /** Error types by family; RFC 792: unreachable, time exceeded, parameter problem; RFC 4443: with packet too big (2). */
-export const ERROR_TYPES: Readonly<Record<IpVersion, ReadonlyMap<number, ErrorMeaning>>> = {
+const ERROR_TYPES: Readonly<Record<IpVersion, ReadonlyMap<number, ErrorMeaning>>> = {
   4: new Map([
     [3, "unreachable"],
     [11, "ttl_exceeded"],

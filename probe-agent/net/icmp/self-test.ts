@@ -4,7 +4,7 @@ import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { EchoReply } from "#probe-agent/port/packets.ts";
 
 /** Output of `--self-test`: the available sockets, and whether echoes to the loopback came back. */
-export interface SelfTest {
+interface SelfTest {
   readonly icmp4: boolean;
   readonly icmp6: boolean;
   /** Median RTT of the loopback in milliseconds, null if none came back. */

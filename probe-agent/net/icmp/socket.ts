@@ -15,7 +15,7 @@ export interface PacketSocket {
 }
 
 /** Options of a raw socket. */
-export interface SocketOptions {
+interface SocketOptions {
   readonly version: IpVersion;
   readonly protocol: "icmp" | "tcp";
   /** Monotonic milliseconds. */

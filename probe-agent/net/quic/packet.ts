@@ -1,5 +1,5 @@
 /** Connection identifiers of one probe (RFC 9000 section 5.1). */
-export interface ConnectionIds {
+interface ConnectionIds {
   /** Chosen for the server: at least 8 octets, unpredictable (section 7.2). */
   readonly destination: Uint8Array;
   readonly source: Uint8Array;

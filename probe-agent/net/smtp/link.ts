@@ -8,7 +8,7 @@ import { endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { openSession } from "#probe-agent/net/tls/session.ts";
 
 /** Limits of a link. */
-export interface LinkOptions {
+interface LinkOptions {
   readonly clock: Clock;
   readonly job: JobLimits;
   readonly connectMs: number;

@@ -25,7 +25,7 @@ export interface ServerHello {
 }
 
 /** The certificates of one Certificate message, in the order sent, with what was stapled to the first. */
-export interface CertificateList {
+interface CertificateList {
   readonly certificates: readonly Uint8Array[];
   readonly ocspStaple: Uint8Array | null;
   /** List of signed certificate timestamps (RFC 6962 section 3.3.1), which goes with the certificate in TLS 1.3 alone. */
@@ -33,7 +33,7 @@ export interface CertificateList {
 }
 
 /** Most certificates read from one list; no chain needs more. */
-export const MAX_CERTIFICATES = 100;
+const MAX_CERTIFICATES = 100;
 
 /** SHA-256 of "HelloRetryRequest", the random of such a message (RFC 8446 section 4.1.3). */
 const RETRY_RANDOM = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";

@@ -7,7 +7,7 @@ export interface Reason {
 }
 
 /** The facts of a failed handshake. */
-export interface FailureFacts {
+interface FailureFacts {
   readonly error: NodeJS.ErrnoException | null;
   readonly received: Uint8Array;
   /** Description octet of a fatal alert read from the wire. */

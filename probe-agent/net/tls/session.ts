@@ -43,10 +43,10 @@ const SIGNED_BY = {
 } as const;
 
 /** The client's offer. */
-export type SessionRequest = Pick<TlsRequest, "servername" | "alpn" | "minVersion" | "maxVersion" | "signedBy">;
+type SessionRequest = Pick<TlsRequest, "servername" | "alpn" | "minVersion" | "maxVersion" | "signedBy">;
 
 /** Options of a handshake beside the request. */
-export interface HandshakeOptions {
+interface HandshakeOptions {
   readonly signal: AbortSignal;
   monotonic(): number;
   /** Reports, after completion, whether the server requested a client certificate and may still refuse its absence. */
@@ -54,7 +54,7 @@ export interface HandshakeOptions {
 }
 
 /** A finished handshake and its connection. */
-export interface OpenSession {
+interface OpenSession {
   readonly session: Session;
   /** Usable if the handshake completed. */
   readonly socket: TLSSocket;

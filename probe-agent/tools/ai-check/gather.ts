@@ -19,7 +19,7 @@ const ENDPOINTS = ["/.well-known/mcp.json", "/.well-known/mcp/server-card.json",
 type TextAnalysis = "llms-txt" | "tdmrep" | "json-object";
 
 /** robots.txt as AI services take it. */
-export type SiteRobots = Omit<ReportOf<"ai-robots">, "readable"> & {
+type SiteRobots = Omit<ReportOf<"ai-robots">, "readable"> & {
   /** null: it could not be asked for. */
   readonly status: number | null;
   readonly readable: boolean | null;

@@ -35,7 +35,7 @@ export interface Discovery {
 }
 
 /** One selector as results list it. */
-export type SelectorRow = ResultOf<typeof dkim>["selectors"][number];
+type SelectorRow = ResultOf<typeof dkim>["selectors"][number];
 
 const NOBODYS_SELECTOR = "no-such-selector-0f8e2";
 const MAX_ISSUES = 15;

@@ -9,7 +9,7 @@ const QUERY_MS = 3_000;
 const MARGIN_MS = 300;
 
 /** Answers to the validator's questions, each asked once. */
-export interface Lookups {
+interface Lookups {
   /** With DO and CD: the resolver's own verdict is not asked for. Status TIMEOUT or "query limit" where there is none. */
   ask(question: Question): Promise<Reply>;
 }

@@ -6,7 +6,7 @@ import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 
 /** The server a job names in place of the agent's resolvers, vetted, and how it is asked. */
-export interface ChosenServer {
+interface ChosenServer {
   /** Parts of every question to it. */
   readonly question: Pick<DnsQuestion, "server" | "transport" | "serverName" | "path">;
   readonly ip: string;

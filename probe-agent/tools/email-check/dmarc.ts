@@ -17,7 +17,7 @@ type Dmarc = ResultOf<typeof emailCheck>["dmarc"];
 type Authorisation = Dmarc["external_reporting_authorised"][number];
 
 /** DMARC of a domain, and what the score needs beside the result. */
-export interface DmarcFinding {
+interface DmarcFinding {
   readonly result: Dmarc;
   /** What is wrong with the record and its place. */
   readonly remarks: readonly Remark<DmarcFindingId>[];

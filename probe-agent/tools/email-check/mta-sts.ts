@@ -9,11 +9,11 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailCheck } from "#shared/tools/email-check.ts";
 
 /** MTA-STS as results show it. */
-export type MtaSts = ResultOf<typeof emailCheck>["mta_sts"];
+type MtaSts = ResultOf<typeof emailCheck>["mta_sts"];
 type PolicyFile = NonNullable<MtaSts["policy"]>;
 
 /** MTA-STS and what is wrong with it. */
-export interface MtaStsFinding {
+interface MtaStsFinding {
   readonly result: MtaSts;
   readonly remarks: readonly MtaStsRemark[];
 }

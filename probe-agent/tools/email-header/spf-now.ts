@@ -13,7 +13,7 @@ import { spfResolver } from "#probe-agent/sources/spf-resolver.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** SPF as it is published today; null with a limitation where it could not be evaluated. */
-export interface SpfToday {
+interface SpfToday {
   readonly result: ResultOf<typeof emailHeader>["spf_now"];
   readonly limitations: readonly string[];
 }

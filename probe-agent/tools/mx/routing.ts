@@ -18,7 +18,7 @@ type Result = ResultOf<typeof mx>;
 export type RoutingResult = Pick<Result, "status" | "records" | "null_mx" | "implicit_mx" | "provider" | "ipv6">;
 
 /** The routing, and what of it is not known. */
-export interface RoutingFinding {
+interface RoutingFinding {
   readonly routing: RoutingResult;
   /** On the hosts and on their TLSA records. */
   readonly findings: readonly Finding[];

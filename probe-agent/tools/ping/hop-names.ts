@@ -5,7 +5,7 @@ import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 
 /** Who an address of the path is; null where not known. */
-export interface HopName {
+interface HopName {
   readonly hostname: string | null;
   readonly asn: number | null;
   readonly asName: string | null;

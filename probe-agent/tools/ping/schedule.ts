@@ -1,5 +1,5 @@
 /** How many echoes fit, and how long to wait after the last one; milliseconds. */
-export interface Schedule {
+interface Schedule {
   readonly count: number;
   readonly waitMs: number;
   readonly limitations: readonly string[];

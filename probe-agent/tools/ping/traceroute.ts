@@ -15,7 +15,7 @@ const NAMES_MS = 3_000;
 const LEAST_TRACE_MS = 2_000;
 
 /** What a trace may be told; ping and traceroute take the same. */
-export interface TraceParams {
+interface TraceParams {
   readonly protocol?: "icmp" | "udp" | "tcp";
   readonly port?: number;
   readonly max_hops: number;
@@ -25,7 +25,7 @@ export interface TraceParams {
 }
 
 /** A trace's part of a result. */
-export interface Traced {
+interface Traced {
   readonly fields: TraceResult;
   readonly limitations: readonly string[];
 }

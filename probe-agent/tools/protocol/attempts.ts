@@ -16,7 +16,7 @@ export interface Attempt {
 type Way = Pick<HttpRequest, "alpn" | "httpVersion" | "h2c">;
 
 /** What browsers offer over TLS. */
-export const BROWSER_ALPN = ["h2", "http/1.1"] as const;
+const BROWSER_ALPN = ["h2", "http/1.1"] as const;
 
 const WAYS: Readonly<Record<Row["name"], Way>> = {
   default: { alpn: BROWSER_ALPN },
@@ -60,7 +60,7 @@ export async function attempt(net: Net, url: string, name: Row["name"]): Promise
 }
 
 /** What was tried first, and the answer all else goes by. */
-export interface FirstAnswer {
+interface FirstAnswer {
   readonly tried: readonly Attempt[];
   readonly page: PageSnapshot;
   readonly row: Row;

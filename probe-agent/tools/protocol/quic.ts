@@ -13,7 +13,7 @@ type ProbeRow = H3["probes"][number];
 type Place = Pick<ProbeRow, "source" | "host" | "port">;
 
 /** What is known of an origin before its UDP ports are asked. */
-export interface Origin {
+interface Origin {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;

@@ -4,7 +4,7 @@ import type { Hop } from "#probe-agent/port/http.ts";
 import { isSpoken, isUpgraded, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
 
 /** The versions a server speaks over TCP, by which way. */
-export type SpokenVersions = Pick<
+type SpokenVersions = Pick<
   ResultOf<typeof protocol>,
   "http1_0" | "http1_1" | "h2" | "h2c_upgrade" | "h2c_prior_knowledge" | "without_alpn"
 >;

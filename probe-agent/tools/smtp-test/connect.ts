@@ -8,7 +8,7 @@ import type { SmtpLink } from "#probe-agent/port/smtp.ts";
 type Attempt = ResultOf<typeof smtpTest>["attempts"][number];
 
 /** A connection to the first host that took one. */
-export interface Connected {
+interface Connected {
   readonly host: string;
   readonly address: Address;
   readonly link: SmtpLink;

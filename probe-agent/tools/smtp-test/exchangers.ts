@@ -4,7 +4,7 @@ import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** Where mail for a target goes. */
-export interface Exchangers {
+interface Exchangers {
   /** MX records, best first; empty where the target stands for itself. */
   readonly records: readonly { readonly host: string; readonly priority: number }[];
   /** Set where the MX records could not be looked up. */

@@ -11,7 +11,7 @@ export interface Elimination {
 }
 
 /** How to ask for the choice among what is left, and what the choice is; null where the answer holds none of the kind. */
-export interface Question {
+interface Question {
   readonly ask: (left: readonly number[]) => Promise<Answer>;
   readonly choice: (hello: ServerHelloSeen) => number | null;
 }

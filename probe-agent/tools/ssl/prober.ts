@@ -20,7 +20,7 @@ export interface Prober {
 }
 
 /** Bounds of one survey. */
-export interface ProberBounds {
+interface ProberBounds {
   /** Connections at most. */
   readonly connections: number;
   /** Monotonic milliseconds after which nothing is asked. */

@@ -19,7 +19,7 @@ export async function listSuites(prober: Prober, seen: VersionSeen): Promise<rea
 }
 
 /** The order of preference, as far as it is the server's. */
-export interface Preference {
+interface Preference {
   readonly order: "server" | "client" | null;
   /** All suites, the server's favourite first; null where the order is the client's or was not told. */
   readonly ranked: readonly number[] | null;

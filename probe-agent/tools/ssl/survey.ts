@@ -14,7 +14,7 @@ import { listSuites, seePreference } from "#probe-agent/tools/ssl/suites.ts";
 import { helloFor, seeVersion, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
 
 /** Two probers of one server, so that a long list of suites leaves room for the other questions. */
-export interface Probers {
+interface Probers {
   readonly lists: Prober;
   readonly features: Prober;
 }

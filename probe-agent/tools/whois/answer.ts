@@ -40,7 +40,7 @@ export function isLimited(reply: RdapReply): boolean {
 }
 
 /** Why a look-up came to nothing. */
-export interface Unanswered {
+interface Unanswered {
   /** What was tried, one sentence each. */
   readonly why: readonly string[];
   /** Failure of the last WHOIS server; null where it answered. */

@@ -8,7 +8,7 @@ import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** One operator command: the request it sends, and the text it prints for the response. */
-export interface AdminAction {
+interface AdminAction {
   ask(flags: Flags, argument: string): { readonly path: string; readonly call: Call };
   show(data: unknown, flags: Flags): string;
 }

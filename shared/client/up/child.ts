@@ -5,7 +5,7 @@ import { readLastLine, openLog, rotateLog } from "#shared/client/up/log-file.ts"
 import type { ProcessTable } from "#shared/client/up/process-table.ts";
 
 /** One process of the all-in-one start. */
-export interface ChildOptions {
+interface ChildOptions {
   /** The name in messages: "control plane". */
   readonly name: string;
   /** Its main.ts. */

@@ -1,5 +1,5 @@
 /** Contents of the text after a start. */
-export interface Greeting {
+interface Greeting {
   readonly baseUrl: string;
   /** The path of the operator token; null: VANTAGE_ADMIN_TOKEN is set. */
   readonly adminTokenFile: string | null;

@@ -5,7 +5,7 @@ import { callService, field } from "#shared/client/call.ts";
 import { findRawSocketProblem, type RawSocketFacts } from "#shared/client/raw-sockets.ts";
 
 /** The local agent, and the control plane to ask for its capabilities. */
-export interface LocalAgentAddress {
+interface LocalAgentAddress {
   /** The control plane's own listener. */
   readonly base: string;
   readonly adminToken: string;

@@ -5,7 +5,7 @@ import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import { callService, field } from "#shared/client/call.ts";
 
 /** Inputs for a local agent's join token. */
-export interface LocalAgent {
+interface LocalAgent {
   /** The control plane's own listener. */
   readonly base: string;
   readonly adminToken: string;

@@ -21,7 +21,7 @@ const Geo = record(
 );
 
 /** One Received field. */
-export const Hop = record(
+const Hop = record(
   {
     n: count("Number of the hop, 1 = the oldest"),
     from: Nullable(text("What the sending host called itself (HELO or EHLO); its own word")),

@@ -29,7 +29,7 @@ const DANE =
   "DANE (RFC 7672): TLSA records at _<port>._tcp.<host>, port 25 for mail between servers; they count only where their DNSSEC signatures hold";
 
 /** TLSA records of one mail host and what they are worth. */
-export const HostDane = record(DANE_FIELDS, DANE);
+const HostDane = record(DANE_FIELDS, DANE);
 
 /** The same beside the certificate that the host showed. */
 export const ServerDane = record(
@@ -63,7 +63,7 @@ const MailAddress = Type.Object({
 });
 
 /** One mail host of a domain. */
-export const MailHost = Type.Object({
+const MailHost = Type.Object({
   priority: count("Preference, the lowest first; 0 for the domain itself where it has no MX record"),
   host: text("Host name without final dot; . for the null MX"),
   ttl: Nullable(count("Time the MX record may be kept, seconds; null for the domain itself")),

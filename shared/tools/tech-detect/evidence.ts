@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { text, word } from "#shared/tools/shapes.ts";
 
 /** Kinds of evidence for a technology, as in results. */
-export const EVIDENCE_TYPES = [
+const EVIDENCE_TYPES = [
   "url",
   "header",
   "cookie",

@@ -104,7 +104,7 @@ function* validateRedirect(session: Session, owner: Name, redirect: Redirect, re
 const ORDER: readonly Status[] = ["bogus", "indeterminate", "insecure", "secure"];
 
 /** The weakest status and what led to it. */
-export function combine(parts: readonly Part[]): AnswerVerdict {
+function combine(parts: readonly Part[]): AnswerVerdict {
   const status = ORDER.find((candidate) => parts.some((one) => one.status === candidate)) ?? "indeterminate";
   const decisive = parts.filter((one) => one.status === status);
   return {

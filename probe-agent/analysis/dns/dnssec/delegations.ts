@@ -25,7 +25,7 @@ export interface Trust {
 }
 
 /** What became of a zone's DNSKEY records. */
-export type ZoneKeys =
+type ZoneKeys =
   | { readonly status: "secure"; readonly signed: Signed; readonly weak: boolean }
   | { readonly status: "insecure" | "bogus"; readonly reasons: readonly string[] };
 

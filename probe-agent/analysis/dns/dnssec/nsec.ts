@@ -26,7 +26,7 @@ export function readNsec(set: Rrset): Nsec | null {
 }
 
 /** What the NSEC records of one zone say about one name. */
-export interface NsecFacts {
+interface NsecFacts {
   /** The record of the name itself. */
   readonly match: Nsec | null;
   /** A record whose gap holds the name. */

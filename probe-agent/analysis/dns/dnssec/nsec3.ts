@@ -36,7 +36,7 @@ export function readNsec3(set: Rrset, zone: Name): Nsec3 | null {
 }
 
 /** What the NSEC3 records of one zone say about one name. */
-export interface Nsec3Facts {
+interface Nsec3Facts {
   /** The record of the name itself. */
   readonly match: Nsec3 | null;
   /** The record of the closest name above that exists; null where nobody shows one. */

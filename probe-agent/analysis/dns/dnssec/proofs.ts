@@ -107,7 +107,7 @@ export function proveNoCloser(denials: Denials, zone: Name, name: Name, wildcard
 }
 
 /** What a denial of DS says about a name: no zone begins there, an unsigned one does, or it says nothing. */
-export type NoDs =
+type NoDs =
   | { readonly kind: "no_cut" }
   /** Nothing is there or below. */
   | { readonly kind: "absent" }

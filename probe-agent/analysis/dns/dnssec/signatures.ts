@@ -24,7 +24,7 @@ export interface Signed {
 }
 
 /** The signature, or why there is none that stands: one sentence for each kind of fault, three at most. */
-export type Checked = Signed | { readonly ok: false; readonly reasons: readonly string[] };
+type Checked = Signed | { readonly ok: false; readonly reasons: readonly string[] };
 
 /** Verifies an RRset with its zone's keys (RFC 4035 section 5.3): any one signature that stands is enough. */
 export function verifyRrset(bounds: Bounds, set: Rrset, zone: Name, keys: readonly ZoneKey[]): Checked {

@@ -7,7 +7,7 @@ import type { DnsRecord } from "#probe-agent/port/dns.ts";
 const CLASS_IN = 1;
 
 /** The records, or the first line that is none and why. */
-export type ZoneText =
+type ZoneText =
   | { readonly ok: true; readonly records: readonly DnsRecord[] }
   | { readonly ok: false; readonly line: number; readonly message: string };
 

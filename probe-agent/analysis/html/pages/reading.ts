@@ -34,14 +34,14 @@ export interface PageInput<Facts> {
 }
 
 /** What it found. */
-export interface PageReport<Report> {
+interface PageReport<Report> {
   readonly report: Report;
   /** The page has more than is looked at: bytes or nodes. */
   readonly truncated: boolean;
 }
 
 /** For analyses that need nothing beside the page. */
-export type NoFacts = Readonly<Record<string, never>>;
+type NoFacts = Readonly<Record<string, never>>;
 
 /** Makes an analysis of pages as they come of one of pages that are parsed. */
 export function onPage<Report, Facts = NoFacts>(

@@ -1,5 +1,5 @@
 /** A parameter that says where a click came from and changes nothing of the page. */
-export interface TrackingParam {
+interface TrackingParam {
   /** As in the URL, percent-encoding undone. */
   readonly name: string;
   readonly vendor: string;

@@ -13,7 +13,7 @@ export type DkimFindingId =
   | "wildcard-record";
 
 /** What the advice names: where the record is, and the record as far as it could be read. */
-export interface DkimContext {
+interface DkimContext {
   /** Name of the TXT record, <selector>._domainkey.<domain>. */
   readonly name: string;
   readonly key: DkimKey | null;
@@ -94,7 +94,7 @@ export const DKIM_GUIDE: Guide<DkimFindingId, DkimContext> = {
 };
 
 /** The record with its readable parts as they should be. */
-export function repair({ k, s, t, p }: DkimKey): string {
+function repair({ k, s, t, p }: DkimKey): string {
   const services = s.includes("*") || !s.includes("email") ? "" : `s=${s.join(":")}; `;
   const flags = t.filter((flag) => flag !== "y");
   const type = k === "ed25519" ? "ed25519" : "rsa";

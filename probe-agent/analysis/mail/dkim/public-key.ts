@@ -11,7 +11,7 @@ export interface DkimPublicKey {
 }
 
 /** Why octets are no key. */
-export type KeyFault = Remark<"key-cut-short" | "key-unreadable" | "key-type-mismatch">;
+type KeyFault = Remark<"key-cut-short" | "key-unreadable" | "key-type-mismatch">;
 
 const ED25519_OCTETS = 32;
 /** RSA moduli of 16384 bits are longer than any TXT answer is meant to be. */

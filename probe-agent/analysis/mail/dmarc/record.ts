@@ -21,7 +21,7 @@ export type DmarcRemarkId =
   | "dmarc-tag-unknown"
   | "dmarc-tag-malformed";
 /** One remark on a record. */
-export type DmarcRemark = Remark<DmarcRemarkId>;
+type DmarcRemark = Remark<DmarcRemarkId>;
 
 /** A DMARC policy record (RFC 9989 section 4.7), defaults filled in. */
 export interface DmarcRecord {

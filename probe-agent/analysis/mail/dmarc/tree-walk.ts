@@ -6,14 +6,14 @@ import {
 } from "#probe-agent/analysis/mail/dmarc/record.ts";
 
 /** What the DNS says at _dmarc below one domain. */
-export interface DmarcAnswer {
+interface DmarcAnswer {
   readonly domain: string;
   /** TXT texts, one character per octet; null where nobody could tell. */
   readonly texts: readonly string[] | null;
 }
 
 /** One step of a walk. */
-export interface DmarcStep {
+interface DmarcStep {
   readonly domain: string;
   /** several: more than one, all are discarded; unknown: nobody could tell. */
   readonly state: "record" | "none" | "several" | "unknown";
@@ -89,7 +89,7 @@ function oneLabelBelow(domain: string, above: string): string {
 }
 
 /** The policy receivers are asked to apply to mail of `domain`, and the tag it comes from. */
-export interface EffectivePolicy {
+interface EffectivePolicy {
   readonly policy: DmarcPolicy;
   readonly from: "p" | "sp" | "np" | "default";
 }

@@ -11,7 +11,7 @@ export type BimiRemarkId =
 export type BimiRemark = Remark<BimiRemarkId>;
 
 /** What default._bimi holds (draft-brand-indicators-for-message-identification section 4). */
-export interface BimiRecord {
+interface BimiRecord {
   readonly record: string | null;
   /** Null without a record. */
   readonly valid: boolean | null;

@@ -11,7 +11,7 @@ import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/ver
 import { publishEnd, publishSpf, type SpfContext } from "#probe-agent/analysis/mail/spf/findings.ts";
 
 /** What the records to publish are made of. */
-export type CheckContext = PolicyContext & {
+type CheckContext = PolicyContext & {
   readonly spf: SpfContext;
   readonly dmarc: DmarcContext;
 };

@@ -66,7 +66,7 @@ export type RoutingRemarkId =
   | "reverse-name-mismatch"
   | "no-ipv6";
 /** One remark on mail hosts; where: the host. */
-export type RoutingRemark = Remark<RoutingRemarkId>;
+type RoutingRemark = Remark<RoutingRemarkId>;
 
 /** What is wrong with the mail hosts (RFC 5321 section 5, RFC 7505, RFC 1912 section 2.4). */
 export function remarkOnRouting(routing: Routing): RoutingRemark[] {

@@ -16,7 +16,7 @@ export type MtaStsRemarkId =
 export type MtaStsRemark = Remark<MtaStsRemarkId>;
 
 /** What the TXT records at _mta-sts announce (RFC 8461 section 3.1). */
-export interface MtaStsAnnouncement {
+interface MtaStsAnnouncement {
   readonly record: string | null;
   readonly present: boolean;
   readonly id: string | null;
@@ -24,7 +24,7 @@ export interface MtaStsAnnouncement {
 }
 
 /** A policy file (section 3.2). */
-export interface MtaStsPolicy {
+interface MtaStsPolicy {
   readonly version: string | null;
   readonly mode: "enforce" | "testing" | "none" | null;
   readonly maxAgeS: number | null;

@@ -2,10 +2,10 @@ import type { RoutingRemarkId } from "#probe-agent/analysis/mail/domain/exchange
 import type { Guide, Remark } from "#probe-agent/analysis/mail/remarks.ts";
 
 /** Kinds of remarks on TLSA records of mail hosts. */
-export type TlsaRemarkId = "tlsa-bogus" | "tlsa-unsigned" | "tlsa-unusable";
+type TlsaRemarkId = "tlsa-bogus" | "tlsa-unsigned" | "tlsa-unusable";
 
 /** One mail host's DANE as far as remarks need it. */
-export interface DaneFacts {
+interface DaneFacts {
   readonly host: string;
   readonly status: "secure" | "insecure" | "bogus" | "absent" | "unknown";
   readonly records: readonly { readonly usable: boolean }[];

@@ -7,7 +7,7 @@ export type TlsRptRemarkId = "tls-rpt-record-malformed" | "tls-rpt-several-recor
 export type TlsRptRemark = Remark<TlsRptRemarkId>;
 
 /** What the TXT records at _smtp._tls ask for (RFC 8460 section 3). */
-export interface TlsRptFinding {
+interface TlsRptFinding {
   readonly record: string | null;
   readonly valid: boolean;
   readonly rua: readonly string[];

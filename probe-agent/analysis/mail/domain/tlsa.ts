@@ -3,7 +3,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
 
 /** A TLSA record as results on mail hosts list it. */
-export type TlsaRow = ResultOf<typeof mx>["records"][number]["dane"]["records"][number];
+type TlsaRow = ResultOf<typeof mx>["records"][number]["dane"]["records"][number];
 
 /** TLSA records listed. */
 export const MAX_TLSA = 10;

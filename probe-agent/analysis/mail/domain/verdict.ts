@@ -25,7 +25,7 @@ export interface MailFacts {
 export type MailCheck = Result["checks"][number];
 
 /** Score with what it is made of. */
-export interface MailScore {
+interface MailScore {
   readonly checks: MailCheck[];
   readonly score: number | null;
   readonly grade: LetterGrade | null;

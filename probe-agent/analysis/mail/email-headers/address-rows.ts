@@ -7,7 +7,7 @@ import { printable, printableOrNull } from "#probe-agent/analysis/text/printable
 type Row = ResultOf<typeof emailHeader>["addresses"][number];
 
 /** The address fields of a message. */
-export interface Addresses {
+interface Addresses {
   readonly rows: Row[];
   /** Domain of the first address in From. */
   readonly fromDomain: string | null;

@@ -8,7 +8,7 @@ import { decodeWords } from "#probe-agent/analysis/mail/email-headers/encoded-wo
 import { tokenize, type Token } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
 
 /** One mailbox of an address field. */
-export interface Mailbox {
+interface Mailbox {
   /** Display name, encoded words decoded; a comment where the old form has the name there; null without one. */
   readonly name: string | null;
   /** addr-spec without white space and comments; "" for <>. */
@@ -29,7 +29,7 @@ export type AddressFault =
   | "malformed";
 
 /** An address field taken apart (RFC 5322 section 3.4, obsolete forms of 4.4). */
-export interface AddressList {
+interface AddressList {
   readonly mailboxes: readonly Mailbox[];
   /** Groups by display name, empty ones ("undisclosed-recipients:;") included. */
   readonly groups: readonly string[];

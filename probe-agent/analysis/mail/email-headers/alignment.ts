@@ -6,7 +6,7 @@ type Result = HeaderRows;
 type Alignment = Result["alignment"];
 
 /** What alignment is told from. */
-export interface AlignmentFacts {
+interface AlignmentFacts {
   readonly fromDomain: string | null;
   /** Domain of Return-Path, where the receiver does not name the one it checked. */
   readonly bounceDomain: string | null;

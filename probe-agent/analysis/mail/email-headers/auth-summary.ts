@@ -21,7 +21,7 @@ export interface TrustedResults {
 }
 
 /** The receiver's word, and every field it was taken from or passed over. */
-export interface AuthSummary {
+interface AuthSummary {
   readonly auth: Auth;
   readonly all: readonly TrustedResults[];
 }

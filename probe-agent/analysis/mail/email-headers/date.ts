@@ -8,7 +8,7 @@ export interface MailDate {
 }
 
 /** zone_unknown: -0000, none or a letter that means nothing (RFC 5322 section 4.3); UTC is taken. */
-export type DateFault = "unreadable" | "impossible" | "wrong_weekday" | "obsolete_year" | "zone_unknown";
+type DateFault = "unreadable" | "impossible" | "wrong_weekday" | "obsolete_year" | "zone_unknown";
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];

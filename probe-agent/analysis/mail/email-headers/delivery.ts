@@ -3,7 +3,7 @@ import { organisationOf } from "#probe-agent/analysis/mail/email-headers/receive
 import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 
 /** Who handed a message to the receiver's organisation, as far as SPF asks. */
-export interface Delivery {
+interface Delivery {
   readonly ip: string;
   /** n of the hop. */
   readonly hop: number;

@@ -1,7 +1,7 @@
 import { decodeText, encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 
 /** A text with its encoded words decoded (RFC 2047), and what was wrong with them. */
-export interface DecodedText {
+interface DecodedText {
   readonly text: string;
   /** Encoded words that were decoded. */
   readonly decoded: number;

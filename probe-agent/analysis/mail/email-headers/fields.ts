@@ -13,7 +13,7 @@ export interface Field {
 }
 
 /** Breaches of RFC 5322 that are read over, each with how often. */
-export interface BlockFaults {
+interface BlockFaults {
   /** White space before the colon (section 4.5, obsolete). */
   readonly space_before_colon: number;
   /** Lines of white space alone inside a field (section 4.2, obsolete). */

@@ -1,5 +1,5 @@
 /** What a token is. Comments and quoted strings come without their delimiters, quoted pairs resolved. */
-export type TokenKind = "word" | "quoted" | "literal" | "comment" | "special";
+type TokenKind = "word" | "quoted" | "literal" | "comment" | "special";
 
 /** One token of a structured field (RFC 5322 section 3.2). */
 export interface Token {
@@ -12,13 +12,13 @@ export interface Token {
 }
 
 /** Tokens in order; `unclosed` tells of a quote, comment or literal without its end, which is then taken as a plain character. */
-export interface Tokens {
+interface Tokens {
   readonly tokens: readonly Token[];
   readonly unclosed: boolean;
 }
 
 /** How a field's words are cut. */
-export interface Grammar {
+interface Grammar {
   /** Characters that are tokens of their own. */
   readonly specials: string;
   /** Whether [...] is one token (domain literals), whatever stands in it. */

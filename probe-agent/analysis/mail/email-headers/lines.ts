@@ -2,7 +2,7 @@
 export type LineEndings = "crlf" | "lf" | "cr" | "mixed" | "none";
 
 /** Lines without their ends. */
-export interface Lines {
+interface Lines {
   readonly lines: readonly string[];
   readonly endings: LineEndings;
 }

@@ -2,7 +2,7 @@ import { decodeBytes, decodeWords } from "#probe-agent/analysis/mail/email-heade
 import { tokenize } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
 
 /** A field of a value and its parameters, as Content-Type and Content-Disposition are. */
-export interface Parameterised {
+interface Parameterised {
   /** Lower case, e.g. multipart/mixed. */
   readonly value: string;
   /** In order of first appearance; names in lower case, each once. */

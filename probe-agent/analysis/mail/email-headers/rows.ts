@@ -13,9 +13,9 @@ export interface Anomaly {
 }
 
 /** A DKIM signature with what is wrong with it. */
-export type SignatureRow = Flawed<Contract["dkim_signatures"][number]>;
+type SignatureRow = Flawed<Contract["dkim_signatures"][number]>;
 /** An ARC chain with what is wrong with it and with its sets. */
-export type ArcChainRow = Flawed<
+type ArcChainRow = Flawed<
   Omit<NonNullable<Contract["arc_chain"]>, "sets"> & {
     sets: Flawed<NonNullable<Contract["arc_chain"]>["sets"][number]>[];
   }

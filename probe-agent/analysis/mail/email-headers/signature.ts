@@ -24,7 +24,7 @@ export interface Signature {
 }
 
 /** Which field it is, for the rules differ. */
-export type SignatureKind = "dkim" | "arc_message" | "arc_seal";
+type SignatureKind = "dkim" | "arc_message" | "arc_seal";
 
 const REQUIRED: Readonly<Record<SignatureKind, readonly string[]>> = {
   dkim: ["v", "a", "b", "bh", "d", "h", "s"],

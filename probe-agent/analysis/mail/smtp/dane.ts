@@ -7,7 +7,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
 
 /** DANE of the server tested. */
-export type ServerDane = NonNullable<ResultOf<typeof smtpTest>["dane"]>;
+type ServerDane = NonNullable<ResultOf<typeof smtpTest>["dane"]>;
 
 /** TLSA records of the port, and what their signatures are worth. */
 export interface TlsaSeen {
@@ -17,7 +17,7 @@ export interface TlsaSeen {
 }
 
 /** What the records are held against. */
-export interface DaneTerms extends TlsTrust {
+interface DaneTerms extends TlsTrust {
   /** DER certificates as the server sent them; empty where none came. */
   readonly sent: readonly Uint8Array[];
   /** The mail domain that led to the host; a DANE-TA certificate may be for it (RFC 7672 section 3.2.2). */

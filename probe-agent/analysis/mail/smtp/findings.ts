@@ -26,7 +26,7 @@ export type SmtpFindingId =
   | "reply-malformed";
 
 /** The server tested. */
-export interface SmtpContext {
+interface SmtpContext {
   readonly host: string;
   readonly port: number;
   /** SHA-256 of the certificate's public key, hexadecimal; null without a certificate. */

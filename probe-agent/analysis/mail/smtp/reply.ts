@@ -3,7 +3,7 @@ import type { ReplyFault, SmtpReply } from "#probe-agent/port/smtp.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** Why no reply can come of what is there. */
-export type ReplyEnd = "too_long" | "not_smtp";
+type ReplyEnd = "too_long" | "not_smtp";
 
 /** Takes octets and gives replies. Nothing else: no time, no network. */
 export interface ReplyReader {

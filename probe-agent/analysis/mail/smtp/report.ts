@@ -22,7 +22,7 @@ import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 
 type Result = ResultOf<typeof smtpTest>;
 /** The part of the result that follows from the conversation and the names around it. */
-export type SmtpReport = Omit<
+type SmtpReport = Omit<
   Result,
   | "target"
   | "mx_used"
@@ -37,7 +37,7 @@ export type SmtpReport = Omit<
 >;
 
 /** What the report is made from. */
-export interface SmtpFacts {
+interface SmtpFacts {
   readonly conversation: Conversation;
   readonly connectMs: number;
   readonly totalMs: number;

@@ -7,7 +7,7 @@ import { printable } from "#probe-agent/analysis/text/printable.ts";
 type Result = ResultOf<typeof smtpTest>;
 
 /** One remark on a mail server; where: the part of the result. */
-export type SmtpRemark = Remark<SmtpFindingId>;
+type SmtpRemark = Remark<SmtpFindingId>;
 
 function remark(id: SmtpFindingId, where: string, message: string): SmtpRemark {
   return { id, where, message };

@@ -7,7 +7,7 @@ import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 /** A TLS session as the tool shows it. */
-export type SmtpTlsReport = NonNullable<ResultOf<typeof smtpTest>["starttls"]["tls"]>;
+type SmtpTlsReport = NonNullable<ResultOf<typeof smtpTest>["starttls"]["tls"]>;
 
 /** What a certificate is judged by. */
 export interface TlsTrust {

@@ -20,10 +20,10 @@ export type MacroPart =
     };
 
 /** Where a macro-string stands: c, r and t are for explanations alone (section 7.2), which may hold spaces too. */
-export type MacroPlace = "name" | "explanation" | "unknown-modifier";
+type MacroPlace = "name" | "explanation" | "unknown-modifier";
 
 /** What the letters stand for; p is asked for only where it occurs. */
-export type MacroValues = (letter: string) => Promise<string>;
+type MacroValues = (letter: string) => Promise<string>;
 
 const EXPANSION = /^%(?:([%_-])|\{([a-z])(\d*)(r?)([-.+,/_=]*)\})/i;
 /** Digits of a count that matter: no name has more labels. */

@@ -5,7 +5,7 @@ import type { Mechanism } from "#probe-agent/analysis/mail/spf/parse.ts";
 import { isWithin } from "#probe-agent/analysis/mail/spf/validated-names.ts";
 
 /** The result of check_host() for the domain of an include; throws SpfStop. */
-export type Include = (domain: string) => Promise<boolean>;
+type Include = (domain: string) => Promise<boolean>;
 
 /** Whether a mechanism matches (RFC 7208 section 5). Throws SpfStop where the check ends here. */
 export async function matches(check: Check, domain: string, mechanism: Mechanism, include: Include): Promise<boolean> {

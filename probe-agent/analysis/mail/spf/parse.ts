@@ -32,7 +32,7 @@ export interface SpfRecord {
 }
 
 /** A record, or its faults, a sentence each; the first is what receivers stumble over. */
-export type ParsedSpf =
+type ParsedSpf =
   | { readonly ok: true; readonly record: SpfRecord }
   | { readonly ok: false; readonly error: string; readonly faults: readonly string[] };
 

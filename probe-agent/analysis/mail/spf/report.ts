@@ -59,7 +59,7 @@ export interface SpfReport {
 }
 
 /** One term as results show it. */
-export interface SpfRow {
+interface SpfRow {
   readonly domain: string;
   readonly depth: number;
   readonly term: string;

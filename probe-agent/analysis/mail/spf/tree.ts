@@ -5,7 +5,7 @@ import { expandMacros, lettersOf } from "#probe-agent/analysis/mail/spf/macro.ts
 import { isSpfRecord, parseSpf, type Mechanism, type SpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
 
 /** What a domain publishes, as far as it can be had. */
-export type SpfSource =
+type SpfSource =
   | { readonly state: "record"; readonly text: string; readonly record: SpfRecord }
   /** none: no such record; several; malformed: breaks the grammar; circle: a record that leads back to itself; skipped: beyond the bounds of this walk. */
   | {

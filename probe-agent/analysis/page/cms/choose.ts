@@ -38,7 +38,7 @@ const HEADLESS: ReadonlySet<string> = new Set([
 const FRONT_ENDS = new Set(["next-js", "nuxt-js", "gatsby", "astro", "sveltekit", "remix", "react-router", "eleventy"]);
 
 /** What a page's technologies say about the system behind it. */
-export interface SystemsSeen {
+interface SystemsSeen {
   /** The likeliest first. */
   readonly systems: readonly Technology[];
   readonly pageBuilders: readonly string[];

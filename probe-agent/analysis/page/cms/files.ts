@@ -1,7 +1,7 @@
 import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
 
 /** What a well-known file tells. */
-export interface FileSays {
+interface FileSays {
   readonly version: string | null;
   /** What in it shows the system. */
   readonly match: string;
@@ -10,7 +10,7 @@ export interface FileSays {
 }
 
 /** A file every site of a system has unless it was taken away; public, and no page for signing in. */
-export interface KnownFile {
+interface KnownFile {
   /** From the system's own folder. */
   readonly path: string;
   /** Null where it is not that file. */

@@ -7,7 +7,7 @@ export interface SystemPart {
 }
 
 /** Theme and plugins of a system. */
-export interface SystemParts {
+interface SystemParts {
   readonly theme: SystemPart | null;
   readonly plugins: readonly SystemPart[];
 }

@@ -8,7 +8,7 @@ import { chooseCandidate, parseSrcset } from "#probe-agent/analysis/page/page-re
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 
 /** What an element's references depend on. */
-export interface Place {
+interface Place {
   /** Before anything that belongs to the body. */
   readonly inHead: boolean;
   readonly screen: Screen;

@@ -2,7 +2,7 @@ import { withoutTrailing } from "#shared/strip-trailing.ts";
 import { matchesMedia, pixels, type Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
 
 /** One candidate of a srcset. */
-export interface ImageCandidate {
+interface ImageCandidate {
   readonly address: string;
   /** Pixels of the image for each CSS pixel; from a width descriptor, with what `sizes` says. */
   readonly density: number;
@@ -21,7 +21,7 @@ export function parseSrcset(srcset: string, sizes: string | null, screen: Screen
 }
 
 /** A candidate as written: its address without commas at the end, and its descriptors, trimmed. */
-export interface SrcsetEntry {
+interface SrcsetEntry {
   readonly address: string;
   readonly descriptors: string;
 }

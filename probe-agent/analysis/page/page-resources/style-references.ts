@@ -1,5 +1,5 @@
 /** What a style sheet's text refers to. */
-export interface StyleReference {
+interface StyleReference {
   readonly address: string;
   readonly kind: "import" | "font" | "image";
   /** The conditions of an @import. */

@@ -6,7 +6,7 @@ import type { BrowserConditions } from "#probe-agent/port/browser.ts";
 export type Strategy = ParamsOf<typeof pagespeed>["strategy"];
 
 /** The network that is pretended. */
-export interface PretendedNetwork {
+interface PretendedNetwork {
   readonly rttMs: number;
   readonly throughputKbps: number;
 }

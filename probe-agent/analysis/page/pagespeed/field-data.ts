@@ -3,7 +3,7 @@ import { amountOf, membersOf } from "#probe-agent/analysis/page/pagespeed/read.t
 type Category = "fast" | "average" | "slow";
 
 /** One metric over real visits. */
-export interface FieldMetric {
+interface FieldMetric {
   readonly p75: number;
   readonly category: Category | null;
   readonly distribution: { readonly min: number; readonly max: number | null; readonly proportion: number }[];

@@ -38,7 +38,7 @@ export interface Insights {
 }
 
 /** An answer, what Lighthouse could not do with the page, or nothing that can be read. */
-export type InsightsAnswer =
+type InsightsAnswer =
   | { readonly kind: "insights"; readonly insights: Insights }
   | { readonly kind: "page_failed"; readonly code: string; readonly message: string }
   | { readonly kind: "unreadable" };

@@ -2,7 +2,7 @@ import { logNormalScore, type ScoreCurve } from "#probe-agent/analysis/page/log-
 import type { Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 
 /** What the performance score is made of; null: not measured. */
-export interface LabMetrics {
+interface LabMetrics {
   readonly fcp_ms: number | null;
   readonly lcp_ms: number | null;
   readonly tbt_ms: number | null;

@@ -1,7 +1,7 @@
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Whether a connection serves further requests, and what tells. */
-export interface ConnectionReuse {
+interface ConnectionReuse {
   readonly reusable: boolean | null;
   readonly why: string;
 }

@@ -2,7 +2,7 @@ import type { Severity } from "#shared/findings.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 
 /** How the failure of a check is reported. */
-export interface SeoAdvice {
+interface SeoAdvice {
   readonly severity: Severity | ((facts: SeoFacts) => Severity);
   /** What was found; `value` is what the check shows. */
   readonly message: (facts: SeoFacts, value: string) => string;

@@ -12,7 +12,7 @@ import { headerDirectives, metaDirectives } from "#probe-agent/analysis/page/seo
 import { judgeHreflang } from "#probe-agent/analysis/page/seo/hreflang.ts";
 import { judgeIndexable } from "#probe-agent/analysis/page/seo/indexable.ts";
 import { readReferences } from "#probe-agent/analysis/page/seo/references.ts";
-import type { SeoBeside, SeoSnapshot, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
+import type { SeoBeside, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { titleWidthPx } from "#probe-agent/analysis/page/seo/title-width.ts";
 import { judgeUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 import { readGraph } from "#probe-agent/analysis/page/social/graph.ts";
@@ -29,11 +29,6 @@ export type SeoPage = ReturnType<typeof readSeoPage>;
 
 const MAX_TEXT = 2000;
 const EMPTY_PAGE = { headings: null, images: null, links: null, word_count: null, text_html_ratio: null } as const;
-
-/** Reads a snapshot. What a page without HTML cannot have is null. */
-export function readFacts(snapshot: SeoSnapshot): SeoFacts {
-  return joinFacts(readSeoPage(snapshot, snapshot), snapshot);
-}
 
 /** Reads the page alone. */
 export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: { readonly now: Date }) {

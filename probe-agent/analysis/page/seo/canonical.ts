@@ -3,7 +3,7 @@ import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
 /** Which address of a page search engines are told to show. */
-export interface Canonical {
+interface Canonical {
   /** The one address named; null where there is none, or several that differ. */
   readonly url: string | null;
   readonly source: "html" | "http_header" | null;
@@ -14,14 +14,14 @@ export interface Canonical {
 }
 
 /** Something wrong with rel=canonical, and what to change. */
-export interface CanonicalFault {
+interface CanonicalFault {
   /** One sentence. */
   readonly message: string;
   readonly how: string;
 }
 
 /** The address with its faults. */
-export interface JudgedCanonical {
+interface JudgedCanonical {
   readonly canonical: Canonical;
   /** Faults by Lighthouse's audit. */
   readonly faults: readonly CanonicalFault[];

@@ -6,7 +6,7 @@ import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 export type SeoVerdict = { readonly pass: boolean; readonly value: string | null } | null;
 
 /** A check of the audit. */
-export interface SeoCheck {
+interface SeoCheck {
   readonly id: string;
   /** Which part of the score it belongs to: Lighthouse's own audits, or ours. */
   readonly part: "lighthouse" | "extra";

@@ -11,13 +11,13 @@ import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
 /** A heading as listed. */
-export interface Heading {
+interface Heading {
   readonly level: number;
   readonly text: string;
 }
 
 /** Headings, images and links of a page; lists are cut, counts are not. */
-export interface PageContent {
+interface PageContent {
   readonly headings: { readonly counts: readonly number[]; readonly texts: Heading[]; readonly outline_ok: boolean };
   readonly images: {
     readonly total: number;

@@ -4,7 +4,7 @@ import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
 /** One version of the page in another language. */
-export interface LanguageVersion {
+interface LanguageVersion {
   readonly lang: string;
   /** Resolved; null where it is no URL. */
   readonly url: string | null;
@@ -15,7 +15,7 @@ export interface LanguageVersion {
 }
 
 /** The versions with what is wrong with them together. */
-export interface LanguageVersions {
+interface LanguageVersions {
   readonly versions: LanguageVersion[];
   readonly total: number;
   /** Links with hreflang that search engines ignore where they are. */

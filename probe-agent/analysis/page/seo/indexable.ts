@@ -7,7 +7,7 @@ import type { SeoBeside, SeoSource } from "#probe-agent/analysis/page/seo/snapsh
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
 /** Something that keeps a page out of an index. */
-export interface IndexBan {
+interface IndexBan {
   readonly source: "robots_txt" | "meta_robots" | "x_robots_tag" | "http_status";
   /** The crawler it is said to; "*": every one. */
   readonly user_agent: string;
@@ -15,7 +15,7 @@ export interface IndexBan {
 }
 
 /** Whether search engines may have a page in their index. */
-export interface Indexable {
+interface Indexable {
   /**
    * False where every crawler is barred, as in Lighthouse's audit "is-crawlable"; null where robots.txt could not be
    * read and not every crawler is barred by something else.

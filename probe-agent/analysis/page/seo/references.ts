@@ -18,7 +18,7 @@ export interface PageReference {
 }
 
 /** A link that search engines ignore, with the reason, a clause for a sentence. */
-export interface IgnoredReference {
+interface IgnoredReference {
   readonly rel: readonly string[];
   readonly hreflang: string | null;
   readonly why: string;

@@ -15,7 +15,7 @@ export interface JudgedCheck {
 }
 
 /** The score with what it is made of. */
-export interface SeoScore {
+interface SeoScore {
   readonly score: number;
   readonly grade: LetterGrade;
   readonly checks: JudgedCheck[];

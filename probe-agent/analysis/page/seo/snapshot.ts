@@ -32,8 +32,3 @@ export interface SeoBeside {
   /** Whether /favicon.ico is there; null where it was not looked for or could not be told. */
   readonly defaultIcon: boolean | null;
 }
-
-/** All that an audit is made from. Pure data: the same snapshot always gives the same audit. */
-export interface SeoSnapshot extends SeoSource, SeoBeside {
-  readonly now: Date;
-}

@@ -1,5 +1,5 @@
 /** How fit a page's address is for being read, shared and crawled. */
-export interface UrlHygiene {
+interface UrlHygiene {
   readonly length: number;
   readonly depth: number;
   readonly parameters: number;

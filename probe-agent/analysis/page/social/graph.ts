@@ -3,7 +3,7 @@ import type { Property } from "#probe-agent/analysis/page/structured/open-graph.
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
 /** An image, video or sound with its structured properties (ogp.me, "Structured Properties"). */
-export interface GraphMedia {
+interface GraphMedia {
   /** Resolved against the page, null where it is no address. */
   readonly url: string | null;
   readonly secure_url: string | null;

@@ -5,7 +5,7 @@ import { PLATFORMS, type Platform, type PlatformName } from "#probe-agent/analys
 import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
 
 /** A link as a platform shows it. */
-export interface Preview {
+interface Preview {
   readonly title: string | null;
   readonly description: string | null;
   readonly image: string | null;
@@ -33,7 +33,7 @@ export interface JudgedPreview {
 }
 
 /** The image that was looked at. */
-export interface CheckedImage {
+interface CheckedImage {
   readonly url: string;
   readonly width: number | null;
   readonly height: number | null;
@@ -44,7 +44,7 @@ export interface CheckedImage {
 }
 
 /** All that a preview is made from. */
-export interface PreviewSource {
+interface PreviewSource {
   readonly pageUrl: string;
   readonly graph: Graph;
   readonly card: XCard;

@@ -29,11 +29,6 @@ export function says(property: string, text: string): Condition {
     );
 }
 
-/** The thing is of that type as well. */
-export function isAlso(type: string): Condition {
-  return ({ types }) => types.includes(type);
-}
-
 /** The opposite. */
 export function not(condition: Condition): Condition {
   return (entity, byId) => !condition(entity, byId);

@@ -72,7 +72,7 @@ export function resolvedValues(entity: Entity, name: string, byId: Entities["byI
 }
 
 /** A name of schema.org without its address; any other as it is. */
-export function shortName(name: string): string {
+function shortName(name: string): string {
   return name.replace(SCHEMA_ORG, "");
 }
 

@@ -1,8 +1,8 @@
 /** Plain data as a result shows it. */
-export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 
 /** An excerpt, and whether anything was left out. */
-export interface Excerpt<T> {
+interface Excerpt<T> {
   readonly value: T;
   readonly cut: boolean;
 }

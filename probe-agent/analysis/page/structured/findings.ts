@@ -4,7 +4,7 @@ import type { RichResult } from "#probe-agent/analysis/page/structured/rich-resu
 import type { ValueWarning } from "#probe-agent/analysis/page/structured/value-checks.ts";
 
 /** What structured data is judged by. */
-export interface StructuredSubject {
+interface StructuredSubject {
   /** Faults of the markup with their lines, from 1. */
   readonly faults: readonly (LocatedFault & { readonly line: number })[];
   /** The things at the top by index: whether their words are those of schema.org, and whether they have a type. */

@@ -4,7 +4,7 @@ import { JsonScanner, Unreadable, type JsonFault } from "#probe-agent/analysis/p
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 /** What a lenient reading gave; `faults` is empty for strict JSON. */
-export type LenientJson =
+type LenientJson =
   | { readonly ok: true; readonly value: Json; readonly faults: readonly JsonFault[]; readonly values: number }
   | { readonly ok: false; readonly faults: readonly JsonFault[]; readonly values: number };
 

@@ -46,7 +46,7 @@ const ADDRESSES = new Map([
 export type ItemContents = ReadonlyMap<StructuredItem, StructuredItem["properties"]>;
 
 /** Items, and what their properties are read as beyond the standard. */
-export interface FoundMicrodata extends Found<StructuredItem> {
+interface FoundMicrodata extends Found<StructuredItem> {
   readonly contents: ItemContents;
 }
 

@@ -7,7 +7,7 @@ import {
 import { shape as shapeOf, type Need, type Shape } from "#probe-agent/analysis/page/structured/shape.ts";
 
 /** Paths of properties that are not there, alternatives joined by "or". */
-export interface Missing {
+interface Missing {
   readonly required: readonly string[];
   readonly recommended: readonly string[];
 }

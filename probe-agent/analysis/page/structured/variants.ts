@@ -6,7 +6,7 @@ export const MAX_VARIANTS = 10;
 const OWN = new Set(["hasVariant", "isVariantOf", "productGroupID", "url", "variesBy"]);
 
 /** Variants of products with all that is known of them, and whose variants there are too many of. */
-export interface Variants {
+interface Variants {
   /** A variant together with what its group says of all; any other thing as it is. */
   readonly whole: (entity: Entity) => Entity;
   /** Variants that are left out. */

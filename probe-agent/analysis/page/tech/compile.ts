@@ -73,7 +73,7 @@ function* literalsOf(rules: Iterable<Rule>): Generator<string> {
 }
 
 /** A name as an address part: lower-case letters, digits and hyphens. */
-export function slugOf(name: string): string {
+function slugOf(name: string): string {
   const slug = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")

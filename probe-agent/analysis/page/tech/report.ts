@@ -5,7 +5,7 @@ import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 const MAX_BYTES = 160_000;
 
 /** Technologies as a result shows them. */
-export interface TechReport {
+interface TechReport {
   readonly technologies: Technology[];
   readonly count: number;
   readonly categories: Record<string, string[]>;

@@ -11,7 +11,7 @@ export interface SelectorKey {
 }
 
 /** One selector of a list. */
-export interface SelectorPart {
+interface SelectorPart {
   /** What its element itself must have, all of it. */
   readonly keys: readonly SelectorKey[];
   /** Whether an element fits; looks at its ancestors and siblings as far as the combinators ask. */

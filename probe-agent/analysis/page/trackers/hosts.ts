@@ -9,7 +9,7 @@ export type TrackerCategory =
   | "social";
 
 /** Who runs a host, and what it is for. */
-export interface Tracker {
+interface Tracker {
   readonly vendor: string;
   readonly category: TrackerCategory;
 }

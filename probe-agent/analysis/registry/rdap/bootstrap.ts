@@ -2,14 +2,14 @@ import { isRecord } from "#shared/is-record.ts";
 import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** One entry of the bootstrap registry for addresses: who answers for a block. */
-export interface RdapService {
+interface RdapService {
   readonly block: IpBlock;
   /** Base URL, ends with a slash; https where the registry offers it. */
   readonly baseUrl: string;
 }
 
 /** One entry of the registry for AS numbers: who answers for a range, both ends included. */
-export interface AutnumService {
+interface AutnumService {
   readonly first: number;
   readonly last: number;
   readonly baseUrl: string;

@@ -16,13 +16,13 @@ export interface RdapFindings {
 }
 
 /** A registry's answer and the subject it was asked about. */
-export interface RdapInput {
+interface RdapInput {
   readonly text: string;
   readonly subject: RdapSubject;
 }
 
 /** An answer read. */
-export type RdapReading =
+type RdapReading =
   | {
       readonly isJson: true;
       readonly finding: RdapFindings[keyof RdapFindings];

@@ -4,13 +4,13 @@ import { parseNumberWhois, type NumberAnswer } from "#probe-agent/analysis/regis
 import { wordsOfLimit } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
 /** The answer of a WHOIS server; `server` is its host name. */
-export interface WhoisInput {
+interface WhoisInput {
   readonly text: string;
   readonly server: string;
 }
 
 /** An answer read, with the server's own words where it turned the question away. */
-export interface WhoisReading<T> {
+interface WhoisReading<T> {
   readonly answer: T;
   readonly limit: string | null;
 }

@@ -12,7 +12,7 @@ export interface WhoisEntry {
 }
 
 /** A WHOIS answer taken apart. */
-export interface WhoisText {
+interface WhoisText {
   readonly entries: readonly WhoisEntry[];
   /** Every line that is not blank, comment marks removed, without those about people and addresses: what is said in words. */
   readonly prose: readonly string[];

@@ -1,5 +1,5 @@
 /** A value and the remark in brackets at its end, e.g. "Example Ltd [Tag = EXAMPLE]". */
-export interface Noted {
+interface Noted {
   /** Without white space at its end. */
   readonly bare: string;
   /** What stands between the brackets. */

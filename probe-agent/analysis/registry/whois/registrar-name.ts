@@ -1,7 +1,7 @@
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 
 /** A registrar's name as printed, taken apart. */
-export interface RegistrarName {
+interface RegistrarName {
   /** The name alone; null where only an identifier is printed. */
   readonly name: string | null;
   /** The number that the text calls IANA's, digits. */

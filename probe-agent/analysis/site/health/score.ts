@@ -9,7 +9,7 @@ import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.
 import { isTrusted, tlsFindings } from "#probe-agent/analysis/site/health/transport.ts";
 
 /** A check as it is published. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly id: string;
   readonly name: string;
   readonly status: "pass" | "warn" | "fail" | "info" | "na";
@@ -22,7 +22,7 @@ export interface HealthCheck {
 }
 
 /** A category with its checks. */
-export interface HealthCategory {
+interface HealthCategory {
   readonly name: CategoryName;
   readonly score: number;
   readonly max: number;
@@ -30,7 +30,7 @@ export interface HealthCategory {
 }
 
 /** Something to mend. */
-export interface HealthRecommendation {
+interface HealthRecommendation {
   readonly type: Severity;
   readonly check: string;
   readonly message: string;
@@ -40,7 +40,7 @@ export interface HealthRecommendation {
 }
 
 /** The best grade still possible, and the check that shows why. */
-export interface GradeCap {
+interface GradeCap {
   readonly grade: LetterGrade;
   readonly check: CheckId;
   readonly reason: string;

@@ -44,7 +44,7 @@ export type HttpFacts =
   | Unknown;
 
 /** A small file of the site. `text` is null where none came (another status, or HTML in its place). */
-export type FileFacts =
+type FileFacts =
   | { readonly known: true; readonly status: number; readonly url: string; readonly text: string | null }
   | Unknown;
 

@@ -34,7 +34,7 @@ export function comparisonBudget(): Budget {
 }
 
 /** Bases of the permitted and the excluded names. */
-export interface Constraints {
+interface Constraints {
   readonly permitted: readonly GeneralName[];
   readonly excluded: readonly GeneralName[];
 }

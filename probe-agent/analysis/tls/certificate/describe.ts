@@ -21,7 +21,7 @@ import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 /** The certificate as the ssl tool shows it, but for the timestamps, which come from elsewhere too. */
 export type CertificateDescription = Omit<ResultOf<typeof ssl>["certificate"], "scts">;
 /** The fields the tool shows of every certificate of a chain. */
-export type ChainDescription = Omit<ResultOf<typeof ssl>["chain"][number], "position" | "role" | "sent">;
+type ChainDescription = Omit<ResultOf<typeof ssl>["chain"][number], "position" | "role" | "sent">;
 
 const DAY_MS = 86_400_000;
 /** Characters shown of one text and of all alternative names: hostile certificates do not swell an answer. */

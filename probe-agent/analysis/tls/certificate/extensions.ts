@@ -59,7 +59,7 @@ const KEY_USAGES = [
 ] as const;
 
 /** One of the nine key usages. */
-export type KeyUsage = (typeof KEY_USAGES)[number];
+type KeyUsage = (typeof KEY_USAGES)[number];
 
 // Every reader below gives null where the extension is absent and throws MalformedDer where it is unreadable.
 

@@ -8,13 +8,13 @@ import {
 } from "#probe-agent/analysis/tls/certificate/der.ts";
 
 /** One attribute of a distinguished name. */
-export interface NameAttribute {
+interface NameAttribute {
   readonly oid: string;
   readonly value: string;
 }
 
 /** A distinguished name: relative names in encoding order, mostly of one attribute each. */
-export type DistinguishedName = readonly (readonly NameAttribute[])[];
+type DistinguishedName = readonly (readonly NameAttribute[])[];
 
 /** Attribute type OIDs looked up by name. */
 export const ATTRIBUTE = {

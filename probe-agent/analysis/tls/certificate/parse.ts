@@ -45,7 +45,7 @@ export interface Certificate {
 }
 
 /** Octets a certificate may have: far above any real one, below what would hurt. */
-export const MAX_CERTIFICATE_BYTES = 262_144;
+const MAX_CERTIFICATE_BYTES = 262_144;
 
 const PEM_BLOCK = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END/g;
 

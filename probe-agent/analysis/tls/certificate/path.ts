@@ -4,13 +4,13 @@ import { isSignedBy } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import { issuerFaults, leafFaults, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 
 /** A certification path: the leaf first, an anchor last where one was reached, and all that is wrong with it. */
-export interface Path {
+interface Path {
   readonly entries: readonly Entry[];
   readonly faults: readonly TrustError[];
 }
 
 /** What a search works on. */
-export interface PathRequest {
+interface PathRequest {
   readonly leaf: Entry;
   readonly intermediates: readonly Entry[];
   readonly anchors: Anchors;

@@ -13,7 +13,7 @@ import { isCurrent } from "#probe-agent/analysis/tls/certificate/validity.ts";
 export type PlainClient = "openssl" | "gnutls";
 
 /** What a chain is looked at with. */
-export interface PlainPathRequest {
+interface PlainPathRequest {
   readonly leaf: Certificate;
   /** The others, in the order sent. */
   readonly sent: readonly Certificate[];
@@ -22,7 +22,7 @@ export interface PlainPathRequest {
 }
 
 /** Where such a client turns off, and what it makes of it. */
-export interface PlainPath {
+interface PlainPath {
   readonly trusted: boolean;
   /** The issuers it takes, in order; an anchor last where one was reached. */
   readonly issuers: readonly Certificate[];

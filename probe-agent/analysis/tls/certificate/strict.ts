@@ -21,7 +21,7 @@ export type StrictRule =
   | "version";
 
 /** A certificate of the path that breaks the rule. */
-export interface StrictFault {
+interface StrictFault {
   readonly rule: StrictRule;
   /** Place on the path, 0 for the server's own. */
   readonly position: number;

@@ -16,7 +16,7 @@ export interface Tlsa {
 }
 
 /** What a record is held against. */
-export interface TlsaTerms {
+interface TlsaTerms {
   readonly leaf: Certificate;
   /** As sent behind the leaf. */
   readonly others: readonly Certificate[];

@@ -1,7 +1,7 @@
 import type { Severity } from "#shared/findings.ts";
 
 /** What of a finding does not depend on the server: what to change, and where that is described. */
-export interface FindingKind {
+interface FindingKind {
   readonly how: string | null;
   readonly reference: string | null;
 }
@@ -126,7 +126,7 @@ export const FINDING_KINDS = {
 } as const satisfies Readonly<Record<string, FindingKind>>;
 
 /** Stable name of a kind of finding. */
-export type FindingId = keyof typeof FINDING_KINDS;
+type FindingId = keyof typeof FINDING_KINDS;
 
 /** What an analysis noticed; the table above adds the rest of the finding. */
 export interface Noticed {

@@ -16,7 +16,7 @@ import type { ChainReport } from "#probe-agent/analysis/tls/ssl/chain.ts";
 type Result = ResultOf<typeof ssl>;
 
 /** What the findings are drawn from, trust aside. */
-export interface FindingFacts extends PathFacts {
+interface FindingFacts extends PathFacts {
   readonly chain: ChainReport;
   /** The path ends in a root that is trusted. */
   readonly anchored: boolean;
@@ -72,7 +72,7 @@ export function longestLifetimeDays(issued: Date): number {
 }
 
 /** How near the end of a certificate is. */
-export type ExpiryStage = "expired" | "urgent" | "due" | "far";
+type ExpiryStage = "expired" | "urgent" | "due" | "far";
 
 /**
  * The stage by whole days left and lifetime: urgent at 7 days or a tenth of the lifetime, whichever is less; due at 30 days

@@ -10,10 +10,10 @@ import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
 const GRADES = ["A+", "A", "B", "C", "D", "E", "F", "M", "T"] as const;
 
 /** A grade of the SSL Labs scale. */
-export type SslGrade = (typeof GRADES)[number];
+type SslGrade = (typeof GRADES)[number];
 
 /** The best grade that is left, and why. */
-export interface SslGradeCap {
+interface SslGradeCap {
   readonly grade: "A" | "B" | "C" | "F" | "M" | "T";
   readonly reason: string;
 }
@@ -36,7 +36,7 @@ export interface GradeFacts {
 }
 
 /** The grade; null for what cannot be known. */
-export interface SslGrading {
+interface SslGrading {
   readonly grade: SslGrade | null;
   readonly score: number | null;
   readonly scores: Scores | null;

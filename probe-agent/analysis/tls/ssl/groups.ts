@@ -1,5 +1,5 @@
 /** A group that a key can be agreed in (IANA, TLS Supported Groups). */
-export interface Group {
+interface Group {
   readonly code: number;
   readonly name: string;
   /** Size of the curve's field or of the prime; null where the group has neither alone. */

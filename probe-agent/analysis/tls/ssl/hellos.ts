@@ -33,7 +33,7 @@ const SIGNATURE_ALGORITHMS = [
 ];
 
 /** Suites in lists that are tried side by side, those of the same kind together. */
-export interface Lanes {
+interface Lanes {
   /** What web servers have. */
   readonly common: readonly (readonly number[])[];
   /** What stands in registries and test servers: anonymous, shared keys, fixed Diffie-Hellman, GOST. */

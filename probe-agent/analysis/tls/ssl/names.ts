@@ -26,7 +26,7 @@ export interface CaaSeen {
 }
 
 /** The fields of the result, and what could not be known. */
-export interface NamesReport {
+interface NamesReport {
   readonly fields: Pick<Result, "dane" | "caa" | "caa_allows_issuer">;
   readonly limitations: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface Scores {
 }
 
 /** What the score is made of. */
-export interface ScoreFacts {
+interface ScoreFacts {
   readonly versions: readonly Version["key"][];
   readonly suites: readonly Suite[];
   /** Numbers of all groups accepted. */

@@ -7,7 +7,7 @@ import { readSuite, type Suite } from "#probe-agent/analysis/tls/ssl/suites/read
 export const SIGNAL = { renegotiationInfo: 0x00ff, fallback: 0x5600 } as const;
 
 /** How much a suite is worth: see `strengthOf`. */
-export type Strength = "strong" | "acceptable" | "weak" | "broken";
+type Strength = "strong" | "acceptable" | "weak" | "broken";
 
 /** Every suite there is, by number. */
 export const SUITES: ReadonlyMap<number, Suite> = new Map(

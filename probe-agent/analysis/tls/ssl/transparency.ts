@@ -32,7 +32,7 @@ export interface TransparencyFacts {
 }
 
 /** The field of the result, and what follows from it. */
-export interface TransparencyReport {
+interface TransparencyReport {
   readonly ct: Result["ct"];
   /** Timestamps that are not what they say: not signed by their log, or from the future. */
   readonly bad: number;

@@ -10,7 +10,7 @@ import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/
 import type { RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 
 /** Everything that decides whether a browser trusts a server's certificate. */
-export interface TrustFacts {
+interface TrustFacts {
   readonly leaf: Certificate;
   /** The host asked for: a name or an address. */
   readonly host: string;
@@ -21,7 +21,7 @@ export interface TrustFacts {
 }
 
 /** Whether a current browser would go on, and why not. */
-export interface Trust {
+interface Trust {
   readonly trusted: boolean;
   /** The gravest reason not to trust; null where trusted. */
   readonly error: TrustError | null;

@@ -20,7 +20,7 @@ export type RejectedReason =
 export const MAX_COOKIE_OCTETS = 4096;
 
 /** Where a cookie would be stored, and what speaks against it, the first rule in the draft's order. */
-export interface CookieScope {
+interface CookieScope {
   readonly domain: string;
   readonly hostOnly: boolean;
   readonly path: string;

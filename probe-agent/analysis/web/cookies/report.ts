@@ -12,7 +12,7 @@ import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A response of the chain that led to the page. */
-export interface CookieHop {
+interface CookieHop {
   readonly url: string;
   readonly headers: readonly HeaderPair[];
 }
@@ -34,7 +34,7 @@ export interface SeenCookie {
 }
 
 /** All cookies of a chain, and what they are worth together. */
-export interface CookieReport extends CookieGrade {
+interface CookieReport extends CookieGrade {
   readonly cookies: readonly SeenCookie[];
   /** Cookies the grade is made of: the last of each name, domain and path that a browser would store but for its attributes. */
   readonly graded: number;
@@ -55,7 +55,7 @@ const JUDGED: ReadonlySet<RejectedReason> = new Set<RejectedReason>([
 const CONTROL = "\uFFFD";
 
 /** What the cookies of a page are read from. */
-export interface CookieInput {
+interface CookieInput {
   readonly hops: readonly CookieHop[];
   readonly pageUrl: string;
   readonly now: Date;

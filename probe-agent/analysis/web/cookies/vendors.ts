@@ -2,7 +2,7 @@
 export type CookiePurpose = "session" | "csrf" | "analytics" | "ads" | "lb" | "unknown";
 
 /** Who sets a cookie of a known name, and what for. */
-export interface KnownCookie {
+interface KnownCookie {
   readonly vendor: string;
   readonly purpose: CookiePurpose;
 }

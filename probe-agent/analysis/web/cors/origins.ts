@@ -13,7 +13,7 @@ export type OriginKind =
   | "http_downgrade";
 
 /** An origin to ask with. */
-export interface ProbeOrigin {
+interface ProbeOrigin {
   readonly kind: OriginKind;
   readonly origin: string;
 }

@@ -3,7 +3,7 @@ import type { EffectivePolicy } from "#probe-agent/analysis/web/csp/effective.ts
 import { fairShares, jsonBytes, leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 
 /** The parts of an analysis whose size the site decides, cut to fit a result. */
-export interface BoundedCsp {
+interface BoundedCsp {
   readonly policies: CspPolicyReport[];
   readonly effective: EffectivePolicy;
   readonly bypassHosts: string[];

@@ -6,7 +6,7 @@ import type { PolicyText } from "#probe-agent/analysis/web/csp/parse.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** The policies of a response as browsers take them, and what is wrong with how meta elements bring theirs. */
-export interface CspDelivery {
+interface CspDelivery {
   readonly texts: readonly PolicyText[];
   readonly findings: readonly CspFinding[];
 }

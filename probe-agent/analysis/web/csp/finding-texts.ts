@@ -3,7 +3,7 @@ import type { CspFindingType } from "#probe-agent/analysis/web/csp/finding.ts";
 import { DEPRECATED_DIRECTIVES, KEYWORDS } from "#probe-agent/analysis/web/csp/vocabulary.ts";
 
 /** What the tool says of one kind: a policy limits what an injection can do, so its gaps are warnings at most. */
-export interface CspDescription {
+interface CspDescription {
   readonly severity: Severity;
   readonly message: (directive: string, value: string) => string;
   readonly how: ((directive: string, value: string) => string) | null;

@@ -1,5 +1,5 @@
 /** How bad, in the words and order of CSP Evaluator: worst first. */
-export type CspSeverity = "high" | "syntax" | "medium" | "high_maybe" | "strict_csp" | "medium_maybe" | "info" | "none";
+type CspSeverity = "high" | "syntax" | "medium" | "high_maybe" | "strict_csp" | "medium_maybe" | "info" | "none";
 
 /** Worst first. */
 const CSP_SEVERITIES: readonly CspSeverity[] = [

@@ -28,7 +28,7 @@ export interface CspDelivery {
 }
 
 /** The single observations behind the result; more than one may hold. */
-export interface CspTraits {
+interface CspTraits {
   readonly antiClickjacking: boolean;
   readonly defaultNone: boolean;
   readonly insecureBaseUri: boolean;

@@ -2,7 +2,7 @@ import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A group of the Reporting API and where its reports go. */
-export interface ReportingEndpoint {
+interface ReportingEndpoint {
   readonly name: string;
   readonly url: string;
 }

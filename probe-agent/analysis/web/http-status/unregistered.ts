@@ -1,7 +1,7 @@
 import type { StatusMeaning } from "#probe-agent/analysis/web/http-status/registered.ts";
 
 /** A code that is in no registry, and who gives it. */
-export interface UnregisteredStatus extends StatusMeaning {
+interface UnregisteredStatus extends StatusMeaning {
   /** Product or service known for it; others may use the same number for something else. */
   readonly vendor: string;
 }

@@ -4,7 +4,7 @@ import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Why a browser would go by https at once though the URL says http; null: it would not. */
-export type HstsReason = "preloaded" | "learned" | null;
+type HstsReason = "preloaded" | "learned" | null;
 
 /**
  * For each step: what of the chain a browser skips. Hosts are known by the preload list, or by a

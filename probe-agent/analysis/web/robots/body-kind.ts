@@ -1,7 +1,7 @@
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 
 /** What came in the place of a robots.txt; null for plain text. */
-export type ForeignBody = "HTML" | "XML" | "JSON" | "UTF-16";
+type ForeignBody = "HTML" | "XML" | "JSON" | "UTF-16";
 
 /** Octets looked at for a JSON text that is cut off there. */
 const MAX_JSON = 64 * 1024;

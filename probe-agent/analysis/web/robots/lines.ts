@@ -1,5 +1,5 @@
 /** The meaning of a line's key; every other key is "unknown". */
-export type RobotsKey = "user-agent" | "allow" | "disallow" | "sitemap" | "unknown";
+type RobotsKey = "user-agent" | "allow" | "disallow" | "sitemap" | "unknown";
 
 /** One `key: value` line. Text is one character per octet (latin1), so that lengths are octets (RFC 9309 2.2.2). */
 export interface RobotsLine {

@@ -14,7 +14,7 @@ import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/s
 import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 
 /** What crawlers make of an answer by its status (RFC 9309 section 2.3.1). */
-export type Availability = RobotsResult["availability"];
+type Availability = RobotsResult["availability"];
 
 /** Crawlers that are tested beside those of AI services. */
 const TESTED_CRAWLERS: readonly SearchCrawler[] = SEARCH_CRAWLERS.toSpliced(1, 0, IMAGE_CRAWLER);

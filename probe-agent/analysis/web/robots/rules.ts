@@ -13,7 +13,7 @@ import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/s
 import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 
 /** A robots.txt as it came. */
-export interface RobotsInput {
+interface RobotsInput {
   readonly status: number;
   readonly contentType: string | null;
   readonly bytes: Uint8Array;

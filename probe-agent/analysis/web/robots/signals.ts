@@ -1,7 +1,7 @@
 import type { RobotsFile } from "#probe-agent/analysis/web/robots/parse.ts";
 
 /** What a site says of uses of its content; null where it says nothing. */
-export interface ContentSignals {
+interface ContentSignals {
   readonly search: boolean | null;
   readonly ai_input: boolean | null;
   readonly ai_train: boolean | null;

@@ -1,5 +1,5 @@
 /** A Strict-Transport-Security value by RFC 6797 section 6.1. */
-export interface Hsts {
+interface Hsts {
   /** Seconds; null where missing, repeated or no number: the whole value is void then. */
   readonly maxAge: number | null;
   readonly includeSubDomains: boolean;

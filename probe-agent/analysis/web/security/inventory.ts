@@ -2,13 +2,13 @@ import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** A header as it is shown. */
-export interface ShownHeader {
+interface ShownHeader {
   readonly name: string;
   readonly value: string;
 }
 
 /** Which security headers a response has, and everything it sent. */
-export interface HeaderInventory {
+interface HeaderInventory {
   readonly present: ShownHeader[];
   readonly missing: string[];
   /** All headers in wire order, values of cookies left out. */

@@ -7,7 +7,7 @@ import { GUIDE } from "#probe-agent/analysis/web/security/guides.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 
 /** What is known of a site beside the page itself. */
-export interface SecurityFacts {
+interface SecurityFacts {
   readonly now: Date;
   readonly snapshot: Pick<SecuritySnapshot, "https" | "verified" | "redirects" | "cors" | "hsts_preloaded">;
   /** Whether what http:// does could be told; if not, the test of it is left out. */

@@ -3,7 +3,7 @@ import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 
 /** What to do next: send an IP packet of this many octets, wait until a time, or end. */
-export type MtuStep =
+type MtuStep =
   | { readonly do: "send"; readonly size: number }
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "end" };

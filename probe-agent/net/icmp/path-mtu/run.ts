@@ -10,7 +10,7 @@ import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 
 /** Receives the result of a search: exactly one of `done` and `failed`; neither after cancelling. */
-export interface MtuEvents {
+interface MtuEvents {
   done(mtu: PathMtu): void;
   failed(reason: string, message: string): void;
 }

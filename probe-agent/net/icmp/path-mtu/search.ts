@@ -11,7 +11,7 @@ const FIRST_ANSWER_MS = 1_000;
 const [LEAST_PATIENCE_MS, MOST_PATIENCE_MS] = [150, 600];
 
 /** The interval a search has narrowed down to, in octets; `small` is the size of the packet that tests for an answer. */
-export interface MtuBounds {
+interface MtuBounds {
   readonly small: number;
   /** 0 until a packet passed. */
   readonly largestPassed: number;

@@ -9,7 +9,7 @@ import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { TraceReply, TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** An answer to one probe; type and code are null for a TCP segment. */
-export interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {
+interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {
   readonly from: string;
   readonly at: number;
   readonly passage: Passage;

@@ -2,7 +2,7 @@ import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** The fixed header of a TCP segment (RFC 9293 section 3.1). */
-export interface Segment {
+interface Segment {
   readonly sourcePort: number;
   readonly destinationPort: number;
   readonly acknowledgement: number;

@@ -13,7 +13,7 @@ import {
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** The port classic traceroute starts at; nothing is expected to listen there. */
-export const DEFAULT_UDP_PORT = 33_434;
+const DEFAULT_UDP_PORT = 33_434;
 
 const UDP_HEADER_BYTES = 8;
 const DEFAULT_PAYLOAD_BYTES = 24;

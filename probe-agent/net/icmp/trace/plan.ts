@@ -23,13 +23,13 @@ import {
 import type { TraceHop, TraceReply } from "#probe-agent/port/packets.ts";
 
 /** What to do next: send a probe with this TTL in this flow (from 0), wait until a time, or end. */
-export type NextStep =
+type NextStep =
   | { readonly do: "send"; readonly ttl: number; readonly flow: number }
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "end" };
 
 /** Decides the steps of a trace, without any I/O. Every time is the caller's monotonic milliseconds. */
-export interface TracePlan {
+interface TracePlan {
   next(now: number): NextStep;
   /** Records a probe that left. The caller numbers the probes; numbers are unique. */
   sent(probe: number, ttl: number, at: number): void;

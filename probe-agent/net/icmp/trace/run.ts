@@ -8,7 +8,7 @@ import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 
 /** Receives the events of a trace. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
-export interface TraceEvents {
+interface TraceEvents {
   hop(hop: TraceHop): void;
   done(reached: boolean): void;
   failed(reason: string, message: string): void;

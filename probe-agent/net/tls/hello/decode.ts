@@ -13,7 +13,7 @@ import {
 } from "#probe-agent/net/tls/records.ts";
 
 /** Reads an answer incrementally. */
-export interface HelloReader {
+interface HelloReader {
   /** Reads received octets; returns true once no more are needed. */
   push(chunk: Uint8Array): boolean;
   /** Returns the answer as far as it has arrived. */

@@ -11,7 +11,7 @@ const SSL3 = 0x0300;
 const MAX_FRAGMENT = 16_384;
 
 /** The fields of a ClientHello message, as they go out (RFC 8446 section 4.1.2). */
-export interface HelloFields {
+interface HelloFields {
   readonly version: number;
   readonly random: Uint8Array;
   readonly sessionId: Uint8Array;

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { HelloAnswer } from "#probe-agent/port/tls.ts";
 
 /** How the answer to a hello ended; `aborted` if the signal ended the wait. */
-export interface Exchange {
+interface Exchange {
   readonly ending: HelloAnswer["ending"];
   readonly aborted: boolean;
 }

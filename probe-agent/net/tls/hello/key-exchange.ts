@@ -2,7 +2,7 @@ import { createReader, type Reader } from "#probe-agent/net/tls/reader.ts";
 import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 
 /** The strength of the ephemeral key in a ServerKeyExchange. */
-export interface EphemeralKey {
+interface EphemeralKey {
   /** Named curve; null if there is none. */
   readonly group: number | null;
   /** Bits of a Diffie-Hellman prime; null if there is none. */

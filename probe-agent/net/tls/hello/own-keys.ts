@@ -10,13 +10,13 @@ import { CONTENT, splitMessages, splitRecords } from "#probe-agent/net/tls/recor
 import { expandLabel, hashOfSuite } from "#probe-agent/net/tls/unprotect.ts";
 
 /** A hello whose X25519 share we have the private key of; that of its P-256 share is 1. */
-export interface OwnHello {
+interface OwnHello {
   readonly hello: Uint8Array;
   readonly privateKey: KeyObject;
 }
 
 /** Reads a server's flight, opened with our own keys where it is encrypted (TLS 1.3). */
-export interface FlightReader {
+interface FlightReader {
   /** Reads received octets; returns true once no more are needed. */
   push(chunk: Uint8Array): boolean;
   /** Returns the flight as far as it has arrived. */

@@ -26,10 +26,10 @@ export interface Cluster {
 }
 
 /** A running cluster, or the problem that prevented the start. */
-export type ClusterStart = { ok: true; cluster: Cluster } | Problem;
+type ClusterStart = { ok: true; cluster: Cluster } | Problem;
 
 /** `root`: an absolute directory for data, password and log. `settings`: postgres parameters. `initdb`: more of its flags. */
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly root: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly initdb?: readonly string[];

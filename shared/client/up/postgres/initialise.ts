@@ -10,7 +10,7 @@ import type { Problem } from "#shared/client/up/problem.ts";
 export const ROLE = "vantage";
 
 /** The whole environment of initdb and postgres; it contains no variable of the caller (PGDATA, LD_PRELOAD ...). */
-export const SERVER_ENVIRONMENT = { PATH: "/usr/bin:/bin", LC_ALL: "C" };
+const SERVER_ENVIRONMENT = { PATH: "/usr/bin:/bin", LC_ALL: "C" };
 
 /** Returns the process options to run a program as the account, in `/`: it may be unable to enter the caller's directory. */
 export function runAs(account: Account | null): {

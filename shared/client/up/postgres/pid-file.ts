@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** Contents of a running server's postmaster.pid (PostgreSQL source, utils/pidfile.h). */
-export interface PidFile {
+interface PidFile {
   readonly pid: number;
   readonly port: number;
   /** True if the server accepts connections. */

@@ -34,7 +34,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Returns the last error of a server log, for an error message. */
-export function findLastError(log: string): string {
+function findLastError(log: string): string {
   const lines = log.trim().split("\n");
   return (lines.findLast((line) => /FATAL|PANIC|error/.test(line)) ?? lines.at(-1) ?? "").replace(
     /^.*?(?=FATAL|PANIC)/,

@@ -1,7 +1,7 @@
 import type { AnomalyId } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 
 /** What to do about a kind of anomaly; null where nothing is to do. */
-export interface AnomalyAdvice {
+interface AnomalyAdvice {
   readonly how: string | null;
   readonly reference: string | null;
 }

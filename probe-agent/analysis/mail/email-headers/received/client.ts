@@ -1,7 +1,7 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 
 /** The client of a hop. Null: the field does not say. */
-export interface Client {
+interface Client {
   /** What the client called itself (HELO, EHLO, LHLO), or the only name given. */
   readonly name: string | null;
   /** The name that the server found for the client's address. */

@@ -5,7 +5,7 @@ import { printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = HeaderRows;
 /** The part of the result that follows from the Received fields. */
-export type Trace = Pick<
+type Trace = Pick<
   Result,
   "hops" | "hop_count" | "total_delay_s" | "date_to_first_hop_s" | "slowest_hop" | "tls_pct" | "originating_ip"
 >;

@@ -27,7 +27,7 @@ export interface CrlVerdict {
 }
 
 /** Words for what is wrong with a list (RFC 5280 section 6.3.3), or why it is not about the certificate. */
-export type CrlError =
+type CrlError =
   | "malformed"
   | "other_issuer"
   | "unauthorized_signer"

@@ -10,7 +10,7 @@ import { readExtensions } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { reasonOf } from "#probe-agent/analysis/tls/certificate/reason.ts";
 
 /** What a look through a list's entries came to. */
-export interface Scan {
+interface Scan {
   /** The first entry with the serial number. */
   readonly found: Revoked | null;
   /** Entries passed up to it, or all of them. */
@@ -22,7 +22,7 @@ export interface Scan {
 }
 
 /** One entry. */
-export interface Revoked {
+interface Revoked {
   readonly at: Date;
   /** A word of reasonOf; null where none is given. */
   readonly reason: string | null;

@@ -16,7 +16,7 @@ export interface SignedTimestamp {
 }
 
 /** What a list of timestamps holds. */
-export interface TimestampList {
+interface TimestampList {
   readonly timestamps: readonly SignedTimestamp[];
   /** Entries that cannot be read or are of another version. */
   readonly unreadable: number;

@@ -32,7 +32,7 @@ export interface OcspVerdict {
 }
 
 /** Words for what is wrong with a response: the responder's own, or those of the checks of RFC 6960 section 3.2. */
-export type OcspError =
+type OcspError =
   | "too_large"
   | "malformed"
   | "malformed_request"

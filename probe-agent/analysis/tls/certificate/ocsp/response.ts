@@ -22,13 +22,13 @@ import { reasonOf } from "#probe-agent/analysis/tls/certificate/reason.ts";
 import type { Signed } from "#probe-agent/analysis/tls/certificate/signature.ts";
 
 /** An OCSP response: a status, and what was signed where it is "successful" (RFC 6960 section 4.2.1). */
-export interface OcspResponse {
+interface OcspResponse {
   readonly status: ResponseStatus;
   readonly basic: BasicResponse | null;
 }
 
 /** Words for OCSPResponseStatus. */
-export type ResponseStatus = (typeof STATUSES)[number];
+type ResponseStatus = (typeof STATUSES)[number];
 
 /** A signed answer about one certificate or several. */
 export interface BasicResponse extends Signed {

@@ -1,8 +1,8 @@
 /** How the two sides come to a secret. "any": TLS 1.3, where groups settle it and it is always ephemeral. */
-export type KeyExchange = "any" | "ECDHE" | "DHE" | "RSA" | "DH" | "ECDH" | "PSK" | "SRP" | "KRB5" | "GOST" | "ECCPWD";
+type KeyExchange = "any" | "ECDHE" | "DHE" | "RSA" | "DH" | "ECDH" | "PSK" | "SRP" | "KRB5" | "GOST" | "ECCPWD";
 
 /** What proves who the server is; "none" is anonymous. */
-export type Authentication = "any" | "ECDSA" | "RSA" | "DSS" | "PSK" | "SRP" | "KRB5" | "GOST" | "password" | "none";
+type Authentication = "any" | "ECDSA" | "RSA" | "DSS" | "PSK" | "SRP" | "KRB5" | "GOST" | "password" | "none";
 
 /** One cipher suite, all of it read from its registered name. */
 export interface Suite {

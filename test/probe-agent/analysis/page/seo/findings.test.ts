@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { SEO_ADVICE } from "#probe-agent/analysis/page/seo/advice.ts";
-import { readFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import { SEO_CHECKS } from "#probe-agent/analysis/page/seo/checks.ts";
 import { seoFindings, URL_ADVICE } from "#probe-agent/analysis/page/seo/findings.ts";
 import { scoreSeo } from "#probe-agent/analysis/page/seo/score.ts";
-import { GOOD, snapshot } from "#test/probe-agent/analysis/page/seo/snapshot.ts";
+import { GOOD, readFacts, snapshot } from "#test/probe-agent/analysis/page/seo/snapshot.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 type Over = Parameters<typeof snapshot>[0];

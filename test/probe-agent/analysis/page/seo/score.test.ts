@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { readFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import { SEO_CHECKS, type SeoVerdict } from "#probe-agent/analysis/page/seo/checks.ts";
 import { scoreVerdicts } from "#probe-agent/analysis/page/seo/score.ts";
-import type { SeoSnapshot } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
-import { audit, snapshot, statusOf } from "#test/probe-agent/analysis/page/seo/snapshot.ts";
+import {
+  audit,
+  readFacts,
+  snapshot,
+  statusOf,
+  type SeoSnapshot,
+} from "#test/probe-agent/analysis/page/seo/snapshot.ts";
 
 const indexable = (over: Parameters<typeof snapshot>[0]) => readFacts(snapshot(over)).indexable;
 

@@ -1,7 +1,12 @@
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
-import { readFacts } from "#probe-agent/analysis/page/seo/audit.ts";
+import { joinFacts, readSeoPage, type SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import { scoreSeo } from "#probe-agent/analysis/page/seo/score.ts";
-import type { SeoSnapshot } from "#probe-agent/analysis/page/seo/snapshot.ts";
+import type { SeoBeside, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
+
+/** All that an audit is made from. */
+export interface SeoSnapshot extends SeoSource, SeoBeside {
+  readonly now: Date;
+}
 
 const URL_OF_PAGE = "https://example.com/page";
 /** A page that passes every check. */
@@ -14,6 +19,11 @@ export const GOOD =
   '<meta property="og:url" content="https://example.com/page">' +
   '<script type="application/ld+json">{"@context":"https://schema.org","@type":"WebPage","name":"x"}</script></head>' +
   '<body><h1>Heading</h1><img src="x" alt="y"><a href="/other">Our prices</a></body></html>';
+
+/** Everything an audit knows of a snapshot's page. */
+export function readFacts(from: SeoSnapshot): SeoFacts {
+  return joinFacts(readSeoPage(from, from), from);
+}
 
 /** A snapshot of it, changed as told. */
 export function snapshot(over: Partial<SeoSnapshot> & { readonly html?: string } = {}): SeoSnapshot {
