@@ -62,7 +62,10 @@ describe("what fails, fails through every door with the same words", () => {
         const { code, stage, source, reason } = told.error;
         return [door, { code, stage, source, reason }] as const;
       });
-      expect(errors[0]?.[1]).toMatchObject({ code: "request_failed", source: "target" });
+      expect(errors[0]?.[1]).toMatchObject({
+        code: "request_failed",
+        source: TOOL_CALLS[contract.name]?.deadSource ?? "target",
+      });
       expect(errors).toEqual(errors.map(([door]) => [door, errors[0]?.[1]]));
     });
   }

@@ -91,6 +91,7 @@ const BY_NATURE: readonly ((field: Field) => boolean)[] = [
   // Durations, and those told in words.
   ({ key }) => /(?:^|_)(?:ms|us)$/.test(key),
   ({ key, value }) => key === "value" && typeof value === "string" && /^\d+ ms$/.test(value),
+  ({ key, value }) => /^(?:detail|message)$/.test(key) && typeof value === "string" && /\bafter \d+ ms\b/.test(value),
   // When a check began; when a name was last seen at an address, where the check itself saw it.
   ({ key }) => key === "observed_at" || key === "last_seen",
   // The clock of the server, among its headers.

@@ -16,6 +16,8 @@ export interface ToolCall {
   readonly shown?: (world: StandIns) => Call;
   /** A call whose target, or without which the tool is nothing, fails; a sentence where no target can fail it. */
   readonly dead: ((world: DeadWorld) => Call) | string;
+  /** Source of the failure of the dead call; default: the target. */
+  readonly deadSource?: "service";
 }
 
 /** What the dead calls are made of. */
@@ -89,7 +91,11 @@ export const TOOL_CALLS: Readonly<Record<string, ToolCall>> = {
     dead: ({ url }) => ({ url }),
   },
   "resolve-url": onUrl("/old?utm_source=letter"),
-  wayback: { good: ({ https }) => ({ url: `${https}/` }), dead: () => ({ url: `https://${SOURCELESS}/` }) },
+  wayback: {
+    good: ({ https }) => ({ url: `${https}/` }),
+    dead: () => ({ url: `https://${SOURCELESS}/` }),
+    deadSource: "service",
+  },
   security: onUrl(),
   "seo-audit": onUrl(),
   "ai-check": onSite(),
@@ -117,7 +123,7 @@ export const TOOL_CALLS: Readonly<Record<string, ToolCall>> = {
     good: ({ ports }) => ({ target: "shop.test", port: ports.smtp }),
     dead: ({ port }) => ({ target: "shop.test", port }),
   },
-  whois: { good: () => ({ host: "shop.test" }), dead: () => ({ host: "gone.legacy" }) },
+  whois: { good: () => ({ host: "shop.test" }), dead: () => ({ host: "gone.legacy" }), deadSource: "service" },
   asn: { good: () => ({ query: "AS15169" }), dead: () => ({ query: NOWHERE }) },
   "reverse-ip": {
     good: () => ({ ip: ADDRESS.shop }),

@@ -18,6 +18,9 @@ export async function startUnreapedChild(): Promise<UnreapedChild> {
   const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
   const [line] = (await once(createInterface(parent.stdout), "line")) as [string];
   const pid = Number(line);
+  // Until then the parent is the shell, which may reap its child.
+  const isShell = (): boolean => readFileSync(`/proc/${parent.pid}/comm`, "utf8").trim() !== "sleep";
+  await vi.waitUntil(() => !isShell(), { timeout: 10_000, interval: 5 });
   const isZombie = (): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8").slice(0, 40));
   return {
     pid,
