@@ -191,11 +191,11 @@ describe.skipIf(why !== null)("registries, asked by whois, asn, ip and reverse-i
   });
 
   it.each([
-    { what: "has had enough of questions", host: "limited.io", stage: "response", reason: "rate_limited" },
+    { what: "limits its clients", host: "limited.io", stage: "response", reason: "rate_limited" },
     { what: "refers to a dead one", host: "silent.io", stage: "connect", reason: "refused" },
-  ])("whois: a registry that $what tells nothing: $host", async ({ host, stage, reason }) => {
+  ])("whois: a registry that $what is the service's failure: $host", async ({ host, stage, reason }) => {
     const { status, error } = await asker.ask<Whois>("whois", { host });
-    expect({ status, ...error }).toMatchObject({ status: "failed", stage, source: "target", reason });
+    expect({ status, ...error }).toMatchObject({ status: "failed", stage, source: "service", reason });
   });
 
   it("asn: an address, by routing and by the registry of its network", async () => {
@@ -214,7 +214,7 @@ describe.skipIf(why !== null)("registries, asked by whois, asn, ip and reverse-i
     });
   });
 
-  it("asn: a number whose registry is dead is told by routing alone, and that it is", async () => {
+  it("asn: a number whose registry is dead is answered from routing alone, with a limitation", async () => {
     const seen = await asker.see<ResultOf<typeof asnContract>>("asn", { query: "AS19281" });
     expect(seen).toMatchObject({ asn: 19_281, name: "LAB-UNKNOWN", rdap: null });
     expect(seen.limitations.join(" ")).toMatch(/RDAP/);
