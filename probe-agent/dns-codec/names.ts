@@ -1,3 +1,4 @@
+import { isSameOctets } from "#shared/same-octets.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 
 // RFC 1035 section 2.3.4: sizes on the wire, the root's zero octet included.
@@ -122,7 +123,7 @@ export function lowerName(name: NameOctets): NameOctets {
 
 /** Whether two names are the same, octet by octet. */
 export function identicalNames(one: NameOctets, other: NameOctets): boolean {
-  return one.length === other.length && one.every((octet, index) => octet === other[index]);
+  return isSameOctets(one, other);
 }
 
 /** Whether two names are the same but for the case of ASCII letters. */

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isSameOctets } from "#shared/same-octets.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { leafFaults } from "#probe-agent/analysis/tls/certificate/policy.ts";
 import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
@@ -41,7 +42,7 @@ export async function judgeAllSent(
   const { certificates } = readFlight(received, secret);
   const [leaf, ...intermediates] = certificates;
   // A server with several certificates may send a different one the second time.
-  if (leaf === undefined || tls.chain[0] === undefined || Buffer.compare(leaf, tls.chain[0]) !== 0) return tls;
+  if (leaf === undefined || tls.chain[0] === undefined || !isSameOctets(leaf, tls.chain[0])) return tls;
   const verdict = verifyServer({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
   if (!verdict.trusted) return tls;
   const path = verdict.path.map(({ der }) => der);

@@ -1,3 +1,5 @@
+import { isSameOctets } from "#shared/same-octets.ts";
+
 /** Connection identifiers of one probe (RFC 9000 section 5.1). */
 interface ConnectionIds {
   /** Chosen for the server: at least 8 octets, unpredictable (section 7.2). */
@@ -55,7 +57,7 @@ export function readVersions(datagram: Uint8Array, { version, ids }: VersionProb
   if ((view.getUint8(0) & 0x80) === 0 || view.getUint32(1) !== 0) return null;
   const destination = identifierAt(datagram, 5);
   const source = identifierAt(datagram, 6 + destination.length);
-  if (!isSame(destination, ids.source) || !isSame(source, ids.destination)) return null;
+  if (!isSameOctets(destination, ids.source) || !isSameOctets(source, ids.destination)) return null;
   const at = 7 + destination.length + source.length;
   const count = (datagram.length - at) / 4;
   if (!Number.isInteger(count) || count < 1) return null;
@@ -73,8 +75,4 @@ export function isReserved(version: number): boolean {
 function identifierAt(datagram: Uint8Array, at: number): Uint8Array {
   const length = Math.min(datagram[at] ?? 0, MAX_ID_BYTES);
   return datagram.subarray(at + 1, at + 1 + length);
-}
-
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((octet, index) => octet === other[index]);
 }

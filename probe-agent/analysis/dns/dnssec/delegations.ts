@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isSameOctets } from "#shared/same-octets.ts";
 import { algorithmName, digestHash, findAlgorithm } from "#probe-agent/analysis/dns/dnssec/algorithms.ts";
 import { MAX_KEYS, MAX_KEYS_PER_TAG } from "#probe-agent/analysis/dns/dnssec/effort.ts";
 import { readKey, type ZoneKey } from "#probe-agent/analysis/dns/dnssec/keys.ts";
@@ -100,8 +101,7 @@ function trustedKeys(zone: Name, keys: readonly ZoneKey[], trust: Trust): readon
     tried.set(group, before + 1);
     if (before >= MAX_KEYS_PER_TAG) return false;
     return (
-      trust.keys.some((trusted) => Buffer.compare(trusted, key.rdata) === 0) ||
-      trust.ds.some((ds) => matchesDs(zone, key, ds))
+      trust.keys.some((trusted) => isSameOctets(trusted, key.rdata)) || trust.ds.some((ds) => matchesDs(zone, key, ds))
     );
   });
 }

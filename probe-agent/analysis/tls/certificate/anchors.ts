@@ -1,3 +1,4 @@
+import { isSameOctets } from "#shared/same-octets.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { authorityKeyId, subjectKeyId } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { canonicalName, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
@@ -66,12 +67,12 @@ export function entryOf(certificate: Certificate, isAnchor: boolean): Entry {
 
 /** Whether two DER Names are the same name (RFC 5280 section 7.1). */
 export function isSameName(one: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.compare(one, other) === 0 || nameKey(one) === nameKey(other);
+  return isSameOctets(one, other) || nameKey(one) === nameKey(other);
 }
 
 /** The same octets. */
 export function isSame(one: Certificate, other: Certificate): boolean {
-  return Buffer.compare(one.der, other.der) === 0;
+  return isSameOctets(one.der, other.der);
 }
 
 function nameKey(der: Uint8Array): string {

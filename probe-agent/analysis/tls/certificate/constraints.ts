@@ -1,4 +1,5 @@
 import { isAscii } from "node:buffer";
+import { isSameOctets } from "#shared/same-octets.ts";
 import {
   childrenOf,
   expectTag,
@@ -48,7 +49,7 @@ export function withinConstraints(authority: Certificate, below: readonly Certif
   const constraints = nameConstraints(authority);
   if (!constraints) return true;
   return below.every((certificate, index) => {
-    const selfIssued = Buffer.compare(certificate.subject, certificate.issuer) === 0;
+    const selfIssued = isSameOctets(certificate.subject, certificate.issuer);
     return (index > 0 && selfIssued) || namesOf(certificate).every((name) => isAllowed(name, constraints, budget));
   });
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
+import { isSameOctets } from "#shared/same-octets.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
@@ -114,7 +115,7 @@ export function lifetimeMs({ notBefore, notAfter }: Certificate): number {
 
 /** Whether the certificate's own key made its signature. */
 export function isSelfSigned(certificate: Certificate): boolean {
-  return Buffer.compare(certificate.subject, certificate.issuer) === 0 && isSignedBy(certificate, certificate);
+  return isSameOctets(certificate.subject, certificate.issuer) && isSignedBy(certificate, certificate);
 }
 
 function shownNames(names: readonly GeneralName[]): string[] {

@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url";
 import { literalFamily } from "#shared/egress/addresses.ts";
+import { isSameOctets } from "#shared/same-octets.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { subjectAltNames } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
@@ -11,7 +12,7 @@ import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts
 export function matchesHost(certificate: Certificate, host: string): boolean {
   const names = readNames(certificate);
   const octets = ipOctets(host);
-  if (octets) return names.some(({ kind, contents }) => kind === "ip" && Buffer.compare(contents, octets) === 0);
+  if (octets) return names.some(({ kind, contents }) => kind === "ip" && isSameOctets(contents, octets));
   const wanted = asciiHost(host);
   if (wanted === null) return false;
   return names.some(({ kind, contents }) => kind === "dns" && matchesPattern(wanted, text(contents)));

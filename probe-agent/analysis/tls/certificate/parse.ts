@@ -1,3 +1,4 @@
+import { isSameOctets } from "#shared/same-octets.ts";
 import {
   bitString,
   childrenOf,
@@ -77,7 +78,7 @@ function parse(der: Uint8Array): Certificate {
   const version = fields[0]?.tag === 0xa0 ? smallInteger(readDer(fields.shift()?.contents ?? new Uint8Array())) + 1 : 1;
   const [serial, algorithm, issuer, validity, subject, spki, ...optional] = fields;
   const signatureAlgorithm = expectTag(algorithm, TAG.sequence).whole;
-  if (Buffer.compare(signatureAlgorithm, expectTag(outerAlgorithm).whole) !== 0) {
+  if (!isSameOctets(signatureAlgorithm, expectTag(outerAlgorithm).whole)) {
     throw new MalformedDer("the two signature algorithms differ");
   }
   const serialNumber = expectTag(serial, TAG.integer).contents;

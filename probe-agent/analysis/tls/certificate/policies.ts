@@ -1,3 +1,4 @@
+import { isSameOctets } from "#shared/same-octets.ts";
 import {
   childrenOf,
   expectTag,
@@ -131,5 +132,5 @@ function skipCerts(field: Der | undefined): number {
 }
 
 function isSelfIssued({ subject, issuer }: Certificate): boolean {
-  return Buffer.compare(subject, issuer) === 0;
+  return isSameOctets(subject, issuer);
 }

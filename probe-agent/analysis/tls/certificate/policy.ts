@@ -1,3 +1,4 @@
+import { isSameOctets } from "#shared/same-octets.ts";
 import { withinConstraints, type Budget } from "#probe-agent/analysis/tls/certificate/constraints.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { basicConstraints, EXTENSION, keyUsages } from "#probe-agent/analysis/tls/certificate/extensions.ts";
@@ -67,7 +68,7 @@ export function issuerFaults(
     const oldRoot = options.isAnchor && authority.version < 3;
     const certSign = keyUsages(authority)?.includes("keyCertSign") ?? true;
     if (!certSign || (constraints ? !constraints.ca : !oldRoot)) faults.push("not_a_ca");
-    const counted = below.slice(1).filter(({ subject, issuer }) => Buffer.compare(subject, issuer) !== 0).length;
+    const counted = below.slice(1).filter(({ subject, issuer }) => !isSameOctets(subject, issuer)).length;
     if (counted > (constraints?.pathLength ?? Infinity)) faults.push("path_too_long");
     if (!withinConstraints(authority, below, options.budget)) faults.push("name_constraints");
     if (options.isAnchor && !keepsPolicy(below)) faults.push("no_valid_policy");

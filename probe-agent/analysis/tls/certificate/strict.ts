@@ -1,3 +1,4 @@
+import { isSameOctets } from "#shared/same-octets.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import {
   authorityKeyId,
@@ -96,5 +97,5 @@ function isAuthority(certificate: Certificate): boolean {
 }
 
 function isSelfIssued({ subject, issuer }: Certificate): boolean {
-  return Buffer.compare(subject, issuer) === 0;
+  return isSameOctets(subject, issuer);
 }

@@ -1,4 +1,5 @@
 import { sortFindings, type Finding } from "#shared/findings.ts";
+import { isSameOctets } from "#shared/same-octets.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
@@ -113,9 +114,7 @@ function days(certificate: Certificate, now: Date): string {
 function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): Noticed[] {
   const weak = [...new Set([...sent, ...path.slice(0, -1)])].some(
     (certificate) =>
-      certificate !== null &&
-      isWeakSignature(certificate) &&
-      Buffer.compare(certificate.subject, certificate.issuer) !== 0,
+      certificate !== null && isWeakSignature(certificate) && !isSameOctets(certificate.subject, certificate.issuer),
   );
   return [
     ...(weak && !pathIsWeak

@@ -1,3 +1,4 @@
+import { isSameOctets } from "#shared/same-octets.ts";
 import {
   childrenOf,
   expectTag,
@@ -56,7 +57,7 @@ function read(octets: Uint8Array): Crl {
   if (fields[0]?.tag === TAG.integer) fields.shift();
   const [innerAlgorithm, issuer, thisUpdate, ...optional] = fields;
   const outer = expectTag(algorithm, TAG.sequence).whole;
-  if (Buffer.compare(expectTag(innerAlgorithm).whole, outer) !== 0) {
+  if (!isSameOctets(expectTag(innerAlgorithm).whole, outer)) {
     throw new MalformedDer("the two signature algorithms differ");
   }
   const next = isTime(optional[0]) ? timeOf(optional.shift()) : null;

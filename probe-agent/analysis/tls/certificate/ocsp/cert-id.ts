@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isSameOctets } from "#shared/same-octets.ts";
 import {
   bitString,
   childrenOf,
@@ -40,7 +41,7 @@ export function readCertId(value: Der | undefined): CertId {
 
 /** Whether it names this certificate of this issuer, by whatever hash it uses. */
 export function namesCertificate(id: CertId, certificate: Certificate, issuer: Certificate): boolean {
-  if (id.hash === null || Buffer.compare(id.serialNumber, certificate.serialNumber) !== 0) return false;
+  if (id.hash === null || !isSameOctets(id.serialNumber, certificate.serialNumber)) return false;
   const name = createHash(id.hash).update(certificate.issuer).digest();
   return name.equals(id.issuerNameHash) && keyHash(issuer, id.hash).equals(id.issuerKeyHash);
 }
