@@ -4,6 +4,7 @@ import { classifyAddress } from "#shared/egress.ts";
 import { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { familiesOf } from "#probe-agent/analysis/network/address-families.ts";
@@ -87,7 +88,7 @@ function redirectRow({ url, code, location, ip, httpVersion, timing }: Hop): Res
 }
 
 function bodyReport({ final, body }: PageSnapshot): Result["body"] {
-  const header = (name: string) => final.headers.find(([candidate]) => candidate.toLowerCase() === name)?.[1] ?? null;
+  const header = (name: string) => headerValues(final.headers, name)[0] ?? null;
   const type = header("content-type");
   const length = header("content-length");
   const charset = type === null ? null : /;\s*charset\s*=\s*"?([^\s";,]+)/i.exec(type);

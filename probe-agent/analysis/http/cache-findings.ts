@@ -1,6 +1,6 @@
 import type { Finding, Severity } from "#shared/findings.ts";
 import { parseCacheControl, type CacheProblemId } from "#probe-agent/analysis/http/cache-control.ts";
-import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
+import { headerElements, headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
 
 const RFC9111 = "https://www.rfc-editor.org/rfc/rfc9111";
@@ -53,8 +53,7 @@ function ofExpires(headers: readonly HeaderPair[], now: Date): Finding[] {
 }
 
 function ofVary(headers: readonly HeaderPair[]): Finding[] {
-  const names = (joinedHeader(headers, "vary") ?? "").split(",").map((name) => name.trim());
-  if (!names.includes("*")) return [];
+  if (!headerElements(headers, "vary").includes("*")) return [];
   return [
     {
       id: "vary-any",

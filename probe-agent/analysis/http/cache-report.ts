@@ -1,6 +1,6 @@
 import { parseCacheControl, type CacheControl } from "#probe-agent/analysis/http/cache-control.ts";
 import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
-import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
+import { headerElements, headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Where the length of a response's life comes from, the strongest first (RFC 9111 section 4.2.1). */
 const FRESHNESS_SOURCES = ["s-maxage", "max-age", "expires", "heuristic"] as const;
@@ -46,8 +46,7 @@ export function cacheReport(headers: readonly HeaderPair[], code: number, now: D
   const [expires, modified] = [date("expires"), date("last-modified")];
   const sentAt = date("date") ?? now;
   const hasExpires = headerValues(headers, "expires").length > 0;
-  const vary = (joinedHeader(headers, "vary") ?? "").toLowerCase().split(",");
-  const varies = vary.map((name) => name.trim()).filter((name) => name !== "");
+  const varies = headerElements(headers, "vary");
 
   const storable = storableBy(control, code, hasExpires);
   const heuristic = (): Freshness | null => {

@@ -1,13 +1,24 @@
-/** A header as it came; repeats are entries of their own. */
+/** A header field as received. A repeated field is a pair for each of its lines. */
 export type HeaderPair = readonly [name: string, value: string];
 
-/** All values of a header, in order. `name` in lower case. */
+/** Returns the values of all fields of a name, in wire order. `name` is in lower case. */
 export function headerValues(headers: readonly HeaderPair[], name: string): string[] {
-  return headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
+  return headers.filter(([candidate]) => candidate.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** The values of a header as one, joined by ", " as recipients do (RFC 9110 section 5.3); null where absent. */
+/** Joins the values of a field with ", ", as recipients do (RFC 9110 section 5.3). Returns null if the field is absent. */
 export function joinedHeader(headers: readonly HeaderPair[], name: string): string | null {
   const values = headerValues(headers, name);
   return values.length === 0 ? null : values.join(", ");
+}
+
+/**
+ * Returns the elements of a comma-separated field over all its lines (RFC 9110 section 5.6.1), trimmed and in lower case,
+ * without empty elements. `name` is in lower case.
+ */
+export function headerElements(headers: readonly HeaderPair[], name: string): string[] {
+  return headerValues(headers, name)
+    .flatMap((value) => value.split(","))
+    .map((element) => element.trim().toLowerCase())
+    .filter((element) => element !== "");
 }

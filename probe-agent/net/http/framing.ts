@@ -1,4 +1,4 @@
-import { listOf, valuesOf } from "#probe-agent/net/http/header-text.ts";
+import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
 /** How an HTTP/1 body is delimited (RFC 9112 section 6.3). */
@@ -22,12 +22,14 @@ export function hasBody(method: string, code: number): boolean {
 /** Decides the framing. Of contradictory fields Transfer-Encoding wins; an invalid length counts as none. */
 export function bodyFraming(method: string, head: ResponseHead): FramingVerdict {
   if (!hasBody(method, head.code)) return { framing: { kind: "none" }, fault: null };
-  const codings = listOf(head.headers, "transfer-encoding");
+  const codings = headerElements(head.headers, "transfer-encoding");
   if (codings.length > 0) {
     const fault = codings.length > 1 || codings[0] !== "chunked" ? "unsupported_transfer_coding" : null;
     return { framing: { kind: codings.at(-1) === "chunked" ? "chunked" : "close" }, fault };
   }
-  const lengths = new Set(valuesOf(head.headers, "content-length").flatMap((value) => value.split(",").map(trimmed)));
+  const lengths = new Set(
+    headerValues(head.headers, "content-length").flatMap((value) => value.split(",").map(trimmed)),
+  );
   if (lengths.size === 0) return { framing: { kind: "close" }, fault: null };
   const [only = ""] = lengths;
   if (lengths.size > 1 || !/^\d{1,15}$/.test(only)) {

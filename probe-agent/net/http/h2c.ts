@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
+import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
 import type { Exchange, ExchangeContext } from "#probe-agent/net/http/exchange.ts";
-import { listOf } from "#probe-agent/net/http/header-text.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 
@@ -24,7 +24,7 @@ export async function exchangeUpgrade(
 ): Promise<Exchange | Failed> {
   const exchange = await exchangeHttp1(socket, request, context);
   if (exchange.status !== "ok" || exchange.head.code !== 101) return exchange;
-  if (!listOf(exchange.head.headers, "upgrade").includes("h2c")) {
+  if (!headerElements(exchange.head.headers, "upgrade").includes("h2c")) {
     exchange.close();
     return broken(`${context.where}: the server switched to a protocol that the request did not offer`);
   }

@@ -19,16 +19,3 @@ function decode(latin1: string): string {
     return latin1;
   }
 }
-
-/** Returns the values of every field of that name (given in lower case), in wire order. */
-export function valuesOf(headers: readonly RawHeader[], name: string): readonly string[] {
-  return headers.filter(([candidate]) => candidate.toLowerCase() === name).map(([, value]) => value);
-}
-
-/** Returns the elements of a comma-separated field over all its lines (RFC 9110 section 5.6.1), lower case, empty ones left out. */
-export function listOf(headers: readonly RawHeader[], name: string): readonly string[] {
-  return valuesOf(headers, name)
-    .flatMap((value) => value.split(","))
-    .map((element) => element.trim().toLowerCase())
-    .filter((element) => element !== "");
-}

@@ -1,7 +1,8 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
 import type { Hop, HttpBody } from "#probe-agent/port/http.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
-import { readable, valuesOf } from "#probe-agent/net/http/header-text.ts";
+import { readable } from "#probe-agent/net/http/header-text.ts";
 import { connectHop, type HopContext } from "#probe-agent/net/http/hop-connection.ts";
 import { describeHop } from "#probe-agent/net/http/hop-report.ts";
 import { tryOtherFamily, type Trial } from "#probe-agent/net/http/other-family.ts";
@@ -50,7 +51,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
     code: head.code,
     target,
     tryOtherFamily: () => tryOtherFamily({ allowed: endpoints.allowed, attempts }, port, context),
-    setCookies: valuesOf(head.headers, "set-cookie").map(readable),
+    setCookies: headerValues(head.headers, "set-cookie").map(readable),
     async read(maxBytes, patienceMs) {
       const read = await exchange.readBody(maxBytes, patienceMs);
       const endedAt = context.clock.monotonic();

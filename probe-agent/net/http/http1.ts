@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
+import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
 import { createArrivals, type Arrivals } from "#probe-agent/net/http/arrivals.ts";
 import { createBodyCollector, type BodyCollector } from "#probe-agent/net/http/body.ts";
 import {
@@ -11,7 +12,6 @@ import {
 } from "#probe-agent/net/http/exchange.ts";
 import { bodyBreak, DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { bodyFraming, createChunkedDecoder, type FramingVerdict } from "#probe-agent/net/http/framing.ts";
-import { listOf } from "#probe-agent/net/http/header-text.ts";
 import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts";
 import { http1Request, type HopRequest } from "#probe-agent/net/http/request.ts";
 import {
@@ -87,7 +87,7 @@ function opened(
     ...at,
     close: () => socket.destroy(),
     async readBody(maxBytes, patienceMs) {
-      const collector = createBodyCollector(listOf(head.headers, "content-encoding"), maxBytes);
+      const collector = createBodyCollector(headerElements(head.headers, "content-encoding"), maxBytes);
       const patience = startPatience(patienceMs, () => socket.destroy(new DeadlineError()));
       try {
         const error = await readFramed(source, request, head, rest, collector);

@@ -7,6 +7,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
+import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
 import { createArrivals } from "#probe-agent/net/http/arrivals.ts";
 import { createBodyCollector } from "#probe-agent/net/http/body.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "#probe-agent/net/http/exchange.ts";
 import { bodyBreak, errorCode, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { bodyFraming, hasBody } from "#probe-agent/net/http/framing.ts";
-import { listOf, type RawHeader } from "#probe-agent/net/http/header-text.ts";
+import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
 import { http2Request, type HopRequest } from "#probe-agent/net/http/request.ts";
 import {
@@ -58,7 +59,7 @@ export async function exchangeHttp2(
 
   async function readBody(maxBytes: number, patienceMs?: number): ReturnType<Exchange["readBody"]> {
     const headers = head.status === "failed" ? [] : head.value.head.headers;
-    const collector = createBodyCollector(listOf(headers, "content-encoding"), maxBytes);
+    const collector = createBodyCollector(headerElements(headers, "content-encoding"), maxBytes);
     const patience = startPatience(patienceMs, () => session.destroy());
     const ended = async (error: string | null): ReturnType<Exchange["readBody"]> => ({
       status: "ok",

@@ -1,4 +1,4 @@
-import { valuesOf } from "#probe-agent/net/http/header-text.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
@@ -26,7 +26,7 @@ export function isRedirect(code: number): boolean {
  * (parsers disagree about those), or no URL. Not followed: any scheme but http and https.
  */
 export function readLocation(head: ResponseHead, from: URL): LocationVerdict {
-  const values = new Set(valuesOf(head.headers, "location"));
+  const values = new Set(headerValues(head.headers, "location"));
   const [raw = ""] = values;
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   if (values.size !== 1 || raw === "" || /[\u0000-\u001f\u007f\\]/.test(raw)) return { location: null, next: null };

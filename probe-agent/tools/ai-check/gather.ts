@@ -1,4 +1,5 @@
 import { waitAtMost } from "#shared/time-limit.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
@@ -92,7 +93,7 @@ async function askMarkdown(net: Net, url: string): Promise<boolean | null> {
   });
   if (fetched.status !== "ok") return null;
   const { final } = fetched.data;
-  const type = final.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+  const type = headerValues(final.headers, "content-type")[0] ?? "";
   return final.code === 200 && /^text\/markdown\b/i.test(type);
 }
 

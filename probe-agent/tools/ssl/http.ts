@@ -1,4 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
@@ -44,6 +45,6 @@ export async function seeHsts(
     const why = fetched.status === "failed" ? fetched.message : "the address may not be fetched";
     return { kind: "unknown", why: `Whether HSTS is sent could not be told: ${why}.` };
   }
-  const header = fetched.data.final.headers.find(([name]) => name.toLowerCase() === "strict-transport-security");
-  return header === undefined ? { kind: "absent" } : { kind: "sent", value: header[1] };
+  const [value] = headerValues(fetched.data.final.headers, "strict-transport-security");
+  return value === undefined ? { kind: "absent" } : { kind: "sent", value };
 }
