@@ -13,7 +13,7 @@ import type { TlsRptRemark } from "#probe-agent/analysis/mail/domain/tls-rpt.ts"
 import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/verdict.ts";
 import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { SPF_GUIDE, type SpfContext } from "#probe-agent/analysis/mail/spf/findings.ts";
-import type { SpfRemark, SpfRemarkId } from "#probe-agent/analysis/mail/spf/report.ts";
+import type { SpfRemark, SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
 
 /** What the parts of a domain's mail set-up were found to have. */
 export interface MailRemarks {

@@ -1,6 +1,6 @@
 import type { Guide } from "#probe-agent/analysis/mail/remarks.ts";
 import { publishTxt } from "#probe-agent/analysis/mail/remarks.ts";
-import type { SpfRemarkId } from "#probe-agent/analysis/mail/spf/report.ts";
+import type { SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
 
 /** What the records to publish are made of. */
 export interface SpfContext {

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 
 const MECHANISM = /^[-+?~]?(?:all|include|a|mx|ptr|ip4|ip6|exists)$/i;
 
@@ -25,4 +26,9 @@ export function modifierHint(term: string): string {
 /** Whether a TXT text that is no SPF record was meant as one. */
 export function isNearSpf(text: string): boolean {
   return /^[\s"'\\]*(?:v\s*[=:]\s*)?spf\s*\d/i.test(text);
+}
+
+/** Returns the continuation of a sentence about a domain without a record that has the text `near` instead. */
+export function nearRecordHint(near: string | undefined): string {
+  return near === undefined ? "" : `; the text "${shownText(near, 60)}" must begin with v=spf1 and a blank to be one`;
 }

@@ -1,0 +1,54 @@
+import { countLookups, countVoidLookups } from "#probe-agent/analysis/mail/spf/cost.ts";
+import { nearRecordHint } from "#probe-agent/analysis/mail/spf/hints.ts";
+import { LIMITS } from "#probe-agent/analysis/mail/spf/lookup.ts";
+import { distinct, remark, type SpfRemark } from "#probe-agent/analysis/mail/spf/remark.ts";
+import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
+import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+
+/**
+ * Finds the faults that make receivers return permerror, in the record and in the records that its includes and
+ * redirects lead to (RFC 7208 sections 4.5, 4.6, 4.6.4, 5.2, 6.1).
+ */
+export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
+  const errors = nodes.flatMap((node): SpfRemark[] => {
+    const { source, terms, domain } = node;
+    switch (source.state) {
+      case "malformed":
+        return (source.faults ?? [source.reason]).map((fault) => remark("spf-syntax", domain, `${fault}.`));
+      case "several":
+        return [remark("spf-several-records", domain, `${source.reason}.`)];
+      case "circle":
+        return [remark("spf-loop", domain, `${source.reason}.`)];
+      case "none": {
+        const message = `${source.reason}, although another record includes it or redirects to it${nearRecordHint(source.near)}.`;
+        return node === root ? [] : [remark("spf-include-missing", domain, message)];
+      }
+      default:
+        return terms.flatMap(({ fault }) =>
+          fault === null ? [] : [remark("spf-too-many-mx-hosts", domain, `${fault}.`)],
+        );
+    }
+  });
+  const lookups = countLookups(root);
+  if (lookups > LIMITS.lookups) {
+    const message = `${lookups} terms ask the DNS; more than ${LIMITS.lookups} are a permerror.`;
+    errors.push(remark("spf-too-many-lookups", root.domain, message));
+  }
+  const voids = countVoidLookups(nodes);
+  if (voids > LIMITS.voidLookups) {
+    const which = listVoidTerms(nodes)
+      .slice(0, 5)
+      .map(({ what }) => what)
+      .join(", ");
+    const message = `${voids} look-ups find nothing; more than ${LIMITS.voidLookups} are a permerror: ${which}.`;
+    errors.push(remark("spf-too-many-void-lookups", root.domain, message));
+  }
+  return distinct(errors);
+}
+
+/** Lists the terms whose lookups return no record for an IPv4 sender. */
+export function listVoidTerms(nodes: readonly SpfNode[]): { readonly domain: string; readonly what: string }[] {
+  return nodes.flatMap(({ domain, terms }) =>
+    terms.flatMap(({ voids, term }) => (voids > 0 ? [{ domain, what: `"${shownText(term, 60)}" of ${domain}` }] : [])),
+  );
+}
