@@ -22,7 +22,7 @@ export interface ChainRequest {
 }
 
 /** What a current browser would say. */
-export interface ChainVerdict {
+export interface ChainVerification {
   /** The chain leads to a root and is good for a server; says nothing of the name. */
   readonly trusted: boolean;
   readonly hostname_match: boolean;
@@ -43,7 +43,7 @@ const MAX_INTERMEDIATES = 100;
  * that any of Chrome, Firefox, Go and OpenSSL enforces by default. Of several paths any good one counts. Dates, key sizes
  * and form bind roots too.
  */
-export function verifyChain({ leaf, intermediates, roots, host, now }: ChainRequest): ChainVerdict {
+export function verifyChain({ leaf, intermediates, roots, host, now }: ChainRequest): ChainVerification {
   const [leafDer] = toDer(leaf);
   const certificate = leafDer ? parseCertificate(leafDer) : null;
   if (!certificate) return { trusted: false, hostname_match: false, errors: ["malformed"], path: [], anchored: false };

@@ -1,7 +1,7 @@
 import { waitAtMost } from "#shared/time-limit.ts";
-import { judgeCrl, type CrlVerdict } from "#probe-agent/analysis/tls/certificate/crl/judge.ts";
+import { evaluateCrl, type CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
 import { readCrl, type Crl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
-import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import type { ListAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetch-budget.ts";
 
@@ -36,13 +36,13 @@ const underWay = new Map<string, Promise<Loaded>>();
 export async function lookUpInList(fetches: Fetches, url: string, subject: StatusSubject): Promise<ListAnswer> {
   const known = kept.get(url);
   if (known !== undefined && isFresh(known, subject.now)) {
-    const verdict = judgeCrl(known.crl, subject);
+    const verdict = evaluateCrl(known.crl, subject);
     keep(url, known, verdict);
     if (verdict.error !== "stale") return { url, verdict, error: null };
   }
   const loaded = await load(fetches, url);
   if ("error" in loaded) return { url, verdict: null, error: loaded.error };
-  const verdict = judgeCrl(loaded.crl, subject);
+  const verdict = evaluateCrl(loaded.crl, subject);
   keep(url, { crl: loaded.crl, since: subject.now }, verdict);
   return { url, verdict, error: null };
 }
@@ -73,7 +73,7 @@ function isFresh({ since }: Kept, now: Date): boolean {
 }
 
 /** Puts a list at the end of the row and lets go of the first ones where they are too many; a bad one is let go of. */
-function keep(url: string, list: Kept, { authentic, error }: CrlVerdict): void {
+function keep(url: string, list: Kept, { authentic, error }: CrlResult): void {
   kept.delete(url);
   if (!authentic || error === "stale" || error === "not_yet_valid") return;
   kept.set(url, list);

@@ -1,5 +1,5 @@
 import { encodeOcspRequest, type RequestHash } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
-import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import { evaluateOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import { MAX_OCSP_BYTES } from "#probe-agent/analysis/tls/certificate/ocsp/response.ts";
 import type { ResponderAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetch-budget.ts";
@@ -53,5 +53,5 @@ async function ask(
   const headers = [["Accept", "application/ocsp-response"] as const, ...request.headers];
   const fetched = await fetches.fetch({ ...request, headers, maxBodyBytes: MAX_OCSP_BYTES + 1, timeoutMs: TRY_MS });
   if (!fetched.ok) return { url, verdict: null, error: fetched.error };
-  return { url, verdict: judgeOcsp(fetched.octets, subject), error: null };
+  return { url, verdict: evaluateOcsp(fetched.octets, subject), error: null };
 }

@@ -3,7 +3,7 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/tls/ssl.ts";
-import { judgeServer } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { readServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
@@ -35,7 +35,7 @@ export const ssl = implement(contract, async (net, { host, port }) => {
   const observation = seen.outcome.data;
   const { ip, version } = seen.address;
   const terms = { host, roots: net.tls.roots(), now };
-  const chain = judgeServer(observation.sent, terms);
+  const chain = readServerChain(observation.sent, terms);
   if (!chain) return failed("tls", "target", "malformed_certificate", "The server's certificate cannot be read");
   const target = { host, ip, port, servername };
   const [around, revocation, timestamps, names] = await Promise.all([

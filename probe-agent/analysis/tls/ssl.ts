@@ -6,7 +6,7 @@ import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
 import {
   describeCertificate,
-  describeInChain,
+  describeChainCertificate,
   type CertificateDescription,
 } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
@@ -19,7 +19,7 @@ import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { reportNames, type NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
 import { configurationLimits, reportConfiguration, reportHsts } from "#probe-agent/analysis/tls/ssl/report.ts";
 import { reportRevocation, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
-import { judgeServer, type ChainTerms, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { readServerChain, type ChainTerms, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { reportTransparency } from "#probe-agent/analysis/tls/ssl/transparency.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
@@ -150,10 +150,16 @@ export function sslReport(facts: SslFacts): SslReport {
 /** The certificate for clients that take other keys, where it is another one. */
 function otherCertificates(facts: SslFacts): Result["other_certificates"] {
   if (facts.otherSent === null) return null;
-  const other = judgeServer(facts.otherSent, facts);
+  const other = readServerChain(facts.otherSent, facts);
   if (other === null || isSame(other.leaf, facts.chain.leaf)) return [];
   const { errors } = other.verdict;
-  return [{ ...describeInChain(other.leaf, facts.now), trusted: errors.length === 0, trust_error: errors[0] ?? null }];
+  return [
+    {
+      ...describeChainCertificate(other.leaf, facts.now),
+      trusted: errors.length === 0,
+      trust_error: errors[0] ?? null,
+    },
+  ];
 }
 
 /** A client that takes the other key is turned away, however good the first certificate is. */

@@ -9,7 +9,7 @@ import {
   type TLSSocket,
 } from "node:tls";
 import { ok, type Outcome } from "#shared/outcome.ts";
-import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import type { CertificateInput } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
@@ -85,7 +85,7 @@ function describe(socket: TLSSocket, host: string, trust: Trust): HopTls {
   const chain = chainOf(socket);
   const [leaf, ...intermediates] = chain;
   const verdict =
-    leaf === undefined ? null : verifyServer({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
+    leaf === undefined ? null : verifyServerChain({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
   return {
     protocol: socket.getProtocol() ?? "unknown",
     cipher: socket.getCipher().standardName,

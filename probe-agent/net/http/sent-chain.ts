@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { isSameOctets } from "#shared/same-octets.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { leafFaults } from "#probe-agent/analysis/tls/certificate/policy.ts";
-import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { dial, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Trust } from "#probe-agent/net/http/secure.ts";
 import type { Address } from "#probe-agent/port/address.ts";
@@ -43,7 +43,7 @@ export async function judgeAllSent(
   const [leaf, ...intermediates] = certificates;
   // A server with several certificates may send a different one the second time.
   if (leaf === undefined || tls.chain[0] === undefined || !isSameOctets(leaf, tls.chain[0])) return tls;
-  const verdict = verifyServer({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
+  const verdict = verifyServerChain({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
   if (!verdict.trusted) return tls;
   const path = verdict.path.map(({ der }) => der);
   const error = verdict.errors[0] ?? null;

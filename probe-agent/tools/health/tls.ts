@@ -8,7 +8,7 @@ import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.t
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 import { reportRevocation, type RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
-import { judgeServer, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
 import { inspectServer } from "#probe-agent/tools/ssl/inspect.ts";
 import { seeRevocation } from "#probe-agent/tools/ssl/revocation.ts";
@@ -58,7 +58,7 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
   if (outcome.status !== "ok") return unknown("The host's address may not be contacted.");
   const observation = outcome.data;
   const now = net.now();
-  const chain = judgeServer(observation.sent, { host: target.host, roots: net.tls.roots(), now });
+  const chain = readServerChain(observation.sent, { host: target.host, roots: net.tls.roots(), now });
   if (chain === null) return unknown("The server's certificate cannot be read.");
   const [revocation, configured] = await Promise.all([
     askRevocation(net, chain, observation),

@@ -1,6 +1,6 @@
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/tls/certificate/extensions.ts";
-import { judgeOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import { evaluateOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
@@ -28,7 +28,7 @@ export async function seeRevocation(
   const nobody = { staple: null, responder: null, list: null, authorities: [] };
   if (issuer === null) return { ...nobody, notAsked: "the certificate of its issuer is not at hand" };
   const subject = { certificate, issuer, now };
-  const stapled = staple === null ? null : judgeOcsp(staple, subject);
+  const stapled = staple === null ? null : evaluateOcsp(staple, subject);
   const notAsked = whyNot(chain, now);
   if (notAsked !== null) return { ...nobody, staple: stapled, notAsked };
   const fetches = createFetches(net, MAX_FETCHES, reserveMs);

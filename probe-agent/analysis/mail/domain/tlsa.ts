@@ -1,4 +1,4 @@
-import { isUsable, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
+import { isUsableTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
 
@@ -11,5 +11,5 @@ export const MAX_TLSA = 10;
 /** RFC 7672 section 3.1: without public CAs only DANE-TA and DANE-EE are of use; RFC 6698 knows no other values. */
 export function tlsaRow(record: Tlsa): TlsaRow {
   const { usage, selector, matchingType } = record;
-  return { usage, selector, matching_type: matchingType, usable: usage >= 2 && isUsable(record) };
+  return { usage, selector, matching_type: matchingType, usable: usage >= 2 && isUsableTlsa(record) };
 }

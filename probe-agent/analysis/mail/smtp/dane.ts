@@ -1,6 +1,6 @@
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { satisfies, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
+import { satisfiesTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/domain/tlsa.ts";
 import type { TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -48,7 +48,7 @@ function matcher({ sent, host, target, roots, now }: DaneTerms): ((record: Tlsa)
     host: name,
     verdict: verifyChain({ leaf: leaf.der, intermediates, roots, host: name, now }),
   }));
-  return (record) => names.some((name) => satisfies(record, { leaf, others, now, ...name }));
+  return (record) => names.some((name) => satisfiesTlsa(record, { leaf, others, now, ...name }));
 }
 
 function distinct(ders: readonly Uint8Array[]): Certificate[] {

@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
-import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
@@ -23,7 +23,7 @@ const MAX_SAN = 50;
 export function describeSmtpTls(observation: TlsObservation, { host, roots, now }: TlsTrust): SmtpTlsReport {
   const [leaf, ...others] = observation.sent;
   const certificate = leaf === undefined ? null : parseCertificate(leaf);
-  const verdict = leaf === undefined ? null : verifyServer({ leaf, intermediates: others, roots, host, now });
+  const verdict = leaf === undefined ? null : verifyServerChain({ leaf, intermediates: others, roots, host, now });
   const errors = verdict?.errors ?? ["malformed"];
   return {
     protocol: observation.protocol,

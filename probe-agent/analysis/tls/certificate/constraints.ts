@@ -16,7 +16,7 @@ import {
 } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { ATTRIBUTE, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { isSoundName } from "#probe-agent/analysis/tls/certificate/structure.ts";
+import { isValidName } from "#probe-agent/analysis/tls/certificate/structure.ts";
 import { isWithin } from "#probe-agent/analysis/tls/certificate/subtrees.ts";
 
 /** Comparisons one verification may cost (Go's crypto/x509 stops at the same figure). */
@@ -45,7 +45,7 @@ interface Constraints {
  * (RFC 5280 sections 4.2.1.10 and 6.1.4 g). Self-issued intermediates are exempt; the leaf never is. A name of a kind
  * that is constrained but cannot be compared here is outside. Throws MalformedDer.
  */
-export function withinConstraints(authority: Certificate, below: readonly Certificate[], budget: Budget): boolean {
+export function isWithinConstraints(authority: Certificate, below: readonly Certificate[], budget: Budget): boolean {
   const constraints = nameConstraints(authority);
   if (!constraints) return true;
   return below.every((certificate, index) => {
@@ -122,7 +122,7 @@ function subtrees(parts: readonly Der[], tag: number): GeneralName[] {
 }
 
 function isSoundBase({ kind, contents }: GeneralName): boolean {
-  if (kind === "directory") return isSoundName(contents);
+  if (kind === "directory") return isValidName(contents);
   if (kind === "ip") return isRange(contents);
   if (kind !== "dns" && kind !== "email" && kind !== "uri") return true;
   const text = Buffer.from(contents).toString("latin1");

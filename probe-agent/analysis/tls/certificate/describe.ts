@@ -49,7 +49,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
 };
 
 /** What is shown of any certificate of a chain. Parts that cannot be read are empty. */
-export function describeInChain(certificate: Certificate, now: Date): ChainDescription {
+export function describeChainCertificate(certificate: Certificate, now: Date): ChainDescription {
   const { notBefore, notAfter } = certificate;
   const subject = nameOf(certificate.subject);
   return {
@@ -76,7 +76,7 @@ export function describeCertificate(certificate: Certificate, now: Date): Certif
   const urls = (read: () => string[]): string[] => readable(read, []).slice(0, MAX_ENTRIES).map(cut);
   const purposes = readable(() => extendedKeyUsages(certificate), null);
   return {
-    ...describeInChain(certificate, now),
+    ...describeChainCertificate(certificate, now),
     organization: attribute(subject, ATTRIBUTE.organization),
     issuer_common_name: attribute(issuer, ATTRIBUTE.commonName),
     issuer_organization: attribute(issuer, ATTRIBUTE.organization),

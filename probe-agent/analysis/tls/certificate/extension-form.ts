@@ -50,7 +50,7 @@ const EXTENSION_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** RFC 5280 section 4.1.2.6. */
-export function emptySubject({ subject, extensions }: Certificate): string | null {
+export function emptySubjectFault({ subject, extensions }: Certificate): string | null {
   const names = extensions.get(EXTENSION.subjectAltName);
   const bad = names !== undefined && !names.critical && isEmptyName(subject);
   return bad ? "its subject is empty and its alternative names are not critical" : null;
@@ -63,7 +63,7 @@ const ADDRESS_TAG = 0x87;
 const MAPPED = Buffer.from("00000000000000000000ffff", "hex");
 
 /** RFC 5280 section 4.2.1.6: at least one, each of a known kind, text in ASCII, addresses of 4 or 16 octets. */
-export function alternativeNames({ extensions }: Certificate): string | null {
+export function alternativeNamesFault({ extensions }: Certificate): string | null {
   const value = extensions.get(EXTENSION.subjectAltName)?.value;
   if (value === undefined) return null;
   const names = sequenceOf(value);
@@ -81,7 +81,7 @@ export function alternativeNames({ extensions }: Certificate): string | null {
 }
 
 /** RFC 5280 section 4.2.1.9; a path length of one octet, as Chrome reads it. */
-export function constraintsForm({ extensions }: Certificate): string | null {
+export function basicConstraintsFault({ extensions }: Certificate): string | null {
   const value = extensions.get(EXTENSION.basicConstraints)?.value;
   if (value === undefined) return null;
   const parts = sequenceOf(value);
@@ -95,7 +95,7 @@ export function constraintsForm({ extensions }: Certificate): string | null {
 }
 
 /** RFC 5280 section 4.2.1.3: at least one bit; X.690 section 11.2.1: the unused ones are zero. */
-export function usageForm({ extensions }: Certificate): string | null {
+export function keyUsageFault({ extensions }: Certificate): string | null {
   const value = extensions.get(EXTENSION.keyUsage)?.value;
   if (value === undefined) return null;
   const field = readDer(value, TAG.bitString);
@@ -106,24 +106,24 @@ export function usageForm({ extensions }: Certificate): string | null {
 }
 
 /** RFC 5280 section 4.2.1.12: SIZE (1..MAX). */
-export function purposesForm(certificate: Certificate): string | null {
+export function extendedKeyUsageFault(certificate: Certificate): string | null {
   return extendedKeyUsages(certificate)?.length === 0 ? "its list of extended key usages is empty" : null;
 }
 
 /** mozilla::pkix MatchEKU and OpenSSL's purpose sslserver: anyExtendedKeyUsage does not include serverAuth. */
-export function purposes(certificate: Certificate): string | null {
+export function serverAuthFault(certificate: Certificate): string | null {
   const named = extendedKeyUsages(certificate);
   return named === null || named.includes(SERVER_AUTH) ? null : "its extended key usages do not include serverAuth";
 }
 
 /** RFC 5280 section 4.2.1.10: reading them is the check. */
-export function nameConstraintsForm(certificate: Certificate): string | null {
+export function nameConstraintsFault(certificate: Certificate): string | null {
   nameConstraints(certificate);
   return null;
 }
 
 /** RFC 5280 section 4.2.1.1: authorityCertIssuer and authorityCertSerialNumber both or neither. */
-export function keyIdentifiersForm(certificate: Certificate): string | null {
+export function keyIdentifiersFault(certificate: Certificate): string | null {
   subjectKeyId(certificate);
   authorityKeyId(certificate);
   const value = certificate.extensions.get(EXTENSION.authorityKeyId)?.value;
@@ -134,7 +134,7 @@ export function keyIdentifiersForm(certificate: Certificate): string | null {
 }
 
 /** Extensions that must be readable though nothing is decided by them: what cannot be read cannot be trusted. */
-export function otherExtensionsForm(certificate: Certificate): string | null {
+export function otherExtensionsFault(certificate: Certificate): string | null {
   crlUrls(certificate);
   mustStaple(certificate);
   accessLocations(certificate, "");
@@ -148,7 +148,7 @@ export function otherExtensionsForm(certificate: Certificate): string | null {
 }
 
 /** RFC 5280 section 4.2: who does not handle a critical extension refuses the certificate. */
-export function criticalExtensions({ extensions }: Certificate): string | null {
+export function criticalExtensionFault({ extensions }: Certificate): string | null {
   const unhandled = [...extensions].filter(([oid, { critical }]) => critical && !HANDLED.has(oid)).map(([oid]) => oid);
   const [first] = unhandled;
   if (first === undefined) return null;
@@ -156,17 +156,17 @@ export function criticalExtensions({ extensions }: Certificate): string | null {
 }
 
 /** Baseline Requirements section 7.1.2.7.8; mozilla::pkix: CA_CERT_USED_AS_END_ENTITY. */
-export function isAuthority(leaf: Certificate): string | null {
+export function authorityLeafFault(leaf: Certificate): string | null {
   return basicConstraints(leaf)?.ca === true ? "it is an authority's (cA is TRUE)" : null;
 }
 
 /** RFC 5280 section 4.2.1.9: without cA, keyCertSign must not be set. */
-export function signsWithoutAuthority(leaf: Certificate): string | null {
+export function keyCertSignFault(leaf: Certificate): string | null {
   const signs = keyUsages(leaf)?.includes("keyCertSign") ?? false;
   return signs && basicConstraints(leaf)?.ca !== true ? "it may sign certificates but is no authority's" : null;
 }
 
 /** mozilla::pkix CheckExtendedKeyUsage: an OCSP responder is no server. */
-export function signsStatus(leaf: Certificate): string | null {
+export function ocspSigningFault(leaf: Certificate): string | null {
   return extendedKeyUsages(leaf)?.includes(OCSP_SIGNING) === true ? "it is for signing OCSP responses too" : null;
 }

@@ -1,29 +1,29 @@
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import {
-  alternativeNames,
-  constraintsForm,
-  criticalExtensions,
-  emptySubject,
-  isAuthority,
-  keyIdentifiersForm,
-  nameConstraintsForm,
-  otherExtensionsForm,
-  purposes,
-  purposesForm,
-  signsStatus,
-  signsWithoutAuthority,
-  usageForm,
+  alternativeNamesFault,
+  basicConstraintsFault,
+  criticalExtensionFault,
+  emptySubjectFault,
+  authorityLeafFault,
+  keyIdentifiersFault,
+  nameConstraintsFault,
+  otherExtensionsFault,
+  serverAuthFault,
+  extendedKeyUsageFault,
+  ocspSigningFault,
+  keyCertSignFault,
+  keyUsageFault,
 } from "#probe-agent/analysis/tls/certificate/extension-form.ts";
 import { isKnownSignature, keyFormFault } from "#probe-agent/analysis/tls/certificate/key-form.ts";
 import { isWeakSignature } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import {
   hasPositiveSerial,
-  hasSoundExtensionList,
-  hasSoundFields,
-  hasSoundVersion,
+  hasValidExtensionList,
+  hasValidFields,
+  hasValidVersion,
   isMinimalInteger,
-  isSoundName,
+  isValidName,
 } from "#probe-agent/analysis/tls/certificate/structure.ts";
 
 /** A rule of form that a certificate breaks, so that one of the clients refuses it. */
@@ -45,40 +45,40 @@ type Rule = readonly [error: FormFault["error"], clients: string | null, check: 
  * OpenSSL 3.0's x509_vfy and v3_purp.
  */
 const RULES: readonly Rule[] = [
-  ["malformed", "Chrome and Go", failing(hasSoundVersion, "its version is none of 1, 2 and 3 as DER writes them")],
+  ["malformed", "Chrome and Go", failing(hasValidVersion, "its version is none of 1, 2 and 3 as DER writes them")],
   ["malformed", "Go", failing(hasPositiveSerial, "its serial number is negative")],
   [
     "malformed",
     "All clients",
     failing(({ serialNumber }) => isMinimalInteger(serialNumber), "its serial number is not in DER"),
   ],
-  ["malformed", "Chrome", failing(hasSoundFields, "it has fields that its version does not allow")],
-  ["malformed", "Chrome", failing(hasSoundExtensionList, "its list of extensions is empty or not in DER")],
-  ["malformed", "Chrome and Go", failing(({ subject }) => isSoundName(subject), "its subject is not a name in DER")],
-  ["malformed", "Chrome and Go", failing(({ issuer }) => isSoundName(issuer), "its issuer is not a name in DER")],
-  ["malformed", "Chrome", emptySubject],
-  ["malformed", "Chrome and Go", alternativeNames],
-  ["malformed", "Chrome, Firefox and Go", constraintsForm],
-  ["malformed", "Chrome and Firefox", usageForm],
-  ["malformed", "Chrome and Firefox", purposesForm],
-  ["malformed", "Chrome and Go", nameConstraintsForm],
-  ["malformed", "Chrome", keyIdentifiersForm],
-  ["malformed", "Chrome and Go", otherExtensionsForm],
-  ["unknown_critical_extension", "Browsers", criticalExtensions],
+  ["malformed", "Chrome", failing(hasValidFields, "it has fields that its version does not allow")],
+  ["malformed", "Chrome", failing(hasValidExtensionList, "its list of extensions is empty or not in DER")],
+  ["malformed", "Chrome and Go", failing(({ subject }) => isValidName(subject), "its subject is not a name in DER")],
+  ["malformed", "Chrome and Go", failing(({ issuer }) => isValidName(issuer), "its issuer is not a name in DER")],
+  ["malformed", "Chrome", emptySubjectFault],
+  ["malformed", "Chrome and Go", alternativeNamesFault],
+  ["malformed", "Chrome, Firefox and Go", basicConstraintsFault],
+  ["malformed", "Chrome and Firefox", keyUsageFault],
+  ["malformed", "Chrome and Firefox", extendedKeyUsageFault],
+  ["malformed", "Chrome and Go", nameConstraintsFault],
+  ["malformed", "Chrome", keyIdentifiersFault],
+  ["malformed", "Chrome and Go", otherExtensionsFault],
+  ["unknown_critical_extension", "Browsers", criticalExtensionFault],
   ["weak_key", "Browsers", (certificate) => prefixed("its key ", keyFormFault(certificate))],
-  ["wrong_usage", "Firefox and OpenSSL", purposes],
+  ["wrong_usage", "Firefox and OpenSSL", serverAuthFault],
 ];
 
 /** Rules for the server's own certificate only. */
-const LEAF_RULES: readonly Rule[] = [["wrong_usage", "Firefox", signsStatus]];
+const LEAF_RULES: readonly Rule[] = [["wrong_usage", "Firefox", ocspSigningFault]];
 
 /**
  * Rules for the server's own certificate unless an operator made it an anchor: Chrome, Go and OpenSSL accept an authority's
  * certificate there.
  */
 const ISSUED_LEAF_RULES: readonly Rule[] = [
-  ["wrong_usage", "Firefox", isAuthority],
-  ["wrong_usage", null, signsWithoutAuthority],
+  ["wrong_usage", "Firefox", authorityLeafFault],
+  ["wrong_usage", null, keyCertSignFault],
 ];
 
 /** A rule on the signature, of which an anchor's proves nothing. SHA-1 and older hashes have a fault and a warning of their own. */

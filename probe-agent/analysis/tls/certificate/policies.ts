@@ -38,7 +38,7 @@ interface Level {
  * any policy being good to begin with). `path` holds the certificates below the anchor, leaf first. Chrome and Go refuse
  * the others. Throws MalformedDer.
  */
-export function keepsPolicy(path: readonly Certificate[]): boolean {
+export function hasValidPolicy(path: readonly Certificate[]): boolean {
   const length = path.length + 1;
   const state: State = {
     explicit: length,

@@ -1,11 +1,11 @@
 import { isSameOctets } from "#shared/same-octets.ts";
-import { withinConstraints, type Budget } from "#probe-agent/analysis/tls/certificate/constraints.ts";
+import { isWithinConstraints, type Budget } from "#probe-agent/analysis/tls/certificate/constraints.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { basicConstraints, EXTENSION, keyUsages } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { formFaults } from "#probe-agent/analysis/tls/certificate/form.ts";
 import { isStrongKey, isWeakSignature } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { keepsPolicy } from "#probe-agent/analysis/tls/certificate/policies.ts";
+import { hasValidPolicy } from "#probe-agent/analysis/tls/certificate/policies.ts";
 import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
 
 /**
@@ -70,8 +70,8 @@ export function issuerFaults(
     if (!certSign || (constraints ? !constraints.ca : !oldRoot)) faults.push("not_a_ca");
     const counted = below.slice(1).filter(({ subject, issuer }) => !isSameOctets(subject, issuer)).length;
     if (counted > (constraints?.pathLength ?? Infinity)) faults.push("path_too_long");
-    if (!withinConstraints(authority, below, options.budget)) faults.push("name_constraints");
-    if (options.isAnchor && !keepsPolicy(below)) faults.push("no_valid_policy");
+    if (!isWithinConstraints(authority, below, options.budget)) faults.push("name_constraints");
+    if (options.isAnchor && !hasValidPolicy(below)) faults.push("no_valid_policy");
     return faults;
   });
 }

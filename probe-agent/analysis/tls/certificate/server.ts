@@ -1,4 +1,4 @@
-import { verifyChain, type ChainRequest, type ChainVerdict } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain, type ChainRequest, type ChainVerification } from "#probe-agent/analysis/certificate.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { accessLocations } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
@@ -12,7 +12,7 @@ const CA_ISSUERS = "1.3.6.1.5.5.7.48.2";
  * a place to fetch it from (Authority Information Access). Without, nothing speaks for an authority that is known
  * somewhere: untrusted_root.
  */
-export function verifyServer(request: ChainRequest): ChainVerdict {
+export function verifyServerChain(request: ChainRequest): ChainVerification {
   const verdict = verifyChain(request);
   const [leaf] = verdict.path;
   if (leaf === undefined || !verdict.errors.includes("missing_intermediate") || namesIssuer(leaf)) return verdict;
@@ -21,7 +21,7 @@ export function verifyServer(request: ChainRequest): ChainVerdict {
 }
 
 /** Whether the issuer of the server's certificate is neither at hand nor the certificate itself. */
-export function lacksIssuer({ path, errors }: ChainVerdict): boolean {
+export function lacksIssuer({ path, errors }: ChainVerification): boolean {
   return path.length === 1 && errors.some((error) => error === "missing_intermediate" || error === "untrusted_root");
 }
 

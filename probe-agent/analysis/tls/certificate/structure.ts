@@ -29,7 +29,7 @@ function fieldsOf({ der }: Certificate): { version: Der | null; fields: readonly
 }
 
 /** Whether the version is 1 to 3 and, being the default, 1 is not written out. Throws MalformedDer. */
-export function hasSoundVersion(certificate: Certificate): boolean {
+export function hasValidVersion(certificate: Certificate): boolean {
   const { version } = fieldsOf(certificate);
   return version === null || certificate.version === 2 || certificate.version === 3;
 }
@@ -48,7 +48,7 @@ export function isMinimalInteger(contents: Uint8Array): boolean {
 }
 
 /** Whether nothing but what the version allows follows the key, each once and in order. Throws MalformedDer. */
-export function hasSoundFields(certificate: Certificate): boolean {
+export function hasValidFields(certificate: Certificate): boolean {
   const { fields } = fieldsOf(certificate);
   const [, , , validity] = fields;
   const places = fields.slice(6).map(({ tag }) => OPTIONAL_TAGS.indexOf(tag));
@@ -58,7 +58,7 @@ export function hasSoundFields(certificate: Certificate): boolean {
 }
 
 /** Whether the list of extensions has entries, each of two or three fields, criticality written as DER wants it. */
-export function hasSoundExtensionList(certificate: Certificate): boolean {
+export function hasValidExtensionList(certificate: Certificate): boolean {
   const wrapped = fieldsOf(certificate).fields.find(({ tag }) => tag === EXTENSIONS);
   if (wrapped === undefined) return true;
   const extensions = sequenceOf(wrapped.contents);
@@ -78,7 +78,7 @@ export function isTrue({ contents }: Der): boolean {
 }
 
 /** Whether each relative name has attributes, and each string the characters of its type. Throws MalformedDer. */
-export function isSoundName(der: Uint8Array): boolean {
+export function isValidName(der: Uint8Array): boolean {
   return sequenceOf(der).every((relative) => {
     const attributes = childrenOf(expectTag(relative, TAG.set).contents);
     return (

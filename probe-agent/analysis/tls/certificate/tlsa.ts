@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ChainVerdict } from "#probe-agent/analysis/certificate.ts";
+import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
@@ -23,7 +23,7 @@ interface TlsaTerms {
   readonly host: string;
   readonly now: Date;
   /** By the roots we trust ourselves. */
-  readonly verdict: ChainVerdict;
+  readonly verdict: ChainVerification;
 }
 
 const PKIX_TA = 0;
@@ -33,7 +33,7 @@ const DANE_EE = 3;
 const HASHES: readonly (string | null)[] = [null, "sha256", "sha512"];
 
 /** Whether a client of the web can act by the record: all fields have a value that RFC 6698 knows, a hash its length. */
-export function isUsable({ usage, selector, matchingType, data }: Tlsa): boolean {
+export function isUsableTlsa({ usage, selector, matchingType, data }: Tlsa): boolean {
   const lengths: readonly (number | null)[] = [null, 64, 128];
   const length = lengths[matchingType];
   return (
@@ -45,9 +45,9 @@ export function isUsable({ usage, selector, matchingType, data }: Tlsa): boolean
 }
 
 /** Whether the server's chain is what the record asks for (RFC 6698 section 2.1.1, RFC 7671 sections 5.1 to 5.4). */
-export function satisfies(record: Tlsa, terms: TlsaTerms): boolean {
+export function satisfiesTlsa(record: Tlsa, terms: TlsaTerms): boolean {
   const { leaf, others, verdict } = terms;
-  if (!isUsable(record)) return false;
+  if (!isUsableTlsa(record)) return false;
   const isMeant = (certificate: Certificate): boolean => associated(record, certificate);
   const isTrusted = verdict.trusted && verdict.hostname_match;
   switch (record.usage) {

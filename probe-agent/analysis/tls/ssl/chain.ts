@@ -1,7 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
-import { describeInChain, isSelfSigned } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { describeChainCertificate, isSelfSigned } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isSignedBy } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
@@ -35,11 +35,11 @@ export function reportChain(sent: readonly Sent[], path: readonly Certificate[],
   const rows = shown.flatMap((certificate, index): Row[] => {
     const role = roles[index];
     if (certificate === null || role === undefined) return [];
-    return [{ position: index, role, sent: true, ...describeInChain(certificate, now) }];
+    return [{ position: index, role, sent: true, ...describeChainCertificate(certificate, now) }];
   });
   const anchor = path.at(-1);
   if (anchor && !sent.some((certificate) => certificate !== null && isSame(certificate, anchor))) {
-    rows.push({ position: null, role: "root", sent: false, ...describeInChain(anchor, now) });
+    rows.push({ position: null, role: "root", sent: false, ...describeChainCertificate(anchor, now) });
   }
   return {
     rows,

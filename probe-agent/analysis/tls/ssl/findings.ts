@@ -4,7 +4,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isWeakSignature } from "#probe-agent/analysis/tls/certificate/keys.ts";
-import type { OcspVerdict } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import { configurationFindings } from "#probe-agent/analysis/tls/ssl/configuration-findings.ts";
@@ -28,7 +28,7 @@ interface FindingFacts extends PathFacts {
   readonly mustStaple: boolean;
   readonly stapled: boolean;
   /** Judged; null where nothing was stapled or nobody is known to judge it by. */
-  readonly staple: OcspVerdict | null;
+  readonly staple: OcspResult | null;
   /** Signed certificate timestamps that are not what they say. */
   readonly badTimestamps: number;
   readonly dane: Result["dane"];

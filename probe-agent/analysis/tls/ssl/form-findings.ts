@@ -1,4 +1,4 @@
-import { isAuthority } from "#probe-agent/analysis/tls/certificate/extension-form.ts";
+import { authorityLeafFault } from "#probe-agent/analysis/tls/certificate/extension-form.ts";
 import { formFaults, type FormFault } from "#probe-agent/analysis/tls/certificate/form.ts";
 import { keyFacts } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
@@ -40,7 +40,7 @@ function refusals({ path, anchored }: StrictRequest): Noticed[] {
 
 /** A server's certificate that is a root: trusted, but not by Firefox. */
 function ownAuthority(certificate: Certificate): FormFault[] {
-  const what = isAuthority(certificate);
+  const what = authorityLeafFault(certificate);
   return what === null ? [] : [{ error: "wrong_usage", clients: "Firefox", what }];
 }
 

@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
-import { isUsable, satisfies, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
+import { isUsableTlsa, satisfiesTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { allowsIssuer, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
 import type { ChainTerms, ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
@@ -66,8 +66,8 @@ function daneOf(
     selector: record.selector,
     matching_type: record.matchingType,
     data: record.data.slice(0, MAX_DATA),
-    usable: isUsable(record),
-    matches: satisfies(record, { leaf, others, host, now, verdict }),
+    usable: isUsableTlsa(record),
+    matches: satisfiesTlsa(record, { leaf, others, host, now, verdict }),
   }));
   const usable = tlsa.filter((record) => record.usable);
   const holds = status === "secure" && usable.length > 0 ? usable.some(({ matches }) => matches) : null;

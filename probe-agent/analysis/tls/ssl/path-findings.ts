@@ -1,6 +1,6 @@
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
-import { plainPath, type PlainClient } from "#probe-agent/analysis/tls/certificate/plain-path.ts";
+import { findGreedyPath, type GreedyClient } from "#probe-agent/analysis/tls/certificate/greedy-path.ts";
 import type { Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
@@ -20,7 +20,7 @@ export interface PathFacts {
 /** Certificates looked at; servers send fewer than ten. */
 const MAX_SENT = 100;
 /** The programs of each library, as administrators know them. */
-const CLIENTS: Readonly<Record<PlainClient, string>> = {
+const CLIENTS: Readonly<Record<GreedyClient, string>> = {
   openssl: "OpenSSL (curl, Python, PHP, Node.js)",
   gnutls: "GnuTLS (wget on Debian)",
 };
@@ -42,8 +42,8 @@ function issuerUnknown(): Noticed {
 function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): Noticed[] {
   const others = sent.slice(1, MAX_SENT).flatMap((certificate) => certificate ?? []);
   const request = { leaf, sent: others, roots, now };
-  const refusing = (Object.keys(CLIENTS) as PlainClient[]).flatMap((client) => {
-    const plain = plainPath(client, request);
+  const refusing = (Object.keys(CLIENTS) as GreedyClient[]).flatMap((client) => {
+    const plain = findGreedyPath(client, request);
     return plain.trusted ? [] : [{ client, astray: positionOff(plain.issuers, path, sent) }];
   });
   if (refusing.length === 0) return [];

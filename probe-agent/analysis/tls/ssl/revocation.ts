@@ -1,8 +1,8 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
-import type { CrlVerdict } from "#probe-agent/analysis/tls/certificate/crl/judge.ts";
+import type { CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
 import { describeName } from "#probe-agent/analysis/tls/certificate/describe.ts";
-import type { OcspVerdict } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { ListAnswer, ResponderAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
@@ -13,7 +13,7 @@ type Revocation = Result["revocation"];
 /** Everything that was asked about a certificate's status, in this order. */
 export interface RevocationFacts {
   /** What the server stapled; null for nothing, or where there is no issuer to judge it by. */
-  readonly staple: OcspVerdict | null;
+  readonly staple: OcspResult | null;
   readonly responder: ResponderAnswer | null;
   readonly list: ListAnswer | null;
   readonly authorities: readonly AuthorityStatus[];
@@ -39,7 +39,7 @@ export interface RevocationReport {
 const MAX_URL = 200;
 
 /** Whether an answer can be relied upon and settles the question. */
-export function isDecisive(verdict: OcspVerdict | CrlVerdict | null): boolean {
+export function isDecisive(verdict: OcspResult | CrlResult | null): boolean {
   return verdict !== null && verdict.error === null && (verdict.status === "good" || verdict.status === "revoked");
 }
 
@@ -62,7 +62,7 @@ export function reportRevocation(facts: RevocationFacts, stapled: boolean): Revo
 
 type Own = Pick<Revocation, "status" | "method" | "reason" | "revoked_at">;
 
-function settle(sources: readonly (readonly ["staple" | "ocsp" | "crl", OcspVerdict | CrlVerdict | null])[]): Own {
+function settle(sources: readonly (readonly ["staple" | "ocsp" | "crl", OcspResult | CrlResult | null])[]): Own {
   for (const [method, verdict] of sources) {
     if (verdict === null || verdict.status === null || !isDecisive(verdict)) continue;
     const { status, reason, revokedAt } = verdict;

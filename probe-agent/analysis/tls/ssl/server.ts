@@ -1,13 +1,13 @@
-import type { ChainVerdict } from "#probe-agent/analysis/certificate.ts";
+import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
 /** What a server sent, judged by itself: revocation and the like are asked about afterwards. */
 export interface ServerChain {
   readonly sent: readonly Sent[];
   readonly leaf: Certificate;
-  readonly verdict: ChainVerdict;
+  readonly verdict: ChainVerification;
   /** Who signed the leaf; null where that certificate is not at hand, or is the leaf itself. */
   readonly issuer: Certificate | null;
   /** The path ends in a root that is trusted. */
@@ -22,12 +22,12 @@ export interface ChainTerms {
 }
 
 /** Reads and judges the certificates sent; null where there is no first one that can be read. */
-export function judgeServer(ders: readonly Uint8Array[], { host, roots, now }: ChainTerms): ServerChain | null {
+export function readServerChain(ders: readonly Uint8Array[], { host, roots, now }: ChainTerms): ServerChain | null {
   const sent: Sent[] = ders.map(parseCertificate);
   const [leaf, ...others] = sent;
   if (!leaf) return null;
   const intermediates = others.flatMap((certificate) => (certificate ? [certificate.der] : []));
-  const verdict = verifyServer({ leaf: leaf.der, intermediates, roots, host, now });
+  const verdict = verifyServerChain({ leaf: leaf.der, intermediates, roots, host, now });
   return {
     sent,
     leaf,

@@ -1,8 +1,8 @@
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
-import type { ChainVerdict } from "#probe-agent/analysis/certificate.ts";
+import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
-import { describeCertificate, describeInChain } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { describeCertificate, describeChainCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
@@ -14,7 +14,7 @@ interface TrustFacts {
   readonly leaf: Certificate;
   /** The host asked for: a name or an address. */
   readonly host: string;
-  readonly verdict: ChainVerdict;
+  readonly verdict: ChainVerification;
   /** Whether it was revoked; null where nobody was asked. */
   readonly revocation: Pick<RevocationReport, "revoked" | "revocation"> | null;
   readonly now: Date;
@@ -185,7 +185,7 @@ function trustFinding(error: TrustError, facts: TrustFacts): Finding {
 
 function expiredMessage({ leaf, verdict, now }: TrustFacts): string {
   const ended = [leaf, ...verdict.path].find((certificate) => isExpired(certificate, now)) ?? leaf;
-  const days = -describeInChain(ended, now).days_left;
+  const days = -describeChainCertificate(ended, now).days_left;
   const ago = days <= 1 ? "less than a day ago" : `${days - 1} ${days === 2 ? "day" : "days"} ago`;
   return `${subjectOf(ended, leaf)} expired on ${day(ended.notAfter)}, ${ago}.`;
 }
@@ -205,7 +205,7 @@ function subjectOf(certificate: Certificate, leaf: Certificate): string {
 }
 
 function issuerOf(certificate: Certificate, now: Date): string {
-  const { issuer } = describeInChain(certificate, now);
+  const { issuer } = describeChainCertificate(certificate, now);
   return issuer === "" ? "an issuer without a name" : printable(issuer, MAX_NAME);
 }
 

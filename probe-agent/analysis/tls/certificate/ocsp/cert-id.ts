@@ -40,7 +40,7 @@ export function readCertId(value: Der | undefined): CertId {
 }
 
 /** Whether it names this certificate of this issuer, by whatever hash it uses. */
-export function namesCertificate(id: CertId, certificate: Certificate, issuer: Certificate): boolean {
+export function matchesCertificate(id: CertId, certificate: Certificate, issuer: Certificate): boolean {
   if (id.hash === null || !isSameOctets(id.serialNumber, certificate.serialNumber)) return false;
   const name = createHash(id.hash).update(certificate.issuer).digest();
   return name.equals(id.issuerNameHash) && keyHash(issuer, id.hash).equals(id.issuerKeyHash);

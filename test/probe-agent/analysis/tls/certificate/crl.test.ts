@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeCrl, type CrlVerdict } from "#probe-agent/analysis/tls/certificate/crl/judge.ts";
+import { evaluateCrl, type CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
 import { readCrl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
 import { MAX_ENTRIES, scanEntries } from "#probe-agent/analysis/tls/certificate/crl/scan.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
@@ -25,12 +25,12 @@ const issuer = pki.intermediate;
 const own = { serialNumber: parsed(leaf).serialNumber };
 const other = { serialNumber: Uint8Array.of(0x01, 0xff) };
 
-function judge(octets: Uint8Array, certificate: Issued = leaf, by: Issued = issuer): CrlVerdict | null {
+function judge(octets: Uint8Array, certificate: Issued = leaf, by: Issued = issuer): CrlResult | null {
   const crl = readCrl(octets);
-  return crl && judgeCrl(crl, { certificate: parsed(certificate), issuer: parsed(by), now: NOW });
+  return crl && evaluateCrl(crl, { certificate: parsed(certificate), issuer: parsed(by), now: NOW });
 }
 
-function about(options: Partial<CrlOptions> = {}): CrlVerdict | null {
+function about(options: Partial<CrlOptions> = {}): CrlResult | null {
   return judge(certificateList({ issuer, entries: [other], ...options }));
 }
 

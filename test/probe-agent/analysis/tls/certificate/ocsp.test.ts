@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeOcspRequest } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
-import { judgeOcsp, type OcspVerdict } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import { evaluateOcsp, type OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import { der, sequence } from "#test/servers/der.ts";
 import { OCSP_SIGNING, ocspError, ocspResponse, type OcspOptions, type SingleOptions } from "#test/servers/ocsp.ts";
 import { createPki, daysFromNow, type Issued, type KeyKind } from "#test/servers/pki.ts";
@@ -12,12 +12,12 @@ const leaf = await pki.issue({ dns: ["leaf.test"], serial: "00ff01" });
 const responder = await pki.issue({ subject: "Responder", eku: [OCSP_SIGNING] });
 const issuer = pki.intermediate;
 
-function judge(octets: Uint8Array, now = NOW): OcspVerdict {
-  return judgeOcsp(octets, { certificate: parsed(leaf), issuer: parsed(issuer), now });
+function judge(octets: Uint8Array, now = NOW): OcspResult {
+  return evaluateOcsp(octets, { certificate: parsed(leaf), issuer: parsed(issuer), now });
 }
 
 /** The verdict on a response about the leaf, signed by its issuer but for what is asked for. */
-function about(single: Partial<SingleOptions>, options: Partial<OcspOptions> = {}): OcspVerdict {
+function about(single: Partial<SingleOptions>, options: Partial<OcspOptions> = {}): OcspResult {
   return judge(ocspResponse({ signer: issuer, singles: [{ certificate: leaf, issuer, ...single }], ...options }));
 }
 
@@ -112,7 +112,7 @@ describe("who may sign (RFC 6960 section 4.2.2.2)", () => {
     expect(about({}, { ...delegated, byKey: true }).error).toBeNull();
   });
 
-  async function delegate(options: Parameters<typeof pki.issue>[0]): Promise<OcspVerdict["error"]> {
+  async function delegate(options: Parameters<typeof pki.issue>[0]): Promise<OcspResult["error"]> {
     const signer = await pki.issue({ subject: "Delegate", eku: [OCSP_SIGNING], ...options });
     return about({}, { signer, certificates: [signer] }).error;
   }

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { judgeCrl } from "#probe-agent/analysis/tls/certificate/crl/judge.ts";
+import { evaluateCrl } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
 import { readCrl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
 import { encodeOcspRequest } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
-import { judgeOcsp } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import { evaluateOcsp } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import { certificateList, issuingDistributionPoint } from "#test/servers/crl.ts";
 import { OCSP_SIGNING, ocspResponse, type OcspOptions, type SingleOptions } from "#test/servers/ocsp.ts";
 import { HAS_OPENSSL } from "#test/servers/openssl.ts";
@@ -73,7 +73,7 @@ describe.skipIf(!HAS_OPENSSL)("OpenSSL's responder and lists (golden)", () => {
     ["stranger", "sha256", "issuer", []],
   ] as const)("the responder reads our request and we its answer: %s, %s, by the %s", (name, hash, signer, more) => {
     const octets = answered(leaves[name], hash, paths[signer], more);
-    const verdict = judgeOcsp(octets, { certificate: parsed(leaves[name]), issuer: parsed(issuer), now: NOW });
+    const verdict = evaluateOcsp(octets, { certificate: parsed(leaves[name]), issuer: parsed(issuer), now: NOW });
     const status = name === "stranger" ? "unknown" : name;
     expect(verdict).toMatchObject({ status, signatureValid: true, error: null });
     if (name !== "revoked") return;
@@ -89,7 +89,7 @@ describe.skipIf(!HAS_OPENSSL)("OpenSSL's responder and lists (golden)", () => {
     execFileSync("openssl", ["ca", "-gencrl", "-config", configuration, "-out", out], { stdio: "ignore" });
     const crl = readCrl(readFileSync(out));
     if (crl === null) throw new Error("OpenSSL makes lists");
-    const verdict = (leaf: Issued) => judgeCrl(crl, { certificate: parsed(leaf), issuer: parsed(issuer), now: NOW });
+    const verdict = (leaf: Issued) => evaluateCrl(crl, { certificate: parsed(leaf), issuer: parsed(issuer), now: NOW });
     expect(verdict(leaves.good)).toMatchObject({ status: "good", error: null });
     expect(verdict(leaves.revoked)).toMatchObject({ status: "revoked", reason: "key_compromise", error: null });
   });
@@ -131,7 +131,7 @@ describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async 
   ];
   it.each(cases)("on an OCSP response %s", (_what, single, options) => {
     const octets = ocspResponse({ signer: issuer, singles: [{ ...own, ...single }], ...options });
-    const { status, error } = judgeOcsp(octets, {
+    const { status, error } = evaluateOcsp(octets, {
       certificate: parsed(leaves.good),
       issuer: parsed(issuer),
       now: NOW,
@@ -169,7 +169,7 @@ describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async 
   it.each(lists)("on a revocation list %s", (_what, options) => {
     const octets = certificateList({ issuer, ...options });
     const crl = readCrl(octets);
-    const verdict = crl && judgeCrl(crl, { certificate: parsed(leaves.good), issuer: parsed(issuer), now: NOW });
+    const verdict = crl && evaluateCrl(crl, { certificate: parsed(leaves.good), issuer: parsed(issuer), now: NOW });
     expect(verdict?.status ?? null).toBe(opensslCrl(octets));
   });
 
@@ -179,7 +179,7 @@ describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async 
       const octets = certificateList({ issuer: rsa.intermediate, signing });
       const crl = readCrl(octets);
       const subject = { certificate: parsed(rsaLeaf), issuer: parsed(rsa.intermediate), now: NOW };
-      expect(crl && judgeCrl(crl, subject).status).toBe("good");
+      expect(crl && evaluateCrl(crl, subject).status).toBe("good");
       expect(opensslCrl(octets, rsa, file("rsa-leaf.pem", rsaLeaf.pem))).toBe("good");
     },
   );

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
-import { isUsable, satisfies, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
+import { isUsableTlsa, satisfiesTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import { createPki, daysFromNow, type Issued } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
 
@@ -24,7 +24,7 @@ function fits(
 ): boolean {
   const intermediates = others.map(({ der }) => der);
   const verdict = verifyChain({ leaf: certificate.der, intermediates, roots, host, now: NOW });
-  return satisfies(record, { leaf: parsed(certificate), others: others.map(parsed), host, now: NOW, verdict });
+  return satisfiesTlsa(record, { leaf: parsed(certificate), others: others.map(parsed), host, now: NOW, verdict });
 }
 
 describe("what a TLSA record names (RFC 6698 section 2.1)", () => {
@@ -49,7 +49,7 @@ describe("what a TLSA record names (RFC 6698 section 2.1)", () => {
     ["fields that cannot be read", { usage: -1, selector: -1, matchingType: -1, data: "" }],
   ])("one with %s is not usable", (_what, change) => {
     const record = { ...tlsa(3, leaf), ...change };
-    expect(isUsable(record)).toBe(false);
+    expect(isUsableTlsa(record)).toBe(false);
     expect(fits(record)).toBe(false);
   });
 });

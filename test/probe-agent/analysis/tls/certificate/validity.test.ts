@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { daysLeft } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isCurrent, isExpired, isNotYetValid, remainingMs } from "#probe-agent/analysis/tls/certificate/validity.ts";
-import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
@@ -26,7 +26,7 @@ function at(now: string) {
     remainingMs: remainingMs(certificate, date),
     daysLeft: daysLeft(certificate, date),
     stage: expiryStage(daysLeft(certificate, date), 31),
-    errors: verifyServer({ ...chain, host: HOST, now: date }).errors,
+    errors: verifyServerChain({ ...chain, host: HOST, now: date }).errors,
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
-import { verifyServer } from "#probe-agent/analysis/tls/certificate/server.ts";
+import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
@@ -16,7 +16,7 @@ const issued = await pki.issue({
   notAfter: daysFromNow(-3.5),
 });
 const leaf = parsed(issued);
-const verdict = verifyServer({
+const verdict = verifyServerChain({
   leaf: issued.der,
   intermediates: [pki.intermediate.der],
   roots: [pki.root.der],

@@ -10,10 +10,10 @@ import { isCurrent } from "#probe-agent/analysis/tls/certificate/validity.ts";
  * OpenSSL 3.0.22 (s_client, curl 7.88.1, Python 3.11.7) and 3.5.8 (Node.js 24.21.0); GnuTLS 3.7.9 (gnutls-cli, Debian's
  * wget 1.21.3). Browsers and Go look for another path.
  */
-export type PlainClient = "openssl" | "gnutls";
+export type GreedyClient = "openssl" | "gnutls";
 
 /** What a chain is looked at with. */
-interface PlainPathRequest {
+interface GreedyPathRequest {
   readonly leaf: Certificate;
   /** The others, in the order sent. */
   readonly sent: readonly Certificate[];
@@ -22,7 +22,7 @@ interface PlainPathRequest {
 }
 
 /** Where such a client turns off, and what it makes of it. */
-interface PlainPath {
+interface GreedyPath {
   readonly trusted: boolean;
   /** The issuers it takes, in order; an anchor last where one was reached. */
   readonly issuers: readonly Certificate[];
@@ -36,7 +36,7 @@ const MAX_LENGTH = 12;
  * one by name and key identifier, and verifies signatures, dates and the rest only at the end. OpenSSL prefers one whose
  * dates are good (x509_vfy.c, build_chain); GnuTLS takes the first and leaves self-signed ones out.
  */
-export function plainPath(client: PlainClient, { leaf, sent, roots, now }: PlainPathRequest): PlainPath {
+export function findGreedyPath(client: GreedyClient, { leaf, sent, roots, now }: GreedyPathRequest): GreedyPath {
   const anchors = anchorsOf(roots);
   const first = entryOf(leaf, false);
   let left = distinct(sent, leaf).map((certificate) => entryOf(certificate, false));
@@ -57,7 +57,7 @@ function issuerOf(
   child: Entry,
   sent: readonly Entry[],
   anchors: Anchors,
-  client: PlainClient,
+  client: GreedyClient,
   now: Date,
 ): Entry | null {
   const fits = (issuer: Entry) =>

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { plainPath, type PlainClient } from "#probe-agent/analysis/tls/certificate/plain-path.ts";
+import { findGreedyPath, type GreedyClient } from "#probe-agent/analysis/tls/certificate/greedy-path.ts";
 import { pathFindings } from "#probe-agent/analysis/tls/ssl/path-findings.ts";
 import { daysFromNow, issue, type Issued, type IssueOptions } from "#test/servers/pki.ts";
 
@@ -53,8 +53,8 @@ async function makeMesh() {
 type Mesh = Awaited<ReturnType<typeof makeMesh>>;
 type Name = Exclude<keyof Mesh, "roots">;
 
-/** What is sent, and who refuses it: as measured with the programs that plain-path.ts names. */
-const CHAINS: readonly (readonly [what: string, sent: readonly Name[], refusing: readonly PlainClient[]])[] = [
+/** What is sent, and who refuses it: as measured with the programs that greedy-path.ts names. */
+const CHAINS: readonly (readonly [what: string, sent: readonly Name[], refusing: readonly GreedyClient[]])[] = [
   ["nothing special", ["leaf", "good"], []],
   ["a stranger's cross-sign first", ["leaf", "byStranger", "good"], ["openssl", "gnutls"]],
   ["a stranger's cross-sign last", ["leaf", "good", "byStranger"], []],
@@ -121,7 +121,7 @@ describe("a chain that is good by one path and not by another", () => {
     expect(verdict.errors).toEqual([]);
 
     const request = { leaf: parsed(leaf), sent: others.map(parsed), roots, now };
-    const found = (["openssl", "gnutls"] as const).filter((client) => !plainPath(client, request).trusted);
+    const found = (["openssl", "gnutls"] as const).filter((client) => !findGreedyPath(client, request).trusted);
     expect(found).toEqual(refusing);
     expect(await nodeAccepts(sent)).toBe(!refusing.includes("openssl"));
 

@@ -2,7 +2,7 @@ import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { extendedKeyUsages, keyUsages } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { isSignedBy, isStrongKey, isWeakSignature, publicKey } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import { isSameName } from "#probe-agent/analysis/tls/certificate/anchors.ts";
-import { keyHash, namesCertificate } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
+import { keyHash, matchesCertificate } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
 import {
   MAX_OCSP_BYTES,
   readOcspResponse,
@@ -15,7 +15,7 @@ import { updateFault } from "#probe-agent/analysis/tls/certificate/update.ts";
 import { isCurrent } from "#probe-agent/analysis/tls/certificate/validity.ts";
 
 /** What an OCSP response says of one certificate, and whether it can be relied upon. */
-export interface OcspVerdict {
+export interface OcspResult {
   /** As it says, relied upon or not; null where it says nothing of this certificate. */
   readonly status: SingleResponse["status"] | null;
   readonly thisUpdate: Date | null;
@@ -74,7 +74,7 @@ const MAX_SIGNERS = 3;
 const WITHOUT_NEXT_MS = 86_400_000;
 
 /** Judges a response as a client has to (RFC 6960 section 3.2). */
-export function judgeOcsp(octets: Uint8Array, subject: StatusSubject): OcspVerdict {
+export function evaluateOcsp(octets: Uint8Array, subject: StatusSubject): OcspResult {
   if (octets.length > MAX_OCSP_BYTES) return { ...SILENT, error: "too_large" };
   const response = readOcspResponse(octets);
   if (response === null) return { ...SILENT, error: "malformed" };
@@ -89,9 +89,9 @@ export function judgeOcsp(octets: Uint8Array, subject: StatusSubject): OcspVerdi
   }
 }
 
-function judgeBasic(basic: BasicResponse, subject: StatusSubject): OcspVerdict {
+function judgeBasic(basic: BasicResponse, subject: StatusSubject): OcspResult {
   const { certificate, issuer, now } = subject;
-  const own = basic.responses.filter(({ id }) => namesCertificate(id, certificate, issuer));
+  const own = basic.responses.filter(({ id }) => matchesCertificate(id, certificate, issuer));
   // Of several answers about it the newest counts.
   const [single] = own.toSorted((one, other) => other.thisUpdate.getTime() - one.thisUpdate.getTime());
   if (single === undefined) return { ...SILENT, producedAt: basic.producedAt, error: "other_certificate" };

@@ -5,13 +5,13 @@ import { scanEntries } from "#probe-agent/analysis/tls/certificate/crl/scan.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { basicConstraints, crlUrls, keyUsages } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { publicKey } from "#probe-agent/analysis/tls/certificate/keys.ts";
-import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/judge.ts";
+import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSignatureOf } from "#probe-agent/analysis/tls/certificate/signature.ts";
 import { updateFault } from "#probe-agent/analysis/tls/certificate/update.ts";
 
 /** What a revocation list says of one certificate. */
-export interface CrlVerdict {
+export interface CrlResult {
   /** Null where the list tells nothing of it. */
   readonly status: "good" | "revoked" | null;
   readonly revokedAt: Date | null;
@@ -51,7 +51,7 @@ const UNDERSTOOD = new Set([AUTHORITY_KEY_ID, CRL_NUMBER, DELTA_INDICATOR, ISSUI
 const WITHOUT_NEXT_MS = 86_400_000;
 
 /** Looks a certificate up in a list of its issuer's (RFC 5280 section 6.3.3, complete lists of the issuer itself). */
-export function judgeCrl(crl: Crl, subject: StatusSubject): CrlVerdict {
+export function evaluateCrl(crl: Crl, subject: StatusSubject): CrlResult {
   const { thisUpdate, nextUpdate } = crl;
   const silent = { status: null, revokedAt: null, reason: null, thisUpdate, nextUpdate, entries: 0 };
   try {
@@ -86,7 +86,7 @@ function proofFault(crl: Crl, { certificate, issuer }: StatusSubject): CrlError 
 function lookUp(
   crl: Crl,
   certificate: Certificate,
-): Pick<CrlVerdict, "status" | "revokedAt" | "reason" | "entries" | "error"> {
+): Pick<CrlResult, "status" | "revokedAt" | "reason" | "entries" | "error"> {
   const silent = (error: CrlError, entries = 0) => ({ status: null, revokedAt: null, reason: null, entries, error });
   const { extensions } = crl;
   if (extensions.has(DELTA_INDICATOR)) return silent("delta");
