@@ -12,34 +12,41 @@ import {
 import { isoTime } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 
-/** One question with the answer to be validated. */
-export interface Asked extends Question {
+/** A question together with the reply to validate. */
+export interface AnsweredQuestion extends Question {
   readonly reply: Reply;
 }
 
-/** What our own validation found (RFC 4033 to 4035, 5155, 6840, 9276). */
+/** Result of our own DNSSEC validation (RFC 4033 to 4035, 5155, 6840, 9276). */
 export interface Verdict {
   readonly status: Status;
   readonly denial: "nsec" | "nsec3" | null;
-  /** What led to the status, then warnings; one sentence each. */
+  /** Reasons for the status, then warnings. One sentence each, up to 12. */
   readonly reasons: readonly string[];
-  /** From the trust anchor down, in the order visited. */
+  /** Zones from the trust anchor down, in the order visited. */
   readonly chain: readonly ZoneReport[];
-  /** Mnemonics of the algorithms whose signatures the verdict rests on. */
+  /** Mnemonics of the algorithms of the signatures that the verdict relies on. */
   readonly algorithms: readonly string[];
-  /** When the first signature the verdict rests on ends, ISO 8601 UTC; null where it rests on none. */
+  /**
+   * Time at which the first signature that the verdict relies on expires, in ISO 8601 UTC. Null if it relies on none.
+   */
   readonly expires_at: string | null;
-  /** The verdict on each question, in the order asked. */
+  /** Verdict on each question, in the order asked. */
   readonly answers: readonly (AnswerVerdict & { readonly type: string })[];
 }
 
 const MAX_REASONS = 12;
 
 /**
- * Validates answers to questions about one name; yields the DS and DNSKEY questions it needs answered, each at most
- * once for a name where the caller remembers. Pure: records, anchors and time are handed in.
+ * Validates the answers to questions about one name. Yields the DS and DNSKEY questions whose answers it needs. The
+ * caller should cache the answers, because the same question can be yielded more than once. Pure: the caller passes
+ * records, trust anchors and the time.
  */
-export function* validate(asked: readonly Asked[], anchors: readonly TrustAnchor[], now: Date): Asking<Verdict> {
+export function* validate(
+  asked: readonly AnsweredQuestion[],
+  anchors: readonly TrustAnchor[],
+  now: Date,
+): Asking<Verdict> {
   const session = startSession(anchors, now);
   const answers: Verdict["answers"][number][] = [];
   for (const question of asked) {
@@ -49,11 +56,11 @@ export function* validate(asked: readonly Asked[], anchors: readonly TrustAnchor
 }
 
 /**
- * The same for records that are all at hand: `lookup` gives the answer to a DS or DNSKEY question, null where there is
- * none (then the verdict is indeterminate).
+ * Validates answers when all records are already available. `lookup` returns the answer to a DS or DNSKEY question, or
+ * null if there is none; then the verdict is indeterminate.
  */
 export function validateRecords(
-  asked: readonly Asked[],
+  asked: readonly AnsweredQuestion[],
   lookup: (question: Question) => Reply | null,
   anchors: readonly TrustAnchor[],
   now: Date,
@@ -71,7 +78,7 @@ function conclude(session: Session, answers: Verdict["answers"]): Verdict {
   return {
     status: weakest(answers.map(({ status }) => status)),
     denial: answers.find(({ denial }) => denial !== null)?.denial ?? null,
-    reasons: [...sentences(answers), ...session.warnings].slice(0, MAX_REASONS),
+    reasons: [...groupReasons(answers), ...session.warnings].slice(0, MAX_REASONS),
     chain: [...session.reports.values()],
     algorithms: [...new Set(used.map(({ signature }) => algorithmName(signature.algorithm)))],
     expires_at: ends.length === 0 ? null : isoTime(session.now + Math.min(...ends), session.now),
@@ -84,8 +91,8 @@ function weakest(statuses: readonly Status[]): Status {
   return order.find((status) => statuses.includes(status)) ?? "indeterminate";
 }
 
-/** "A, MX: Signed by example.com", the weakest first. */
-function sentences(answers: Verdict["answers"]): string[] {
+/** Returns sentences such as "A, MX: Signed by example.com", those of the weakest status first. */
+function groupReasons(answers: Verdict["answers"]): string[] {
   const order: readonly Status[] = ["bogus", "indeterminate", "insecure", "secure"];
   const types = new Map<string, string[]>();
   for (const { reasons, type } of answers.toSorted(

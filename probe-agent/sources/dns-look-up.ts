@@ -5,7 +5,7 @@ import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** What the DNS says to one question, aliases followed. */
 export interface Found {
-  /** none: the name has no record of the type; absent: there is no such name; unknown: nobody could tell. */
+  /** none: the name has no record of this type; absent: there is no such name; unknown: nobody could tell. */
   readonly state: "records" | "none" | "absent" | "unknown";
   /** The resolver's word, or why nothing is known: TIMEOUT, SERVFAIL, alias loop, ... */
   readonly status: string;

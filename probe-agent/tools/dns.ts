@@ -69,7 +69,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
 });
 
 function describeCircle(failing: readonly TypeAnswer[], circle: readonly string[]): string {
-  return `${failing.map(({ type }) => type).join(", ")}: the aliases lead in a circle: ${circle.join(", ")}`;
+  return `${failing.map(({ type }) => type).join(", ")}: the aliases (CNAME) lead in a circle: ${circle.join(", ")}`;
 }
 
 /** Our own verdict beside the resolver's; what it fails on is asked again without its checking. */

@@ -4,11 +4,11 @@ import { failed, ok } from "#shared/outcome.ts";
 import { propagation as contract } from "#shared/tools/propagation.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import {
-  judgeRow,
+  gradeRow,
   summarisePropagation,
-  type ByNetwork,
-  type Heard,
-  type HeardRow,
+  type AnswersByNetwork,
+  type ComparableAnswer,
+  type ResolverRow,
 } from "#probe-agent/analysis/dns/propagation.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { askAuthoritative, type AuthoritativeAnswer } from "#probe-agent/tools/propagation/authoritative.ts";
@@ -37,8 +37,8 @@ export function propagationOn(
       return failed("dns", "resolver", "no_answer", "no resolver and no server of the domain answered");
     }
     const authoritative = own?.authoritative ?? null;
-    const byNetwork = await waitAtMost(NETWORKS_MS, askNetworks(own, heard), new Map<string, Heard>());
-    const judged = heard.map((row) => judgeRow(row, authoritative, byNetwork));
+    const byNetwork = await waitAtMost(NETWORKS_MS, askNetworks(own, heard), new Map<string, ComparableAnswer>());
+    const judged = heard.map((row) => gradeRow(row, authoritative, byNetwork));
     const summary = summarisePropagation(judged, authoritative);
     return ok({
       domain: domainToUnicode(domain) || domain,
@@ -62,11 +62,11 @@ export function propagationOn(
 export const propagation = propagationOn(53);
 
 /** What the servers say to clients of the networks of those who differ from them. */
-async function askNetworks(own: AuthoritativeAnswer | null, rows: readonly HeardRow[]): Promise<ByNetwork> {
+async function askNetworks(own: AuthoritativeAnswer | null, rows: readonly ResolverRow[]): Promise<AnswersByNetwork> {
   const askFor = own?.askFor ?? null;
   if (own === null || askFor === null) return new Map();
   const differing = rows
-    .filter((row) => judgeRow(row, own.authoritative, new Map()).authoritative_match === false)
+    .filter((row) => gradeRow(row, own.authoritative, new Map()).authoritative_match === false)
     .flatMap(({ id, server }) => {
       const ip = server?.replace(/#\d+$/, "") ?? "";
       return isIP(ip) === 0 ? [] : [{ id, ip }];

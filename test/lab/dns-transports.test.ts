@@ -148,7 +148,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
     ]);
     expect(lame?.results[0]).toMatchObject({ status: "REFUSED", records: [] });
     expect(loop?.results[0]?.cname_chain).toEqual(["loop-2.unsigned.test", "loop-1.unsigned.test"]);
-    expect(loop?.limitations).toEqual(["A: the aliases lead in a circle"]);
+    expect(loop?.limitations).toEqual(["A: the aliases (CNAME) lead in a circle"]);
     expect(loop?.results[0]?.ede).toEqual([{ code: 0, name: "Other Error", text: "max. restarts reached" }]);
   });
 

@@ -1,20 +1,20 @@
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 const CLASS_IN = 1;
-// Resolvers stop sooner (unbound at 12); longer chains are nobody's intention.
+// Resolvers stop earlier (unbound at 12). Nobody builds longer chains on purpose.
 const MAX_LINKS = 32;
 
-/** An answer section read as a chain of aliases that leads from the name asked for to the records wanted. */
+/** An answer section, read as a chain of aliases from the queried name to the wanted records. */
 interface CnameChain {
-  /** Alias targets in order; empty where the name itself has the records. */
+  /** Alias targets in order. Empty if the queried name itself has the records. */
   readonly targets: readonly string[];
-  /** Records of the type asked for, at the chain's end. */
+  /** Records of the queried type at the end of the chain. */
   readonly records: readonly DnsRecord[];
-  /** The chain leads back to a name it has passed. */
+  /** Whether the chain returns to a name it has already passed, or is longer than 32 links. */
   readonly loop: boolean;
 }
 
-/** Follows the CNAMEs of an answer section (RFC 1034 section 3.6.2) from `name`; other owners' records are left out. */
+/** Follows the CNAMEs of an answer section from `name` (RFC 1034 section 3.6.2). Ignores records of other owners. */
 export function followCnames(name: string, type: string, answers: readonly DnsRecord[]): CnameChain {
   const wanted = new Map<string, DnsRecord[]>();
   const aliases = new Map<string, string>();

@@ -4,16 +4,16 @@ import type { dns } from "#shared/tools/dns.ts";
 
 type Result = ResultOf<typeof dns>;
 
-/** What the findings are drawn from. */
+/** Facts that the findings are based on. */
 export interface DnsFacts extends Pick<Result, "results" | "dnssec"> {
-  /** Names of a circle of aliases; null where there is none. */
+  /** Names of a circle of aliases. Null if there is none. */
   readonly circle: readonly string[] | null;
 }
 
 const RFC = "https://www.rfc-editor.org/rfc";
 const MAX_REASON = 500;
 
-/** Judges the answers to a look-up, one finding a kind; worst first. */
+/** Returns the findings about the answers to a lookup, one for each kind, worst first. */
 export function dnsFindings(facts: DnsFacts): Finding[] {
   return sortFindings([...answerFindings(facts), ...signingFindings(facts)]);
 }
@@ -27,7 +27,7 @@ function answerFindings({ results, circle }: DnsFacts): Finding[] {
       id: "alias-circle",
       severity: "critical",
       message: `The aliases (CNAME) lead in a circle: ${circle.join(", ").slice(0, MAX_REASON)}.`,
-      how: "Remove one of these CNAME records, or let it lead to a name with addresses.",
+      how: "Remove one of these CNAME records, or point it to a name that has address records.",
       reference: `${RFC}/rfc1034#section-3.6.2`,
       where: failing.join(", "),
     });
@@ -39,7 +39,7 @@ function answerFindings({ results, circle }: DnsFacts): Finding[] {
       id: "servfail",
       severity: "critical",
       message: `The resolver could not get an answer for ${failing.join(", ")}: SERVFAIL${cause.slice(0, MAX_REASON)}.`,
-      how: "Check that the domain's name servers answer, and its DNSSEC with dnssec=1.",
+      how: "Check that the domain's name servers answer. To check its DNSSEC, run the test again with dnssec=1.",
       reference: `${RFC}/rfc8914`,
       where: failing.join(", "),
     });
@@ -50,7 +50,7 @@ function answerFindings({ results, circle }: DnsFacts): Finding[] {
       id: "no-answer",
       severity: "warning",
       message: `The resolver gave no answer for ${silent.join(", ")} in time.`,
-      how: "Ask again, from several locations: one slow resolver says nothing of the domain.",
+      how: "Run the test again from several locations. One slow resolver does not mean that the domain has a fault.",
       reference: null,
       where: silent.join(", "),
     });
@@ -68,7 +68,7 @@ function signingFindings({ dnssec }: DnsFacts): Finding[] {
           id: "dnssec-bogus",
           severity: "critical",
           message: `DNSSEC validation fails, so validating resolvers give no answer.${why}`,
-          how: "Make the DS record at the registrar fit the zone's keys and sign the zone again, or remove the DS record.",
+          how: "Make the DS record at the registrar match the zone's keys and sign the zone again, or remove the DS record.",
           reference: `${RFC}/rfc4035#section-5.5`,
           where: "dnssec",
         },
@@ -79,7 +79,7 @@ function signingFindings({ dnssec }: DnsFacts): Finding[] {
           id: "dnssec-insecure",
           severity: "info",
           message: `The answers are not protected by DNSSEC.${why}`,
-          how: "Sign the zone and give the DS record to the registrar.",
+          how: "Sign the zone and publish its DS record through the registrar.",
           reference: `${RFC}/rfc9364`,
           where: "dnssec",
         },

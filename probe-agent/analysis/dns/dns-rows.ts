@@ -6,24 +6,27 @@ import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts"
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
-/** One type's entry in the result of the dns tool. */
+/** Entry of one record type in the result of the dns tool. */
 type TypeResult = ResultOf<typeof dns>["results"][number];
 type Row = TypeResult["records"][number];
 
-/** One type and what the resolver said to it. */
+/** A record type and the resolver's answer for it. */
 export interface TypeAnswer {
   readonly type: string;
   readonly answer: DnsAnswer;
 }
 
-// A result holds 256 KB (shared/wire.ts). `records` repeats a third of the rows at most; aliases, errors and SOAs of
-// seven types take up to 85 KB if somebody means harm.
+// A result is limited to 256 KB (shared/wire.ts). `records` repeats up to a third of the rows. Aliases, errors and SOAs
+// of seven types take up to 85 KB if a server is hostile.
 const MAX_ROWS_BYTES = 110_000;
 const MAX_CHAIN_BYTES = 4_000;
 const MAX_ERRORS = 8;
 const MAX_ERROR_CHARACTERS = 120;
 
-/** The entries of all types, the largest shortened where together they would not fit, and what that leaves out. */
+/**
+ * Returns the entries of all types, and limitations that say which records are left out. If the entries together are
+ * too large, the largest are shortened.
+ */
 export function typeResults(
   name: string,
   answers: readonly TypeAnswer[],
@@ -38,16 +41,16 @@ export function typeResults(
     const all = whole[index]?.records.length ?? 0;
     return records.length < all ? [`${type}: the first ${records.length} of ${all} records are shown`] : [];
   });
-  return { results, limitations: [...limitations, ...answers.flatMap((answer) => oddities(name, answer))] };
+  return { results, limitations: [...limitations, ...answers.flatMap((answer) => describeLimitations(name, answer))] };
 }
 
-/** One type's entry with all its records. */
+/** Returns the entry of one type with all its records. */
 export function typeResult(name: string, { type, answer }: TypeAnswer): TypeResult {
   const chain = followCnames(name, type, answer.answers);
   const soa = answer.authority.find((record) => record.type === "SOA" && "serial" in record.typed);
   return {
     type,
-    // To its client an unreadable answer is a failure of the server.
+    // For a client, an unreadable answer is a failure of the server.
     status: answer.status === "MALFORMED" ? "SERVFAIL" : answer.status,
     records: chain.records.map(toRow),
     cname_chain: leading(chain.targets, MAX_CHAIN_BYTES),
@@ -79,11 +82,11 @@ function describeNsid(hex: string | null): TypeResult["nsid"] {
   return { text: /^[ -~]+$/.test(text) ? text : null, hex };
 }
 
-function oddities(name: string, { type, answer }: TypeAnswer): string[] {
+function describeLimitations(name: string, { type, answer }: TypeAnswer): string[] {
   const found: string[] = [];
-  if (followCnames(name, type, answer.answers).loop) found.push(`${type}: the aliases lead in a circle`);
-  if (answer.status === "MALFORMED") found.push(`${type}: the resolver's answer is no readable DNS message`);
-  if (answer.flags.tc) found.push(`${type}: the answer was cut and could not be had over TCP`);
+  if (followCnames(name, type, answer.answers).loop) found.push(`${type}: the aliases (CNAME) lead in a circle`);
+  if (answer.status === "MALFORMED") found.push(`${type}: the resolver's answer is not a readable DNS message`);
+  if (answer.flags.tc) found.push(`${type}: the answer was truncated and could not be fetched over TCP`);
   return found;
 }
 

@@ -1,28 +1,34 @@
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
-/** One type's answers with DO: as the resolver gives them, and with checking disabled where the first was SERVFAIL. */
+/**
+ * Answers for one type, requested with DO. `unchecked` is the answer with checking disabled (CD), asked for only if the
+ * first answer was SERVFAIL.
+ */
 export interface DnssecObservation {
   readonly type: string;
   readonly answer: DnsAnswer;
   readonly unchecked: DnsAnswer | null;
 }
 
-/** What a resolver's own validation tells about a name. */
+/** Verdict on a name that follows from the resolver's own validation. */
 export interface ResolverVerdict {
   readonly status: "secure" | "insecure" | "bogus" | "indeterminate";
-  /** resolver_ad where the resolver validated, null where nobody did. */
+  /** "resolver_ad" if the resolver validated the answers. Null if nobody did. */
   readonly validated_by: "resolver_ad" | null;
   readonly denial: "nsec" | "nsec3" | null;
   readonly reasons: string[];
 }
 
-/** The answer speaks for the zone: there are records, there are none, or there can be none (YXDOMAIN, by a DNAME). */
+/**
+ * Reports whether the answer makes a statement about the zone: there are records, there are none, or there can be none
+ * (YXDOMAIN, caused by a DNAME).
+ */
 export function answered(answer: DnsAnswer): boolean {
   return ["NOERROR", "NXDOMAIN", "YXDOMAIN"].includes(answer.status);
 }
 
-/** Whether the resolver's verdict on these answers cannot be told without knowing if it validates at all. */
+/** Reports whether the resolver's verdict on these answers depends on whether it validates at all. */
 export function needsRootProbe(observations: readonly DnssecObservation[]): boolean {
   const spoken = observations.filter(({ answer }) => answered(answer));
   return (
@@ -31,8 +37,9 @@ export function needsRootProbe(observations: readonly DnssecObservation[]): bool
 }
 
 /**
- * Reads the verdict from AD and CD (RFC 4035 section 3.2, RFC 6840 section 5.7 to 5.9). `root` is the answer to the
- * root's own NS with DO, where `needsRootProbe`: the root is signed, so it shows whether the resolver validates.
+ * Derives the verdict from AD and CD (RFC 4035 section 3.2, RFC 6840 sections 5.7 to 5.9). `root` is the answer to a
+ * query for the root's NS with DO, made if `needsRootProbe` returns true. The root is signed, so this answer shows
+ * whether the resolver validates.
  */
 export function readResolverVerdict(
   observations: readonly DnssecObservation[],
@@ -46,11 +53,11 @@ export function readResolverVerdict(
   if (spoken.length === 0) return { status: "indeterminate", validated_by: null, denial, reasons: silent };
   const without = spoken.filter(({ answer }) => !answer.flags.ad).map(({ type }) => type);
   if (without.length === 0) {
-    const reasons = ["The resolver validated every answer it gave (AD)", ...silent];
+    const reasons = ["The resolver validated every answer that it returned (AD)", ...silent];
     return { status: "secure", validated_by: "resolver_ad", denial, reasons };
   }
   if (without.length < spoken.length) {
-    const reason = `The resolver validated other types but not ${without.join(", ")}: an alias leads out of signed zones, or part of the name is not signed`;
+    const reason = `The resolver validated other types but not ${without.join(", ")}: an alias leads to an unsigned zone, or part of the name is not signed`;
     return { status: "insecure", validated_by: "resolver_ad", denial, reasons: [reason, ...silent] };
   }
   return {
@@ -66,7 +73,7 @@ function unsigned(signatures: boolean, root: DnsAnswer | null): Omit<ResolverVer
   if (root?.flags.ad === true) {
     const reason = signatures
       ? "The zone is signed, but the resolver validates and found no chain of trust to it: its parent has no DS record"
-      : "The resolver validates and found the zone not signed";
+      : "The resolver validates and found that the zone is not signed";
     return { status: "insecure", validated_by: "resolver_ad", reasons: [reason] };
   }
   if (signatures) {
@@ -75,13 +82,13 @@ function unsigned(signatures: boolean, root: DnsAnswer | null): Omit<ResolverVer
   }
   if (root !== null && hasSignatures(root)) {
     const reason =
-      "The answers carry no signatures though the resolver passes them on; it does not validate, so this is not proven";
+      "The answers have no signatures, although the resolver passes signatures on. It does not validate, so this is not proven";
     return { status: "insecure", validated_by: null, reasons: [reason] };
   }
   return {
     status: "indeterminate",
     validated_by: null,
-    reasons: ["The resolver neither validates nor passes signatures on"],
+    reasons: ["The resolver does not validate and does not pass signatures on"],
   };
 }
 
@@ -95,7 +102,7 @@ function denialOf(observations: readonly DnssecObservation[]): ResolverVerdict["
   return types.has("NSEC") ? "nsec" : null;
 }
 
-/** One sentence for each type that fails only while the resolver checks. */
+/** Returns one sentence for each type that fails only while the resolver validates. */
 export function servfailReasons(observations: readonly DnssecObservation[]): string[] {
   return observations
     .filter(({ answer, unchecked }) => answer.status === "SERVFAIL" && unchecked !== null && answered(unchecked))
@@ -108,7 +115,7 @@ export function servfailReasons(observations: readonly DnssecObservation[]): str
     });
 }
 
-/** What a resolver without a usable answer did, for people. */
+/** Describes the failure of a resolver that gave no usable answer. */
 export function describeSilence({ type, answer, unchecked }: DnssecObservation): string {
   const also = unchecked === null ? "" : `, ${unchecked.status} with checking disabled`;
   return `${type}: ${answer.status}${also}`;

@@ -12,14 +12,14 @@ import type { dns } from "#shared/tools/dns.ts";
 
 type Dnssec = NonNullable<ResultOf<typeof dns>["dnssec"]>;
 
-// Of the result's 256 KB.
+// The whole result is limited to 256 KB.
 const MAX_CHAIN_BYTES = 30_000;
 const MAX_REASONS = 16;
 const MAX_REASON_CHARACTERS = 700;
 
 /**
- * One verdict of two: ours where our own validation reached one, else the resolver's. Where they differ the reasons
- * say so. `ours` is null where there was nothing to validate.
+ * Merges two verdicts into one: our own validation if it reached a verdict, otherwise the resolver's. If they differ,
+ * the reasons say so. `ours` is null if there was nothing to validate.
  */
 export function mergeVerdicts(
   observations: readonly DnssecObservation[],
@@ -38,7 +38,9 @@ export function mergeVerdicts(
     expires_at: ours?.expires_at ?? null,
   };
   if (ours !== null && ours.status !== "indeterminate") {
-    const silent = observations.filter((one) => !answered(one.answer) && !revealed(one)).map(describeSilence);
+    const silent = observations
+      .filter((one) => !answered(one.answer) && !failsOnlyWithValidation(one))
+      .map(describeSilence);
     const reasons = [
       ...ours.reasons,
       ...servfailReasons(observations),
@@ -56,8 +58,8 @@ function bounded(reasons: readonly string[]): string[] {
   return reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_CHARACTERS));
 }
 
-/** A failure of the resolver behind which there is an answer. */
-function revealed({ answer, unchecked }: DnssecObservation): boolean {
+/** Reports whether the resolver failed only because it validates: without checking there is an answer. */
+function failsOnlyWithValidation({ answer, unchecked }: DnssecObservation): boolean {
   return answer.status === "SERVFAIL" && unchecked !== null && answered(unchecked);
 }
 
@@ -76,12 +78,11 @@ function differenceOf(ours: Verdict["status"], answer: DnssecObservation["answer
   if (answer.status === "SERVFAIL") {
     return ours === "bogus"
       ? null
-      : `Our validation says ${ours}, but the resolver fails: it may hold other trust anchors or old data`;
+      : `Our validation says ${ours}, but the resolver fails: it may have other trust anchors or old data`;
   }
-  if (ours === "secure")
-    return ad ? null : "Our validation says secure, but the resolver does not vouch for it (no AD)";
-  if (ad) return `Our validation says ${ours}, but the resolver vouches for it (AD)`;
+  if (ours === "secure") return ad ? null : "Our validation says secure, but the resolver does not confirm it (no AD)";
+  if (ad) return `Our validation says ${ours}, but the resolver confirms the answer as secure (AD)`;
   return ours === "bogus"
-    ? "Our validation says bogus, but the resolver gives the answer: it does not validate it"
+    ? "Our validation says bogus, but the resolver returns the answer without validating it"
     : null;
 }

@@ -33,7 +33,7 @@ const NAMES: readonly string[] = [
   "Invalid Query Type",
 ];
 
-/** What IANA calls an Extended DNS Error; null for a code it had not named by the end of 2025. */
+/** Returns IANA's name of an Extended DNS Error code, or null for codes unassigned at the end of 2025. */
 export function extendedErrorName(code: number): string | null {
   return NAMES[code] ?? null;
 }

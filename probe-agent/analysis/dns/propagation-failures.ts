@@ -5,24 +5,24 @@ type Row = PropagationResult["resolvers"][number];
 type Failure = PropagationResult["failures"][number];
 type Cause = Failure["cause"];
 
-/** Whether a status is an answer about the name: that it has data, or that it does not exist. */
+/** Reports whether a status is an answer about the name: it has data, or it does not exist. */
 export function isAnswer(status: string): boolean {
   return status === "NOERROR" || status === "NXDOMAIN";
 }
 
-/** Whether a resolver answered, and that it cannot or will not say: SERVFAIL, REFUSED and every other error code. */
+/** Reports whether a resolver answered with an error code: SERVFAIL, REFUSED or any other. */
 export function isFailure(status: string): boolean {
   return !isAnswer(status) && status !== "TIMEOUT";
 }
 
-/** Extended DNS Errors about signatures and keys (RFC 8914 section 4, RFC 9276 section 3.2). */
+/** Codes of Extended DNS Errors about signatures and keys (RFC 8914 section 4, RFC 9276 section 3.2). */
 const DNSSEC_ERRORS: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 25, 27]);
-/** No Reachable Authority, Network Error (RFC 8914 sections 4.23 and 4.24). */
+/** Codes of No Reachable Authority and Network Error (RFC 8914 sections 4.23 and 4.24). */
 const NETWORK_ERRORS: ReadonlySet<number> = new Set([22, 23]);
 
 /**
- * Why a resolver failed; null where it did not. It is DNSSEC where the resolver says so by an Extended DNS Error, or
- * where it fails twice and has an answer when told not to validate (CD, RFC 4035 section 3.2.2).
+ * Returns why a resolver failed, or null if it did not. The cause is DNSSEC if the resolver says so in an Extended DNS
+ * Error, or if it fails twice and answers when validation is disabled (CD, RFC 4035 section 3.2.2).
  */
 export function failureCause({ status, ede, recheck }: Pick<Row, "status" | "ede" | "recheck">): Cause | null {
   if (!isFailure(status)) return null;
@@ -34,14 +34,14 @@ export function failureCause({ status, ede, recheck }: Pick<Row, "status" | "ede
 }
 
 const DETAILS: Readonly<Record<Cause, string>> = {
-  dnssec: "DNSSEC validation fails: validating resolvers refuse the answer, others give it",
-  refused: "The resolver refuses the question",
-  servers_unreachable: "The resolver cannot reach the domain's servers",
-  intermittent: "The resolver failed once and answered when it was asked again",
-  unknown: "The resolver failed and does not say why",
+  dnssec: "DNSSEC validation fails: validating resolvers reject the answer, other resolvers return it",
+  refused: "The resolver refuses the query",
+  servers_unreachable: "The resolver cannot reach the domain's name servers",
+  intermittent: "The resolver failed once and answered the second query",
+  unknown: "The resolver failed and does not report a reason",
 };
 
-/** The failures of all resolvers by cause, the most common first. */
+/** Groups the failures of all resolvers by cause, the most common first. */
 export function listFailures(rows: readonly Row[]): readonly Failure[] {
   const causes = new Set(rows.flatMap(({ cause }) => cause ?? []));
   const failures = [...causes].map((cause): Failure => {

@@ -1,7 +1,7 @@
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { PropagationResult } from "#shared/tools/propagation.ts";
 
-/** The part of the result that the findings are drawn from. */
+/** Part of the result that the findings are based on. */
 export type PropagationFacts = Pick<
   PropagationResult,
   "verdict" | "failures" | "authoritative" | "resolvers" | "expected_in_s"
@@ -9,28 +9,30 @@ export type PropagationFacts = Pick<
 
 type Cause = PropagationResult["failures"][number]["cause"];
 
-/** Servers or resolvers named in one message. */
+/** Maximum number of servers or resolvers named in one message. */
 const NAMED = 3;
 const RFC = "https://www.rfc-editor.org/rfc";
 const HOW: Readonly<Record<Cause, string>> = {
-  dnssec: "Make the DS record at the registrar fit the zone's keys, or sign the zone again.",
-  refused: "Nothing in the domain: these resolvers serve other clients only.",
-  servers_unreachable: "Let the domain's name servers answer from every network, over UDP and TCP port 53.",
+  dnssec: "Make the DS record at the registrar match the zone's keys, or sign the zone again.",
+  refused: "Nothing needs to change in the domain. These resolvers answer only their own clients.",
+  servers_unreachable: "Make the domain's name servers answer from every network, over UDP and TCP port 53.",
   intermittent: "Check the load and the reachability of the domain's name servers.",
   unknown: "Ask the resolver again with dig and look for an Extended DNS Error.",
 };
 
-/** Judges how far a record has spread and how its own servers agree; worst first. */
+/** Returns findings about how far a record has propagated and whether the domain's own servers agree, worst first. */
 export function propagationFindings(facts: PropagationFacts): Finding[] {
   return sortFindings([...failureFindings(facts), ...spreadFindings(facts), ...serverFindings(facts)]);
 }
 
-/** A resolver that refuses strangers tells nothing of the domain. */
+/**
+ * Lists failing resolvers. A resolver that refuses foreign clients says nothing about the domain, so that is info only.
+ */
 function failureFindings({ failures }: PropagationFacts): Finding[] {
   return failures.map(({ cause, detail, resolvers }) => ({
     id: `resolvers-fail-${cause.replaceAll("_", "-")}`,
     severity: cause === "refused" ? "info" : cause === "intermittent" ? "warning" : "critical",
-    message: `${some(resolvers)} ${resolvers.length === 1 ? "fails" : "fail"}: ${detail}`,
+    message: `${listNames(resolvers)} ${resolvers.length === 1 ? "fails" : "fail"}: ${detail}`,
     how: HOW[cause],
     reference: `${RFC}/rfc8914`,
     where: resolvers[0] ?? null,
@@ -41,18 +43,18 @@ function spreadFindings({ verdict, resolvers, expected_in_s: seconds }: Propagat
   const withVerdict = (word: string): string[] => resolvers.filter((row) => row.verdict === word).map((row) => row.id);
   if (verdict === "propagating") {
     const stale = withVerdict("stale");
-    const until = seconds === null ? "" : ` The last older answer leaves the caches in ${seconds} s.`;
-    const who = stale.length === 0 ? "One of the domain's own servers" : some(stale);
+    const until = seconds === null ? "" : ` The last older answer expires from the caches in ${seconds} s.`;
+    const who = stale.length === 0 ? "One of the domain's own servers" : listNames(stale);
     const message = `${who} still ${stale.length > 1 ? "have" : "has"} an older answer.${until}`;
-    const how = "Wait until the caches have expired; lower the TTL a day before the next change.";
+    const how = "Wait until the cached answers have expired. Before the next change, lower the TTL one day ahead.";
     return [
       { id: "older-answers", severity: "info", message, how, reference: `${RFC}/rfc1034`, where: stale[0] ?? null },
     ];
   }
   if (verdict !== "inconsistent") return [];
   const differing = withVerdict("differs");
-  const message = `${differing.length === 0 ? "The resolvers" : some(differing)} gave answers that the domain's servers do not give.`;
-  const how = "Compare the zone on every name server, and look for a second provider that still serves the domain.";
+  const message = `${differing.length === 0 ? "The resolvers" : listNames(differing)} returned answers that the domain's own servers do not return.`;
+  const how = "Compare the zone on every name server, and check whether a second DNS provider still serves the domain.";
   return [
     {
       id: "answers-differ",
@@ -77,8 +79,8 @@ function serverFindings({ authoritative }: PropagationFacts): Finding[] {
     found.push({
       id: "name-server-silent",
       severity: all ? "critical" : "warning",
-      message: `${some(silent)} gave no answer.`,
-      how: "Bring these name servers back, or remove their NS records at the registrar and in the zone.",
+      message: `${listNames(silent)} did not answer.`,
+      how: "Restore these name servers, or remove their NS records at the registrar and in the zone.",
       reference: `${RFC}/rfc2182#section-3`,
       where: silent[0] ?? null,
     });
@@ -87,7 +89,7 @@ function serverFindings({ authoritative }: PropagationFacts): Finding[] {
     found.push({
       id: "lame-delegation",
       severity: lame.length === servers.length ? "critical" : "warning",
-      message: `${some([...new Set(lame)])} answered without authority for the zone.`,
+      message: `${listNames([...new Set(lame)])} answered without authority for the zone.`,
       how: "Load the zone on these name servers, or remove their NS records at the registrar and in the zone.",
       reference: `${RFC}/rfc9499#section-7`,
       where: lame[0] ?? null,
@@ -107,7 +109,7 @@ function serverFindings({ authoritative }: PropagationFacts): Finding[] {
   return found;
 }
 
-function some(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const rest = names.length - NAMED;
   return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

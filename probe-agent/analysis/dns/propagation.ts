@@ -6,54 +6,57 @@ import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 type Row = PropagationResult["resolvers"][number];
 type Authoritative = NonNullable<PropagationResult["authoritative"]>;
 
-/** An answer as answers are compared. */
-export interface Heard {
+/** An answer in the form in which answers are compared. */
+export interface ComparableAnswer {
   readonly status: string;
   readonly answers: readonly string[];
   readonly cname_chain: readonly string[];
   readonly ttl: number | null;
 }
 
-/** A resolver's answer before it is judged. */
-export type HeardRow = Omit<Row, "authoritative_match" | "verdict" | "cause">;
+/** A resolver's answer before it is graded. */
+export type ResolverRow = Omit<Row, "authoritative_match" | "verdict" | "cause">;
 
-/** Records of one answer that are compared and shown, and characters of each. */
+/** Maximum number of records of one answer that are compared and shown, and of characters of each. */
 const MOST_RECORDS = 60;
 const MOST_TEXT = 1_024;
 
-/** Data without regard to letter case (RFC 4343): names, not texts. */
+/** Types whose data is compared without regard to letter case (RFC 4343): they hold names, not texts. */
 const CASELESS = new Set(["A", "AAAA", "CNAME", "NS", "MX", "PTR", "SOA", "SRV"]);
 
-/** An answer that was cut and could not be had whole over TCP is none (RFC 2181 section 9). */
-export function wholeAnswer(answer: DnsAnswer): DnsAnswer {
+/** Turns an answer that was truncated and could not be fetched over TCP into no answer (RFC 2181 section 9). */
+export function dropTruncated(answer: DnsAnswer): DnsAnswer {
   return answer.flags.tc ? { ...answer, status: "TIMEOUT", answers: [], unreachable: "truncated" } : answer;
 }
 
-/** Reads what a resolver, or a server, said to a question. */
-export function heardOf(
+/** Brings the answer of a resolver or a server into the form in which answers are compared. */
+export function toComparable(
   name: string,
   type: string,
   { status, answers, authority }: Pick<DnsAnswer, "status" | "answers" | "authority">,
-): Heard {
+): ComparableAnswer {
   const chain = followCnames(name, type, answers);
   return {
-    // To its client an unreadable answer is a failure of the server.
+    // For a client, an unreadable answer is a failure of the server.
     status: status === "MALFORMED" ? "SERVFAIL" : status,
-    answers: comparable(type, chain.records),
+    answers: comparableData(type, chain.records),
     cname_chain: chain.targets.slice(0, 12),
     ttl: chain.records.length > 0 || !isAnswer(status) ? smallestTtl(chain.records) : denialTtl(authority),
   };
 }
 
-/** How long a resolver goes on saying that there is none: what is left of the SOA's time (RFC 2308 section 5). */
+/**
+ * Returns for how many seconds a resolver keeps a negative answer in its cache: the remaining time of the SOA record
+ * (RFC 2308 section 5). Null if there is no SOA.
+ */
 function denialTtl(authority: readonly DnsRecord[]): number | null {
   const soa = authority.find(({ type }) => type === "SOA");
   const minimum = soa?.typed["minimum"];
   return soa === undefined ? null : Math.min(soa.ttl, typeof minimum === "number" ? minimum : soa.ttl);
 }
 
-/** Record data in the form that is compared: sorted, names in lower case. */
-export function comparable(type: string, records: readonly Pick<DnsRecord, "data">[]): string[] {
+/** Returns record data in the form in which it is compared: sorted, names in lower case. */
+export function comparableData(type: string, records: readonly Pick<DnsRecord, "data">[]): string[] {
   const texts = records
     .slice(0, MOST_RECORDS)
     .map(({ data }) => (CASELESS.has(type) ? data.toLowerCase() : data).slice(0, MOST_TEXT));
@@ -64,16 +67,17 @@ function smallestTtl(records: readonly { readonly ttl: number }[]): number | nul
   return records.length === 0 ? null : Math.min(...records.slice(0, MOST_RECORDS).map(({ ttl }) => ttl));
 }
 
-/** What the servers say to clients of each resolver's network (RFC 7871), by the resolver's id. */
-export type ByNetwork = ReadonlyMap<string, Heard>;
+/** Answers that the domain's servers give to clients of each resolver's network (RFC 7871), keyed by resolver id. */
+export type AnswersByNetwork = ReadonlyMap<string, ComparableAnswer>;
 
 /**
- * Judges each resolver's answer by what the domain's servers say now. An answer that a cache has held for a while and
- * that the servers no longer give is stale; one just fetched, or one they give to clients of its network, is not. An
- * error code is an answer too: a broken one, which no server of a working domain gives.
+ * Grades a resolver's answer by comparing it with the current answers of the domain's servers. An answer is stale if a
+ * cache has held it for a while and the servers no longer give it. An answer that was just fetched, or that the servers
+ * give to clients of the resolver's network, is not stale. An error code is an answer too: it counts as broken, because
+ * no server of a working domain gives it.
  */
-export function judgeRow(row: HeardRow, authoritative: Authoritative | null, byNetwork: ByNetwork): Row {
-  const verdict = verdictOf(row, authoritative, byNetwork.get(row.id));
+export function gradeRow(row: ResolverRow, authoritative: Authoritative | null, byNetwork: AnswersByNetwork): Row {
+  const verdict = gradeAnswer(row, authoritative, byNetwork.get(row.id));
   return { ...row, authoritative_match: isMatch(verdict, authoritative), verdict, cause: failureCause(row) };
 }
 
@@ -83,7 +87,11 @@ function isMatch(verdict: Row["verdict"], authoritative: Authoritative | null): 
   return verdict !== "stale" && verdict !== "differs";
 }
 
-function verdictOf(row: HeardRow, authoritative: Authoritative | null, local: Heard | undefined): Row["verdict"] {
+function gradeAnswer(
+  row: ResolverRow,
+  authoritative: Authoritative | null,
+  local: ComparableAnswer | undefined,
+): Row["verdict"] {
   if (!isAnswer(row.status)) return isFailure(row.status) ? "broken" : "error";
   if (authoritative === null || !isAnswer(authoritative.status)) return "unknown";
   const anyServer = authoritative.servers.filter((server) => isAnswer(server.status) && server.authoritative);
@@ -91,13 +99,17 @@ function verdictOf(row: HeardRow, authoritative: Authoritative | null, local: He
   const all = new Set(anyServer.flatMap((server) => server.answers));
   if (row.answers.length > 0 && row.answers.every((answer) => all.has(answer))) return "subset";
   if (local !== undefined && isAnswer(local.status) && isSame(row, local)) return "geo";
-  // A cache counts down; what still has its whole time was fetched a moment ago. More than that is of an older record
-  // with a longer time, as before a change for which it was lowered; a denial's time is another one altogether.
+  // A cache counts the TTL down, so an answer with its whole TTL was fetched a moment ago. A higher TTL belongs to an
+  // older record with a longer TTL, e.g. before a change for which the TTL was lowered. The TTL of a negative answer is
+  // a different value altogether.
   const isFresh = row.answers.length > 0 && row.ttl !== null && row.ttl === authoritative.ttl;
   return isFresh ? "differs" : "stale";
 }
 
-function isSame(one: Pick<Heard, "status" | "answers">, other: Pick<Heard, "status" | "answers">): boolean {
+function isSame(
+  one: Pick<ComparableAnswer, "status" | "answers">,
+  other: Pick<ComparableAnswer, "status" | "answers">,
+): boolean {
   return one.status === other.status && isEqual(one.answers, other.answers);
 }
 
@@ -105,7 +117,7 @@ function isEqual(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((text, index) => text === other[index]);
 }
 
-/** Different answers with how many give each, the most common first. */
+/** Groups equal answers and counts the resolvers that give each, the most common answer first. */
 function distinctAnswers(rows: readonly Row[]): PropagationResult["distinct_answers"] {
   const groups = new Map<string, { answers: string[]; status: string; count: number; resolvers: string[] }>();
   for (const { id, status, answers } of rows) {
@@ -119,7 +131,7 @@ function distinctAnswers(rows: readonly Row[]): PropagationResult["distinct_answ
   return [...groups.values()].toSorted((one, other) => other.count - one.count);
 }
 
-/** The figures and the verdict over all resolvers. */
+/** Computes the figures and the verdict over all resolvers. */
 export function summarisePropagation(
   rows: readonly Row[],
   authoritative: Authoritative | null,
@@ -139,24 +151,27 @@ export function summarisePropagation(
       good.length + broken.length === 0
         ? null
         : broken.length === 0 && (known === 0 ? versions === 1 : current === known),
-    verdict: overall(rows, authoritative, { good: good.length, broken: broken.length, versions }),
+    verdict: overallVerdict(rows, authoritative, { good: good.length, broken: broken.length, versions }),
     distinct_answers: distinct,
     failures: [...listFailures(rows)],
     expected_in_s: stale.length === 0 ? null : Math.max(...stale),
   };
 }
 
-/** Of how many resolvers it is known whether their answer is current, and how many's is. A broken one's never is. */
+/**
+ * Counts the resolvers for which it is known whether their answer is current, and those whose answer is. The answer of
+ * a broken resolver is never current.
+ */
 function countCurrent(good: readonly Row[], broken: number): { readonly current: number; readonly known: number } {
   const compared = good.filter((row) => row.authoritative_match !== null);
   const current = compared.filter((row) => row.authoritative_match === true).length;
   if (compared.length > 0 || broken === 0)
     return { current, known: compared.length === 0 ? 0 : compared.length + broken };
-  // With nothing to compare with, the answer of most resolvers counts as the current one.
+  // If there is nothing to compare with, the most common answer counts as the current one.
   return { current: distinctAnswers(good)[0]?.count ?? 0, known: good.length + broken };
 }
 
-function overall(
+function overallVerdict(
   rows: readonly Row[],
   authoritative: Authoritative | null,
   { good, broken, versions }: { readonly good: number; readonly broken: number; readonly versions: number },
@@ -171,14 +186,14 @@ function overall(
   return "propagated";
 }
 
-/** Whether one of the domain's own servers still gives another answer, of another version of the zone. */
+/** Reports whether one of the domain's own servers still gives a different answer from another version of the zone. */
 function isServerBehind(authoritative: Authoritative | null): boolean {
   const good = authoritative?.servers.filter((server) => isAnswer(server.status) && server.authoritative) ?? [];
   const [first] = good;
   return first !== undefined && good.some((server) => server.serial !== first.serial && !isSame(server, first));
 }
 
-/** What the servers of a zone say, put together; `servers` in the order of their names. */
+/** Combines the answers of a zone's servers. `servers` are in the order of their names. */
 export function joinServers(
   zone: string,
   name: string,

@@ -1,44 +1,50 @@
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
-/** A record in ServiceMode (RFC 9460 section 2.4.3). */
+/** An HTTPS record in ServiceMode (RFC 9460 section 2.4.3). */
 export interface ServiceBinding {
   readonly priority: number;
-  /** Where to connect: the owner's name where the record says ".". */
+  /** Host to connect to. This is the owner name if the record says ".". */
   readonly target: string;
-  /** Protocols, the scheme's default among them (section 7.1.2). */
+  /** Protocols, including the scheme's default protocol (section 7.1.2). */
   readonly alpn: readonly string[];
-  /** Null: the scheme's. */
+  /** Null means the scheme's port. */
   readonly port: number | null;
-  /** The record brings keys for Encrypted ClientHello (RFC 9848). */
+  /** Whether the record contains keys for Encrypted ClientHello (RFC 9848). */
   readonly ech: boolean;
   readonly ipv4hint: readonly string[];
   readonly ipv6hint: readonly string[];
-  /** Names a parameter as mandatory that clients may not know or that is missing: those ignore the record (section 8). */
+  /**
+   * False if the record names as mandatory a parameter that is missing or that clients may not know. Clients ignore
+   * such a record (section 8).
+   */
   readonly compatible: boolean;
 }
 
-/** What the HTTPS records of one name say. */
+/** The HTTPS records of one name. */
 type HttpsAnswer =
   | { readonly mode: "none" }
-  /** AliasMode: ask there; null: the service is said not to exist (section 2.5.1). */
+  /** AliasMode: query `target` instead. Null means that the service does not exist (section 2.5.1). */
   | { readonly mode: "alias"; readonly target: string | null }
   | { readonly mode: "service"; readonly records: readonly ServiceBinding[] };
 
-/** The parameters of RFC 9460 section 14.3.2 and RFC 9848; mandatory ones beyond them make a record unusable here. */
+/** Parameters of RFC 9460 section 14.3.2 and RFC 9848. A record with any other mandatory parameter is unusable here. */
 const UNDERSTOOD = new Set(["alpn", "no-default-alpn", "port", "ipv4hint", "ech", "ipv6hint"]);
 const DEFAULT_ALPN = "http/1.1";
 const MAX_RECORDS = 20;
 const MAX_ITEMS = 20;
 
-/** The name to ask for the HTTPS records of an origin (sections 2.3 and 9.1): other ports than 443 stand in front of it. */
+/**
+ * Returns the name to query for the HTTPS records of an origin (sections 2.3 and 9.1). A port other than 80 or 443
+ * becomes a prefix of the name.
+ */
 export function httpsQueryName(host: string, port: number): string {
-  // A client of http: asks as if for https, at 443 where the port is 80 (section 9.5).
+  // A client of http: sends the same query as for https, and uses port 443 if the port is 80 (section 9.5).
   return port === 443 || port === 80 ? host : `_${port}._https.${host}`;
 }
 
 /**
- * Reads an answer section. Records of the last name of a CNAME chain count; where one is in AliasMode, those in
- * ServiceMode are ignored (section 2.4.1).
+ * Reads the HTTPS records of an answer section. After a CNAME chain they belong to its last name. If one of them is in
+ * AliasMode, those in ServiceMode are ignored (section 2.4.1).
  */
 export function readHttpsAnswer(answers: readonly DnsRecord[]): HttpsAnswer {
   const records = answers.filter(({ type, typed }) => type === "HTTPS" && typeof typed["priority"] === "number");
@@ -61,7 +67,7 @@ function readBinding({ name, typed }: DnsRecord): ServiceBinding {
   const target = String(typed["target"]);
   const alpn = texts("alpn");
   const port = params["port"];
-  // Without alpn there is no no-default-alpn either (section 7.1.1).
+  // The parameter no-default-alpn counts only together with alpn (section 7.1.1).
   const isAlone = Object.hasOwn(params, "no-default-alpn") && alpn.length > 0;
   const mandatory = texts("mandatory");
   return {

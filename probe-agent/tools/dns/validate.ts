@@ -1,5 +1,5 @@
-import { validate, type Asked, type Verdict } from "#probe-agent/analysis/dnssec.ts";
-import { foresee } from "#probe-agent/analysis/dns/dnssec/foresee.ts";
+import { validate, type AnsweredQuestion, type Verdict } from "#probe-agent/analysis/dnssec.ts";
+import { predictQuestions } from "#probe-agent/analysis/dns/dnssec/predict-questions.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookups, type Resolver } from "#probe-agent/tools/dns/lookups.ts";
 
@@ -8,12 +8,12 @@ export async function validateOurselves(
   net: Net,
   resolver: Resolver,
   name: string,
-  asked: readonly Asked[],
+  asked: readonly AnsweredQuestion[],
 ): Promise<Verdict> {
   const lookups = createLookups(net, resolver);
   // Not awaited: the validator waits for those it needs.
   const replies = asked.map(({ reply }) => reply);
-  for (const question of foresee(name, replies)) void lookups.ask(question);
+  for (const question of predictQuestions(name, replies)) void lookups.ask(question);
   const run = validate(asked, net.trustAnchors, net.now());
   let next = run.next();
   while (next.done !== true) next = run.next(await lookups.ask(next.value));

@@ -1,6 +1,11 @@
 import type { Outcome } from "#shared/outcome.ts";
 import type { PropagationResult } from "#shared/tools/propagation.ts";
-import { heardOf, joinServers, wholeAnswer, type Heard } from "#probe-agent/analysis/dns/propagation.ts";
+import {
+  toComparable,
+  joinServers,
+  dropTruncated,
+  type ComparableAnswer,
+} from "#probe-agent/analysis/dns/propagation.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
@@ -19,7 +24,7 @@ const QUESTION_MS = 3_000;
 export interface AuthoritativeAnswer {
   readonly authoritative: Authoritative;
   /** null where no server may be asked. */
-  readonly askFor: ((clientIp: string) => Promise<Heard>) | null;
+  readonly askFor: ((clientIp: string) => Promise<ComparableAnswer>) | null;
 }
 
 /** Finds the zone that holds the name, through aliases into other zones, and asks its servers. null: none was found. */
@@ -95,7 +100,8 @@ async function askZone(
   const askFor =
     address === null
       ? null
-      : async (clientIp: string) => heardOf(question.name, question.type, await ask(net, address, question, clientIp));
+      : async (clientIp: string) =>
+          toComparable(question.name, question.type, await ask(net, address, question, clientIp));
   const alias = authoritative.answers.length === 0 ? (good?.alias ?? null) : null;
   return { answer: { authoritative, askFor }, alias };
 }
@@ -148,7 +154,7 @@ async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<
   const soa = { ...question, name: question.zone, type: "SOA" };
   const [answer, zone] = await Promise.all([ask(net, address, question), ask(net, address, soa)]);
   const serial: unknown = zone.answers.find((record) => record.type === "SOA")?.typed["serial"];
-  const heard = heardOf(question.name, question.type, answer);
+  const heard = toComparable(question.name, question.type, answer);
   const server: Server = {
     ns,
     ip: first.ip,
@@ -188,7 +194,7 @@ async function ask(
     timeoutMs: QUESTION_MS,
     ...(clientIp === undefined ? {} : { clientSubnet: clientIp }),
   });
-  return wholeAnswer(answer);
+  return dropTruncated(answer);
 }
 
 function silent(ns: string, error: string): Server {

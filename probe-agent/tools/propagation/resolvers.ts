@@ -4,7 +4,12 @@ import { splitHostPort } from "#shared/host-port.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/vantages.ts";
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";
-import { comparable, heardOf, wholeAnswer, type HeardRow } from "#probe-agent/analysis/dns/propagation.ts";
+import {
+  comparableData,
+  toComparable,
+  dropTruncated,
+  type ResolverRow,
+} from "#probe-agent/analysis/dns/propagation.ts";
 import { isAnswer } from "#probe-agent/analysis/dns/propagation-failures.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
@@ -17,7 +22,7 @@ const QUESTION_MS = 4_000;
 const AT_ONCE = 40;
 
 /** Asks the listed resolvers and this probe's own, each row told as it comes. */
-export async function askResolvers(net: Net, name: string, type: string): Promise<HeardRow[]> {
+export async function askResolvers(net: Net, name: string, type: string): Promise<ResolverRow[]> {
   const own: Asking = {
     base: { id: "own", name: "This probe's resolver", location: "here", kind: "own" },
     how: () => Promise.resolve(ok({})),
@@ -29,7 +34,7 @@ export async function askResolvers(net: Net, name: string, type: string): Promis
     }),
   );
   const waiting = [...listed, own].entries();
-  const rows: HeardRow[] = [];
+  const rows: ResolverRow[] = [];
   const lane = async (): Promise<void> => {
     for (const [index, asking] of waiting) {
       const row = await askOne(net, name, type, asking);
@@ -42,7 +47,7 @@ export async function askResolvers(net: Net, name: string, type: string): Promis
 }
 
 /** What other probes' resolvers said, as the control plane has gathered it. */
-export function readVantages(input: JobInput, type: string): HeardRow[] {
+export function readVantages(input: JobInput, type: string): ResolverRow[] {
   if (!Value.Check(PROPAGATION_INPUT, input)) return [];
   const seen = new Map<string, number>();
   return input.vantages.map((vantage) => {
@@ -55,7 +60,7 @@ export function readVantages(input: JobInput, type: string): HeardRow[] {
 type Way = Pick<DnsQuestion, "server" | "transport" | "serverName" | "path">;
 
 interface Asking {
-  readonly base: Pick<HeardRow, "id" | "name" | "location" | "kind">;
+  readonly base: Pick<ResolverRow, "id" | "name" | "location" | "kind">;
   readonly how: () => Promise<Outcome<Way>>;
 }
 
@@ -79,12 +84,12 @@ async function reach(net: Net, { address, transport }: ResolverEntry): Promise<O
   return ok({ server, transport, serverName: host, path: url.pathname });
 }
 
-async function askOne(net: Net, name: string, type: string, { base, how }: Asking): Promise<HeardRow> {
+async function askOne(net: Net, name: string, type: string, { base, how }: Asking): Promise<ResolverRow> {
   const way = await how();
   if (way.status !== "ok") return unreached(base, way.status === "failed" ? way.reason : "target_not_allowed");
   const question: DnsQuestion = { ...way.data, name, type, timeoutMs: QUESTION_MS };
-  const answer = wholeAnswer(await net.dns.query(question));
-  const heard = heardOf(name, type, answer);
+  const answer = dropTruncated(await net.dns.query(question));
+  const heard = toComparable(name, type, answer);
   return {
     ...base,
     ...wayOf(answer),
@@ -98,7 +103,7 @@ async function askOne(net: Net, name: string, type: string, { base, how }: Askin
 }
 
 /** Whether a resolver that said SERVFAIL says it again, and what it says without validating. */
-async function recheck(net: Net, question: DnsQuestion): Promise<HeardRow["recheck"]> {
+async function recheck(net: Net, question: DnsQuestion): Promise<ResolverRow["recheck"]> {
   const [again, unchecked] = await Promise.all([
     net.dns.query(question),
     net.dns.query({ ...question, checkingDisabled: true }),
@@ -109,13 +114,13 @@ async function recheck(net: Net, question: DnsQuestion): Promise<HeardRow["reche
 const MOST_ERRORS = 5;
 const MOST_ERROR_TEXT = 200;
 
-function errorsOf(errors: DnsAnswer["ede"]): HeardRow["ede"] {
+function errorsOf(errors: DnsAnswer["ede"]): ResolverRow["ede"] {
   return errors
     .slice(0, MOST_ERRORS)
     .map(({ code, text }) => ({ code, name: extendedErrorName(code), text: printable(text, MOST_ERROR_TEXT) }));
 }
 
-function wayOf({ server, transport, rttMs }: DnsAnswer): Pick<HeardRow, "server" | "transport" | "rtt_ms"> {
+function wayOf({ server, transport, rttMs }: DnsAnswer): Pick<ResolverRow, "server" | "transport" | "rtt_ms"> {
   return { server, transport, rtt_ms: rttMs === null ? null : toMicroseconds(rttMs) };
 }
 
@@ -124,7 +129,7 @@ function errorOf({ status, unreachable }: DnsAnswer): string | null {
   return status === "TIMEOUT" ? (unreachable ?? "timeout") : status.toLowerCase();
 }
 
-function unreached(base: Asking["base"], error: string): HeardRow {
+function unreached(base: Asking["base"], error: string): ResolverRow {
   const nothing = { server: null, transport: null, answers: [], cname_chain: [], ttl: null, rtt_ms: null };
   return { ...base, ...nothing, status: "TIMEOUT", ede: [], recheck: null, error };
 }
@@ -133,7 +138,7 @@ function vantageRow(
   { region, country, city, server, status, records, rtt_ms, ede = [] }: Vantage,
   type: string,
   nth: number,
-): HeardRow {
+): ResolverRow {
   const wanted = records.filter((record) => record.type === type);
   return {
     id: `agent-${region}${nth === 1 ? "" : `-${nth}`}`,
@@ -145,7 +150,7 @@ function vantageRow(
     status,
     ede: errorsOf(ede),
     recheck: null,
-    answers: comparable(type, wanted),
+    answers: comparableData(type, wanted),
     cname_chain: [],
     ttl: wanted.length === 0 ? null : Math.min(...wanted.map(({ ttl }) => ttl)),
     rtt_ms,

@@ -56,10 +56,10 @@ describe("dnssec=1", () => {
     expect(verdict.data.results[0]).toMatchObject({ type: "A", status: "SERVFAIL", flags: { cd: false } });
   });
 
-  it("is insecure where a validating resolver found the zone not signed", async () => {
+  it("is insecure where a validating resolver found that the zone is not signed", async () => {
     const verdict = await run({ zones: { ...UNSIGNED, ...root }, behaviours: { ".": { authentic: true } } });
     expect(verdict).toMatchObject({ status: "insecure", validated_by: "resolver_ad" });
-    expect(verdict.reasons[0]).toBe("The resolver validates and found the zone not signed");
+    expect(verdict.reasons[0]).toBe("The resolver validates and found that the zone is not signed");
   });
 
   it("is insecure where a validating resolver has no chain of trust to a signed zone", async () => {
@@ -82,7 +82,11 @@ describe("dnssec=1", () => {
 
   it.each([
     ["gives signatures but does not validate", { zones: { ...SIGNED, ...root } }, "does not validate"],
-    ["knows nothing of DNSSEC", { zones: UNSIGNED, behaviours: { "*": { edns: "ignore" as const } } }, "neither"],
+    [
+      "knows nothing of DNSSEC",
+      { zones: UNSIGNED, behaviours: { "*": { edns: "ignore" as const } } },
+      "does not validate and does not pass signatures on",
+    ],
     ["refuses", { behaviours: { "*": { status: "REFUSED" } } }, "A: REFUSED"],
     [
       "fails with and without checking",

@@ -67,7 +67,7 @@ describe("our own validation", () => {
     ]);
     expect(verdict.reasons).toEqual([
       "A, MX, SOA, TXT, NS: Signed by rsa.test",
-      "AAAA, CNAME: rsa.test proves that rsa.test has no record of the type",
+      "AAAA, CNAME: rsa.test proves that rsa.test has no record of this type",
     ]);
     const chain = server.queries.filter(({ type }) => type === "DS" || type === "DNSKEY");
     const asked = chain
@@ -94,7 +94,7 @@ describe("our own validation", () => {
     expect(verdict).toMatchObject({ status: "secure", validated_by: "local", denial: "nsec" });
     expect(verdict.reasons).toEqual([
       "A, MX, SOA, TXT, NS, AAAA, CNAME: Signed by example",
-      "MX, SOA, TXT, NS, AAAA: example proves that host.new.example has no record of the type",
+      "MX, SOA, TXT, NS, AAAA: example proves that host.new.example has no record of this type",
     ]);
     expect(data.records["CNAME"]).toEqual(["host.new.example."]);
   });
@@ -124,7 +124,7 @@ describe("our own validation", () => {
     const { verdict, data } = await run("www.example", ["A"], { ...grown, behaviours });
     expect(verdict).toMatchObject({ status: "bogus", validated_by: "local", resolver_ad: null });
     expect(verdict.reasons.join("\n")).toMatch(
-      /by example, key \d+ \(ECDSAP256SHA256\), has expired 2026-01-01T00:00:00Z/,
+      /by example, key \d+ \(ECDSAP256SHA256\), expired at 2026-01-01T00:00:00Z/,
     );
     expect(verdict.reasons).toContain("A: SERVFAIL, but NOERROR with checking disabled; Signature Expired (7)");
     expect(data.results[0]).toMatchObject({ status: "SERVFAIL", ede: [{ code: 7, name: "Signature Expired" }] });
@@ -135,7 +135,7 @@ describe("our own validation", () => {
     const behaviours = { "www.example/A": { status: "SERVFAIL", unlessChecked: true, ede: [{ code: 9, text: "" }] } };
     const { verdict } = await run("www.example", ["A"], { ...grown, behaviours });
     expect(verdict.status).toBe("bogus");
-    expect(verdict.reasons[0]).toContain("The DS records of example are of another key: DS key tags 4711");
+    expect(verdict.reasons[0]).toContain("The DS records of example do not match the zone's keys: DS key tags 4711");
     expect(verdict.chain.at(-1)).toMatchObject({ zone: "example", status: "bogus", ds: [{ key_tag: 4711 }] });
   });
 
@@ -164,25 +164,25 @@ describe("our own validation", () => {
       "secure where the resolver is silent on it",
       "rsa.test",
       { behaviours: {} },
-      "Our validation says secure, but the resolver does not vouch for it (no AD)",
+      "Our validation says secure, but the resolver does not confirm it (no AD)",
     ],
     [
       "bogus where the resolver vouches",
       "rsa.test",
       { anchors: IANA_ANCHORS },
-      "Our validation says bogus, but the resolver vouches for it (AD)",
+      "Our validation says bogus, but the resolver confirms the answer as secure (AD)",
     ],
     [
       "insecure where the resolver vouches",
       "www.plain",
       {},
-      "Our validation says insecure, but the resolver vouches for it (AD)",
+      "Our validation says insecure, but the resolver confirms the answer as secure (AD)",
     ],
     [
       "bogus where the resolver does not validate",
       "rsa.test",
       { behaviours: {}, tamper: only("rsa.test", "A", without("RRSIG")) },
-      "the resolver gives the answer: it does not validate it",
+      "the resolver returns the answer without validating it",
     ],
     [
       "secure where the resolver fails",
@@ -214,7 +214,7 @@ describe("our own validation", () => {
     const behaviours = { "test/DS": { drop: true as const }, "test/DNSKEY": { drop: true as const } };
     const { verdict } = await run("rsa.test", ["A"], { behaviours, deadlineMs: 1_500 });
     expect(verdict).toMatchObject({ status: "indeterminate", validated_by: null });
-    expect(verdict.reasons.join("\n")).toContain("The DS records of test could not be had: TIMEOUT");
+    expect(verdict.reasons.join("\n")).toContain("The DS records of test are not available: TIMEOUT");
   });
 
   it("shows what the server calls itself (NSID)", async () => {

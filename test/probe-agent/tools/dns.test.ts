@@ -115,7 +115,7 @@ describe("the dns tool", () => {
   it("ends at a circle of aliases and says so", async () => {
     const { data } = await run({ domain: "one.example.test", types: ["A"] });
     expect(ofType(data, "A")).toMatchObject({ records: [], cname_chain: ["other.example.test", "one.example.test"] });
-    expect(data.limitations).toEqual(["A: the aliases lead in a circle"]);
+    expect(data.limitations).toEqual(["A: the aliases (CNAME) lead in a circle"]);
   });
 
   it("finds the circle behind a resolver that only fails, and asks no more of one without", async () => {
@@ -123,7 +123,7 @@ describe("the dns tool", () => {
     const circle = await run({ domain: "one.example.test", types: ["A"] }, { behaviours: failing });
     expect(ofType(circle.data, "A")).toMatchObject({ status: "SERVFAIL", records: [] });
     expect(circle.data.limitations).toEqual([
-      "A: the aliases lead in a circle: one.example.test, other.example.test, one.example.test",
+      "A: the aliases (CNAME) lead in a circle: one.example.test, other.example.test, one.example.test",
     ]);
     const plain = await run({ types: ["A", "MX"] }, { behaviours: failing });
     expect(plain.data.limitations).toEqual([]);
@@ -199,7 +199,7 @@ describe("the dns tool", () => {
   ])("reports %s as the server's failure", async (_what, rewrite) => {
     const { data } = await run({ types: ["A"] }, { behaviours: { "*": { rewrite } } });
     expect(ofType(data, "A")).toMatchObject({ status: "SERVFAIL", records: [] });
-    expect(data.limitations).toEqual(["A: the resolver's answer is no readable DNS message"]);
+    expect(data.limitations).toEqual(["A: the resolver's answer is not a readable DNS message"]);
   });
 
   it("says how it got a long answer, and when it was cut for good", async () => {
@@ -207,7 +207,7 @@ describe("the dns tool", () => {
     expect(ofType(long.data, "TXT")).toMatchObject({ transport: "tcp", flags: { tc: false } });
     const cut = await run({ types: ["A"] }, { behaviours: { "*": { truncate: true, rewrite: tcpOnlySilence } } }, 600);
     expect(ofType(cut.data, "A")).toMatchObject({ transport: "udp", flags: { tc: true } });
-    expect(cut.data.limitations).toEqual(["A: the answer was cut and could not be had over TCP"]);
+    expect(cut.data.limitations).toEqual(["A: the answer was truncated and could not be fetched over TCP"]);
   });
 
   it("shortens what no result can carry and says so", async () => {

@@ -200,7 +200,7 @@ describe("propagation", () => {
     expect(some.failures).toEqual([
       {
         cause: "unknown",
-        detail: "The resolver failed and does not say why.",
+        detail: "The resolver failed and does not report a reason.",
         resolvers: ["r0", "r1", "r2", "r3", "r4"],
       },
     ]);

@@ -1,13 +1,13 @@
-/** How an algorithm's keys and signatures are read. */
+/** Format of an algorithm's keys and signatures. */
 export type KeyKind = "rsa" | "p256" | "p384" | "ed25519" | "ed448";
 
-/** One DNSSEC signing algorithm that is supported. */
+/** A supported DNSSEC signing algorithm. */
 export interface Algorithm {
   readonly name: string;
   readonly kind: KeyKind;
-  /** For node:crypto; null where the algorithm hashes by itself. */
+  /** Hash name for node:crypto. Null if the algorithm includes its hash. */
   readonly hash: "sha1" | "sha256" | "sha384" | "sha512" | null;
-  /** RFC 8624 section 3.1 (and RFC 9905 for SHA-1) would have nobody sign with it any more. */
+  /** Whether RFC 8624 section 3.1 (or RFC 9905 for SHA-1) says not to sign with this algorithm any more. */
   readonly deprecated: boolean;
 }
 
@@ -15,7 +15,8 @@ function algorithm(name: string, kind: KeyKind, hash: Algorithm["hash"], depreca
   return { name, kind, hash, deprecated };
 }
 
-// RFC 8624 section 3.1, column "DNSSEC validation": all that are MUST or RECOMMENDED. DSA, RSAMD5 and GOST are not.
+// Algorithms that are MUST or RECOMMENDED in RFC 8624 section 3.1, column "DNSSEC validation". DSA, RSAMD5 and GOST are
+// not.
 const SUPPORTED: ReadonlyMap<number, Algorithm> = new Map([
   [5, algorithm("RSASHA1", "rsa", "sha1", true)],
   [7, algorithm("RSASHA1-NSEC3-SHA1", "rsa", "sha1", true)],
@@ -27,7 +28,7 @@ const SUPPORTED: ReadonlyMap<number, Algorithm> = new Map([
   [16, algorithm("ED448", "ed448", null)],
 ]);
 
-// IANA "DNS Security Algorithm Numbers": the ones that are named but not supported.
+// IANA "DNS Security Algorithm Numbers": algorithms that have a name but are not supported here.
 const OTHER_NAMES: ReadonlyMap<number, string> = new Map([
   [1, "RSAMD5"],
   [3, "DSA"],
@@ -40,17 +41,17 @@ const OTHER_NAMES: ReadonlyMap<number, string> = new Map([
   [254, "PRIVATEOID"],
 ]);
 
-/** The algorithm of a number, null where we do not validate with it. */
+/** Returns the algorithm with this number, or null if we do not validate with it. */
 export function findAlgorithm(number: number): Algorithm | null {
   return SUPPORTED.get(number) ?? null;
 }
 
-/** IANA's mnemonic of an algorithm number, "algorithm n" where it has none. */
+/** Returns IANA's mnemonic of an algorithm number, or "algorithm n" if it has none. */
 export function algorithmName(number: number): string {
   return SUPPORTED.get(number)?.name ?? OTHER_NAMES.get(number) ?? `algorithm ${number}`;
 }
 
-/** Hash of a DS digest type (RFC 8624 section 3.3) as node:crypto names it; null where it is not supported. */
+/** Returns the hash of a DS digest type (RFC 8624 section 3.3) under its node:crypto name, or null if unsupported. */
 export function digestHash(digestType: number): "sha1" | "sha256" | "sha384" | null {
   if (digestType === 1) return "sha1";
   if (digestType === 2) return "sha256";

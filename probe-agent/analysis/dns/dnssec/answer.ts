@@ -20,15 +20,18 @@ import {
 } from "#probe-agent/analysis/dns/dnssec/session.ts";
 import { verifyRrset } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 
-// Resolvers stop sooner; each link may lie in a zone of its own.
+// Resolvers stop earlier. Each link can be in a different zone.
 const MAX_LINKS = 16;
 
-/** The verdict on one answer. */
+/** Verdict on one answer. */
 export interface AnswerVerdict {
   readonly status: Status;
-  /** How something was denied: that there is no record, no name, or none closer than a wildcard. */
+  /**
+   * Record type that proves a denial: that a record, a name, or a name closer than a wildcard does not exist. Null if
+   * nothing is denied.
+   */
   readonly denial: "nsec" | "nsec3" | null;
-  /** Sentences that do not name the type asked for. */
+  /** Sentences that do not name the queried type. */
   readonly reasons: readonly string[];
 }
 
@@ -42,14 +45,14 @@ function part(status: Status, reasons: readonly string[], denial: Part["denial"]
   return { status, reasons, denial };
 }
 
-/** Validates the answer to one question, every alias of it in its own zone: the weakest part decides. */
+/** Validates the answer to one question. Every alias is validated in its own zone, and the weakest part decides. */
 export function* validateAnswer(
   session: Session,
   question: { name: string; type: string },
   reply: Reply,
 ): Asking<AnswerVerdict> {
   const name = parseName(question.name);
-  if (name === null) return part("indeterminate", ["The name cannot be written in the DNS"]);
+  if (name === null) return part("indeterminate", ["The name is not a valid DNS name"]);
   if (!hasAnswer(reply)) return part("indeterminate", [`There is no answer to validate: ${reply.status}`]);
   const sets = groupRrsets(reply.answers);
   const parts: Part[] = [];
@@ -57,7 +60,9 @@ export function* validateAnswer(
   let owner = name;
   while (!passed.has(owner.text)) {
     if (passed.size >= MAX_LINKS) {
-      parts.push(part("indeterminate", [`${name.text} has more than ${MAX_LINKS} aliases: the rest is not validated`]));
+      parts.push(
+        part("indeterminate", [`${name.text} has more than ${MAX_LINKS} aliases, so the rest is not validated`]),
+      );
       break;
     }
     passed.add(owner.text);
@@ -70,14 +75,17 @@ export function* validateAnswer(
       break;
     }
     parts.push(yield* validateRedirect(session, owner, redirect, reply));
-    // A question for the alias itself ends at it.
+    // A question for the alias itself ends here.
     if (redirect.target === null || question.type === "CNAME" || question.type === "ANY") break;
     owner = redirect.target;
   }
   return combine(parts);
 }
 
-/** The RRsets that answer the question at this name. A synthesised CNAME is none: it is validated with its DNAME. */
+/**
+ * Returns the RRsets at this name that answer the question. A synthesised CNAME is left out: it is validated with its
+ * DNAME.
+ */
 function findWanted(sets: readonly Rrset[], owner: Name, type: string, redirect: Redirect | null): readonly Rrset[] {
   const synthesised = redirect?.kind === "dname";
   return sets.filter(
@@ -86,24 +94,26 @@ function findWanted(sets: readonly Rrset[], owner: Name, type: string, redirect:
   );
 }
 
-/** An alias stands where the RRset behind it is validated and the CNAME follows from the DNAME, if there is one. */
+/** Validates one alias. It is secure if its RRset is validated and, if there is a DNAME, the CNAME follows from it. */
 function* validateRedirect(session: Session, owner: Name, redirect: Redirect, reply: Reply): Asking<Part> {
   const found = yield* validatePositive(session, redirect.set, reply);
-  // Without signatures there is nothing to hold the CNAME against.
+  // Without signatures there is nothing to compare the CNAME with.
   if (found.status !== "secure") return found;
   if (redirect.fault !== null) return part("bogus", [redirect.fault]);
   if (redirect.target !== null) return found;
   const { text } = redirect.set.owner;
-  if (!redirect.tooLong) return part("bogus", [`${owner.text} is redirected to a name that is unreadable`]);
+  if (!redirect.tooLong) return part("bogus", [`${owner.text} is redirected to an unreadable name`]);
   if (reply.status !== "YXDOMAIN") {
-    return part("bogus", [`${owner.text} is redirected to a name that is too long, but the server does not say so`]);
+    return part("bogus", [
+      `${owner.text} is redirected to a name that is too long, but the server does not report YXDOMAIN`,
+    ]);
   }
   return part("secure", [`The DNAME of ${text} makes a name that is too long: no such name can exist (YXDOMAIN)`]);
 }
 
 const ORDER: readonly Status[] = ["bogus", "indeterminate", "insecure", "secure"];
 
-/** The weakest status and what led to it. */
+/** Combines the parts: the weakest status, with the reasons for it. */
 function combine(parts: readonly Part[]): AnswerVerdict {
   const status = ORDER.find((candidate) => parts.some((one) => one.status === candidate)) ?? "indeterminate";
   const decisive = parts.filter((one) => one.status === status);
@@ -114,14 +124,14 @@ function combine(parts: readonly Part[]): AnswerVerdict {
   };
 }
 
-/** The name whose zone holds the records of a type at a name: those of DS are the parent's. */
+/** Returns the name whose zone holds the records of `type` at `name`. DS records are in the parent's zone. */
 function homeOf(name: Name, type: string): Name {
   return type === "DS" ? parentOf(name) : name;
 }
 
 /**
- * Where to look for the zone of a name: its deepest signer if it has one, else the name itself. A signer above the
- * closest trust anchor has no say below that anchor.
+ * Returns the name whose zone should be looked up: the deepest signer if there is one, otherwise the name itself. A
+ * signer above the closest trust anchor is ignored, because it has no authority below that anchor.
  */
 function zoneHint(session: Session, name: Name, type: string, sets: readonly Rrset[]): Name {
   const home = homeOf(name, type);
@@ -138,10 +148,10 @@ function* validatePositive(session: Session, set: Rrset, reply: Reply): Asking<P
   if (!checked.ok) return part("bogus", checked.reasons);
   noteUse(session, checked);
   if (checked.wildcard === null) return part("secure", [`Signed by ${trust.zone.text}`]);
-  const denials = denialsOf(session, reply, trust);
+  const denials = readReplyDenials(session, reply, trust);
   const proof = proveNoCloser(denials, trust.zone, set.owner, checked.wildcard);
-  const proven = `Signed by ${trust.zone.text}, made from ${checked.wildcard.text}`;
-  return fromProof(session, { proof, denials, zone: trust.zone, proven });
+  const proven = `Signed by ${trust.zone.text}, expanded from the wildcard ${checked.wildcard.text}`;
+  return partFromProof(session, { proof, denials, zone: trust.zone, proven });
 }
 
 function* validateNegative(session: Session, name: Name, type: string, reply: Reply): Asking<Part> {
@@ -149,27 +159,30 @@ function* validateNegative(session: Session, name: Name, type: string, reply: Re
   const trust = yield* findZone(session, zoneHint(session, name, type, sets), reply.authority);
   if (trust.status !== "secure") return part(trust.status, trust.reasons);
   const found = readProof(session, trust, name, type, reply);
-  if (found.proof.kind !== "missing") return fromProof(session, found);
-  // The authority section may hold records of a zone above the one the name is in (RFC 4035 section 5.2).
+  if (found.proof.kind !== "missing") return partFromProof(session, found);
+  // The authority section can hold records of a zone above the zone of the name (RFC 4035 section 5.2).
   const home = homeOf(name, type);
   const cut = findUnsignedCut(session, trust, found.denials, home);
   if (cut !== null) return part("insecure", cut.reasons);
   const below = yield* findZone(session, home, reply.authority);
   if (below.status !== "secure") return part(below.status, below.reasons);
-  return fromProof(session, below.zone.text === trust.zone.text ? found : readProof(session, below, name, type, reply));
+  return partFromProof(
+    session,
+    below.zone.text === trust.zone.text ? found : readProof(session, below, name, type, reply),
+  );
 }
 
 interface FoundProof {
   readonly proof: Proof;
   readonly denials: Denials;
   readonly zone: Name;
-  /** What the proof shows. */
+  /** Statement that the proof shows to be true. */
   readonly proven: string;
 }
 
-/** What a secure zone's records in the reply prove about a name that has no answer. */
+/** Checks what a secure zone's records in the reply prove about a name that has no answer. */
 function readProof(session: Session, zone: SecureZone, name: Name, type: string, reply: Reply): FoundProof {
-  const denials = denialsOf(session, reply, zone);
+  const denials = readReplyDenials(session, reply, zone);
   const absent = reply.status === "NXDOMAIN";
   const proof =
     reply.status === "YXDOMAIN"
@@ -177,20 +190,20 @@ function readProof(session: Session, zone: SecureZone, name: Name, type: string,
       : absent
         ? proveNoName(denials, zone.zone, name)
         : proveNoData(denials, zone.zone, name, type);
-  const what = absent ? `${name.text} does not exist` : `${name.text} has no record of the type`;
+  const what = absent ? `${name.text} does not exist` : `${name.text} has no record of this type`;
   return { proof, denials, zone: zone.zone, proven: `${zone.zone.text} proves that ${what}` };
 }
 
 const NO_REDIRECT: Proof = {
   kind: "missing",
-  reason: "The server says that a DNAME makes a name that is too long (YXDOMAIN), but there is no such DNAME",
+  reason: "The server reports that a DNAME makes a name that is too long (YXDOMAIN), but there is no such DNAME",
 };
 
-function denialsOf(session: Session, reply: Reply, { zone, keys }: SecureZone): Denials {
+function readReplyDenials(session: Session, reply: Reply, { zone, keys }: SecureZone): Denials {
   return readDenials(session, reply.authority, zone, keys);
 }
 
-function fromProof(session: Session, { proof, denials, zone, proven }: FoundProof): Part {
+function partFromProof(session: Session, { proof, denials, zone, proven }: FoundProof): Part {
   const { kind } = denials;
   if (proof.kind === "missing") return part("bogus", [proof.reason, ...denials.faults], kind);
   for (const signed of denials.signatures) noteUse(session, signed);

@@ -1,4 +1,10 @@
-import { dsOf, keysOf, verifyKeys, type Ds, type Trust } from "#probe-agent/analysis/dns/dnssec/delegations.ts";
+import {
+  readDsRecords,
+  readKeys,
+  verifyKeys,
+  type Ds,
+  type Trust,
+} from "#probe-agent/analysis/dns/dnssec/delegations.ts";
 import { readDenials, type Denials } from "#probe-agent/analysis/dns/dnssec/denial.ts";
 import type { ZoneKey } from "#probe-agent/analysis/dns/dnssec/keys.ts";
 import { ancestor, closestAbove, isBelow, ROOT_NAME, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
@@ -16,29 +22,32 @@ import {
 import { verifyRrset } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
-/** A zone whose keys are trusted. */
+/** A zone with trusted keys. */
 export interface SecureZone {
   readonly zone: Name;
   readonly keys: readonly ZoneKey[];
 }
 
-/** The resolver spoke for the zone: there are records, there are none, or there can be none (YXDOMAIN, by a DNAME). */
+/**
+ * Reports whether the reply makes a statement about the zone: there are records, there are none, or there can be none
+ * (YXDOMAIN, caused by a DNAME).
+ */
 export function hasAnswer(reply: Reply): boolean {
   return ["NOERROR", "NXDOMAIN", "YXDOMAIN"].includes(reply.status);
 }
 
-/** The zone of the closest trust anchor at or above a name; null where there is none. */
+/** Returns the zone of the closest trust anchor at or above a name, or null if there is none. */
 export function closestAnchor(session: Session, name: Name): Name | null {
   const zones = [...session.anchors.values()].map(({ zone }) => zone);
   return closestAbove(name, zones);
 }
 
 /**
- * Follows the chain of trust (RFC 4035 section 5) from the closest trust anchor down to the zone `target` is in,
- * asking for DS label by label: that a zone is not signed is proven by its parent or not believed. `shown` are records
- * that came with the answer: they may prove it where the DS question is not answered.
+ * Follows the chain of trust (RFC 4035 section 5) from the closest trust anchor down to the zone of `target`. Asks for
+ * DS records label by label: a zone counts as unsigned only if its parent proves it. `records` are records that came with
+ * the answer. They can be that proof if the DS question is not answered.
  */
-export function* findZone(session: Session, target: Name, shown: readonly DnsRecord[] = []): Asking<ZoneTrust> {
+export function* findZone(session: Session, target: Name, records: readonly DnsRecord[] = []): Asking<ZoneTrust> {
   const start = closestAnchor(session, target);
   const anchor = start === null ? undefined : session.anchors.get(start.text);
   if (anchor === undefined) {
@@ -47,7 +56,7 @@ export function* findZone(session: Session, target: Name, shown: readonly DnsRec
   let trust = yield* enterAnchor(session, anchor.zone, anchor.trust);
   for (let count = anchor.zone.labels.length + 1; count <= target.labels.length; count += 1) {
     if (trust.status !== "secure") return trust;
-    const step = yield* stepDown(session, trust, ancestor(target, count), shown);
+    const step = yield* stepDown(session, trust, ancestor(target, count), records);
     if (step.status === "absent") return trust;
     if (step.status !== "no_cut") trust = step;
   }
@@ -60,7 +69,9 @@ function* enterAnchor(session: Session, zone: Name, trust: Trust): Asking<ZoneTr
   const reply: Reply = yield { name: zone.text, type: "DNSKEY" };
   const stripped = hasAnswer(reply) && !hasSignedKeys(reply, zone);
   const found =
-    stripped && !(yield* passesSignatures(zone)) ? unpassed(session, zone, trust) : enter(session, zone, trust, reply);
+    stripped && !(yield* passesSignatures(zone))
+      ? reportStrippedSignatures(session, zone, trust)
+      : enterZone(session, zone, trust, reply);
   session.entered.set(zone.text, found);
   return found;
 }
@@ -70,25 +81,31 @@ function hasSignedKeys(reply: Reply, zone: Name): boolean {
   return set !== undefined && set.signatures.length > 0;
 }
 
-/** Whether the resolver passes DNSSEC records on at all: the root is signed, so its keys show it. */
+/**
+ * Reports whether the resolver passes DNSSEC records on at all. The root is signed, so the reply for its keys shows
+ * this.
+ */
 function* passesSignatures(zone: Name): Asking<boolean> {
   if (zone.labels.length === 0) return false;
   const reply: Reply = yield { name: ROOT_NAME.text, type: "DNSKEY" };
   return hasAnswer(reply) && hasSignedKeys(reply, ROOT_NAME);
 }
 
-/** Answers below such an anchor look like forged ones: the resolver may not support DNSSEC. */
-function unpassed(session: Session, zone: Name, { ds }: Trust): ZoneTrust {
+/**
+ * Returns an indeterminate result for an anchor's zone whose signatures the resolver strips. Answers below that anchor
+ * would look forged, although the resolver may only lack DNSSEC support.
+ */
+function reportStrippedSignatures(session: Session, zone: Name, { ds }: Trust): ZoneTrust {
   const reason = `The resolver does not pass DNSSEC records on: the DNSKEY records of ${zone.text} came without signatures or not at all`;
   report(session, zone, { ds, status: "indeterminate", reason });
   return { status: "indeterminate", zone, reasons: [reason] };
 }
 
-/** Trusts a zone by its DS records or anchors and the answer to its DNSKEY question. */
-function enter(session: Session, zone: Name, trust: Trust, reply: Reply): ZoneTrust {
+/** Checks a zone's reply to its DNSKEY question against its DS records or trust anchors. */
+function enterZone(session: Session, zone: Name, trust: Trust, reply: Reply): ZoneTrust {
   const { ds } = trust;
   if (!hasAnswer(reply)) {
-    const reason = `The DNSKEY records of ${zone.text} could not be had: ${reply.status}`;
+    const reason = `The DNSKEY records of ${zone.text} are not available: ${reply.status}`;
     report(session, zone, { ds, status: "indeterminate", reason });
     return { status: "indeterminate", zone, reasons: [reason] };
   }
@@ -98,7 +115,7 @@ function enter(session: Session, zone: Name, trust: Trust, reply: Reply): ZoneTr
     report(session, zone, { ds, status: "bogus", reason });
     return { status: "bogus", zone, reasons: [reason] };
   }
-  const keys = keysOf(set);
+  const keys = readKeys(set);
   const verified = verifyKeys(session, zone, set, trust);
   if (verified.status !== "secure") {
     const reason = verified.reasons[0] ?? "";
@@ -113,8 +130,8 @@ function enter(session: Session, zone: Name, trust: Trust, reply: Reply): ZoneTr
 }
 
 /**
- * Looks for an unsigned delegation between a secure zone and a name below it in that zone's own denial records
- * (RFC 4035 section 5.2, RFC 5155 section 8.9). What it finds is known from then on. Null: they show none.
+ * Searches a secure zone's own denial records for an unsigned delegation between that zone and a name below it (RFC
+ * 4035 section 5.2, RFC 5155 section 8.9). Stores what it finds in the session. Returns null if the records show none.
  */
 export function findUnsignedCut(
   session: Session,
@@ -126,7 +143,7 @@ export function findUnsignedCut(
     const child = ancestor(name, count);
     const none = readNoDs(denials, parent.zone, child);
     if (none.kind === "insecure") {
-      const step = unsigned(session, parent, denials, child, none.reason);
+      const step = markUnsigned(session, parent, denials, child, none.reason);
       session.steps.set(`${parent.zone.text} ${child.text}`, step);
       return step;
     }
@@ -134,15 +151,15 @@ export function findUnsignedCut(
   return null;
 }
 
-/** Asks whether a zone begins at `child`, one or more labels below a secure zone. */
-function* stepDown(session: Session, parent: SecureZone, child: Name, shown: readonly DnsRecord[]): Asking<Step> {
+/** Checks whether a zone begins at `child`, one or more labels below a secure zone. */
+function* stepDown(session: Session, parent: SecureZone, child: Name, records: readonly DnsRecord[]): Asking<Step> {
   const key = `${parent.zone.text} ${child.text}`;
   const known = session.steps.get(key);
   if (known !== undefined) return known;
   const reply: Reply = yield { name: child.text, type: "DS" };
   if (!hasAnswer(reply)) {
-    const denials = readDenials(session, shown, parent.zone, parent.keys);
-    return findUnsignedCut(session, parent, denials, child) ?? unavailable(session, child, reply);
+    const denials = readDenials(session, records, parent.zone, parent.keys);
+    return findUnsignedCut(session, parent, denials, child) ?? markUnavailable(session, child, reply);
   }
   const ds = readDelegation(session, parent, child, reply);
   const step = "ds" in ds ? yield* enterChild(session, child, ds.ds) : ds;
@@ -152,11 +169,11 @@ function* stepDown(session: Session, parent: SecureZone, child: Name, shown: rea
 
 function* enterChild(session: Session, child: Name, ds: readonly Ds[]): Asking<ZoneTrust> {
   const reply: Reply = yield { name: child.text, type: "DNSKEY" };
-  return enter(session, child, { ds, keys: [], anchored: false }, reply);
+  return enterZone(session, child, { ds, keys: [], anchored: false }, reply);
 }
 
-function unavailable(session: Session, child: Name, reply: Reply): Step {
-  const reason = `The DS records of ${child.text} could not be had: ${reply.status}`;
+function markUnavailable(session: Session, child: Name, reply: Reply): Step {
+  const reason = `The DS records of ${child.text} are not available: ${reply.status}`;
   report(session, child, { status: "indeterminate", reason });
   return { status: "indeterminate", zone: child, reasons: [reason] };
 }
@@ -171,27 +188,28 @@ function readDelegation(
   const set = findRrset(sets, child, "DS");
   if (set !== undefined) {
     const checked = verifyRrset(session, set, parent.zone, parent.keys);
-    if (!checked.ok) return bogus(session, child, checked.reasons);
-    // A wildcard cannot delegate; what is made from one is data of the parent's.
+    if (!checked.ok) return markBogus(session, child, checked.reasons);
+    // A wildcard cannot delegate. Records that are expanded from one are the parent's data.
     if (checked.wildcard !== null)
-      return bogus(session, child, [`The DS records of ${child.text} are made from a wildcard`]);
+      return markBogus(session, child, [`The DS records of ${child.text} are expanded from a wildcard`]);
     noteUse(session, checked);
-    return { ds: dsOf(set) };
+    return { ds: readDsRecords(set) };
   }
-  // An alias cannot stand beside a delegation (RFC 1034 section 3.6.2), nor anything below a DNAME (RFC 6672).
+  // An alias cannot exist at the same name as a delegation (RFC 1034 section 3.6.2), and nothing exists below a DNAME
+  // (RFC 6672).
   const alias = findRrset(sets, child, "CNAME");
   const above = sets.find(({ type, owner }) => type === "DNAME" && isBelow(child, owner));
   for (const held of [alias, above])
-    if (held !== undefined && stands(session, parent, held)) return { status: "no_cut" };
+    if (held !== undefined && isVerified(session, parent, held)) return { status: "no_cut" };
   const denials = readDenials(session, reply.authority, parent.zone, parent.keys);
   const none = readNoDs(denials, parent.zone, child);
-  if (none.kind === "missing") return bogus(session, child, [none.reason, ...denials.faults]);
-  if (none.kind === "insecure") return unsigned(session, parent, denials, child, none.reason);
+  if (none.kind === "missing") return markBogus(session, child, [none.reason, ...denials.faults]);
+  if (none.kind === "insecure") return markUnsigned(session, parent, denials, child, none.reason);
   noteProof(session, parent, denials);
   return { status: none.kind };
 }
 
-function unsigned(session: Session, parent: SecureZone, denials: Denials, child: Name, reason: string) {
+function markUnsigned(session: Session, parent: SecureZone, denials: Denials, child: Name, reason: string) {
   noteProof(session, parent, denials);
   report(session, child, { status: "insecure", reason });
   return { status: "insecure", zone: child, reasons: [reason] } as const;
@@ -202,19 +220,22 @@ function noteProof(session: Session, { zone }: SecureZone, denials: Denials): vo
   warnOfIterations(session, zone, denials.iterations);
 }
 
-function stands(session: Session, { zone, keys }: SecureZone, set: Rrset): boolean {
+function isVerified(session: Session, { zone, keys }: SecureZone, set: Rrset): boolean {
   const checked = verifyRrset(session, set, zone, keys);
   if (checked.ok) noteUse(session, checked);
   return checked.ok;
 }
 
-function bogus(session: Session, child: Name, reasons: readonly string[]): Step {
+function markBogus(session: Session, child: Name, reasons: readonly string[]): Step {
   report(session, child, { status: "bogus", reason: reasons[0] ?? "" });
   return { status: "bogus", zone: child, reasons };
 }
 
-/** RFC 9276 section 3.1: anything but 0 costs all and helps nobody. */
+/**
+ * Adds a warning for extra NSEC3 iterations. RFC 9276 section 3.1: any value but 0 costs everyone work without a
+ * benefit.
+ */
 export function warnOfIterations(session: Session, zone: Name, iterations: number): void {
   if (iterations > 0)
-    session.warnings.add(`${zone.text} asks for ${iterations} extra NSEC3 iterations; RFC 9276 wants 0`);
+    session.warnings.add(`${zone.text} asks for ${iterations} extra NSEC3 iterations; RFC 9276 requires 0`);
 }

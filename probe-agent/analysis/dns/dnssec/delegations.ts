@@ -7,30 +7,30 @@ import type { Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
 import type { Rrset } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 import { verifyRrset, type Bounds, type Signed } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 
-/** One DS record (RFC 4034 section 5). */
+/** A DS record (RFC 4034 section 5). */
 export interface Ds {
   readonly keyTag: number;
   readonly algorithm: number;
   readonly digestType: number;
-  /** Upper-case hexadecimal. */
+  /** Hexadecimal in upper case. */
   readonly digest: string;
 }
 
-/** What a zone's keys must be tied to: its parent's DS records, or what the operator trusts. */
+/** Trusted records that a zone's keys must match: its parent's DS records, or the operator's trust anchors. */
 export interface Trust {
   readonly ds: readonly Ds[];
   /** RDATA of trusted DNSKEY records. */
   readonly keys: readonly Uint8Array[];
-  /** Both are trust anchors, not the parent's. */
+  /** Whether both come from trust anchors and not from the parent zone. */
   readonly anchored: boolean;
 }
 
-/** What became of a zone's DNSKEY records. */
+/** Result of checking a zone's DNSKEY records. `weak` is true if all usable DS records are SHA-1 digests. */
 type ZoneKeys =
   | { readonly status: "secure"; readonly signed: Signed; readonly weak: boolean }
   | { readonly status: "insecure" | "bogus"; readonly reasons: readonly string[] };
 
-/** Reads DS RDATA; null where it is too short to be one. */
+/** Reads DS RDATA. Returns null if it is too short. */
 export function readDs(rdata: Uint8Array): Ds | null {
   const [high = 0, low = 0, algorithm = 0, digestType = 0] = rdata;
   if (rdata.length < 5) return null;
@@ -38,18 +38,18 @@ export function readDs(rdata: Uint8Array): Ds | null {
   return { keyTag: high * 256 + low, algorithm, digestType, digest };
 }
 
-/** The DS records of an RRset, the first 64. */
-export function dsOf(set: Rrset): readonly Ds[] {
+/** Reads the first 64 DS records of an RRset. */
+export function readDsRecords(set: Rrset): readonly Ds[] {
   const read = set.records.slice(0, MAX_KEYS).map(({ raw }) => readDs(raw));
   return read.filter((ds) => ds !== null);
 }
 
-/** The keys of a DNSKEY RRset, the first 64. */
-export function keysOf(set: Rrset): readonly ZoneKey[] {
+/** Reads the first 64 keys of a DNSKEY RRset. */
+export function readKeys(set: Rrset): readonly ZoneKey[] {
   return set.records.slice(0, MAX_KEYS).map(({ raw }) => readKey(raw));
 }
 
-/** Whether a DS is of the zone's key (RFC 4034 section 5.1.4). */
+/** Reports whether a DS record refers to this key of the zone (RFC 4034 section 5.1.4). */
 export function matchesDs(zone: Name, key: ZoneKey, ds: Ds): boolean {
   const hash = digestHash(ds.digestType);
   if (hash === null || ds.keyTag !== key.tag || ds.algorithm !== key.algorithm) return false;
@@ -57,8 +57,8 @@ export function matchesDs(zone: Name, key: ZoneKey, ds: Ds): boolean {
 }
 
 /**
- * Ties a zone's DNSKEY RRset to its trust (RFC 4035 section 5.2): a trusted key must sign the set. Where no DS is of
- * a supported algorithm and digest, nor a trusted key of a supported algorithm, the zone counts as not signed.
+ * Checks a zone's DNSKEY RRset (RFC 4035 section 5.2): a trusted key must sign the set. If no DS record has a supported
+ * algorithm and digest, and no trusted key has a supported algorithm, the zone counts as not signed.
  */
 export function verifyKeys(bounds: Bounds, zone: Name, set: Rrset, trust: Trust): ZoneKeys {
   const usable: Trust = {
@@ -69,7 +69,7 @@ export function verifyKeys(bounds: Bounds, zone: Name, set: Rrset, trust: Trust)
   if (usable.ds.length === 0 && usable.keys.length === 0) {
     return { status: "insecure", reasons: [unsupported(zone, trust)] };
   }
-  const keys = keysOf(set);
+  const keys = readKeys(set);
   const trusted = trustedKeys(zone, keys, usable);
   if (trusted.length === 0) return { status: "bogus", reasons: [noMatch(zone, keys, usable)] };
   const able = trusted.filter((key) => key.fault === null);
@@ -85,7 +85,7 @@ export function verifyKeys(bounds: Bounds, zone: Name, set: Rrset, trust: Trust)
   return { status: "secure", signed: checked, weak };
 }
 
-/** RFC 4509 section 3: SHA-1 digests do not count beside better ones. */
+/** Returns the DS records that count. SHA-1 digests do not count if there are better ones (RFC 4509 section 3). */
 function usableDs(all: readonly Ds[]): readonly Ds[] {
   const supported = all.filter((ds) => findAlgorithm(ds.algorithm) !== null && digestHash(ds.digestType) !== null);
   const better = supported.filter((ds) => ds.digestType !== 1);
@@ -95,7 +95,7 @@ function usableDs(all: readonly Ds[]): readonly Ds[] {
 function trustedKeys(zone: Name, keys: readonly ZoneKey[], trust: Trust): readonly ZoneKey[] {
   const tried = new Map<string, number>();
   return keys.filter((key) => {
-    // Keys that share tag and algorithm would each be hashed for each DS.
+    // Keys with the same tag and algorithm would each be hashed for each DS record.
     const group = `${key.tag} ${key.algorithm}`;
     const before = tried.get(group) ?? 0;
     tried.set(group, before + 1);
@@ -106,7 +106,7 @@ function trustedKeys(zone: Name, keys: readonly ZoneKey[], trust: Trust): readon
   });
 }
 
-/** What the zone's keys are tied to, as the beginning of a sentence. */
+/** Names the trusted records of a zone, as the beginning of a sentence. */
 function tieOf(zone: Name, { anchored }: Trust): string {
   return anchored ? `The trust anchors of ${zone.text}` : `The DS records of ${zone.text}`;
 }
@@ -116,7 +116,7 @@ function unsupported(zone: Name, trust: Trust): string {
     ...trust.ds.map((ds) => `${algorithmName(ds.algorithm)} with digest type ${ds.digestType}`),
     ...trust.keys.map((rdata) => algorithmName(rdata[3] ?? 0)),
   ]);
-  return `${tieOf(zone, trust)} are of unsupported kinds only (${[...kinds].slice(0, 4).join(", ")}): the zone counts as not signed`;
+  return `${tieOf(zone, trust)} all have unsupported kinds (${[...kinds].slice(0, 4).join(", ")}), so the zone counts as not signed`;
 }
 
 function noMatch(zone: Name, keys: readonly ZoneKey[], usable: Trust): string {
@@ -124,7 +124,7 @@ function noMatch(zone: Name, keys: readonly ZoneKey[], usable: Trust): string {
   const wanted = tags([...usable.ds.map((ds) => ds.keyTag), ...usable.keys.map((rdata) => readKey(rdata).tag)]);
   const kind = usable.anchored ? "anchor" : "DS";
   const published = tags(keys.map((key) => key.tag));
-  return `${tieOf(zone, usable)} are of another key: ${kind} key tags ${wanted}, DNSKEY key tags ${published}`;
+  return `${tieOf(zone, usable)} do not match the zone's keys: ${kind} key tags ${wanted}, DNSKEY key tags ${published}`;
 }
 
 function notSigned(zone: Name, set: Rrset, able: readonly ZoneKey[], reasons: readonly string[]): readonly string[] {

@@ -7,24 +7,24 @@ import { groupRrsets } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 import { verifyRrset, type Bounds, type Signed } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
-/** Denial records of one answer whose signatures stand, and why others do not. */
+/** Denial records of one answer whose signatures are valid, and the faults of the others. */
 export interface Denials {
   readonly nsec: readonly Nsec[];
   readonly nsec3: Nsec3Zone | null;
   readonly kind: "nsec" | "nsec3" | null;
   readonly signatures: readonly Signed[];
-  /** What was wrong with the records left out. */
+  /** Faults of the records that were left out, up to 3. */
   readonly faults: readonly string[];
-  /** Extra NSEC3 iterations the zone asks for. */
+  /** Extra NSEC3 iterations that the zone requires. */
   readonly iterations: number;
 }
 
-/** Iterations too many: the zone counts as not signed (RFC 9276 section 3.2). */
+/** Reports whether a zone requires so many iterations that it counts as not signed (RFC 9276 section 3.2). */
 export function tooManyIterations(denials: Denials): boolean {
   return denials.iterations > MAX_ITERATIONS;
 }
 
-/** Reads and verifies the NSEC and NSEC3 records of an authority section with the zone's keys. */
+/** Reads the NSEC and NSEC3 records of an authority section and verifies them with the zone's keys. */
 export function readDenials(
   bounds: Bounds,
   authority: readonly DnsRecord[],
@@ -43,8 +43,8 @@ export function readDenials(
       continue;
     }
     if (checked.wildcard !== null) {
-      // An expanded one would deny what its owner never spoke of.
-      faults.push(`${set.type} of ${set.owner.text} is made from a wildcard, which proves nothing`);
+      // A record expanded from a wildcard would deny names that its owner says nothing about.
+      faults.push(`${set.type} of ${set.owner.text} is expanded from a wildcard, which proves nothing`);
       continue;
     }
     signatures.push(checked);
@@ -52,7 +52,7 @@ export function readDenials(
     else nsec3.push(...present(readNsec3(set, zone)));
   }
   const [first] = nsec3;
-  // Section 8.2: sets with different parameters are no chain.
+  // RFC 5155 section 8.2: records with different parameters do not form one chain.
   const same = nsec3.every((record) => record.iterations === first?.iterations && record.salt === first.salt);
   if (!same) faults.push(`The NSEC3 records of ${zone.text} have different parameters`);
   const usable = same && first !== undefined && first.iterations <= MAX_ITERATIONS;

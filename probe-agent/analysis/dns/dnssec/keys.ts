@@ -2,29 +2,29 @@ import { createPublicKey, verify, type JsonWebKey, type KeyObject } from "node:c
 import { findAlgorithm, type Algorithm, type KeyKind } from "#probe-agent/analysis/dns/dnssec/algorithms.ts";
 import { keyTag } from "#probe-agent/dns-codec/rdata/dnssec-fields.ts";
 
-// RFC 3110 section 2 and RFC 5702 section 2: larger keys only cost time.
+// RFC 3110 section 2 and RFC 5702 section 2. Larger keys only cost time.
 const MIN_RSA_BITS = 512;
 const MAX_RSA_BITS = 4096;
-// 2^32 + 1 is in use; larger exponents serve nobody but who wants to waste our time.
+// The exponent 2^32 + 1 is in use. Larger exponents only serve to waste our time.
 const MAX_EXPONENT_BITS = 35;
 
 const FLAG_ZONE = 0x0100;
 const FLAG_REVOKE = 0x0080;
 
-/** One DNSKEY of a zone. */
+/** A DNSKEY of a zone. */
 export interface ZoneKey {
   readonly tag: number;
   readonly algorithm: number;
   readonly flags: number;
-  /** Size of modulus or curve; null where the key cannot be read. */
+  /** Size of the modulus or curve in bits. Null if the key cannot be read. */
   readonly bits: number | null;
   readonly rdata: Uint8Array;
   readonly publicKey: KeyObject | null;
-  /** Why no signature may be verified with it, null where one may. */
+  /** Why no signature can be verified with the key. Null if the key is usable. */
   readonly fault: string | null;
 }
 
-/** Reads a DNSKEY's RDATA (RFC 4034 section 2). */
+/** Parses a DNSKEY's RDATA (RFC 4034 section 2). */
 export function readKey(rdata: Uint8Array): ZoneKey {
   const [high = 0, low = 0, protocol = 0, number = 0] = rdata;
   const flags = high * 256 + low;
@@ -48,10 +48,10 @@ function faultOf(key: {
   known: Algorithm | null;
   publicKey: KeyObject | null;
 }): string | null {
-  if ((key.flags & FLAG_ZONE) === 0) return "is no zone key (flag ZONE is off)";
+  if ((key.flags & FLAG_ZONE) === 0) return "is not a zone key (flag ZONE is off)";
   if ((key.flags & FLAG_REVOKE) !== 0) return "is revoked (flag REVOKE, RFC 5011)";
   if (key.protocol !== 3) return "has a protocol other than 3";
-  if (key.known === null) return "is of an unsupported algorithm";
+  if (key.known === null) return "has an unsupported algorithm";
   return key.publicKey === null ? "cannot be read or has an unusable size" : null;
 }
 
@@ -59,7 +59,7 @@ function importKey(key: JsonWebKey): KeyObject | null {
   try {
     return createPublicKey({ key, format: "jwk" });
   } catch {
-    // The octets are no point of the curve, or no modulus.
+    // The octets are not a point of the curve, or not a valid modulus.
     return null;
   }
 }
@@ -80,7 +80,10 @@ function toJwk(kind: KeyKind, octets: Uint8Array): { key: JsonWebKey; bits: numb
   return { key: { kty, crv, x: base64url(octets.subarray(0, half)), y: base64url(octets.subarray(half)) }, bits };
 }
 
-/** RFC 3110 section 2: length of the exponent in one octet, or in two after a zero; exponent; modulus. */
+/**
+ * Reads an RSA key (RFC 3110 section 2): length of the exponent in one octet, or in two after a zero octet; then the
+ * exponent; then the modulus. Returns null for sizes that are not accepted.
+ */
 function rsaJwk(octets: Uint8Array): { key: JsonWebKey; bits: number } | null {
   const [first = 0, second = 0, third = 0] = octets;
   const start = first === 0 ? 3 : 1;
@@ -106,10 +109,10 @@ function base64url(octets: Uint8Array): string {
   return Buffer.from(octets).toString("base64url");
 }
 
-/** Whether a signature is the key's over these octets; false for a key with a fault. */
+/** Reports whether the key made this signature over these octets. Returns false for a key with a fault. */
 export function verifies(key: ZoneKey, signed: Uint8Array, signature: Uint8Array): boolean {
   const known = findAlgorithm(key.algorithm);
   if (known === null || key.publicKey === null || key.fault !== null) return false;
-  // ECDSA signatures are r and s side by side (RFC 6605 section 4), which other keys do not mind being told.
+  // ECDSA signatures are r and s side by side (RFC 6605 section 4). For other keys, the option has no effect.
   return verify(known.hash, signed, { key: key.publicKey, dsaEncoding: "ieee-p1363" }, signature);
 }

@@ -1,15 +1,15 @@
 import { lowerName, nameToText, textToName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 
-/** A domain name in canonical form (RFC 4034 section 6.2), lower case. */
+/** A domain name in canonical form, in lower case (RFC 4034 section 6.2). */
 export interface Name {
-  /** Presentation form without final dot, "." for the root; equal texts are equal names. */
+  /** Presentation form without the final dot, "." for the root. Equal texts are equal names. */
   readonly text: string;
-  /** Leaf first, one character per octet; the root has none. */
+  /** Labels, leaf first, one character per octet. The root has none. */
   readonly labels: readonly string[];
   readonly wire: NameOctets;
 }
 
-/** Reads presentation form in any case; null where it is no name. */
+/** Parses a name in presentation form, in any letter case. Returns null if it is not a domain name. */
 export function parseName(text: string): Name | null {
   const octets = textToName(text);
   if (octets === null) return null;
@@ -21,13 +21,13 @@ export function parseName(text: string): Name | null {
   return { text: nameToText(wire), labels, wire };
 }
 
-/** The name in a field of typed RDATA; null where there is none. */
+/** Returns the name in a field of typed RDATA, or null if there is none. */
 export function nameField(typed: Readonly<Record<string, unknown>> | undefined, field: string): Name | null {
   const value = typed?.[field];
   return typeof value === "string" ? parseName(value) : null;
 }
 
-/** The name of canonical labels, leaf first; null where it is too long. */
+/** Builds a name from canonical labels, leaf first. Returns null if it would exceed 255 octets. */
 export function makeName(labels: readonly string[]): Name | null {
   const wire = Buffer.concat([
     ...labels.map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, "latin1")),
@@ -36,32 +36,32 @@ export function makeName(labels: readonly string[]): Name | null {
   return wire.length > 255 ? null : { text: nameToText(wire), labels, wire };
 }
 
-/** The root, ".". */
+/** The root zone's name, ".". */
 export const ROOT_NAME: Name = { text: ".", labels: [], wire: Uint8Array.of(0) };
 
-/** The name's last `count` labels; the name itself where it has no more. */
+/** Returns the name made of the last `count` labels, or the name itself if it has no more than that. */
 export function ancestor(name: Name, count: number): Name {
   if (count >= name.labels.length) return name;
   return makeName(name.labels.slice(name.labels.length - count)) ?? ROOT_NAME;
 }
 
-/** The name one label up; the root's is the root. */
+/** Returns the name one label up. The root's parent is the root. */
 export function parentOf(name: Name): Name {
   return ancestor(name, Math.max(0, name.labels.length - 1));
 }
 
-/** Whether a name is the other or below it. */
+/** Reports whether a name equals the other or is below it. */
 export function isWithin(name: Name, above: Name): boolean {
   const skip = name.labels.length - above.labels.length;
   return skip >= 0 && above.labels.every((label, index) => label === name.labels[skip + index]);
 }
 
-/** Whether a name is below the other and not the other itself. */
+/** Reports whether a name is below the other. False if they are equal. */
 export function isBelow(name: Name, above: Name): boolean {
   return name.labels.length > above.labels.length && isWithin(name, above);
 }
 
-/** Canonical order (RFC 4034 section 6.1): negative where `one` comes first. */
+/** Compares in canonical order (RFC 4034 section 6.1). Negative if `one` comes first. */
 export function compareNames(one: Name, other: Name): number {
   const shorter = Math.min(one.labels.length, other.labels.length);
   for (let back = 1; back <= shorter; back += 1) {
@@ -72,7 +72,7 @@ export function compareNames(one: Name, other: Name): number {
   return one.labels.length - other.labels.length;
 }
 
-/** How many labels two names have in common, counted from the root. */
+/** Counts the labels that two names have in common, starting at the root. */
 export function commonLabels(one: Name, other: Name): number {
   let count = 0;
   while (
@@ -85,12 +85,12 @@ export function commonLabels(one: Name, other: Name): number {
   return count;
 }
 
-/** `*.` and the name; null where that is too long to exist. */
+/** Returns `*.` plus the name, or null if that is too long. */
 export function wildcardAt(name: Name): Name | null {
   return makeName(["*", ...name.labels]);
 }
 
-/** The longest of several names that `name` is within or equal to; null where there is none. */
+/** Returns the longest candidate that equals `name` or is above it, or null if there is none. */
 export function closestAbove(name: Name, candidates: readonly Name[]): Name | null {
   const above = candidates.filter((candidate) => isWithin(name, candidate));
   return above.toSorted((one, other) => other.labels.length - one.labels.length)[0] ?? null;

@@ -10,14 +10,14 @@ import {
 } from "#probe-agent/analysis/dns/dnssec/names.ts";
 import type { Rrset } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 
-/** One NSEC record whose signature stands (RFC 4034 section 4). */
+/** An NSEC record with a valid signature (RFC 4034 section 4). */
 export interface Nsec {
   readonly owner: Name;
   readonly next: Name;
   readonly types: ReadonlySet<string>;
 }
 
-/** Reads the NSEC of an RRset; null where it is not readable. */
+/** Reads the NSEC record of an RRset. Returns null if it is unreadable. */
 export function readNsec(set: Rrset): Nsec | null {
   const typed = set.records[0]?.typed ?? {};
   const next = nameField(typed, "next_domain_name");
@@ -25,17 +25,17 @@ export function readNsec(set: Rrset): Nsec | null {
   return { owner: set.owner, next, types: new Set(typed["types"] as string[]) };
 }
 
-/** What the NSEC records of one zone say about one name. */
+/** Facts about one name from the NSEC records of its zone. */
 interface NsecFacts {
-  /** The record of the name itself. */
+  /** Record of the name itself. */
   readonly match: Nsec | null;
-  /** A record whose gap holds the name. */
+  /** Record whose gap contains the name. */
   readonly cover: Nsec | null;
-  /** The name has no records but there are names below it (empty non-terminal). */
+  /** Whether the name has no records but there are names below it (empty non-terminal). */
   readonly empty: boolean;
 }
 
-/** Looks a name up among the NSEC records of its zone. */
+/** Looks up a name in the NSEC records of its zone. */
 export function nsecFacts(zone: Name, records: readonly Nsec[], name: Name): NsecFacts {
   const inZone = records.filter((record) => isWithin(record.owner, zone) && isWithin(record.next, zone));
   const match = inZone.find((record) => record.owner.text === name.text) ?? null;
@@ -44,26 +44,32 @@ export function nsecFacts(zone: Name, records: readonly Nsec[], name: Name): Nse
 }
 
 function covers(zone: Name, record: Nsec, name: Name): boolean {
-  if (compareNames(record.owner, name) >= 0 || leadsAway(record, name)) return false;
-  // The last record of the zone points back to the apex.
+  if (compareNames(record.owner, name) >= 0 || leadsOutOfZone(record, name)) return false;
+  // The zone's last record points back to the apex.
   return record.next.text === zone.text || compareNames(name, record.next) < 0;
 }
 
 /**
- * RFC 6840 section 4.1: below a delegation or a DNAME the record's owner is not the one to ask, it speaks of its own
- * zone only.
+ * Reports whether a name is outside the zone of the record's owner, below a delegation or a DNAME. RFC 6840 section
+ * 4.1: such a record describes only its own zone and must not be used for the name.
  */
-function leadsAway(record: Nsec, name: Name): boolean {
+function leadsOutOfZone(record: Nsec, name: Name): boolean {
   if (!isBelow(name, record.owner)) return false;
   return record.types.has("DNAME") || (record.types.has("NS") && !record.types.has("SOA"));
 }
 
-/** The longest name that exists and is above one that `cover` shows not to exist (RFC 4592 section 3.3.1). */
+/**
+ * Returns the closest encloser: the longest existing name above a name that `cover` proves absent (RFC 4592 section
+ * 3.3.1).
+ */
 export function closestEncloser(cover: Nsec, name: Name): Name {
   return ancestor(name, Math.max(commonLabels(cover.owner, name), commonLabels(cover.next, name)));
 }
 
-/** The wildcard that would answer for a name that does not exist, from the record that covers it. */
+/**
+ * Returns the wildcard that would answer for a name that does not exist, from the record that covers the name. Null if
+ * that wildcard would be too long.
+ */
 export function wildcardFor(cover: Nsec, name: Name): Name | null {
   return wildcardAt(closestEncloser(cover, name));
 }

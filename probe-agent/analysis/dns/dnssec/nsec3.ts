@@ -5,10 +5,10 @@ import type { Rrset } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 
 const SHA1 = 1;
 const OPT_OUT = 1;
-// RFC 4648 section 7; a 20-octet hash has 32 digits.
+// RFC 4648 section 7. A hash of 20 octets has 32 digits.
 const BASE32_HEX = "0123456789abcdefghijklmnopqrstuv";
 
-/** One NSEC3 record whose signature stands (RFC 5155 section 3). Hashes are base32hex in lower case. */
+/** An NSEC3 record with a valid signature (RFC 5155 section 3). Hashes are base32hex in lower case. */
 export interface Nsec3 {
   readonly hash: string;
   readonly next: string;
@@ -19,7 +19,10 @@ export interface Nsec3 {
   readonly types: ReadonlySet<string>;
 }
 
-/** Reads the NSEC3 of an RRset; null where it is unreadable, of another hash or with unknown flags (section 8.2). */
+/**
+ * Reads the NSEC3 record of an RRset. Returns null if it is unreadable, uses another hash or has unknown flags (section
+ * 8.2).
+ */
 export function readNsec3(set: Rrset, zone: Name): Nsec3 | null {
   const { hash_algorithm, flags, iterations, salt, next_hashed_owner, types } = set.records[0]?.typed ?? {};
   const hash = set.owner.labels[0] ?? "";
@@ -35,17 +38,17 @@ export function readNsec3(set: Rrset, zone: Name): Nsec3 | null {
   };
 }
 
-/** What the NSEC3 records of one zone say about one name. */
+/** Facts about one name from the NSEC3 records of one zone. */
 interface Nsec3Facts {
-  /** The record of the name itself. */
+  /** Record of the name itself. */
   readonly match: Nsec3 | null;
-  /** The record of the closest name above that exists; null where nobody shows one. */
+  /** Record of the closest existing name above. Null if no record shows one. */
   readonly encloser: { readonly name: Name; readonly record: Nsec3 } | null;
-  /** The record whose gap holds the next closer name (one label longer than the encloser). */
+  /** Record whose gap contains the next closer name, which is one label longer than the encloser. */
   readonly cover: Nsec3 | null;
 }
 
-/** NSEC3 records of one zone, all with the same parameters, ready to be asked. */
+/** NSEC3 records of one zone, all with the same parameters. Answers questions about names. */
 export class Nsec3Zone {
   readonly #hashes = new Map<string, string | null>();
   readonly #zone: Name;
@@ -58,7 +61,7 @@ export class Nsec3Zone {
     this.#effort = effort;
   }
 
-  /** Closest encloser proof (section 8.3), from the name upwards. */
+  /** Finds the closest encloser proof (section 8.3), searching from the name upwards. */
   facts(name: Name): Nsec3Facts {
     const match = this.match(name);
     for (let count = name.labels.length; count >= this.#zone.labels.length; count -= 1) {
@@ -66,18 +69,18 @@ export class Nsec3Zone {
       const record = this.match(candidate);
       if (record === null) continue;
       const cover = count === name.labels.length ? null : this.cover(ancestor(name, count + 1));
-      return { match, encloser: leadsAway(record) && match === null ? null : { name: candidate, record }, cover };
+      return { match, encloser: leadsOutOfZone(record) && match === null ? null : { name: candidate, record }, cover };
     }
     return { match, encloser: null, cover: null };
   }
 
-  /** The record of a name itself. */
+  /** Returns the record of a name itself, or null if there is none. */
   match(name: Name): Nsec3 | null {
     const hash = this.#hash(name);
     return this.#records.find((record) => record.hash === hash) ?? null;
   }
 
-  /** The record whose gap holds a name. */
+  /** Returns the record whose gap contains a name, or null if there is none. */
   cover(name: Name): Nsec3 | null {
     const hash = this.#hash(name);
     if (hash === null) return null;
@@ -88,23 +91,29 @@ export class Nsec3Zone {
     const known = this.#hashes.get(name.text);
     if (known !== undefined) return known;
     const { iterations = 0, salt = "" } = this.#records[0] ?? {};
-    const hash = this.#effort.hashing(iterations + 1) ? hashName(name, iterations, salt) : null;
+    const hash = this.#effort.takeHashRounds(iterations + 1) ? hashName(name, iterations, salt) : null;
     this.#hashes.set(name.text, hash);
     return hash;
   }
 }
 
-/** The last record's gap goes round the end; a single record's gap is everything but itself. */
+/**
+ * Reports whether a hash is in a record's gap. The last record's gap wraps around the end. The gap of a single record
+ * is everything except itself.
+ */
 function inGap({ hash: from, next: to }: Nsec3, hash: string): boolean {
   return from < to ? from < hash && hash < to : hash > from || hash < to;
 }
 
-/** Section 8.3: a delegation or a DNAME is nobody's closest encloser, what is below is not in this zone. */
-function leadsAway({ types }: Nsec3): boolean {
+/**
+ * Reports whether names below the record's owner are outside this zone. Section 8.3: a delegation or a DNAME cannot be
+ * a closest encloser.
+ */
+function leadsOutOfZone({ types }: Nsec3): boolean {
   return types.has("DNAME") || (types.has("NS") && !types.has("SOA"));
 }
 
-/** Hashed owner name (section 5), base32hex in lower case; `salt` is hexadecimal. */
+/** Returns the hashed owner name (section 5) as base32hex in lower case. `salt` is hexadecimal. */
 export function hashName(name: Name, iterations: number, salt: string): string {
   const saltOctets = Buffer.from(salt, "hex");
   let digest: Uint8Array = name.wire;

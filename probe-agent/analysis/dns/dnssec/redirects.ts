@@ -1,23 +1,27 @@
 import { isBelow, makeName, nameField, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
 import { findRrset, type Rrset } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 
-/** How an answer leads from one name to another. */
+/** A redirect from one name to another by a CNAME or DNAME. */
 export interface Redirect {
   readonly kind: "cname" | "dname";
-  /** The RRset that carries signatures: the CNAME of the name itself, or the DNAME above it. */
+  /** RRset that carries the signatures: the CNAME of the name itself, or the DNAME above it. */
   readonly set: Rrset;
-  /** Where to look next; null where that name is unreadable or too long. */
+  /** Name to look up next. Null if that name is unreadable or too long. */
   readonly target: Name | null;
-  /** The DNAME makes a name of more than 255 octets: the server answers YXDOMAIN (RFC 6672 section 2.2). */
+  /**
+   * Whether the DNAME makes a name of more than 255 octets. The server then answers YXDOMAIN (RFC 6672 section 2.2).
+   */
   readonly tooLong: boolean;
-  /** Why the CNAME is not the one that the DNAME makes; null where it is, or where there is none. */
+  /**
+   * Why the CNAME differs from the one that the DNAME makes. Null if it is the same, or if there is no CNAME or no
+   * DNAME.
+   */
   readonly fault: string | null;
 }
 
 /**
- * Finds the alias of `owner` in an answer; null where there is none. A CNAME below a DNAME is synthesised by the
- * server and has no signature of its own: the DNAME is what must be validated, and the CNAME must follow from it
- * (RFC 6672 section 5.3.1).
+ * Finds the alias of `owner` in an answer, or null if there is none. A CNAME below a DNAME is synthesised by the server
+ * and has no signature. Then the DNAME must be validated, and the CNAME must follow from it (RFC 6672 section 5.3.1).
  */
 export function findRedirect(sets: readonly Rrset[], owner: Name): Redirect | null {
   const cname = findRrset(sets, owner, "CNAME");
@@ -36,9 +40,9 @@ function closestDname(sets: readonly Rrset[], owner: Name): Rrset | null {
   return above.toSorted((one, other) => other.owner.labels.length - one.owner.labels.length)[0] ?? null;
 }
 
-/** RFC 6672 section 2.2: the DNAME's owner at the end of the name is replaced by the DNAME's target. */
+/** Replaces the DNAME's owner at the end of the name by the DNAME's target (RFC 6672 section 2.2). */
 function substitute(owner: Name, dname: Rrset): { readonly target: Name | null; readonly tooLong: boolean } {
-  // More than one DNAME at a name is an error of the zone (RFC 6672 section 2.4): no target is the right one.
+  // More than one DNAME at a name is an error of the zone (RFC 6672 section 2.4), and no target is the right one.
   const target = dname.records.length === 1 ? nameField(dname.records[0]?.typed, "target") : null;
   if (target === null) return { target: null, tooLong: false };
   const kept = owner.labels.slice(0, owner.labels.length - dname.owner.labels.length);
@@ -46,7 +50,10 @@ function substitute(owner: Name, dname: Rrset): { readonly target: Name | null; 
   return { target: made, tooLong: made === null };
 }
 
-/** Every record of the set counts: one that does not follow from the DNAME would not be covered by any signature. */
+/**
+ * Returns the fault of a CNAME below a DNAME, or null if there is none. Every record of the set must follow from the
+ * DNAME, because no signature covers the others.
+ */
 function faultOf(owner: Name, cname: Rrset, dname: Rrset, target: Name | null): string | null {
   const written = cname.records.map(({ typed }) => nameField(typed, "cname"));
   if (target !== null && written.every((name) => name?.text === target.text)) return null;

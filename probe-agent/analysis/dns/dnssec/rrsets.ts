@@ -4,7 +4,7 @@ import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 const CLASS_IN = 1;
 
-/** One RRSIG (RFC 4034 section 3.1). Times are seconds since 1970 modulo 2^32. */
+/** An RRSIG record (RFC 4034 section 3.1). Times are seconds since 1970 modulo 2^32. */
 export interface Signature {
   readonly algorithm: number;
   readonly labels: number;
@@ -14,11 +14,14 @@ export interface Signature {
   readonly keyTag: number;
   readonly signer: Name;
   readonly signature: Uint8Array;
-  /** RDATA without the signature itself, signer's name in lower case: what is signed first. */
+  /**
+   * RDATA without the signature itself, with the signer's name in lower case. This is the first part of the signed
+   * data.
+   */
   readonly head: Uint8Array;
 }
 
-/** Records of one owner and type with the signatures over them. */
+/** Records of one owner and type, with the signatures over them. */
 export interface Rrset {
   readonly owner: Name;
   readonly type: string;
@@ -26,7 +29,10 @@ export interface Rrset {
   readonly signatures: readonly Signature[];
 }
 
-/** Sorts a section's records of class IN into RRsets, in order of appearance; signatures over nothing are dropped. */
+/**
+ * Groups a section's records of class IN into RRsets, in order of appearance. Drops signatures over records that are
+ * not in the section.
+ */
 export function groupRrsets(records: readonly DnsRecord[]): readonly Rrset[] {
   const sets = new Map<string, { owner: Name; type: string; records: DnsRecord[]; signatures: Signature[] }>();
   const signatures: { key: string; signature: Signature }[] = [];
@@ -66,21 +72,22 @@ function readSignature({ raw, typed }: DnsRecord): Signature | null {
   };
 }
 
-/** The RRset of an owner and type. */
+/** Finds the RRset of an owner and type. Undefined if there is none. */
 export function findRrset(sets: readonly Rrset[], owner: Name, type: string): Rrset | undefined {
   return sets.find((set) => set.type === type && set.owner.text === owner.text);
 }
 
 /**
- * The octets an RRSIG signs (RFC 4034 section 3.1.8.1 and 6): its own head, then every record in canonical form and
- * order, each once, under `owner` (a wildcard's name where the answer was made from one) and with the original TTL.
+ * Returns the octets that an RRSIG signs (RFC 4034 sections 3.1.8.1 and 6): the signature's head, then every record
+ * once, in canonical form and order, with `owner` and the original TTL. `owner` is the wildcard's name if the answer
+ * was expanded from a wildcard.
  */
 export function signedData(set: Rrset, signature: Signature, owner: Name): Uint8Array {
   const rdata = set.records.map(({ raw }) => Buffer.from(canonicalRdata(set.type, raw)));
   const sorted = rdata
     .toSorted((one, other) => Buffer.compare(one, other))
     .filter((one, index, all) => index === 0 || !one.equals(all[index - 1] ?? Buffer.of()));
-  // Type and class as in the signature's own head and IN; the TTL is the original one (section 3.1.4).
+  // The type comes from the signature's head, the class is IN, and the TTL is the original TTL (section 3.1.4).
   const fixed = Buffer.concat([
     owner.wire,
     signature.head.subarray(0, 2),

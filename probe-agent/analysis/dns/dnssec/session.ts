@@ -6,32 +6,32 @@ import { parseName, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts"
 import { isoTime, type Bounds, type Signed } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 import type { DnsRecord, TrustAnchor } from "#probe-agent/port/dns.ts";
 
-/** RFC 4033 section 5. */
+/** Status of a validated answer or zone (RFC 4033 section 5). */
 export type Status = "secure" | "insecure" | "bogus" | "indeterminate";
 
-/** A question the validator needs answered: without checking (CD) and with DNSSEC records (DO). */
+/** A question that the validator needs answered, with checking disabled (CD) and with DNSSEC records (DO). */
 export interface Question {
   readonly name: string;
   readonly type: string;
 }
 
-/** What a resolver said; an answer of the DNS port is one. */
+/** Reply of a resolver. An answer of the DNS port fits this type. */
 export interface Reply {
-  /** RCODE's name, or why there is none (TIMEOUT, MALFORMED, ...). */
+  /** Name of the RCODE, or the reason why there is none (TIMEOUT, MALFORMED, ...). */
   readonly status: string;
   readonly answers: readonly DnsRecord[];
   readonly authority: readonly DnsRecord[];
 }
 
-/** A computation that yields the questions it needs answered on its way. */
+/** A computation that yields the questions whose replies it needs, and finally returns its result. */
 export type Asking<T> = Generator<Question, T, Reply>;
 
-/** One zone of the chain of trust, as results show it. */
+/** A zone of the chain of trust, as shown in results. */
 export interface ZoneReport {
   readonly zone: string;
   readonly ds: readonly { key_tag: number; algorithm: number; digest_type: number; digest: string }[];
   readonly dnskeys: readonly { key_tag: number; algorithm: number; flags: number; bits: number | null }[];
-  /** Signature over the DNSKEY records; null where none stands. Times ISO 8601 UTC. */
+  /** Signature over the DNSKEY records, with times in ISO 8601 UTC. Null if none is valid. */
   readonly rrsig: {
     readonly signer: string;
     readonly algorithm: number;
@@ -43,30 +43,33 @@ export interface ZoneReport {
   readonly reason: string | null;
 }
 
-/** How far a zone is trusted. `zone` is where the secure chain ends. */
+/** Trust in a zone. `zone` is the zone at which the secure chain ends. */
 export type ZoneTrust =
   | { readonly status: "secure"; readonly zone: Name; readonly keys: readonly ZoneKey[] }
   | { readonly status: Exclude<Status, "secure">; readonly zone: Name; readonly reasons: readonly string[] };
 
-/** What one step down from a secure zone found: another zone, none, or none at all below. */
+/**
+ * Result of one step down from a secure zone: the trust in the child zone, "no_cut" if no zone begins there, or
+ * "absent" if nothing exists at the name or below it.
+ */
 export type Step = ZoneTrust | { readonly status: "no_cut" } | { readonly status: "absent" };
 
-// More than these are nobody's chain.
+// Maximum number of DS records and keys shown for a zone. No real zone has more.
 const MAX_SHOWN = 16;
 
-/** Everything one look-up knows and has spent; its questions share it. */
+/** Knowledge and remaining budget of one lookup. All questions of the lookup share it. */
 export interface Session extends Bounds {
   readonly anchors: ReadonlyMap<string, { readonly zone: Name; readonly trust: Trust }>;
-  /** By zone of the anchor. */
+  /** Keyed by the anchor's zone. */
   readonly entered: Map<string, ZoneTrust>;
-  /** By secure zone and the name below it that was asked about. */
+  /** Keyed by the secure zone and the name below it that was asked about. */
   readonly steps: Map<string, Step>;
   readonly reports: Map<string, ZoneReport>;
   readonly warnings: Set<string>;
   readonly used: Map<string, Signed>;
 }
 
-/** Begins a look-up. `now` is the time signatures are held against. */
+/** Starts a lookup. Signatures must be valid at the time `now`. */
 export function startSession(anchors: readonly TrustAnchor[], now: Date): Session {
   const byZone = new Map<string, { zone: Name; trust: { ds: Ds[]; keys: Uint8Array[]; anchored: true } }>();
   for (const { zone: text, type, raw } of anchors) {
@@ -90,7 +93,7 @@ export function startSession(anchors: readonly TrustAnchor[], now: Date): Sessio
   };
 }
 
-/** Notes a signature that the verdict rests on. */
+/** Records a signature that the verdict relies on. */
 export function noteUse(session: Session, signed: Signed): void {
   const { algorithm, expiration, signer, keyTag } = signed.signature;
   session.used.set(`${signer.text} ${keyTag} ${algorithm} ${expiration}`, signed);
@@ -101,7 +104,7 @@ export function noteUse(session: Session, signed: Signed): void {
   }
 }
 
-/** Notes a zone of the chain for the result; the first word on a zone stays. */
+/** Records a zone of the chain for the result. Only the first report on a zone is kept. */
 export function report(
   session: Session,
   zone: Name,

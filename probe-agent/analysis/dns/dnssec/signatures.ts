@@ -4,18 +4,21 @@ import { verifies, type ZoneKey } from "#probe-agent/analysis/dns/dnssec/keys.ts
 import { ancestor, isWithin, wildcardAt, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
 import { signedData, type Rrset, type Signature } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 
-// Cheap to look at, but a message holds thousands.
+// Checking one is cheap, but a message can hold thousands.
 const MAX_SIGNATURES = 200;
 const MAX_REASONS = 3;
 
-/** Time and bounds of one look-up. */
+/** Time and budget of one lookup. */
 export interface Bounds {
   /** Seconds since 1970. */
   readonly now: number;
   readonly effort: Effort;
 }
 
-/** A signature that stands: by which key, and the wildcard's name where the answer was made from one. */
+/**
+ * A valid signature and the key that made it. `wildcard` is the wildcard's name if the answer was expanded from one,
+ * otherwise null.
+ */
 export interface Signed {
   readonly ok: true;
   readonly signature: Signature;
@@ -23,15 +26,18 @@ export interface Signed {
   readonly wildcard: Name | null;
 }
 
-/** The signature, or why there is none that stands: one sentence for each kind of fault, three at most. */
+/**
+ * The valid signature, or the reasons why there is none: one sentence for each kind of fault. Up to three reasons, or
+ * four if the budget is spent.
+ */
 type Checked = Signed | { readonly ok: false; readonly reasons: readonly string[] };
 
-/** Verifies an RRset with its zone's keys (RFC 4035 section 5.3): any one signature that stands is enough. */
+/** Verifies an RRset with its zone's keys (RFC 4035 section 5.3). One valid signature is enough. */
 export function verifyRrset(bounds: Bounds, set: Rrset, zone: Name, keys: readonly ZoneKey[]): Checked {
   if (set.signatures.length === 0) {
     return {
       ok: false,
-      reasons: [`${describe(set)} carries no signature (RRSIG missing) though ${zone.text} is signed`],
+      reasons: [`${describe(set)} has no signature (RRSIG missing), although ${zone.text} is signed`],
     };
   }
   const reasons = new Set<string>();
@@ -43,16 +49,16 @@ export function verifyRrset(bounds: Bounds, set: Rrset, zone: Name, keys: readon
     if (unable !== null) reasons.add(`${signatureOf(set, signature)} ${unable}`);
     const wildcard = wildcardOf(set.owner, signature);
     for (const key of able) {
-      if (tries >= MAX_TRIES_PER_RRSET || !bounds.effort.verification()) {
-        const reason = `${describe(set)} has more signatures and keys to try than anybody needs (CVE-2023-50387)`;
+      if (tries >= MAX_TRIES_PER_RRSET || !bounds.effort.takeVerification()) {
+        const reason = `${describe(set)} has more signatures and keys to try than any honest zone needs (CVE-2023-50387)`;
         return { ok: false, reasons: [reason, ...[...reasons].slice(0, MAX_REASONS)] };
       }
       tries += 1;
       if (verifies(key, signedData(set, signature, wildcard ?? set.owner), signature.signature)) {
         return { ok: true, signature, key, wildcard };
       }
-      bounds.effort.failed();
-      reasons.add(`${signatureOf(set, signature)} does not verify: data or signature were changed`);
+      bounds.effort.noteFailure();
+      reasons.add(`${signatureOf(set, signature)} does not verify: the data or the signature was changed`);
     }
   }
   return { ok: false, reasons: [...reasons].slice(0, MAX_REASONS) };
@@ -66,16 +72,16 @@ function signatureOf(set: Rrset, { signer, keyTag, algorithm }: Signature): stri
   return `The signature of ${describe(set)} by ${signer.text}, key ${keyTag} (${algorithmName(algorithm)}),`;
 }
 
-/** What is wrong with a signature before any key is tried; null for nothing. */
+/** Returns what is wrong with a signature before any key is tried, or null if nothing is. */
 function faultOf(set: Rrset, signature: Signature, zone: Name, now: number): string | null {
-  if (signature.signer.text !== zone.text) return `is not by the zone the name is in, ${zone.text}`;
+  if (signature.signer.text !== zone.text) return `is not by ${zone.text}, the zone of the name`;
   if (!isWithin(set.owner, zone)) return "covers a name outside its zone";
   if (signature.labels > countedLabels(set.owner)) return "claims more labels than the name has";
   if (signature.labels < zone.labels.length) return "claims fewer labels than its zone has";
   if (isLater(signature.inception, signature.expiration)) return "ends before it begins";
   if (isLater(signature.inception, now)) return `is not yet valid: it begins ${isoTime(signature.inception, now)}`;
-  if (isLater(now, signature.expiration)) return `has expired ${isoTime(signature.expiration, now)}`;
-  return findAlgorithm(signature.algorithm) === null ? "is of an unsupported algorithm" : null;
+  if (isLater(now, signature.expiration)) return `expired at ${isoTime(signature.expiration, now)}`;
+  return findAlgorithm(signature.algorithm) === null ? "has an unsupported algorithm" : null;
 }
 
 function keysFor(signature: Signature, keys: readonly ZoneKey[]): readonly ZoneKey[] {
@@ -86,28 +92,34 @@ function keysFor(signature: Signature, keys: readonly ZoneKey[]): readonly ZoneK
 function unusable(signature: Signature, zone: Name, keys: readonly ZoneKey[], able: readonly ZoneKey[]): string | null {
   if (able.length > 0) return null;
   const named = keys.find((key) => key.tag === signature.keyTag && key.algorithm === signature.algorithm);
-  if (named !== undefined) return `cannot count: the key ${named.fault ?? "is unusable"}`;
-  return `names a key that ${zone.text} does not have (DNSKEY missing)`;
+  if (named !== undefined) return `does not count: the key ${named.fault ?? "is unusable"}`;
+  return `refers to a key that ${zone.text} does not have (DNSKEY missing)`;
 }
 
-/** RFC 4034 section 3.1.3: neither the root nor a leading asterisk counts. */
+/** Counts the labels as an RRSIG does (RFC 4034 section 3.1.3): without the root and without a leading asterisk. */
 function countedLabels(owner: Name): number {
   return owner.labels[0] === "*" ? owner.labels.length - 1 : owner.labels.length;
 }
 
-/** The wildcard an answer was made from (RFC 4035 section 5.3.2), null where its owner stands in the zone. */
+/**
+ * Returns the wildcard that an answer was expanded from (RFC 4035 section 5.3.2). Null if the owner itself is in the
+ * zone.
+ */
 function wildcardOf(owner: Name, signature: Signature): Name | null {
   if (signature.labels >= countedLabels(owner)) return null;
   return wildcardAt(ancestor(owner, signature.labels));
 }
 
-/** Serial arithmetic on 32-bit seconds (RFC 4034 section 3.1.5, RFC 1982). */
+/**
+ * Reports whether `one` is later than `other`, in serial number arithmetic on 32-bit seconds (RFC 4034 section 3.1.5,
+ * RFC 1982).
+ */
 function isLater(one: number, other: number): boolean {
   const ahead = (one - other) >>> 0;
   return ahead !== 0 && ahead < 2 ** 31;
 }
 
-/** A 32-bit time as ISO 8601 UTC, in the era around `now` (seconds since 1970). */
+/** Formats a 32-bit time as ISO 8601 UTC, in the era around `now` (seconds since 1970). */
 export function isoTime(serial: number, now: number): string {
   return new Date((now + ((serial - now) | 0)) * 1000).toISOString().replace(".000Z", "Z");
 }

@@ -6,15 +6,15 @@ import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 const CLASS_IN = 1;
 
-/** The records, or the first line that is none and why. */
+/** The parsed records, or the first faulty line and what is wrong with it. */
 type ZoneText =
   | { readonly ok: true; readonly records: readonly DnsRecord[] }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
 /**
- * Reads records in zone-file form (RFC 1035 section 5.1): owner, TTL and class in any order or absent (class IN), type,
- * data; comments and parentheses. Every name is absolute, with or without final dot; $ directives, @ and owners left
- * out are refused.
+ * Parses records in zone-file form (RFC 1035 section 5.1): owner, TTL and class in any order or absent (class IN),
+ * type, data. Comments and parentheses are supported. Every name is absolute, with or without a final dot. Rejects $
+ * directives, @ and omitted owners.
  */
 export function parseZoneText(text: string): ZoneText {
   const records: DnsRecord[] = [];
@@ -36,7 +36,10 @@ interface Entry {
   readonly words: string;
 }
 
-/** Logical lines: comments cut, those in parentheses joined. Quotes hide both. */
+/**
+ * Splits the text into logical lines: removes comments and joins lines within parentheses. Comment and parenthesis
+ * characters within quotes have no effect.
+ */
 function entries(text: string): { readonly found: readonly Entry[]; readonly unclosed: number | null } {
   const found: { line: number; words: string }[] = [];
   let open: { line: number; words: string } | null = null;
@@ -68,13 +71,13 @@ function entries(text: string): { readonly found: readonly Entry[]; readonly unc
 
 function parseEntry(words: string): DnsRecord {
   const read = /^(\S+)\s+((?:(?:\d+|IN)\s+){0,2})([A-Z][A-Z0-9-]*)\s+(\S.*)$/is.exec(words.trimEnd());
-  if (read === null) throw new DecodeError("a record is: owner, perhaps TTL and IN, type, data");
+  if (read === null) throw new DecodeError("a record has the form: owner, optional TTL and IN, type, data");
   const [, name = "", before = "", type = "", data = ""] = read;
   const upper = type.toUpperCase();
   if (textToName(name) === null || name.startsWith("$") || name === "@") {
-    throw new DecodeError(`${name.slice(0, 80)} is no absolute domain name`);
+    throw new DecodeError(`${name.slice(0, 80)} is not an absolute domain name`);
   }
-  if (typeCode(upper) === null) throw new DecodeError(`${type.slice(0, 20)} is no record type`);
+  if (typeCode(upper) === null) throw new DecodeError(`${type.slice(0, 20)} is not a known record type`);
   const raw = parseRdata(upper, data.trim());
   const ttl = Number(/\d+/.exec(before)?.[0] ?? 0);
   const owner = name === "." ? name : name.replace(/\.$/, "");

@@ -90,7 +90,7 @@ describe("algorithm status (RFC 8624)", () => {
     const { zones, anchors } = grow({ keys: [makeKey("example", 15, 257, shown)] });
     const verdict = validateIn(zones, { name: "www.example", type: "A" }, { anchors });
     expect(verdict.status).toBe("insecure");
-    expect(verdict.reasons[0]).toContain("unsupported kinds only");
+    expect(verdict.reasons[0]).toContain("all have unsupported kinds");
     expect(verdict.chain.map(({ zone, status }) => [zone, status])).toEqual([
       [".", "secure"],
       ["example", "insecure"],

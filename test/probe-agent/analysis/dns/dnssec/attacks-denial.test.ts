@@ -46,7 +46,7 @@ const ROWS: readonly Row[] = [
     A,
     absent("www.example", nsecFor(exampleZone, "ns1.example")),
     "bogus",
-    /not proven: no NSEC record covers it/,
+    /No NSEC record proves that/,
   ],
   [
     "an existing name denied by itself",
@@ -62,7 +62,7 @@ const ROWS: readonly Row[] = [
     A,
     empty("www.example", "A", nsecFor(exampleZone, "www.example")),
     "bogus",
-    /contradicted/,
+    /the zone's own list of types contains/,
   ],
   [
     "a name denied by its parent zone",
@@ -70,7 +70,7 @@ const ROWS: readonly Row[] = [
     A,
     absent("www.example", nsecFor(zoneOf(sound, "."), "example")),
     "bogus",
-    /not proven/,
+    /record proves that/,
   ],
   [
     "an empty non-terminal denied",
@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
     { name: "nope.example", type: "A" },
     only("nope.example", "A", without("NSEC")),
     "bogus",
-    /no NSEC or NSEC3 record/,
+    /No NSEC or NSEC3 record/,
   ],
   [
     "a wildcard for a name that exists",
@@ -102,7 +102,7 @@ const ROWS: readonly Row[] = [
     { name: "real.w.example", type: "TXT" },
     wildcardReplay("real.w.example", answerFrom(sound.zones, "x.w.example", "TXT").authority),
     "bogus",
-    /no closer name exists is not proven/,
+    /no record proves that no closer name exists/,
   ],
   [
     "a wildcard without proof",
@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
     { name: "x.w.example", type: "TXT" },
     only("x.w.example", "TXT", without("NSEC")),
     "bogus",
-    /no closer name exists is not proven/,
+    /no record proves that no closer name exists/,
   ],
   [
     "an NSEC made from a wildcard",
@@ -118,7 +118,7 @@ const ROWS: readonly Row[] = [
     { name: "real.w.example", type: "A" },
     empty("real.w.example", "A", renamed(nsecFor(exampleZone, "*.w.example"), "real.w.example")),
     "bogus",
-    /made from a wildcard, which proves nothing/,
+    /expanded from a wildcard, which proves nothing/,
   ],
   [
     "an existing name denied, NSEC3",
@@ -150,7 +150,7 @@ const ROWS: readonly Row[] = [
     A,
     empty("www.example", "A", matching3(hashedZone, "www.example")),
     "bogus",
-    /contradicted/,
+    /the zone's own list of types contains/,
   ],
   [
     "a name below a delegation denied by the parent's NSEC3",
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
     absent("www.sub.example", [...matching3(hashedZone, "sub.example"), ...nopeReply.authority]),
     // The child is not signed, which is all that the record proves.
     "insecure",
-    /The parent proves by NSEC3 that sub\.example has no DS record/,
+    /The parent proves with NSEC3 that sub\.example has no DS record/,
   ],
   [
     "NSEC3 in a zone with NSEC",
@@ -167,7 +167,7 @@ const ROWS: readonly Row[] = [
     { name: nope, type: "A" },
     absent(nope, nopeReply.authority),
     "bogus",
-    /not proven/,
+    /record proves that/,
   ],
   [
     "the child's data denied by its parent's record",
@@ -175,7 +175,7 @@ const ROWS: readonly Row[] = [
     { name: "example", type: "MX" },
     empty("example", "MX", nsecFor(zoneOf(sound, "."), "example")),
     "bogus",
-    /not by the zone the name is in, example/,
+    /not by example, the zone of the name/,
   ],
   [
     "an alias denied by its own record",
@@ -183,7 +183,7 @@ const ROWS: readonly Row[] = [
     { name: "alias.example", type: "A" },
     empty("alias.example", "A", nsecFor(exampleZone, "alias.example")),
     "bogus",
-    /contradicted/,
+    /the zone's own list of types contains/,
   ],
   [
     "a wildcard below a closer name",
@@ -191,7 +191,7 @@ const ROWS: readonly Row[] = [
     { name: "x.real.w.example", type: "TXT" },
     wildcardReplay("x.real.w.example", nsecFor(exampleZone, "x.real.w.example")),
     "bogus",
-    /no closer name exists is not proven/,
+    /no record proves that no closer name exists/,
   ],
   [
     "NSEC3 with unknown flags",
@@ -202,7 +202,7 @@ const ROWS: readonly Row[] = [
       resigned3(({ data }) => data.replace(/^1 0/, "1 2")),
     ),
     "bogus",
-    /not proven/,
+    /record proves that/,
   ],
   [
     "NSEC3 of another hash",
@@ -213,7 +213,7 @@ const ROWS: readonly Row[] = [
       resigned3(({ data }) => data.replace(/^1 0/, "9 0")),
     ),
     "bogus",
-    /not proven/,
+    /record proves that/,
   ],
   [
     "NSEC3 with different parameters",
@@ -232,7 +232,7 @@ const MORE: readonly Row[] = [
     { name: "x.w.example", type: "TXT" },
     empty("x.w.example", "TXT", [...nsecFor(exampleZone, "x.w.example"), ...nsecFor(exampleZone, "*.w.example")]),
     "bogus",
-    /not proven/,
+    /record proves that/,
   ],
   [
     "the same by NSEC3",
@@ -244,7 +244,7 @@ const MORE: readonly Row[] = [
       ...covering3(hashedZone, "x.w.example"),
     ]),
     "bogus",
-    /not proven/,
+    /record proves that/,
   ],
   [
     "a type of a name that exists, denied by the wildcard beside it",
@@ -273,7 +273,7 @@ const MORE: readonly Row[] = [
       authority: covering3(hashedZone, "a.real.w.example"),
     })),
     "bogus",
-    /no closer name exists is not proven/,
+    /no record proves that no closer name exists/,
   ],
   [
     "a wildcard without proof, NSEC3",
@@ -281,7 +281,7 @@ const MORE: readonly Row[] = [
     { name: "x.w.example", type: "TXT" },
     only("x.w.example", "TXT", without("NSEC3")),
     "bogus",
-    /no closer name exists is not proven/,
+    /no record proves that no closer name exists/,
   ],
   [
     "a name denied without its wildcard, NSEC3",

@@ -40,14 +40,14 @@ type Row = readonly [
 ];
 
 const ROWS: readonly Row[] = [
-  ["a signature by a sibling zone", sound, A, lying({ signer: "evil" }), "bogus", /not by the zone the name is in/],
+  ["a signature by a sibling zone", sound, A, lying({ signer: "evil" }), "bogus", /not by \S+, the zone of the name/],
   [
     "a signature by the name itself, which is no zone",
     sound,
     A,
     lying({ signer: "www.example" }),
     "bogus",
-    /not by the zone the name is in/,
+    /not by \S+, the zone of the name/,
   ],
   ["a signature over another type", sound, A, lying({ typeCovered: "MX" }), "bogus", /RRSIG missing/],
   [
@@ -56,7 +56,7 @@ const ROWS: readonly Row[] = [
     A,
     lying({ expiration: "20260630235959" }),
     "bogus",
-    /has expired 2026-06-30T23:59:59Z/,
+    /expired at 2026-06-30T23:59:59Z/,
   ],
   [
     "a signature that is not yet valid",
@@ -93,7 +93,7 @@ const ROWS: readonly Row[] = [
       answers: [makeDnsRecord("www.example", "A", "192.0.2.66"), ...answers.slice(1)],
     })),
     "bogus",
-    /does not verify: data or signature were changed/,
+    /does not verify: the data or the signature was changed/,
   ],
   [
     "an added record",
@@ -154,7 +154,7 @@ const ROWS: readonly Row[] = [
     A,
     only("example", "DS", without("RRSIG")),
     "bogus",
-    /DS of example carries no signature/,
+    /DS of example has no signature/,
   ],
   [
     "another key and its DS, which the parent did not sign",
@@ -181,7 +181,7 @@ const ROWS: readonly Row[] = [
     A,
     only("example", "DS", ({ answers }) => ({ answers: fromWildcard(answers) })),
     "bogus",
-    /DS records of example are made from a wildcard/,
+    /DS records of example are expanded from a wildcard/,
   ],
 ];
 

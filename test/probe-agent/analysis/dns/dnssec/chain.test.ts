@@ -41,7 +41,7 @@ describe("the chain of trust", () => {
     expect(chain.at(-1)).toMatchObject({
       zone: "sub.ed.test",
       status: "insecure",
-      reason: "The parent proves by NSEC3 that sub.ed.test has no DS record: an unsigned delegation",
+      reason: "The parent proves with NSEC3 that sub.ed.test has no DS record: an unsigned delegation",
     });
   });
 
@@ -71,7 +71,7 @@ describe("the chain of trust", () => {
     const verdict = validateIn(BIND_ZONES, A, { tamper });
     expect(verdict).toMatchObject({
       status: "indeterminate",
-      reasons: [`A: The ${type} records of rsa.test could not be had: SERVFAIL`],
+      reasons: [`A: The ${type} records of rsa.test are not available: SERVFAIL`],
     });
   });
 

@@ -135,7 +135,7 @@ describe("trust anchors of kinds that are not supported", () => {
   ] as const)("leave the zone as not signed: %s", (type, raw) => {
     const anchors = [{ zone: "island.example", type, raw }];
     const verdict = validateIn(branches.zones, { name: "www.island.example", type: "A" }, { anchors });
-    expect(verdict.reasons[0]).toMatch(/island\.example are of unsupported kinds only \(PRIVATEDNS/);
+    expect(verdict.reasons[0]).toMatch(/island\.example all have unsupported kinds \(PRIVATEDNS/);
     expect(verdict.status).toBe("insecure");
   });
 });

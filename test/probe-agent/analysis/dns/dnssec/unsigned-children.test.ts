@@ -34,8 +34,8 @@ function parentSpeaks(branches: Branches, name: string, type: string, authority:
 }
 
 describe.each<readonly [string, Branches, Proof, RegExp]>([
-  ["NSEC", byNsec, nsec, /The parent proves by NSEC that .*example has no DS record: an unsigned delegation/],
-  ["NSEC3", byNsec3, nsec3, /The parent proves by NSEC3 that .*example has no DS record: an unsigned delegation/],
+  ["NSEC", byNsec, nsec, /The parent proves with NSEC that .*example has no DS record: an unsigned delegation/],
+  ["NSEC3", byNsec3, nsec3, /The parent proves with NSEC3 that .*example has no DS record: an unsigned delegation/],
   ["an opt-out range", byOptOut, range, /opt-out range of NSEC3/],
 ])("an unsigned child, its parent's records of the delegation by %s", (_what, branches, proof, reason) => {
   it.each([
@@ -138,7 +138,7 @@ describe("a child that is signed", () => {
     const verdict = validateIn(byNsec.zones, { name: "none.unsigned.example", type: "A" }, { ...byNsec, tamper });
     expect(verdict).toMatchObject({
       status: "indeterminate",
-      reasons: ["A: The DS records of unsigned.example could not be had: SERVFAIL"],
+      reasons: ["A: The DS records of unsigned.example are not available: SERVFAIL"],
     });
   });
 });

@@ -6,10 +6,11 @@ const MAX_LABELS = 5;
 const MAX_QUESTIONS = 30;
 
 /**
- * Questions that validating these answers will most likely ask, so that they can be put at once: keys and DS of the
- * signers and of what is above them, DS of names that carry no signature.
+ * Predicts the questions that validating these replies will most likely yield, so that they can be sent at the same
+ * time: DNSKEY and DS of the signers and of the zones above them, and DS of names without a signature. Up to 30
+ * questions.
  */
-export function foresee(name: string, replies: readonly Reply[]): readonly Question[] {
+export function predictQuestions(name: string, replies: readonly Reply[]): readonly Question[] {
   const asked = parseName(name);
   const sets = replies.flatMap(({ answers, authority }) => groupRrsets([...answers, ...authority]));
   const signers = sets.flatMap(({ signatures }) => signatures.slice(0, 2).map(({ signer }) => signer));
@@ -31,7 +32,7 @@ export function foresee(name: string, replies: readonly Reply[]): readonly Quest
   return [...questions.values()];
 }
 
-/** The root, the top-level domain and so on down to the name, the first few. */
+/** Returns the root, the top-level domain and so on down to the name, at most five labels deep. */
 function above(name: Name): readonly Name[] {
   return Array.from({ length: Math.min(name.labels.length, MAX_LABELS) + 1 }, (_, count) => ancestor(name, count));
 }
