@@ -36,15 +36,15 @@ const underWay = new Map<string, Promise<Loaded>>();
 export async function lookUpInList(fetches: Fetches, url: string, subject: StatusSubject): Promise<ListAnswer> {
   const known = kept.get(url);
   if (known !== undefined && isFresh(known, subject.now)) {
-    const verdict = evaluateCrl(known.crl, subject);
-    keep(url, known, verdict);
-    if (verdict.error !== "stale") return { url, verdict, error: null };
+    const result = evaluateCrl(known.crl, subject);
+    keep(url, known, result);
+    if (result.error !== "stale") return { url, result, error: null };
   }
   const loaded = await load(fetches, url);
-  if ("error" in loaded) return { url, verdict: null, error: loaded.error };
-  const verdict = evaluateCrl(loaded.crl, subject);
-  keep(url, { crl: loaded.crl, since: subject.now }, verdict);
-  return { url, verdict, error: null };
+  if ("error" in loaded) return { url, result: null, error: loaded.error };
+  const result = evaluateCrl(loaded.crl, subject);
+  keep(url, { crl: loaded.crl, since: subject.now }, result);
+  return { url, result, error: null };
 }
 
 async function load(fetches: Fetches, url: string): Promise<Loaded> {

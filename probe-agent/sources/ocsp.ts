@@ -16,17 +16,17 @@ const HASH_REFUSALS = new Set(["unauthorized", "malformed_request"]);
 export async function askResponder(fetches: Fetches, url: string, subject: StatusSubject): Promise<ResponderAnswer> {
   const request = (hash: RequestHash): Uint8Array => encodeOcspRequest(subject.certificate, subject.issuer, hash);
   const first = await post(fetches, url, request("sha1"), subject);
-  if (first.verdict === null && first.error?.startsWith("http_") === true) {
+  if (first.result === null && first.error?.startsWith("http_") === true) {
     return better(first, await get(fetches, url, request("sha1"), subject));
   }
-  if (HASH_REFUSALS.has(first.verdict?.error ?? "")) {
+  if (HASH_REFUSALS.has(first.result?.error ?? "")) {
     return better(first, await post(fetches, url, request("sha256"), subject));
   }
   return first;
 }
 
 function better(first: ResponderAnswer, second: ResponderAnswer): ResponderAnswer {
-  return second.verdict?.error === null ? second : first;
+  return second.result?.error === null ? second : first;
 }
 
 function post(fetches: Fetches, url: string, body: Uint8Array, subject: StatusSubject): Promise<ResponderAnswer> {
@@ -52,6 +52,6 @@ async function ask(
 ): Promise<ResponderAnswer> {
   const headers = [["Accept", "application/ocsp-response"] as const, ...request.headers];
   const fetched = await fetches.fetch({ ...request, headers, maxBodyBytes: MAX_OCSP_BYTES + 1, timeoutMs: TRY_MS });
-  if (!fetched.ok) return { url, verdict: null, error: fetched.error };
-  return { url, verdict: evaluateOcsp(fetched.octets, subject), error: null };
+  if (!fetched.ok) return { url, result: null, error: fetched.error };
+  return { url, result: evaluateOcsp(fetched.octets, subject), error: null };
 }

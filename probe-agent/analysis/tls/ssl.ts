@@ -53,8 +53,8 @@ export interface SslFacts extends ChainTerms {
 /** Describes what a server showed, with what others say of it. */
 export function sslReport(facts: SslFacts): SslReport {
   const { observation, configuration, hsts, now } = facts;
-  const { sent, leaf, issuer, verdict } = facts.chain;
-  const chain = reportChain(sent, verdict.path, now);
+  const { sent, leaf, issuer, verification } = facts.chain;
+  const chain = reportChain(sent, verification.path, now);
   const certificate = describeCertificate(leaf, now);
   const { clientCertificateRequested } = observation;
   const status = reportRevocation(facts.revocation, observation.ocspStaple !== null);
@@ -68,17 +68,17 @@ export function sslReport(facts: SslFacts): SslReport {
     now,
   });
   const names = reportNames(facts.names, facts.chain, facts);
-  const trust = decideTrust({ leaf, host: facts.host, verdict, revocation: status, now });
+  const trust = decideTrust({ leaf, host: facts.host, verification, revocation: status, now });
   const missingIntermediate = trust.errors.includes("missing_intermediate");
   const others = otherCertificates(facts);
   const noticed = sslFindings({
     leaf,
     sent,
-    path: verdict.path,
-    chainTrusted: verdict.trusted,
+    path: verification.path,
+    chainTrusted: verification.trusted,
     anchored: facts.chain.anchored,
     pathIsWeak: trust.errors.includes("weak_signature"),
-    issuerUnknown: lacksIssuer(verdict) && !missingIntermediate,
+    issuerUnknown: lacksIssuer(verification) && !missingIntermediate,
     roots: facts.roots,
     chain,
     configuration,
@@ -96,10 +96,10 @@ export function sslReport(facts: SslFacts): SslReport {
     configuration,
     hsts,
     key: certificate.key,
-    chainTrusted: verdict.trusted,
-    hostnameMatch: verdict.hostname_match,
-    errors: verdict.errors,
-    md5: verdict.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
+    chainTrusted: verification.trusted,
+    hostnameMatch: verification.hostname_match,
+    errors: verification.errors,
+    md5: verification.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
     revocation: status.revoked ? "revoked" : status.revocation.status,
     warnings: noticed.filter(({ severity }) => severity !== "info").length,
   });
@@ -110,12 +110,12 @@ export function sslReport(facts: SslFacts): SslReport {
     alpn: observation.alpn,
     certificate: { ...certificate, scts: transparency.ct.scts },
     chain: chain.rows,
-    chain_complete: !missingIntermediate && !lacksIssuer(verdict),
+    chain_complete: !missingIntermediate && !lacksIssuer(verification),
     chain_ordered: chain.ordered,
-    chain_trusted: verdict.trusted && !status.revoked,
+    chain_trusted: verification.trusted && !status.revoked,
     contains_root: chain.containsRoot,
     missing_intermediate: missingIntermediate,
-    hostname_match: verdict.hostname_match,
+    hostname_match: verification.hostname_match,
     trusted: trust.trusted,
     trust_error: trust.error,
     client_certificate_requested: clientCertificateRequested,
@@ -152,7 +152,7 @@ function otherCertificates(facts: SslFacts): Result["other_certificates"] {
   if (facts.otherSent === null) return null;
   const other = readServerChain(facts.otherSent, facts);
   if (other === null || isSame(other.leaf, facts.chain.leaf)) return [];
-  const { errors } = other.verdict;
+  const { errors } = other.verification;
   return [
     {
       ...describeChainCertificate(other.leaf, facts.now),

@@ -35,7 +35,7 @@ const MAX_CHAIN = 20;
 
 /**
  * Creates a context that accepts what strict clients refuse (TLS 1.0, SHA-1, short keys, no secure renegotiation): a
- * diagnosis must reach broken servers. The result records the verdict. `roots`: PEM texts instead of Node's (bundled and
+ * diagnosis must reach broken servers. The result records the outcome. `roots`: PEM texts instead of Node's (bundled and
  * extra) ones.
  */
 export function permissiveContext(roots?: readonly string[]): SecureContext {
@@ -84,17 +84,17 @@ function describe(socket: TLSSocket, host: string, trust: Trust): HopTls {
   const alpn = socket.alpnProtocol;
   const chain = chainOf(socket);
   const [leaf, ...intermediates] = chain;
-  const verdict =
+  const verification =
     leaf === undefined ? null : verifyServerChain({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
   return {
     protocol: socket.getProtocol() ?? "unknown",
     cipher: socket.getCipher().standardName,
     alpn: typeof alpn === "string" ? alpn : null,
     group: groupOf(socket),
-    authorized: verdict !== null && verdict.errors.length === 0,
-    error: verdict === null ? "malformed" : (verdict.errors[0] ?? null),
+    authorized: verification !== null && verification.errors.length === 0,
+    error: verification === null ? "malformed" : (verification.errors[0] ?? null),
     chain,
-    path: verdict?.trusted === true ? verdict.path.map(({ der }) => der) : [],
+    path: verification?.trusted === true ? verification.path.map(({ der }) => der) : [],
   };
 }
 

@@ -43,9 +43,9 @@ export async function judgeAllSent(
   const [leaf, ...intermediates] = certificates;
   // A server with several certificates may send a different one the second time.
   if (leaf === undefined || tls.chain[0] === undefined || !isSameOctets(leaf, tls.chain[0])) return tls;
-  const verdict = verifyServerChain({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
-  if (!verdict.trusted) return tls;
-  const path = verdict.path.map(({ der }) => der);
-  const error = verdict.errors[0] ?? null;
+  const verification = verifyServerChain({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
+  if (!verification.trusted) return tls;
+  const path = verification.path.map(({ der }) => der);
+  const error = verification.errors[0] ?? null;
   return { ...tls, authorized: error === null, error, chain: certificates, path };
 }

@@ -64,8 +64,8 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
     askRevocation(net, chain, observation),
     gatherSuites(net, { ip, port, servername }, observation),
   ]);
-  const { leaf, verdict } = chain;
-  const trust = decideTrust({ leaf, host: target.host, verdict, revocation, now });
+  const { leaf, verification } = chain;
+  const trust = decideTrust({ leaf, host: target.host, verification, revocation, now });
   return {
     ...NOT_OFFERED,
     offered: true,

@@ -45,7 +45,7 @@ function whyNot({ leaf, anchored }: ServerChain, now: Date): string | null {
 async function ask(fetches: Fetches, subject: StatusSubject): Promise<Pick<RevocationFacts, "responder" | "list">> {
   const responderUrl = firstOverHttp(() => accessLocations(subject.certificate, OCSP_METHOD));
   const responder = responderUrl === null ? null : await askResponder(fetches, responderUrl, subject);
-  if (isDecisive(responder?.verdict ?? null)) return { responder, list: null };
+  if (isDecisive(responder?.result ?? null)) return { responder, list: null };
   const listUrl = firstOverHttp(() => completeCrlUrls(subject.certificate));
   return { responder, list: listUrl === null ? null : await lookUpInList(fetches, listUrl, subject) };
 }
@@ -53,7 +53,7 @@ async function ask(fetches: Fetches, subject: StatusSubject): Promise<Pick<Revoc
 /** The authorities between the server's certificate and the root. */
 async function askAbove(
   fetches: Fetches,
-  { verdict: { path } }: ServerChain,
+  { verification: { path } }: ServerChain,
   now: Date,
 ): Promise<readonly AuthorityStatus[]> {
   const rows: AuthorityStatus[] = [];

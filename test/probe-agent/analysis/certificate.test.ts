@@ -26,9 +26,9 @@ const good = { trusted: true, hostname_match: true, errors: [] };
 
 describe("a chain that leads to a root", () => {
   it("is trusted, and its path runs from the leaf to the root", () => {
-    const verdict = verify(leaf);
-    expect(verdict).toMatchObject(good);
-    expect(verdict.path.map((certificate) => Buffer.from(certificate.der))).toEqual(
+    const verification = verify(leaf);
+    expect(verification).toMatchObject(good);
+    expect(verification.path.map((certificate) => Buffer.from(certificate.der))).toEqual(
       [leaf, pki.intermediate, pki.root].map((issued) => Buffer.from(issued.der)),
     );
   });
@@ -40,14 +40,14 @@ describe("a chain that leads to a root", () => {
 
   it("takes PEM bundles and DER alike", () => {
     const bundle = `# comment\n${pki.intermediate.pem}${pki.root.pem}`;
-    const verdict = verifyChain({
+    const verification = verifyChain({
       leaf: leaf.der,
       intermediates: [bundle],
       roots: [pki.root.der],
       host: HOST,
       now: daysFromNow(0),
     });
-    expect(verdict).toMatchObject(good);
+    expect(verification).toMatchObject(good);
   });
 
   it("may begin at an anchor: a self-signed server certificate among the roots is trusted", async () => {
@@ -94,8 +94,8 @@ describe("a chain that does not", () => {
 
   it("is malformed where the leaf is no certificate", () => {
     for (const text of ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"]) {
-      const verdict = verifyChain({ leaf: text, intermediates: [], roots: [], host: HOST, now: daysFromNow(0) });
-      expect(verdict).toMatchObject({ trusted: false, hostname_match: false, errors: ["malformed"] });
+      const verification = verifyChain({ leaf: text, intermediates: [], roots: [], host: HOST, now: daysFromNow(0) });
+      expect(verification).toMatchObject({ trusted: false, hostname_match: false, errors: ["malformed"] });
     }
   });
 });

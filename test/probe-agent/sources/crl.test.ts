@@ -34,12 +34,12 @@ describe("revocation lists", () => {
     const gate = Promise.withResolvers<Fetched>();
     const { fetches, urls } = fetching(() => gate.promise);
     const first = Array.from({ length: 4 }, place).map((url) => lookUpInList(fetches, url, subject));
-    expect(await lookUpInList(fetches, place(), subject)).toMatchObject({ verdict: null, error: "busy" });
+    expect(await lookUpInList(fetches, place(), subject)).toMatchObject({ result: null, error: "busy" });
     gate.resolve(SMALL);
     const answers = await Promise.all(first);
-    expect(answers.map(({ verdict }) => verdict?.status)).toEqual(["good", "good", "good", "good"]);
+    expect(answers.map(({ result }) => result?.status)).toEqual(["good", "good", "good", "good"]);
     expect(urls).toHaveLength(4);
-    expect(await lookUpInList(fetches, place(), subject)).toMatchObject({ verdict: { status: "good" } });
+    expect(await lookUpInList(fetches, place(), subject)).toMatchObject({ result: { status: "good" } });
   });
 
   it("are waited for by others no longer than their own job lasts, whatever becomes of the first one", async () => {
@@ -47,11 +47,11 @@ describe("revocation lists", () => {
     const url = place();
     const first = lookUpInList(fetching(() => gate.promise).fetches, url, subject);
     const hasty = fetching(() => SMALL, 10);
-    expect(await lookUpInList(hasty.fetches, url, subject)).toMatchObject({ verdict: null, error: "timeout" });
+    expect(await lookUpInList(hasty.fetches, url, subject)).toMatchObject({ result: null, error: "timeout" });
     expect(hasty.urls).toEqual([]);
     gate.resolve({ ok: false, error: "reset" });
-    expect(await first).toMatchObject({ verdict: null, error: "reset" });
-    expect(await lookUpInList(hasty.fetches, url, subject)).toMatchObject({ verdict: { status: "good" } });
+    expect(await first).toMatchObject({ result: null, error: "reset" });
+    expect(await lookUpInList(hasty.fetches, url, subject)).toMatchObject({ result: { status: "good" } });
   });
 
   it("are kept four at most: the one used longest ago goes", async () => {

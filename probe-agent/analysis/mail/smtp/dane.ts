@@ -46,7 +46,7 @@ function matcher({ sent, host, target, roots, now }: DaneTerms): ((record: Tlsa)
   const intermediates = others.map(({ der }) => der);
   const names = [...new Set([host, target])].map((name) => ({
     host: name,
-    verdict: verifyChain({ leaf: leaf.der, intermediates, roots, host: name, now }),
+    verification: verifyChain({ leaf: leaf.der, intermediates, roots, host: name, now }),
   }));
   return (record) => names.some((name) => satisfiesTlsa(record, { leaf, others, now, ...name }));
 }

@@ -23,14 +23,14 @@ const MAX_SAN = 50;
 export function describeSmtpTls(observation: TlsObservation, { host, roots, now }: TlsTrust): SmtpTlsReport {
   const [leaf, ...others] = observation.sent;
   const certificate = leaf === undefined ? null : parseCertificate(leaf);
-  const verdict = leaf === undefined ? null : verifyServerChain({ leaf, intermediates: others, roots, host, now });
-  const errors = verdict?.errors ?? ["malformed"];
+  const verification = leaf === undefined ? null : verifyServerChain({ leaf, intermediates: others, roots, host, now });
+  const errors = verification?.errors ?? ["malformed"];
   return {
     protocol: observation.protocol,
     cipher: observation.cipher,
     certificate: certificate === null ? null : certificateRow(certificate, now),
     chain_length: observation.sent.length,
-    hostname_match: verdict?.hostname_match ?? false,
+    hostname_match: verification?.hostname_match ?? false,
     trusted: errors.length === 0,
     error: errors[0] ?? null,
     errors,

@@ -13,11 +13,13 @@ const CA_ISSUERS = "1.3.6.1.5.5.7.48.2";
  * somewhere: untrusted_root.
  */
 export function verifyServerChain(request: ChainRequest): ChainVerification {
-  const verdict = verifyChain(request);
-  const [leaf] = verdict.path;
-  if (leaf === undefined || !verdict.errors.includes("missing_intermediate") || namesIssuer(leaf)) return verdict;
-  const has = (error: string) => verdict.errors.some((other) => other === error && other !== "missing_intermediate");
-  return { ...verdict, errors: TRUST_ERRORS.filter((error) => error === "untrusted_root" || has(error)) };
+  const verification = verifyChain(request);
+  const [leaf] = verification.path;
+  if (leaf === undefined || !verification.errors.includes("missing_intermediate") || namesIssuer(leaf))
+    return verification;
+  const has = (error: string) =>
+    verification.errors.some((other) => other === error && other !== "missing_intermediate");
+  return { ...verification, errors: TRUST_ERRORS.filter((error) => error === "untrusted_root" || has(error)) };
 }
 
 /** Whether the issuer of the server's certificate is neither at hand nor the certificate itself. */

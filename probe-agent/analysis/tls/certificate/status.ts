@@ -5,7 +5,7 @@ import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/eval
 export interface ResponderAnswer {
   readonly url: string;
   /** Null where no response came. */
-  readonly verdict: OcspResult | null;
+  readonly result: OcspResult | null;
   /** Why none came: an error of Fetches; null where one did. */
   readonly error: string | null;
 }
@@ -14,7 +14,7 @@ export interface ResponderAnswer {
 export interface ListAnswer {
   readonly url: string;
   /** Null where there was no list to look into. */
-  readonly verdict: CrlResult | null;
+  readonly result: CrlResult | null;
   /** Why there was none: an error of Fetches, malformed, or busy; null where there was one. */
   readonly error: string | null;
 }

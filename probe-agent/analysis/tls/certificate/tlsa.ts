@@ -23,7 +23,7 @@ interface TlsaTerms {
   readonly host: string;
   readonly now: Date;
   /** By the roots we trust ourselves. */
-  readonly verdict: ChainVerification;
+  readonly verification: ChainVerification;
 }
 
 const PKIX_TA = 0;
@@ -46,13 +46,13 @@ export function isUsableTlsa({ usage, selector, matchingType, data }: Tlsa): boo
 
 /** Whether the server's chain is what the record asks for (RFC 6698 section 2.1.1, RFC 7671 sections 5.1 to 5.4). */
 export function satisfiesTlsa(record: Tlsa, terms: TlsaTerms): boolean {
-  const { leaf, others, verdict } = terms;
+  const { leaf, others, verification } = terms;
   if (!isUsableTlsa(record)) return false;
   const isMeant = (certificate: Certificate): boolean => associated(record, certificate);
-  const isTrusted = verdict.trusted && verdict.hostname_match;
+  const isTrusted = verification.trusted && verification.hostname_match;
   switch (record.usage) {
     case PKIX_TA:
-      return isTrusted && verdict.path.slice(1).some(isMeant);
+      return isTrusted && verification.path.slice(1).some(isMeant);
     case PKIX_EE:
       return isTrusted && isMeant(leaf);
     case DANE_TA:

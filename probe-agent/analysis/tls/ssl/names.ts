@@ -57,7 +57,7 @@ export function reportNames(facts: NamesFacts | null, chain: ServerChain, terms:
 
 function daneOf(
   { status, reason, records }: NamesFacts["tlsa"],
-  { leaf, sent, verdict }: ServerChain,
+  { leaf, sent, verification }: ServerChain,
   { host, now }: ChainTerms,
 ): Result["dane"] {
   const others = sent.slice(1).filter((certificate) => certificate !== null);
@@ -67,7 +67,7 @@ function daneOf(
     matching_type: record.matchingType,
     data: record.data.slice(0, MAX_DATA),
     usable: isUsableTlsa(record),
-    matches: satisfiesTlsa(record, { leaf, others, host, now, verdict }),
+    matches: satisfiesTlsa(record, { leaf, others, host, now, verification }),
   }));
   const usable = tlsa.filter((record) => record.usable);
   const holds = status === "secure" && usable.length > 0 ? usable.some(({ matches }) => matches) : null;

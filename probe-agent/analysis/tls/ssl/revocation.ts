@@ -39,8 +39,8 @@ export interface RevocationReport {
 const MAX_URL = 200;
 
 /** Whether an answer can be relied upon and settles the question. */
-export function isDecisive(verdict: OcspResult | CrlResult | null): boolean {
-  return verdict !== null && verdict.error === null && (verdict.status === "good" || verdict.status === "revoked");
+export function isDecisive(result: OcspResult | CrlResult | null): boolean {
+  return result !== null && result.error === null && (result.status === "good" || result.status === "revoked");
 }
 
 /** Tells the status by the first source that settles it. */
@@ -48,8 +48,8 @@ export function reportRevocation(facts: RevocationFacts, stapled: boolean): Revo
   const authorities = facts.authorities.map(authorityRow);
   const own = settle([
     ["staple", facts.staple],
-    ["ocsp", facts.responder?.verdict ?? null],
-    ["crl", facts.list?.verdict ?? null],
+    ["ocsp", facts.responder?.result ?? null],
+    ["crl", facts.list?.result ?? null],
   ]);
   const revocation = { ...own, crl: listRow(facts.list), authorities };
   return {
@@ -63,33 +63,33 @@ export function reportRevocation(facts: RevocationFacts, stapled: boolean): Revo
 type Own = Pick<Revocation, "status" | "method" | "reason" | "revoked_at">;
 
 function settle(sources: readonly (readonly ["staple" | "ocsp" | "crl", OcspResult | CrlResult | null])[]): Own {
-  for (const [method, verdict] of sources) {
-    if (verdict === null || verdict.status === null || !isDecisive(verdict)) continue;
-    const { status, reason, revokedAt } = verdict;
+  for (const [method, result] of sources) {
+    if (result === null || result.status === null || !isDecisive(result)) continue;
+    const { status, reason, revokedAt } = result;
     return { status, method, reason, revoked_at: isoOrNull(revokedAt) };
   }
   return { status: "unknown", method: null, reason: null, revoked_at: null };
 }
 
 function authorityRow({ certificate, list }: AuthorityStatus): Revocation["authorities"][number] {
-  const { status, reason, revoked_at } = settle([["crl", list?.verdict ?? null]]);
+  const { status, reason, revoked_at } = settle([["crl", list?.result ?? null]]);
   return { subject: describeName(certificate.subject), status, reason, revoked_at };
 }
 
 function listRow(list: ListAnswer | null): Revocation["crl"] {
   if (list === null) return null;
-  const { url, verdict, error } = list;
+  const { url, result, error } = list;
   return {
     url: printable(url, MAX_URL),
-    this_update: isoOrNull(verdict?.thisUpdate),
-    next_update: isoOrNull(verdict?.nextUpdate),
-    error: verdict === null ? error : verdict.error,
+    this_update: isoOrNull(result?.thisUpdate),
+    next_update: isoOrNull(result?.nextUpdate),
+    error: result === null ? error : result.error,
   };
 }
 
 /** The staple where it can be relied upon, else the responder's answer, else whatever there is. */
 function ocspRow({ staple, responder }: RevocationFacts, stapled: boolean): Result["ocsp"] {
-  const answered = responder?.verdict ?? null;
+  const answered = responder?.result ?? null;
   const isStaple = staple !== null && (staple.error === null || answered === null);
   const shown = isStaple ? staple : answered;
   return {
@@ -111,8 +111,8 @@ function limitationsOf(
   rows: Revocation["authorities"],
 ): string[] {
   const faults = [
-    ...(responder === null ? [] : [`its OCSP responder: ${responder.error ?? responder.verdict?.error ?? "unknown"}`]),
-    ...(list === null ? [] : [`its revocation list: ${list.error ?? list.verdict?.error ?? "unknown"}`]),
+    ...(responder === null ? [] : [`its OCSP responder: ${responder.error ?? responder.result?.error ?? "unknown"}`]),
+    ...(list === null ? [] : [`its revocation list: ${list.error ?? list.result?.error ?? "unknown"}`]),
   ];
   const why =
     notAsked ?? (faults.length === 0 ? "it names no OCSP responder and no revocation list" : faults.join("; "));

@@ -7,7 +7,7 @@ import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 export interface ServerChain {
   readonly sent: readonly Sent[];
   readonly leaf: Certificate;
-  readonly verdict: ChainVerification;
+  readonly verification: ChainVerification;
   /** Who signed the leaf; null where that certificate is not at hand, or is the leaf itself. */
   readonly issuer: Certificate | null;
   /** The path ends in a root that is trusted. */
@@ -27,12 +27,12 @@ export function readServerChain(ders: readonly Uint8Array[], { host, roots, now 
   const [leaf, ...others] = sent;
   if (!leaf) return null;
   const intermediates = others.flatMap((certificate) => (certificate ? [certificate.der] : []));
-  const verdict = verifyServerChain({ leaf: leaf.der, intermediates, roots, host, now });
+  const verification = verifyServerChain({ leaf: leaf.der, intermediates, roots, host, now });
   return {
     sent,
     leaf,
-    verdict,
-    issuer: verdict.path[1] ?? null,
-    anchored: verdict.anchored,
+    verification,
+    issuer: verification.path[1] ?? null,
+    anchored: verification.anchored,
   };
 }

@@ -14,7 +14,7 @@ interface TrustFacts {
   readonly leaf: Certificate;
   /** The host asked for: a name or an address. */
   readonly host: string;
-  readonly verdict: ChainVerification;
+  readonly verification: ChainVerification;
   /** Whether it was revoked; null where nobody was asked. */
   readonly revocation: Pick<RevocationReport, "revoked" | "revocation"> | null;
   readonly now: Date;
@@ -35,7 +35,7 @@ interface Trust {
 export function decideTrust(facts: TrustFacts): Trust {
   const revoked = facts.revocation?.revoked === true;
   const errors = TRUST_ERRORS.filter(
-    (error) => facts.verdict.errors.includes(error) || (error === "revoked" && revoked),
+    (error) => facts.verification.errors.includes(error) || (error === "revoked" && revoked),
   );
   return {
     trusted: errors.length === 0,
@@ -72,8 +72,8 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     reference: `${RFC}/rfc5280#section-4.1.2.5`,
   },
   not_yet_valid: {
-    message: ({ leaf, verdict, now }) => {
-      const early = verdict.path.find((certificate) => isNotYetValid(certificate, now)) ?? leaf;
+    message: ({ leaf, verification, now }) => {
+      const early = verification.path.find((certificate) => isNotYetValid(certificate, now)) ?? leaf;
       return `${subjectOf(early, leaf)} is not valid before ${day(early.notBefore)}.`;
     },
     how: () => "Install a certificate whose validity has begun; where the date looks wrong, check the issuing clock.",
@@ -95,8 +95,8 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     reference: `${RFC}/rfc8446#section-4.4.2`,
   },
   untrusted_root: {
-    message: ({ leaf, verdict, now }) =>
-      `The chain ends at ${issuerOf(verdict.path.at(-1) ?? leaf, now)}, which is no trusted root.`,
+    message: ({ leaf, verification, now }) =>
+      `The chain ends at ${issuerOf(verification.path.at(-1) ?? leaf, now)}, which is no trusted root.`,
     how: () =>
       "Install a certificate of a public authority. For an authority of your own, install its root on the clients.",
     reference: `${RFC}/rfc5280#section-6.1`,
@@ -137,16 +137,16 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     reference: `${RFC}/rfc5280#section-4.2`,
   },
   weak_signature: {
-    message: ({ leaf, verdict }) => {
-      const weak = verdict.path.find(isWeakSignature) ?? leaf;
+    message: ({ leaf, verification }) => {
+      const weak = verification.path.find(isWeakSignature) ?? leaf;
       return `${subjectOf(weak, leaf)} is signed with ${signatureName(weak)}, which browsers refuse.`;
     },
     how: () => "Have the certificate issued anew, signed with SHA-256.",
     reference: `${RFC}/rfc9155`,
   },
   weak_key: {
-    message: ({ leaf, verdict }) => {
-      const weak = verdict.path.find((certificate) => !isStrongKey(certificate)) ?? leaf;
+    message: ({ leaf, verification }) => {
+      const weak = verification.path.find((certificate) => !isStrongKey(certificate)) ?? leaf;
       const { type, bits } = keyFacts(weak);
       return `${subjectOf(weak, leaf)} has a key that browsers refuse: ${type}${bits === null ? "" : ` ${bits} bits`}.`;
     },
@@ -183,8 +183,8 @@ function trustFinding(error: TrustError, facts: TrustFacts): Finding {
   };
 }
 
-function expiredMessage({ leaf, verdict, now }: TrustFacts): string {
-  const ended = [leaf, ...verdict.path].find((certificate) => isExpired(certificate, now)) ?? leaf;
+function expiredMessage({ leaf, verification, now }: TrustFacts): string {
+  const ended = [leaf, ...verification.path].find((certificate) => isExpired(certificate, now)) ?? leaf;
   const days = -describeChainCertificate(ended, now).days_left;
   const ago = days <= 1 ? "less than a day ago" : `${days - 1} ${days === 2 ? "day" : "days"} ago`;
   return `${subjectOf(ended, leaf)} expired on ${day(ended.notAfter)}, ${ago}.`;

@@ -117,15 +117,21 @@ describe("a chain that is good by one path and not by another", () => {
     const roots = mesh.roots.map(({ der }) => der);
     const now = new Date();
     const intermediates = others.map((name) => mesh[name].der);
-    const verdict = verifyChain({ leaf: mesh[leaf].der, intermediates, roots, host: HOST, now });
-    expect(verdict.errors).toEqual([]);
+    const verification = verifyChain({ leaf: mesh[leaf].der, intermediates, roots, host: HOST, now });
+    expect(verification.errors).toEqual([]);
 
     const request = { leaf: parsed(leaf), sent: others.map(parsed), roots, now };
     const found = (["openssl", "gnutls"] as const).filter((client) => !findGreedyPath(client, request).trusted);
     expect(found).toEqual(refusing);
     expect(await nodeAccepts(sent)).toBe(!refusing.includes("openssl"));
 
-    const facts = { ...request, sent: sent.map(parsed), path: verdict.path, chainTrusted: true, issuerUnknown: false };
+    const facts = {
+      ...request,
+      sent: sent.map(parsed),
+      path: verification.path,
+      chainTrusted: true,
+      issuerUnknown: false,
+    };
     const [warning, ...more] = pathFindings(facts);
     expect(more).toEqual([]);
     expect(warning?.id).toBe(refusing.length === 0 ? undefined : "path-building");

@@ -25,8 +25,8 @@ describe("hostile certificates", () => {
       const changed = Buffer.from(whole);
       changed[at] = (changed[at] ?? 0) ^ 0xff;
       const intermediates = [pki.intermediate.pem];
-      const verdict = verifyChain({ leaf: changed, intermediates, roots: [pki.root.pem], host: "a.example", now });
-      expect(verdict.trusted).toBe(false);
+      const verification = verifyChain({ leaf: changed, intermediates, roots: [pki.root.pem], host: "a.example", now });
+      expect(verification.trusted).toBe(false);
       const parsed = parseCertificate(changed);
       if (parsed) expect(describeCertificate(parsed, now).fingerprint_sha256).toHaveLength(64);
     }
@@ -47,8 +47,8 @@ describe("hostile certificates", () => {
   it("of a megabyte are not looked at", async () => {
     const extra = [{ oid: "1.3.6.1.4.1.55555.1", value: der(0x04, Buffer.alloc(1_000_000)) }];
     const huge = await issue({ dns: ["a.example"], extra });
-    const verdict = verifyChain({ leaf: huge.der, intermediates: [], roots: [huge.der], host: "a.example", now });
-    expect(verdict.errors).toEqual(["malformed"]);
+    const verification = verifyChain({ leaf: huge.der, intermediates: [], roots: [huge.der], host: "a.example", now });
+    expect(verification.errors).toEqual(["malformed"]);
   });
 
   it("in a dense mesh of cross-signs end soon, and the one way out is found", async () => {

@@ -23,8 +23,8 @@ function fits(
   { certificate = leaf, others = [pki.intermediate], roots = [pki.root.der], host = HOST } = {},
 ): boolean {
   const intermediates = others.map(({ der }) => der);
-  const verdict = verifyChain({ leaf: certificate.der, intermediates, roots, host, now: NOW });
-  return satisfiesTlsa(record, { leaf: parsed(certificate), others: others.map(parsed), host, now: NOW, verdict });
+  const verification = verifyChain({ leaf: certificate.der, intermediates, roots, host, now: NOW });
+  return satisfiesTlsa(record, { leaf: parsed(certificate), others: others.map(parsed), host, now: NOW, verification });
 }
 
 describe("what a TLSA record names (RFC 6698 section 2.1)", () => {

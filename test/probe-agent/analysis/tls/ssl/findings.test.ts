@@ -16,7 +16,7 @@ const issued = await pki.issue({
   notAfter: daysFromNow(-3.5),
 });
 const leaf = parsed(issued);
-const verdict = verifyServerChain({
+const verification = verifyServerChain({
   leaf: issued.der,
   intermediates: [pki.intermediate.der],
   roots: [pki.root.der],
@@ -41,7 +41,7 @@ describe("the findings of ssl", () => {
     const { findings } = decideTrust({
       leaf,
       host: HOST,
-      verdict: { ...verdict, errors: [error] },
+      verification: { ...verification, errors: [error] },
       revocation: null,
       now: NOW,
     });
@@ -58,7 +58,7 @@ describe("the findings of ssl", () => {
   });
 
   it("name the values seen", () => {
-    const { trusted, error, findings } = decideTrust({ leaf, host: HOST, verdict, revocation: null, now: NOW });
+    const { trusted, error, findings } = decideTrust({ leaf, host: HOST, verification, revocation: null, now: NOW });
     expect([trusted, error]).toEqual([false, "expired"]);
     expect(findings.map(({ message }) => message)).toEqual([
       `The certificate expired on ${leaf.notAfter.toISOString().slice(0, 10)}, 3 days ago.`,

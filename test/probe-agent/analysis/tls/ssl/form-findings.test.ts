@@ -87,16 +87,22 @@ describe("warnings on the form of certificates", () => {
 
   it("say that browsers know no Ed25519 keys, which leaves the chain trusted", () => {
     const chain = buildChain({ leaf: { keys: keysOf(generateKeyPairSync("ed25519")) } }, NOW);
-    const verdict = verifyChain({ ...chain, roots: [chain.root], host: CHAIN_HOST, now: NOW });
-    expect(verdict.errors).toEqual([]);
-    expect(formFindings(verdict)).toMatchObject([{ id: "edwards-key", severity: "critical" }]);
+    const verification = verifyChain({ ...chain, roots: [chain.root], host: CHAIN_HOST, now: NOW });
+    expect(verification.errors).toEqual([]);
+    expect(formFindings(verification)).toMatchObject([{ id: "edwards-key", severity: "critical" }]);
   });
 
   it("say that Firefox refuses a root that an operator's server shows as its own certificate", async () => {
     const own = await issue({ dns: [CHAIN_HOST], ca: true, keyUsage: null });
-    const verdict = verifyChain({ leaf: own.der, intermediates: [], roots: [own.der], host: CHAIN_HOST, now: NOW });
-    expect(verdict.errors).toEqual([]);
-    expect(formFindings(verdict).map(({ message }) => message)).toEqual([
+    const verification = verifyChain({
+      leaf: own.der,
+      intermediates: [],
+      roots: [own.der],
+      host: CHAIN_HOST,
+      now: NOW,
+    });
+    expect(verification.errors).toEqual([]);
+    expect(formFindings(verification).map(({ message }) => message)).toEqual([
       "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
     ]);
   });
