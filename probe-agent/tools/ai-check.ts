@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
 import { aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
-import { judgeParts } from "#probe-agent/analysis/page/ai/parts.ts";
+import { gradeParts } from "#probe-agent/analysis/page/ai/parts.ts";
 import type { AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
@@ -15,7 +15,7 @@ import { implement } from "#probe-agent/tools/implement.ts";
 
 const MAX_SITEMAPS = 20;
 
-/** The site's first page, what stands beside it, and the score of both. */
+/** Fetches the site's root page and its well-known files, and scores both. */
 export const aiCheck = implement(contract, async (net, { domain }) => {
   const seen = await tryOnSite(domain, (url) => seePage(net, url));
   if (seen.status !== "ok") return seen;
@@ -25,7 +25,7 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   const { meta, content, reserved: ownReserved, usage: ownUsage } = read.data.report;
   const files = await gatherFiles(net, head.final_url);
   const { status: robotsStatus, readable, bots, signals } = files.robots;
-  // What a page says of itself comes before what a file says of the site (TDM Reservation Protocol; aipref alike).
+  // A page's own statement takes precedence over a file for the whole site (TDM Reservation Protocol; aipref too).
   const usage = ownUsage ?? files.robots.usage;
   const [readLlms, tdm] = await Promise.all([
     readText(net, files.llms, "llms-txt"),
@@ -34,21 +34,21 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   const llms = llmsOf(files.llms, readLlms);
   const sitemaps = sitemapsOf(files);
   const tdmrep = { ...fileOf(files.tdmrep), reserved: ownReserved ?? tdm };
-  const parts = judgeParts({
+  const parts = gradeParts({
     robotsStatus,
     robotsReadable: readable,
-    crawlers: guestsOf(bots),
+    crawlers: countVisitors(bots),
     text: content?.text ?? null,
     structuredData: content === null ? null : content.types.found,
     llmsTxt: llmsFacts(files.llms, readLlms),
     sitemap: sitemaps.found || files.sitemap.known ? sitemaps.found : null,
     semantic: content?.semantic ?? null,
     description: content?.hasDescription ?? null,
-    preferenceStated: states(signals, usage, tdmrep.reserved),
+    preferenceStated: statesPreference(signals, usage, tdmrep.reserved),
     bans: [...(meta.noai ? ["noai"] : []), ...(meta.nosnippet ? ["nosnippet or max-snippet:0"] : [])],
   });
   const { score, grade, checks } = scoreAi(parts);
-  const { findings, limitations: leftOut } = fitFindings(aiFindings(checks, guestsOf(bots).barred));
+  const { findings, limitations: leftOut } = fitFindings(aiFindings(checks, countVisitors(bots).blocked));
   return ok({
     domain,
     ...head,
@@ -79,19 +79,22 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   });
 });
 
-/** Those that train are the owner's policy; those that search and answer bring visitors. */
-function guestsOf({ bots }: ReturnType<typeof testBots>): { known: number; allowed: number; barred: string[] } {
-  const guests = bots.filter(({ purpose }) => purpose === "search" || purpose === "assistant");
-  const barred = guests.filter(({ allowed }) => !allowed).map(({ name }) => name);
-  return { known: guests.length, allowed: guests.length - barred.length, barred };
+/**
+ * Counts the crawlers of AI search and assistants, which bring visitors. Leaves out crawlers that train models, because
+ * blocking them is the owner's policy.
+ */
+function countVisitors({ bots }: ReturnType<typeof testBots>): { known: number; allowed: number; blocked: string[] } {
+  const visitors = bots.filter(({ purpose }) => purpose === "search" || purpose === "assistant");
+  const blocked = visitors.filter(({ allowed }) => !allowed).map(({ name }) => name);
+  return { known: visitors.length, allowed: visitors.length - blocked.length, blocked };
 }
 
-function states(
+function statesPreference(
   { search, ai_input: input, ai_train: train }: AiCheckResult["content_signals"],
   usage: string | null,
   reserved: boolean | null,
 ): boolean {
-  return [search, input, train, usage, reserved].some((word) => word !== null);
+  return [search, input, train, usage, reserved].some((value) => value !== null);
 }
 
 function fileOf(file: SiteFile): { exists: boolean; code: number | null; bytes: number | null } {
@@ -113,7 +116,7 @@ function llmsFacts(file: SiteFile, read: LlmsTxt | null): AiFacts["llmsTxt"] {
 }
 
 function unreadLlms(file: SiteFile, read: LlmsTxt | null): string[] {
-  return file.known && file.text !== null && read === null ? ["/llms.txt takes too long to read."] : [];
+  return file.known && file.text !== null && read === null ? ["/llms.txt could not be parsed in time."] : [];
 }
 
 function sitemapsOf({ robots, sitemap }: SiteFiles): AiCheckResult["sitemap"] {

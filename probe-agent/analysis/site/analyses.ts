@@ -18,7 +18,7 @@ import { readSeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
 import { auditSeo } from "#probe-agent/analysis/page/seo/score.ts";
 import { readSocial } from "#probe-agent/analysis/page/social/reading.ts";
 import { structuredReport } from "#probe-agent/analysis/page/structured/report.ts";
-import { tdmReserved } from "#probe-agent/analysis/page/ai/page-words.ts";
+import { parseTdmRep } from "#probe-agent/analysis/page/ai/page-declarations.ts";
 import { trackersReport } from "#probe-agent/analysis/page/trackers.ts";
 import { readDomainWhois, readNumberWhois } from "#probe-agent/analysis/registry/whois/answers.ts";
 
@@ -46,7 +46,7 @@ export const ANALYSES = {
   "email-header": analyseHeadersPlaced,
   cookies: readCookies,
   "llms-txt": parseLlmsTxt,
-  tdmrep: tdmReserved,
+  tdmrep: parseTdmRep,
   "json-object": isJsonObject,
   "mta-sts": parseMtaStsPolicy,
   rdap: readRegistration,

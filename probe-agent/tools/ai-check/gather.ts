@@ -8,25 +8,24 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobotsOf } from "#probe-agent/sources/robots-file.ts";
 import { fetchSiteFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
 
-/** The longest each file beside the page may take, and what is kept back for the answer. */
+/** Maximum time for each file beside the page, and the time kept back to build the result, in milliseconds. */
 const FILE_MS = 8_000;
 const RESERVE_MS = 2_000;
 const LLMS_BYTES = 512 * 1024;
 const SMALL_BYTES = 64 * 1024;
 
-/** Well-known places of descriptions of agent endpoints. */
+/** Well-known paths of descriptions of agent endpoints. */
 const ENDPOINTS = ["/.well-known/mcp.json", "/.well-known/mcp/server-card.json", "/.well-known/agent-card.json"];
 
 type TextAnalysis = "llms-txt" | "tdmrep" | "json-object";
 
-/** robots.txt as AI services take it. */
+/** robots.txt as it applies to AI services. `status` and `readable` are null if it could not be fetched. */
 type SiteRobots = Omit<ReportOf<"ai-robots">, "readable"> & {
-  /** null: it could not be asked for. */
   readonly status: number | null;
   readonly readable: boolean | null;
 };
 
-/** What stands beside the page. */
+/** Well-known files of the site, and its answer to a request for Markdown. */
 export interface SiteFiles {
   readonly robots: SiteRobots;
   readonly llms: SiteFile;
@@ -34,13 +33,13 @@ export interface SiteFiles {
   readonly aiTxt: SiteFile;
   readonly tdmrep: SiteFile;
   readonly sitemap: SiteFile;
-  /** Where an agent endpoint is described; null: nowhere. */
+  /** URL of the description of an agent endpoint, or null if there is none. */
   readonly endpoint: string | null;
-  /** The page asked for as Markdown; null: it could not be told. */
+  /** Whether the page is served as Markdown on request. null if the request failed. */
   readonly negotiated: boolean | null;
 }
 
-/** Asks for all of it at once; what takes too long is unknown. */
+/** Fetches all the files at the same time. A file that takes too long is unknown. */
 export async function gatherFiles(net: Net, pageUrl: string): Promise<SiteFiles> {
   const { origin } = new URL(pageUrl);
   const budget = () => Math.min(FILE_MS, net.remainingMs() - RESERVE_MS);
@@ -97,7 +96,7 @@ async function askMarkdown(net: Net, url: string): Promise<boolean | null> {
   return final.code === 200 && /^text\/markdown\b/i.test(type);
 }
 
-/** What an analysis finds in a file; null where there is no text, or none that can be analysed in time. */
+/** Runs a text analysis on a file. Returns null if the file has no text or the analysis fails, e.g. by a timeout. */
 export async function readText<Name extends TextAnalysis>(
   net: Net,
   file: SiteFile,

@@ -54,7 +54,7 @@ async function ask() {
 }
 
 describe("readiness for AI", () => {
-  it("finds all that a well-prepared site says", async () => {
+  it("finds everything that a well-prepared site publishes", async () => {
     files = READY;
     const result = await ask();
     expect(result).toMatchObject({
@@ -97,16 +97,16 @@ describe("readiness for AI", () => {
     });
   });
 
-  it("does not blame a site for keeping training crawlers out, but shows a ban on all the others", async () => {
+  it("accepts that a site blocks training crawlers, but reports that it blocks all the others", async () => {
     files = { ...READY, "/robots.txt": { body: "User-agent: *\nDisallow: /\n" } };
     const { checks, score, findings } = await ask();
     expect(checks.find(({ id }) => id === "crawlers")).toMatchObject({ score: 0, status: "fail" });
     expect(score).toBeLessThan(90);
     expect(findings[0]).toMatchObject({ id: "crawlers", severity: "warning", where: "/robots.txt" });
-    expect(findings[0]?.message).toMatch(/^0 of \d+ crawlers .* keeps out .*OAI-SearchBot.* and others\.$/);
+    expect(findings[0]?.message).toMatch(/ 0 of \d+ crawlers .* blocks .*OAI-SearchBot.* and others\.$/);
   });
 
-  it("takes a page in the place of llms.txt for none, and an app without text for what it is", async () => {
+  it("reports a page in place of llms.txt as a missing file, and counts no words in an app shell", async () => {
     const shell = '<!doctype html><html><body><div id="root"></div><script src="/app.js"></script></body></html>';
     const page: File = { type: "text/html", body: shell };
     files = { "/": page, "/llms.txt": page, "/robots.txt": page, "/sitemap.xml": page };
@@ -128,29 +128,29 @@ describe("readiness for AI", () => {
     });
   });
 
-  it("reads what crawlers are forbidden in meta elements and headers", async () => {
+  it("reads the directives for crawlers in meta elements", async () => {
     files = { "/": { type: "text/html", body: '<meta name=robots content="noai, noimageai, max-snippet:0">' } };
     expect((await ask()).meta).toMatchObject({ noai: true, noimageai: true, nosnippet: true });
   });
 
-  it("reads what a page says of uses of itself before what files say of the site", async () => {
+  it("gives a page's own statements on AI use precedence over files for the site", async () => {
     const reserved = { "/.well-known/tdmrep.json": { body: '[{"location":"/","tdm-reservation":1}]' } };
     const page = (body: string, headers: Record<string, string> = {}) => ({ type: "text/html", body, headers });
-    const said = async () => {
+    const statements = async () => {
       const { tdmrep, content_usage: usage, checks } = await ask();
       return [tdmrep.reserved, usage, checks.find(({ id }) => id === "preference")?.status];
     };
     files = { "/": page("<p>") };
-    expect(await said()).toEqual([null, null, "fail"]);
+    expect(await statements()).toEqual([null, null, "fail"]);
     files = { "/": page("<p>", { "tdm-reservation": "1", "content-usage": "train-ai=n" }) };
-    expect(await said()).toEqual([true, "train-ai=n", "pass"]);
+    expect(await statements()).toEqual([true, "train-ai=n", "pass"]);
     files = { ...reserved, "/": page('<meta name="tdm-reservation" content="0">', { "tdm-reservation": "1" }) };
-    expect((await said())[0]).toBe(false);
+    expect((await statements())[0]).toBe(false);
     files = { ...reserved, "/": page("<p>", { "tdm-reservation": "x" }) };
-    expect((await said())[0]).toBe(true);
+    expect((await statements())[0]).toBe(true);
   });
 
-  it("is an answer without the page's part where it is no HTML, and none where nothing answers", async () => {
+  it("leaves out the page's part if the response is not HTML, and fails if the site cannot be reached", async () => {
     files = { "/": { type: "application/json", body: "{}" } };
     const result = await ask();
     expect(result).toMatchObject({ semantic_html: null, ssr_words: null, text_ratio: null });

@@ -1,4 +1,4 @@
-/** Whether a text is a JSON object. */
+/** Reports whether a text is a JSON object. */
 export function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,3 +1,4 @@
+// Limits in characters.
 const BULLET = /^[-*+][ \t]+\[/;
 const MAX_LABEL = 500;
 const MAX_DESTINATION = 2_048;
@@ -5,8 +6,9 @@ const MAX_INNER = 200;
 const MAX_LINE = 8_000;
 
 /**
- * Whether a line is `- [name](url)`, with or without notes after a colon or a space. Brackets in the name and parentheses
- * in the address are allowed in pairs (CommonMark, links); an address in `<>` may hold spaces. Each character is read once.
+ * Reports whether a line is a list item of the form `- [name](url)`, with or without notes after a colon or a space.
+ * The name can contain brackets and the URL parentheses, if they are in pairs (CommonMark, links). A URL in `<>` can
+ * contain spaces. Each character is read once.
  */
 export function isLinkItem(text: string): boolean {
   const line = text.slice(0, MAX_LINE);
@@ -18,7 +20,7 @@ export function isLinkItem(text: string): boolean {
   return destination !== -1 && /^(?:$|:?[ \t])/.test(line.slice(destination + 1));
 }
 
-/** Index of the ")" behind an address that begins at `start`, -1 where there is no address. */
+/** Returns the index of the ")" that ends a URL starting at `start`, or -1 if there is no URL. */
 function endOfDestination(line: string, start: number): number {
   if (line.charAt(start) !== "<") {
     return endOfPaired(line, start, {
@@ -29,18 +31,21 @@ function endOfDestination(line: string, start: number): number {
   }
   const inner = line.slice(start + 1).search(/[<>]/);
   const close = start + 1 + inner;
-  const sound = inner > 0 && inner <= MAX_DESTINATION && line.startsWith(">)", close);
-  return sound ? close + 1 : -1;
+  const valid = inner > 0 && inner <= MAX_DESTINATION && line.startsWith(">)", close);
+  return valid ? close + 1 : -1;
 }
 
 interface Paired {
   readonly pair: "[]" | "()";
-  /** Characters and inner pairs at most; there is one at least. */
+  /** Maximum number of characters and inner pairs. The minimum is one. */
   readonly most: number;
   readonly allows: (character: string) => boolean;
 }
 
-/** Index of the closing half that ends what begins at `start`, one level of inner pairs skipped; -1 where it does not end. */
+/**
+ * Returns the index of the closing bracket for the text that starts at `start`, or -1 if it is not closed. Skips one level
+ * of inner pairs.
+ */
 function endOfPaired(line: string, start: number, { pair, most, allows }: Paired): number {
   const [open, close] = pair;
   let units = 0;

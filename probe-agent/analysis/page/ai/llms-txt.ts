@@ -1,15 +1,15 @@
 import { isLinkItem } from "#probe-agent/analysis/page/ai/link-item.ts";
 
-/** An llms.txt as its proposal describes it (llmstxt.org): an H1, a quoted summary, H2 sections of links. */
+/** Content of an llms.txt file as proposed by llmstxt.org: an H1, a quoted summary and H2 sections of links. */
 export interface LlmsTxt {
-  /** It has a title, and every section holds links in the proposed form. */
+  /** true if the file has a title and there are no errors, such as list items that are not links. */
   readonly valid: boolean;
   readonly title: string | null;
   readonly summary: string | null;
   readonly sections: readonly { readonly name: string; readonly links: number }[];
-  /** Links of all sections. */
+  /** Number of links in all sections. */
   readonly links: number;
-  /** Clauses with their lines, at most 20 and one. */
+  /** Errors as clauses that name the line. Up to 20, plus one for a missing title. */
   readonly errors: readonly string[];
 }
 
@@ -19,35 +19,35 @@ const MAX_ERRORS = 20;
 const MAX_TEXT = 500;
 const FENCE = /^(?:```|~~~)/;
 
-/** Reads an llms.txt; a byte order mark is skipped. Any text gives an answer. */
+/** Parses an llms.txt file. Skips a byte order mark. Never throws. */
 export function parseLlmsTxt(text: string): LlmsTxt {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/, MAX_LINES);
   const errors: string[] = [];
   const sections: { name: string; links: number }[] = [];
   let title: string | null = null;
   let summary: string | null = null;
-  const complain = (line: number, what: string): void => {
+  const addError = (line: number, what: string): void => {
     if (errors.length < MAX_ERRORS) errors.push(`line ${line + 1} is ${what}`);
   };
   let fence: string | null = null;
   for (const [index, raw] of lines.entries()) {
     const line = raw.trim();
-    // A comment in a sample of code is no title.
+    // A "#" line in a code block is a comment, not a title.
     const mark: string | null = FENCE.exec(line)?.[0] ?? null;
     if (mark !== null && (fence === null || fence === mark)) fence = fence === null ? mark : null;
     if (mark !== null || fence !== null) continue;
     const section = sections.at(-1);
     if (line.startsWith("# ")) {
-      if (title !== null) complain(index, "a second title");
-      else if (sections.length > 0) complain(index, "a title behind the first section");
+      if (title !== null) addError(index, "a second title");
+      else if (sections.length > 0) addError(index, "a title after the first section");
       title ??= line.slice(2).trim().slice(0, MAX_TEXT);
     } else if (line.startsWith("## ")) {
-      if (title === null) complain(index, "a section before the title");
+      if (title === null) addError(index, "a section before the title");
       if (sections.length < MAX_SECTIONS) sections.push({ name: line.slice(3).trim().slice(0, MAX_TEXT), links: 0 });
     } else if (line.startsWith(">") && section === undefined) summary ??= line.slice(1).trim().slice(0, MAX_TEXT);
     else if (section !== undefined && /^[-*+][ \t]/.test(line)) {
       if (isLinkItem(line)) section.links += 1;
-      else complain(index, "no link in the form - [name](url): notes");
+      else addError(index, "not a link of the form - [name](url): notes");
     }
   }
   if (title === null) errors.unshift("it has no title (a first line such as # Name)");

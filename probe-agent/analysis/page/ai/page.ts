@@ -1,11 +1,11 @@
 import {
-  crawlerWords,
-  feedsOf,
+  collectDirectives,
+  findFeeds,
   hasDescription,
-  markdownLink,
-  reservedByPage,
-  usageInHeader,
-} from "#probe-agent/analysis/page/ai/page-words.ts";
+  findMarkdownLink,
+  findReservation,
+  findContentUsage,
+} from "#probe-agent/analysis/page/ai/page-declarations.ts";
 import { semanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
 import { locateData } from "#probe-agent/analysis/html-metadata.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
@@ -16,12 +16,12 @@ import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
 
 const MAX_TYPES = 50;
 
-/** What a page holds for AI services; `content` and what is in it is null where the answer is no HTML. */
+/** Analyses a page for AI services. `content` is null if the response is not HTML. */
 export function aiPage({ page, url, headers }: ReadPage) {
   return {
-    meta: crawlerWords(page, headers),
-    reserved: reservedByPage(page, headers),
-    usage: usageInHeader(headers),
+    meta: collectDirectives(page, headers),
+    reserved: findReservation(page, headers),
+    usage: findContentUsage(headers),
     content: page === null ? null : readContent(page, url),
   };
 }
@@ -39,7 +39,7 @@ function readContent(page: Page, url: string) {
     types: { found: types.length > 0, types: types.slice(0, MAX_TYPES).map((type) => type.slice(0, 200)) },
     semantic: semanticHtml(page),
     hasDescription: hasDescription(page),
-    feeds: feedsOf(page, url),
-    markdownLink: markdownLink(page, url),
+    feeds: findFeeds(page, url),
+    markdownLink: findMarkdownLink(page, url),
   };
 }

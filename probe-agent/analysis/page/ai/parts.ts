@@ -1,22 +1,25 @@
 import type { AiPart, AiParts } from "#probe-agent/analysis/page/ai/score.ts";
 import type { SemanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
 
-/** What readiness depends on; null: not known. */
+/** Facts from which readiness is graded. null means unknown. */
 export interface AiFacts {
   /** HTTP status of robots.txt. */
   readonly robotsStatus: number | null;
   readonly robotsReadable: boolean | null;
-  /** Crawlers of AI search and assistants, and those of them that may fetch the root; those that train are policy. */
+  /**
+   * Number of known crawlers of AI search and assistants, and how many of them robots.txt allows to fetch the root.
+   * Training crawlers are not counted, because blocking them is the owner's policy.
+   */
   readonly crawlers: { readonly known: number; readonly allowed: number };
-  /** Words in the HTML as it comes, and text as a share of its characters. */
+  /** Number of words in the HTML before scripts run, and text as a share of its characters. */
   readonly text: { readonly words: number; readonly ratio: number } | null;
   readonly structuredData: boolean | null;
   readonly llmsTxt: {
     readonly exists: boolean;
     readonly valid: boolean;
-    /** An HTML page is served in its place. */
+    /** Whether an HTML page is served in place of the file. */
     readonly isPage: boolean;
-    /** What does not follow the proposal, clauses with their lines. */
+    /** Departures from the proposal, as clauses that name the line. */
     readonly errors: readonly string[];
   } | null;
   readonly sitemap: boolean | null;
@@ -27,15 +30,18 @@ export interface AiFacts {
   readonly bans: readonly string[];
 }
 
-/** Text that an agent can work with: so many words, or so large a share of the page. */
+/**
+ * Text that is enough for an AI agent: ENOUGH_WORDS words, or a fifth of them if text is at least ENOUGH_RATIO of the
+ * page's characters.
+ */
 const ENOUGH_WORDS = 250;
 const ENOUGH_RATIO = 0.1;
-/** Errors of llms.txt that a sentence names. */
+/** Maximum number of llms.txt errors that a sentence names. */
 const MAX_ERRORS = 3;
-const NO_HTML = "The answer is no HTML.";
+const NO_HTML = "The response is not HTML.";
 
-/** What was found of each part. A sentence says what is, whether the part passes or fails. */
-export function judgeParts(facts: AiFacts): AiParts {
+/** Grades each part of readiness. The detail says what was found, whether the part passes or fails. */
+export function gradeParts(facts: AiFacts): AiParts {
   return {
     robots: robotsPart(facts),
     crawlers: crawlersPart(facts),
@@ -47,7 +53,7 @@ export function judgeParts(facts: AiFacts): AiParts {
     llms_txt: llmsPart(facts),
     sitemap: either(facts.sitemap, "The sitemap could not be fetched.", [
       "There is a sitemap.",
-      "robots.txt names no sitemap, and /sitemap.xml is none.",
+      "robots.txt names no sitemap, and /sitemap.xml is not a sitemap.",
     ]),
     semantic_html: semanticPart(facts),
     description: either(facts.description, NO_HTML, [
@@ -57,7 +63,7 @@ export function judgeParts(facts: AiFacts): AiParts {
     preference: preferencePart(facts),
     no_blanket_ban: either(facts.bans.length === 0, "", [
       "No directive forbids AI use or snippets to every crawler.",
-      `The page forbids every crawler: ${facts.bans.join(", ")}.`,
+      `The page has directives for every crawler that forbid AI use or snippets: ${facts.bans.join(", ")}.`,
     ]),
   };
 }
@@ -69,23 +75,25 @@ function either(value: boolean | null, unknown: string, [yes, no]: readonly [str
 function robotsPart({ robotsStatus: status, robotsReadable: readable }: AiFacts): AiPart {
   if (status === null || readable === null) return { share: null, detail: "robots.txt could not be fetched." };
   if (!readable) {
-    const why = fails(status) ? "so crawlers take everything as forbidden" : "and none of its lines is a rule";
-    return { share: 0, detail: `robots.txt answers with status ${status}, ${why}.` };
+    const why = isServerError(status) ? "so crawlers treat every URL as disallowed" : "and none of its lines is a rule";
+    return { share: 0, detail: `robots.txt is served with status ${status}, ${why}.` };
   }
   return status === 200
-    ? { share: 1, detail: "robots.txt can be read." }
-    : { share: 1, detail: `There is no robots.txt (status ${status}), so everything is allowed.` };
+    ? { share: 1, detail: "robots.txt is readable." }
+    : { share: 1, detail: `There is no robots.txt (status ${status}), so every URL is allowed.` };
 }
 
-function fails(status: number | null): boolean {
+function isServerError(status: number | null): boolean {
   return status !== null && status >= 500;
 }
 
 function crawlersPart({ robotsStatus, robotsReadable, crawlers: { known, allowed } }: AiFacts): AiPart {
   if (robotsReadable === null || known === 0) return { share: null, detail: "robots.txt could not be fetched." };
-  // The part "robots" has this fault already.
-  if (fails(robotsStatus)) return { share: null, detail: "robots.txt fails, so its rules for crawlers are not known." };
-  const detail = `${allowed} of ${known} crawlers of AI search and assistants may fetch the site.`;
+  // The part "robots" already reports this fault.
+  if (isServerError(robotsStatus)) {
+    return { share: null, detail: "robots.txt is served with an error, so its rules for crawlers are unknown." };
+  }
+  const detail = `robots.txt allows ${allowed} of ${known} crawlers of AI search and assistants to fetch the site.`;
   return { share: allowed / known, detail };
 }
 
@@ -93,7 +101,7 @@ function textPart({ text }: AiFacts): AiPart {
   if (text === null) return { share: null, detail: NO_HTML };
   const { words, ratio } = text;
   const enough = words >= ENOUGH_WORDS || (words >= ENOUGH_WORDS / 5 && ratio >= ENOUGH_RATIO);
-  const detail = `The HTML holds ${words} ${words === 1 ? "word" : "words"} before any script runs.`;
+  const detail = `The HTML contains ${words} ${words === 1 ? "word" : "words"} before any script runs.`;
   return { share: enough ? 1 : words / ENOUGH_WORDS, detail };
 }
 
@@ -115,19 +123,19 @@ function semanticPart({ semantic }: AiFacts): AiPart {
     [main, "a main element"],
     [article, "an article element"],
     [h1 === 1, h1 === 0 ? "an h1 heading" : `a single h1 heading (there are ${h1})`],
-    // Without an h1, the headings cannot begin with one: that is one fault.
+    // Without an h1, the headings cannot begin with one. Both are one fault.
     ...(h1 === 0 ? [] : [[ordered, "headings that begin with h1 and skip no level"] as const]),
   ];
-  const lacking = marks.filter(([held]) => !held).map(([, name]) => name);
+  const lacking = marks.filter(([present]) => !present).map(([, name]) => name);
   const detail =
-    lacking.length === 0 ? "Its elements tell the parts of the page apart." : `Lacks ${lacking.join(", ")}.`;
+    lacking.length === 0 ? "The page marks its parts with semantic elements." : `The page lacks ${lacking.join(", ")}.`;
   return { share: 1 - lacking.length / marks.length, detail };
 }
 
 function preferencePart({ preferenceStated: stated, robotsStatus, robotsReadable }: AiFacts): AiPart {
   if (stated) return { share: 1, detail: "Preferences on AI use are stated." };
-  // What robots.txt may say is not known.
-  if (robotsReadable === null || fails(robotsStatus)) {
+  // An unreadable robots.txt could state preferences.
+  if (robotsReadable === null || isServerError(robotsStatus)) {
     return { share: null, detail: "robots.txt, which may state preferences on AI use, could not be read." };
   }
   return { share: 0, detail: "No Content-Signal, Content-Usage or TDM reservation states preferences on AI use." };

@@ -1,13 +1,13 @@
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
-/** One part of readiness: how much of it there is, and a sentence that says what was found. */
+/** One part of readiness: the share that is met, and a sentence that says what was found. */
 export interface AiPart {
-  /** 0 to 1; null: not known, or another part has the same fault; does not count. */
+  /** 0 to 1. null if unknown or if another part reports the same fault; the part then does not count. */
   readonly share: number | null;
   readonly detail: string;
 }
 
-/** Points of each part, in the order of results; together 100. */
+/** Maximum points of each part, in the order of results. The sum is 100. */
 const POINTS = {
   robots: 10,
   crawlers: 20,
@@ -23,10 +23,10 @@ const POINTS = {
 
 /** Name of a part. */
 export type AiCheckId = keyof typeof POINTS;
-/** What was found of every part. */
+/** Share and detail of every part. */
 export type AiParts = Readonly<Record<AiCheckId, AiPart>>;
 
-/** One part of the score. */
+/** Points, status and detail of one part of the score. */
 export interface AiCheck {
   readonly id: AiCheckId;
   readonly score: number;
@@ -35,9 +35,9 @@ export interface AiCheck {
   readonly detail: string;
 }
 
-/** The parts, their sum over what applies as 0 to 100, and its letter. */
+/** Returns the checks, the score as a percentage of the points of the applicable parts, and the letter grade. */
 export function scoreAi(parts: AiParts): { score: number; grade: LetterGrade; checks: readonly AiCheck[] } {
-  const checks = (Object.keys(POINTS) as AiCheckId[]).map((id) => part(id, POINTS[id], parts[id]));
+  const checks = (Object.keys(POINTS) as AiCheckId[]).map((id) => scorePart(id, POINTS[id], parts[id]));
   const applicable = checks.filter(({ status }) => status !== "na");
   const most = applicable.reduce((sum, { max }) => sum + max, 0);
   const earned = applicable.reduce((sum, check) => sum + check.score, 0);
@@ -45,7 +45,7 @@ export function scoreAi(parts: AiParts): { score: number; grade: LetterGrade; ch
   return { score, grade: letterGrade(score), checks };
 }
 
-function part(id: AiCheckId, max: number, { share, detail }: AiPart): AiCheck {
+function scorePart(id: AiCheckId, max: number, { share, detail }: AiPart): AiCheck {
   if (share === null) return { id, score: 0, max, status: "na", detail };
   const score = Math.round(max * Math.min(1, Math.max(0, share)));
   return { id, score, max, status: score === max ? "pass" : score === 0 ? "fail" : "partial", detail };

@@ -4,20 +4,20 @@ import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 
-/** How a page says by its elements what is what. */
+/** Semantic elements of a page. */
 export interface SemanticHtml {
   readonly main: boolean;
   readonly article: boolean;
   readonly nav: boolean;
   readonly header: boolean;
   readonly footer: boolean;
-  /** h1 elements. */
+  /** Number of h1 elements. */
   readonly h1: number;
-  /** headingsInOrder. */
+  /** Result of headingsInOrder. */
   readonly headings_ordered: boolean;
 }
 
-/** Looks at the elements of a page. */
+/** Finds the semantic elements of a page. An element with an equivalent ARIA role counts as the element. */
 export function semanticHtml(page: Page): SemanticHtml {
   const seen = new Set<string>();
   const levels: number[] = [];
@@ -37,7 +37,7 @@ export function semanticHtml(page: Page): SemanticHtml {
   };
 }
 
-/** ARIA roles that say the same as an element (ARIA in HTML). */
+/** ARIA roles and the HTML elements with the same meaning (ARIA in HTML). */
 const ROLES: ReadonlyMap<string, string> = new Map([
   ["main", "main"],
   ["article", "article"],

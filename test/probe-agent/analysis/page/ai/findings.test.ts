@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { AI_ADVICE, aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
-import { judgeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
+import { gradeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
@@ -23,9 +23,9 @@ const WORST: AiFacts = {
   bans: ["noai"],
 };
 
-const checksOf = (over: Partial<AiFacts>) => scoreAi(judgeParts({ ...WORST, ...over })).checks;
+const checksOf = (over: Partial<AiFacts>) => scoreAi(gradeParts({ ...WORST, ...over })).checks;
 
-it("one for each check that is not met, with what to change; blocking AI is a choice, never critical", () => {
+it("returns a finding with advice for each check that is not met; none is critical, as blocking AI is a choice", () => {
   const findings = aiFindings(checksOf({}), []);
   expect(kinds(findings)).toEqual([
     "warning robots",
@@ -44,16 +44,16 @@ it("one for each check that is not met, with what to change; blocking AI is a ch
   expectWellFormed(findings);
 });
 
-it("what is met in part is info, and names the crawlers that are kept out", () => {
-  const barred = ["OAI-SearchBot", "ChatGPT-User", "a", "b", "c", "d"];
+it("grades a check that is met in part as info, and names the blocked crawlers", () => {
+  const blocked = ["OAI-SearchBot", "ChatGPT-User", "a", "b", "c", "d"];
   const [crawlers] = aiFindings(
     checksOf({ robotsReadable: true, crawlers: { known: 13, allowed: 7 } }).filter(({ id }) => id === "crawlers"),
-    barred,
+    blocked,
   );
   expect(crawlers).toMatchObject({
     severity: "info",
     message:
-      "7 of 13 crawlers of AI search and assistants may fetch the site. robots.txt keeps out OAI-SearchBot, ChatGPT-User, a, b, c and others.",
+      "robots.txt allows 7 of 13 crawlers of AI search and assistants to fetch the site. robots.txt blocks OAI-SearchBot, ChatGPT-User, a, b, c and others.",
   });
 });
 

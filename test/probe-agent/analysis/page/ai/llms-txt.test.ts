@@ -34,17 +34,17 @@ describe("llms.txt", () => {
 
   it.each([
     ["", "it has no title"],
-    ["## Docs\n- [a](b)\n# Late", "line 3 is a title behind the first section"],
+    ["## Docs\n- [a](b)\n# Late", "line 3 is a title after the first section"],
     ["# A\n# B", "line 2 is a second title"],
-    ["# A\n## Docs\n- just text", "line 3 is no link"],
-    ["# A\n## Docs\n- [a] (b)", "line 3 is no link"],
-  ])("says what is wrong with %j", (text, what) => {
+    ["# A\n## Docs\n- just text", "line 3 is not a link"],
+    ["# A\n## Docs\n- [a] (b)", "line 3 is not a link"],
+  ])("reports the error in %j", (text, what) => {
     const { valid, errors } = parseLlmsTxt(text);
     expect(valid).toBe(false);
     expect(errors.join()).toContain(what);
   });
 
-  it("takes addresses and names with pairs of brackets for links, and code for no title", () => {
+  it("accepts links with pairs of brackets in the URL or name, and ignores titles in code blocks", () => {
     const code = "```sh\n# install\n~~~\nnpm install\n```\n";
     const links = [
       "- [Foo (bar)](https://en.wikipedia.org/wiki/Foo_(bar)): an article",
@@ -60,7 +60,7 @@ describe("llms.txt", () => {
     expect(parseLlmsTxt("```\n# no title\n").valid).toBe(false);
   });
 
-  it("skips a byte order mark, takes any line end, and a title is all it needs", () => {
+  it("skips a byte order mark, accepts any line end, and requires only a title", () => {
     expect(parseLlmsTxt("\uFEFF# Name\r\n\r> About\r## S\r\n* [x](/y)")).toMatchObject({ valid: true, links: 1 });
     expect(parseLlmsTxt("# Name")).toMatchObject({ valid: true, sections: [], summary: null });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
+import { gradeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
 import { semanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
@@ -19,7 +19,7 @@ const ALL: AiFacts = {
   preferenceStated: true,
   bans: [],
 };
-const score = (over: Partial<AiFacts> = {}) => scoreAi(judgeParts({ ...ALL, ...over }));
+const score = (over: Partial<AiFacts> = {}) => scoreAi(gradeParts({ ...ALL, ...over }));
 const NOTHING: AiFacts = {
   robotsStatus: null,
   robotsReadable: null,
@@ -52,9 +52,9 @@ describe("readiness for AI", () => {
     });
   });
 
-  it("leaves out what could not be told", () => {
-    expect(scoreAi(judgeParts(NOTHING)).score).toBe(0);
-    expect(scoreAi(judgeParts({ ...NOTHING, sitemap: true, bans: [] }))).toMatchObject({ score: 100 });
+  it("leaves out unknown parts", () => {
+    expect(scoreAi(gradeParts(NOTHING)).score).toBe(0);
+    expect(scoreAi(gradeParts({ ...NOTHING, sitemap: true, bans: [] }))).toMatchObject({ score: 100 });
     expect(score({ llmsTxt: null }).score).toBe(100);
   });
 
@@ -64,41 +64,46 @@ describe("readiness for AI", () => {
   });
 });
 
-describe("what each part says is what was found", () => {
+describe("the detail of each part says what was found", () => {
   const page = (html: string) => ({ semantic: semanticHtml(readHtml(html)) });
   const rows: readonly (readonly [over: Partial<AiFacts>, id: string, status: string, detail: string])[] = [
-    [{}, "robots", "pass", "robots.txt can be read."],
-    [{ robotsStatus: 404 }, "robots", "pass", "There is no robots.txt (status 404), so everything is allowed."],
+    [{}, "robots", "pass", "robots.txt is readable."],
+    [{ robotsStatus: 404 }, "robots", "pass", "There is no robots.txt (status 404), so every URL is allowed."],
     [
       { robotsStatus: 503, robotsReadable: false },
       "robots",
       "fail",
-      "robots.txt answers with status 503, so crawlers take everything as forbidden.",
+      "robots.txt is served with status 503, so crawlers treat every URL as disallowed.",
     ],
     [
       { robotsReadable: false },
       "robots",
       "fail",
-      "robots.txt answers with status 200, and none of its lines is a rule.",
+      "robots.txt is served with status 200, and none of its lines is a rule.",
     ],
     [{ robotsStatus: null, robotsReadable: null }, "robots", "na", "robots.txt could not be fetched."],
-    [{}, "crawlers", "pass", "12 of 12 crawlers of AI search and assistants may fetch the site."],
+    [{}, "crawlers", "pass", "robots.txt allows 12 of 12 crawlers of AI search and assistants to fetch the site."],
     [
       { crawlers: { known: 12, allowed: 5 } },
       "crawlers",
       "partial",
-      "5 of 12 crawlers of AI search and assistants may fetch the site.",
+      "robots.txt allows 5 of 12 crawlers of AI search and assistants to fetch the site.",
     ],
     [
       { crawlers: { known: 12, allowed: 0 } },
       "crawlers",
       "fail",
-      "0 of 12 crawlers of AI search and assistants may fetch the site.",
+      "robots.txt allows 0 of 12 crawlers of AI search and assistants to fetch the site.",
     ],
-    [{}, "static_text", "pass", "The HTML holds 400 words before any script runs."],
-    [{ text: { words: 100, ratio: 0 } }, "static_text", "partial", "The HTML holds 100 words before any script runs."],
-    [{ text: { words: 0, ratio: 0 } }, "static_text", "fail", "The HTML holds 0 words before any script runs."],
-    [{ text: null }, "static_text", "na", "The answer is no HTML."],
+    [{}, "static_text", "pass", "The HTML contains 400 words before any script runs."],
+    [
+      { text: { words: 100, ratio: 0 } },
+      "static_text",
+      "partial",
+      "The HTML contains 100 words before any script runs.",
+    ],
+    [{ text: { words: 0, ratio: 0 } }, "static_text", "fail", "The HTML contains 0 words before any script runs."],
+    [{ text: null }, "static_text", "na", "The response is not HTML."],
     [{ structuredData: false }, "structured_data", "fail", "The page has no structured data."],
     [
       { llmsTxt: { exists: false, valid: false, isPage: false, errors: [] } },
@@ -113,16 +118,16 @@ describe("what each part says is what was found", () => {
       "llms.txt does not follow the proposal: line 3 is a second title.",
     ],
     [{ llmsTxt: null }, "llms_txt", "na", "/llms.txt could not be fetched or read."],
-    [{ sitemap: false }, "sitemap", "fail", "robots.txt names no sitemap, and /sitemap.xml is none."],
-    [{}, "semantic_html", "pass", "Its elements tell the parts of the page apart."],
-    [page("<main><h1>x</h1>"), "semantic_html", "partial", "Lacks an article element."],
+    [{ sitemap: false }, "sitemap", "fail", "robots.txt names no sitemap, and /sitemap.xml is not a sitemap."],
+    [{}, "semantic_html", "pass", "The page marks its parts with semantic elements."],
+    [page("<main><h1>x</h1>"), "semantic_html", "partial", "The page lacks an article element."],
     [
       page("<h1>x</h1><h1>y</h1><h3>z</h3>"),
       "semantic_html",
       "fail",
-      "Lacks a main element, an article element, a single h1 heading (there are 2), headings that begin with h1 and skip no level.",
+      "The page lacks a main element, an article element, a single h1 heading (there are 2), headings that begin with h1 and skip no level.",
     ],
-    [page("<p>"), "semantic_html", "fail", "Lacks a main element, an article element, an h1 heading."],
+    [page("<p>"), "semantic_html", "fail", "The page lacks a main element, an article element, an h1 heading."],
     [{ description: false }, "description", "fail", "The page has neither a meta description nor og:description."],
     [
       { preferenceStated: false },
@@ -130,13 +135,18 @@ describe("what each part says is what was found", () => {
       "fail",
       "No Content-Signal, Content-Usage or TDM reservation states preferences on AI use.",
     ],
-    [{ bans: ["noai"] }, "no_blanket_ban", "fail", "The page forbids every crawler: noai."],
+    [
+      { bans: ["noai"] },
+      "no_blanket_ban",
+      "fail",
+      "The page has directives for every crawler that forbid AI use or snippets: noai.",
+    ],
   ];
   it.each(rows)("%o: %s", (over, id, status, detail) => {
     expect(score(over).checks.find((check) => check.id === id)).toMatchObject({ status, detail });
   });
 
-  it("never the same where it fails and where it passes", () => {
+  it("is never the same for a part that passes and a part that fails", () => {
     const passing = new Map(score().checks.map(({ id, detail }) => [id, detail]));
     const seen = new Set<string>();
     for (const [over] of rows) {
@@ -150,18 +160,18 @@ describe("what each part says is what was found", () => {
   });
 });
 
-describe("a fault costs one part", () => {
+describe("a fault costs points in one part only", () => {
   const failing = (over: Partial<AiFacts>) =>
     score(over)
       .checks.filter(({ status }) => status === "fail" || status === "partial")
       .map(({ id }) => id);
 
-  it("a robots.txt that fails bars every crawler and hides what it states: only itself fails", () => {
+  it("fails only the part robots if robots.txt is served with an error", () => {
     const broken = { robotsStatus: 500, robotsReadable: false, crawlers: { known: 12, allowed: 0 } };
     expect(failing({ ...broken, preferenceStated: false })).toEqual(["robots"]);
   });
 
-  it("a page without h1 loses one mark of three, not two of four", () => {
+  it("counts a missing h1 as one of three marks, not as two of four", () => {
     const points = (html: string) =>
       score({ semantic: semanticHtml(readHtml(`<main><article>${html}</article></main>`)) }).checks.find(
         ({ id }) => id === "semantic_html",
@@ -172,7 +182,7 @@ describe("a fault costs one part", () => {
   });
 });
 
-it("heading order has one verdict in ai-check and seo-audit", () => {
+it("grades heading order the same in ai-check and seo-audit", () => {
   const rows: readonly (readonly [string, boolean])[] = [
     ["", false],
     ["<h1>a</h1>", true],

@@ -9,8 +9,8 @@ const MAX_DIRECTIVES = 50;
 const MAX_FEEDS = 20;
 const FEED_TYPES = new Set(["application/rss+xml", "application/atom+xml", "application/feed+json"]);
 
-/** What a page says to crawlers: for everyone where no crawler is named. */
-export function crawlerWords(page: Page | null, headers: readonly HeaderPair[]): AiCheckResult["meta"] {
+/** Collects the robots directives of a page and its headers. A directive without a crawler name is for all crawlers. */
+export function collectDirectives(page: Page | null, headers: readonly HeaderPair[]): AiCheckResult["meta"] {
   const inPage = (page?.facts.metas ?? [])
     .filter(({ name }) => name === "robots")
     .flatMap(({ content }) => parseRobotsTags([content]))
@@ -29,14 +29,14 @@ export function crawlerWords(page: Page | null, headers: readonly HeaderPair[]):
   };
 }
 
-/** Whether the page describes itself, for people or for previews. */
+/** Reports whether the page has a non-empty meta description or og:description. */
 export function hasDescription({ facts }: Page): boolean {
   const og = facts.metas.find(({ property }) => property?.toLowerCase() === "og:description")?.content ?? "";
   return (metaContent(facts, "description") ?? "").trim() !== "" || og.trim() !== "";
 }
 
-/** Feeds the page names. */
-export function feedsOf({ facts }: Page, pageUrl: string): AiCheckResult["feeds"] {
+/** Returns the feeds that the page links to. */
+export function findFeeds({ facts }: Page, pageUrl: string): AiCheckResult["feeds"] {
   const base = documentBase(facts.baseHref, pageUrl);
   return facts.links
     .filter(({ rel, type }) => rel.includes("alternate") && FEED_TYPES.has(type?.toLowerCase() ?? ""))
@@ -47,32 +47,38 @@ export function feedsOf({ facts }: Page, pageUrl: string): AiCheckResult["feeds"
     .slice(0, MAX_FEEDS);
 }
 
-/** The Markdown version the page names; null without one. */
-export function markdownLink({ facts }: Page, pageUrl: string): string | null {
+/** Returns the URL of the page's Markdown version from its link element, or null if there is none. */
+export function findMarkdownLink({ facts }: Page, pageUrl: string): string | null {
   const link = facts.links.find(({ rel, type }) => rel.includes("alternate") && /^text\/markdown\b/i.test(type ?? ""));
   return link?.href === null || link === undefined
     ? null
     : resolveAddress(link.href, documentBase(facts.baseHref, pageUrl));
 }
 
-/** Content-Usage of an answer (IETF aipref, attachment in HTTP) as written; null without one. */
-export function usageInHeader(headers: readonly HeaderPair[]): string | null {
+/** Returns the Content-Usage header verbatim (IETF aipref, attachment in HTTP), or null if it is absent or empty. */
+export function findContentUsage(headers: readonly HeaderPair[]): string | null {
   const value = joinedHeader(headers, "content-usage")?.trim() ?? "";
   return value === "" ? null : value.slice(0, 200).toWellFormed();
 }
 
-/** Whether a page or its header reserves TDM rights (TDM Reservation Protocol): the page's own word comes first. */
-export function reservedByPage(page: Page | null, headers: readonly HeaderPair[]): boolean | null {
-  const said = [
+/**
+ * Reports whether a page reserves rights to text and data mining (TDM Reservation Protocol). Its meta element takes
+ * precedence over its header. Returns null if neither has a valid value.
+ */
+export function findReservation(page: Page | null, headers: readonly HeaderPair[]): boolean | null {
+  const values = [
     page === null ? null : metaContent(page.facts, "tdm-reservation"),
     joinedHeader(headers, "tdm-reservation"),
   ].map((value) => value?.trim());
-  const first = said.find((value) => value === "1" || value === "0");
+  const first = values.find((value) => value === "1" || value === "0");
   return first === undefined ? null : first === "1";
 }
 
-/** Whether TDM rights are reserved for the root (tdmrep.json: a list of rules with location and tdm-reservation). */
-export function tdmReserved(text: string): boolean | null {
+/**
+ * Reports whether tdmrep.json reserves rights to text and data mining for the root. The file is a list of rules with
+ * `location` and `tdm-reservation`. Returns null if the file is invalid or has no valid rule for the root.
+ */
+export function parseTdmRep(text: string): boolean | null {
   try {
     const rules: unknown = JSON.parse(text);
     if (!Array.isArray(rules)) return null;
