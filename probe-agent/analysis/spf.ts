@@ -1,8 +1,8 @@
 import type { Check } from "#probe-agent/analysis/mail/spf/check.ts";
-import { targetName } from "#probe-agent/analysis/mail/spf/check.ts";
+import { expandTarget } from "#probe-agent/analysis/mail/spf/check.ts";
 import { isMailDomain, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
 import { explain } from "#probe-agent/analysis/mail/spf/explain.ts";
-import { clientOf, senderOf } from "#probe-agent/analysis/mail/spf/identity.ts";
+import { parseClient, parseSender } from "#probe-agent/analysis/mail/spf/identity.ts";
 import { spendLookup, SpfStop, type SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { matches } from "#probe-agent/analysis/mail/spf/mechanisms.ts";
 import { isSpfRecord, parseSpf, type SpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
@@ -10,31 +10,32 @@ import { isSpfRecord, parseSpf, type SpfRecord } from "#probe-agent/analysis/mai
 /** Results of check_host() (RFC 7208 section 2.6). */
 type SpfResult = "none" | "neutral" | "pass" | "fail" | "softfail" | "temperror" | "permerror";
 
-/** One message's claim. */
+/** Client and sender of one message, with a resolver. */
 interface SpfQuery {
   /** Address of the SMTP client. */
   readonly ip: string;
-  /** MAIL FROM; empty for bounces: then HELO is the identity. */
+  /** MAIL FROM address. Empty for bounces; then the HELO name is the identity that is checked. */
   readonly mailFrom: string;
   readonly helo: string;
   readonly resolver: SpfResolver;
-  /** For the t macro. */
+  /** Time that the t macro expands to. */
   readonly now: Date;
 }
 
-/** What the check came to. */
+/** Result of an SPF check, with the record and mechanism that decided. */
 export interface SpfEvaluation {
   readonly result: SpfResult;
-  /** Only on fail, where the domain publishes a usable one. */
+  /** Explanation of a fail. Present only if the result is fail and the domain publishes a usable explanation. */
   readonly explanation?: string;
-  /** Terms that asked the DNS, and look-ups of them that found nothing. */
+  /** Number of terms that caused a DNS lookup. */
   readonly lookups: number;
+  /** Number of DNS lookups that returned no records. */
   readonly void_lookups: number;
-  /** Domain whose record decided: the last one that a redirect led to. */
+  /** Domain whose record decided: the domain checked, or the target of the last redirect. */
   readonly domain: string;
-  /** The mechanism that matched, as written; null for none. */
+  /** The mechanism that matched, verbatim; null if none matched. */
   readonly mechanism: string | null;
-  /** Why there is a none, temperror or permerror; null otherwise. */
+  /** Why the result is none, temperror or permerror; null for other results. */
   readonly reason: string | null;
 }
 
@@ -46,24 +47,24 @@ interface Decision {
   readonly exp: DomainSpec | null;
 }
 
-/** Evaluates SPF (RFC 7208) for one client and sender. Never throws, whatever the records hold. */
+/** Evaluates SPF (RFC 7208) for one client and sender. Never throws because of the content of records. */
 export async function evaluateSpf({ ip, mailFrom, helo, resolver: given, now }: SpfQuery): Promise<SpfEvaluation> {
-  // Names have no case in DNS (RFC 4343); a resolver that remembers answers need not know that.
+  // DNS names are case-insensitive (RFC 4343). Lower case spares a caching resolver from handling that.
   const resolver: SpfResolver = { query: (name, type) => given.query(lowerAscii(name), type) };
   const spent = { lookups: 0, voidLookups: 0 };
-  const sender = senderOf(mailFrom, helo);
-  const client = clientOf(ip);
+  const sender = parseSender(mailFrom, helo);
+  const client = parseClient(ip);
   const check: Check | null =
     client === null ? null : { client, sender, helo: helo.replace(/\.$/, ""), now, resolver, spent, names: null };
   const decision =
     check === null
-      ? ending("permerror", sender.domain, "the client's address is no IP address")
-      : await checkHost(check, sender.domain).catch((error: unknown) => asStop(error, sender.domain));
-  const { exp, ...shown } = decision;
+      ? decide("permerror", sender.domain, "the client address is not an IP address")
+      : await checkHost(check, sender.domain).catch((error: unknown) => decisionOfStop(error, sender.domain));
+  const { exp, ...outcome } = decision;
   const explanation =
     check === null || decision.result !== "fail" || exp === null ? null : await explain(check, decision.domain, exp);
   return {
-    ...shown,
+    ...outcome,
     ...(explanation === null ? {} : { explanation }),
     lookups: spent.lookups,
     void_lookups: spent.voidLookups,
@@ -74,25 +75,26 @@ function lowerAscii(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-function ending(result: SpfResult, domain: string, reason: string | null, mechanism: string | null = null): Decision {
-  return { result, domain, mechanism, reason, exp: null };
+function decide(result: SpfResult, domain: string, reason: string | null): Decision {
+  return { result, domain, mechanism: null, reason, exp: null };
 }
 
-function asStop(error: unknown, domain: string): Decision {
-  if (error instanceof SpfStop) return ending(error.result, domain, error.message);
+/** Returns the decision that an SpfStop carries. Throws every other error again. */
+function decisionOfStop(error: unknown, domain: string): Decision {
+  if (error instanceof SpfStop) return decide(error.result, domain, error.message);
   throw error;
 }
 
-/** check_host() of section 4. */
+/** Runs check_host() of RFC 7208 section 4 for one domain. */
 async function checkHost(check: Check, domain: string): Promise<Decision> {
-  if (!isMailDomain(domain)) return ending("none", domain, "the domain is no host name of several labels");
+  if (!isMailDomain(domain)) return decide("none", domain, "the domain is not a host name with two or more labels");
   const { status, records } = await check.resolver.query(domain, "TXT");
   if (status !== "NOERROR" && status !== "NXDOMAIN") {
     throw new SpfStop("temperror", `the TXT records of ${domain} could not be looked up (${status})`);
   }
   const policies = (status === "NOERROR" ? records : []).filter(isSpfRecord);
   const [policy] = policies;
-  if (policy === undefined) return ending("none", domain, "the domain has no SPF record");
+  if (policy === undefined) return decide("none", domain, "the domain has no SPF record");
   if (policies.length > 1) throw new SpfStop("permerror", `${domain} has ${policies.length} SPF records`);
   const parsed = parseSpf(policy);
   if (!parsed.ok) throw new SpfStop("permerror", `${domain}: ${parsed.error}`);
@@ -101,22 +103,22 @@ async function checkHost(check: Check, domain: string): Promise<Decision> {
 
 async function evaluateRecord(check: Check, domain: string, record: SpfRecord): Promise<Decision> {
   for (const mechanism of record.mechanisms) {
-    if (await matches(check, domain, mechanism, (target) => includes(check, target))) {
+    if (await matches(check, domain, mechanism, (target) => passesInclude(check, target))) {
       const { qualifier, text } = mechanism;
       return { result: qualifier, domain, mechanism: text, reason: null, exp: record.exp };
     }
   }
-  // Sections 6.1 and 4.7.
-  if (record.redirect === null) return ending("neutral", domain, null);
+  // Without a match, redirect decides (section 6.1); without redirect, the result is neutral (section 4.7).
+  if (record.redirect === null) return decide("neutral", domain, null);
   spendLookup(check.spent);
-  const target = await targetName(check, domain, record.redirect);
+  const target = await expandTarget(check, domain, record.redirect);
   const decision = await checkHost(check, target);
   if (decision.result === "none") throw new SpfStop("permerror", `redirect to ${target}: ${decision.reason}`);
   return decision;
 }
 
-/** Section 5.2: what the included domain's result means for the mechanism. */
-async function includes(check: Check, target: string): Promise<boolean> {
+/** Reports whether an include matches, from the result of the included domain (section 5.2). */
+async function passesInclude(check: Check, target: string): Promise<boolean> {
   const { result, reason } = await checkHost(check, target);
   if (result === "none") throw new SpfStop("permerror", `include of ${target}: ${reason}`);
   return result === "pass";

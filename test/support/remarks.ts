@@ -1,9 +1,9 @@
-/** The messages of findings or remarks, one a line. */
+/** Joins the messages of findings or remarks, one for each line. */
 export function messagesOf(list: readonly { readonly message: string }[]): string {
   return list.map(({ message }) => message).join("\n");
 }
 
-/** Their kinds, in order. */
+/** Returns the ids of findings or remarks, in order. */
 export function idsOf(list: readonly { readonly id: string }[]): string[] {
   return list.map(({ id }) => id);
 }

@@ -1,15 +1,18 @@
 import { evaluateSpf, type SpfEvaluation } from "#probe-agent/analysis/spf.ts";
 import type { SpfReply, SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 
-/** Records by lower-case name and type; a status word instead of records is that answer. CNAMEs are followed. */
+/**
+ * DNS records by lower-case name and type. A status word instead of records is the response code of that lookup. The
+ * resolver follows CNAME records.
+ */
 export type SpfZone = Readonly<Record<string, Readonly<Record<string, readonly string[] | string>>>>;
 
-/** A resolver over a zone, with the questions it was asked ("name TYPE"). */
+/** Resolver over a zone that records the lookups it receives as "name TYPE". */
 export interface ZoneResolver extends SpfResolver {
   readonly asked: readonly string[];
 }
 
-/** Answers from a zone as the fixed entry point of evaluateSpf has it. */
+/** Makes a resolver for evaluateSpf that answers from a zone. */
 export function zoneResolver(zone: SpfZone): ZoneResolver {
   const asked: string[] = [];
   const answer = (name: string, type: string, links = 0): SpfReply => {
@@ -31,7 +34,7 @@ export function zoneResolver(zone: SpfZone): ZoneResolver {
   };
 }
 
-/** What a test may leave out. */
+/** Properties of a client and sender that a test can leave out. */
 export interface SpfTry {
   readonly ip?: string;
   readonly mailFrom?: string;
@@ -39,7 +42,7 @@ export interface SpfTry {
   readonly now?: Date;
 }
 
-/** Checks a sender of example.com from 192.0.2.1 unless said otherwise. */
+/** Evaluates SPF for a sender. Defaults: user@example.com from 192.0.2.1. */
 export function trySpf(zone: SpfZone, given: SpfTry = {}): Promise<SpfEvaluation> {
   return evaluateSpf({
     ip: given.ip ?? "192.0.2.1",

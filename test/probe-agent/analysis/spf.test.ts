@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { trySpf, type SpfTry, type SpfZone } from "#test/support/spf.ts";
 
-/** Result of one policy of example.com, with further names where it needs them. */
+/** Returns the result of a policy of example.com. `zone` has further names. */
 async function resultOf(policy: string | readonly string[], given: SpfTry = {}, zone: SpfZone = {}): Promise<string> {
   const TXT = typeof policy === "string" ? [policy] : policy;
   return (await trySpf({ "example.com": { TXT }, ...zone }, given)).result;
@@ -31,7 +31,7 @@ describe("the domain that is checked (RFC 7208 section 4.3)", () => {
     expect((await trySpf(zone, { mailFrom })).result).toBe(result);
   });
 
-  it("is that of HELO where MAIL FROM is empty, its sender postmaster (section 2.4)", async () => {
+  it("is the HELO domain with the sender postmaster if MAIL FROM is empty (section 2.4)", async () => {
     const zone = {
       "mail.example.com": { TXT: ["v=spf1 -all exp=why.example.com"] },
       "why.example.com": { TXT: ["%{s} %{o} %{h}"] },
@@ -46,7 +46,7 @@ describe("the domain that is checked (RFC 7208 section 4.3)", () => {
     expect(await trySpf(zone, { mailFrom: "", helo: "[192.0.2.1]" })).toMatchObject({ result: "none" });
   });
 
-  it("is checked for a client that has an address", async () => {
+  it("is a permerror if the client address is not an IP address", async () => {
     expect(await trySpf({}, { ip: "127.1" })).toMatchObject({ result: "permerror" });
   });
 });
@@ -67,7 +67,7 @@ describe("the record (sections 4.4 and 4.5)", () => {
     ["other TXT with octets beyond ASCII", ["\x96", "v=spf1 -all"], "fail"],
     ["an empty TXT", ["", "v=spf1 -all"], "fail"],
     ["a resolver that fails", "SERVFAIL", "temperror"],
-    ["a resolver that is silent", "TIMEOUT", "temperror"],
+    ["a resolver that does not answer", "TIMEOUT", "temperror"],
   ])("%s", async (_what, TXT, result) => {
     expect((await trySpf({ "example.com": { TXT } })).result).toBe(result);
   });

@@ -1,10 +1,10 @@
 import { expandMacros, type MacroPart } from "#probe-agent/analysis/mail/spf/macro.ts";
-import { fitName, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
+import { truncateName, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
 import { dottedAddress, type Client, type Sender } from "#probe-agent/analysis/mail/spf/identity.ts";
 import type { Spent, SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { validatedName, validateNames, type ValidatedNames } from "#probe-agent/analysis/mail/spf/validated-names.ts";
 
-/** One whole check: what does not change from record to record. */
+/** State of one SPF check, shared by all records that it reads. */
 export interface Check {
   readonly client: Client;
   readonly sender: Sender;
@@ -12,17 +12,17 @@ export interface Check {
   readonly now: Date;
   readonly resolver: SpfResolver;
   readonly spent: Spent;
-  /** Names of the client, looked up once. */
+  /** Validated names of the client, looked up once; null before the first use. */
   names: Promise<ValidatedNames> | null;
 }
 
-/** The client's validated names; looked up when first needed. */
-export function namesOf(check: Check): Promise<ValidatedNames> {
+/** Returns the client's validated names. Looks them up on the first call. */
+export function getValidatedNames(check: Check): Promise<ValidatedNames> {
   check.names ??= validateNames(check.resolver, check.client);
   return check.names;
 }
 
-/** Macros expanded for the domain whose record is being read (RFC 7208 section 7.2). */
+/** Expands macros for `domain`, the domain whose record is being read (RFC 7208 section 7.2). */
 export function expand(check: Check, domain: string, parts: readonly MacroPart[]): Promise<string> {
   const { client, sender, helo, now } = check;
   return expandMacros(parts, async (letter) => {
@@ -38,7 +38,7 @@ export function expand(check: Check, domain: string, parts: readonly MacroPart[]
       case "i":
         return dottedAddress(client);
       case "p":
-        return validatedName(await namesOf(check), domain);
+        return validatedName(await getValidatedNames(check), domain);
       case "v":
         return client.ip.version === 4 ? "in-addr" : "ip6";
       case "h":
@@ -48,13 +48,13 @@ export function expand(check: Check, domain: string, parts: readonly MacroPart[]
       case "t":
         return String(Math.floor(now.getTime() / 1000));
       default:
-        // r: who checks. This is no mail host that could name itself.
+        // The macro r is the name of the checking mail host. This program is not a mail host and has no such name.
         return "unknown";
     }
   });
 }
 
-/** The name a term asks about: its domain-spec expanded and fitted, or the domain checked. */
-export async function targetName(check: Check, domain: string, spec: DomainSpec | null): Promise<string> {
-  return spec === null ? domain : fitName(await expand(check, domain, spec.parts));
+/** Returns the name that a term looks up: its expanded domain-spec, or `domain` if it has none. */
+export async function expandTarget(check: Check, domain: string, spec: DomainSpec | null): Promise<string> {
+  return spec === null ? domain : truncateName(await expand(check, domain, spec.parts));
 }

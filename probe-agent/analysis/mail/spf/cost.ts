@@ -1,4 +1,4 @@
-import { asks, type SpfNode, type SpfTerm } from "#probe-agent/analysis/mail/spf/tree.ts";
+import { needsLookup, type SpfNode, type SpfTerm } from "#probe-agent/analysis/mail/spf/tree.ts";
 
 /** Lists a record and all records that its includes and redirects lead to, in the order of evaluation. */
 export function listNodes(node: SpfNode): SpfNode[] {
@@ -12,7 +12,7 @@ export function countLookups(node: SpfNode): number {
 
 /** Counts the terms with a DNS lookup in a term and all records below it. */
 export function countTermLookups(term: SpfTerm): number {
-  return (asks({ name: term.type }) ? 1 : 0) + (term.child === null ? 0 : countLookups(term.child));
+  return (needsLookup({ name: term.type }) ? 1 : 0) + (term.child === null ? 0 : countLookups(term.child));
 }
 
 /** Counts the lookups without a result that an IPv4 sender causes in these records. */

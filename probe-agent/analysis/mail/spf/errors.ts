@@ -20,7 +20,7 @@ export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[
       case "circle":
         return [remark("spf-loop", domain, `${source.reason}.`)];
       case "none": {
-        const message = `${source.reason}, although another record includes it or redirects to it${nearRecordHint(source.near)}.`;
+        const message = `${source.reason}, but another record includes it or redirects to it${nearRecordHint(source.near)}.`;
         return node === root ? [] : [remark("spf-include-missing", domain, message)];
       }
       default:
@@ -31,7 +31,7 @@ export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[
   });
   const lookups = countLookups(root);
   if (lookups > LIMITS.lookups) {
-    const message = `${lookups} terms ask the DNS; more than ${LIMITS.lookups} are a permerror.`;
+    const message = `${lookups} terms need a DNS lookup; with more than ${LIMITS.lookups}, receivers return permerror.`;
     errors.push(remark("spf-too-many-lookups", root.domain, message));
   }
   const voids = countVoidLookups(nodes);
@@ -40,7 +40,7 @@ export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[
       .slice(0, 5)
       .map(({ what }) => what)
       .join(", ");
-    const message = `${voids} look-ups find nothing; more than ${LIMITS.voidLookups} are a permerror: ${which}.`;
+    const message = `${voids} DNS lookups return no records (${which}); with more than ${LIMITS.voidLookups}, receivers return permerror.`;
     errors.push(remark("spf-too-many-void-lookups", root.domain, message));
   }
   return distinct(errors);

@@ -1,24 +1,25 @@
 import { domainToASCII } from "node:url";
 import { ipText, readIp, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
 
-/** Who sends (RFC 7208 sections 2.3, 2.4, 4.1). */
+/** Identity of the sender (RFC 7208 sections 2.3, 2.4, 4.1). */
 export interface Sender {
   readonly local: string;
-  /** A-labels without final dot. */
+  /** Domain in A-labels, without a final dot. */
   readonly domain: string;
 }
 
-/** The client's address, IPv4 where it is IPv4 mapped into IPv6 (section 5). */
+/** Address of the SMTP client. An IPv4-mapped IPv6 address is converted to IPv4 (section 5). */
 export interface Client {
   readonly ip: IpNumber;
-  /** Dotted quad or RFC 5952. */
+  /** The address as a dotted quad (IPv4) or in the form of RFC 5952 (IPv6). */
   readonly text: string;
 }
 
+/** Upper 96 bits of an IPv4-mapped IPv6 address. */
 const MAPPED = 0xffffn;
 
-/** The MAIL FROM identity, or that of HELO where MAIL FROM is empty; no local part stands for postmaster. */
-export function senderOf(mailFrom: string, helo: string): Sender {
+/** Returns the MAIL FROM identity, or the HELO identity if MAIL FROM is empty. The default local part is postmaster. */
+export function parseSender(mailFrom: string, helo: string): Sender {
   const address = mailFrom.trim().replace(/^<(.*)>$/s, "$1");
   const at = address.lastIndexOf("@");
   const local = at < 0 ? "" : address.slice(0, at);
@@ -26,14 +27,14 @@ export function senderOf(mailFrom: string, helo: string): Sender {
   return { local: local === "" ? "postmaster" : local, domain: toAscii(domain.replace(/\.$/, "")) };
 }
 
-/** Section 4.3: international names as A-labels; what cannot be one stays as it is and is no domain. */
+/** Converts an internationalized name to A-labels (section 4.3). Returns a name that has no A-labels unchanged. */
 function toAscii(domain: string): string {
   if (/^[\x20-\x7e]*$/.test(domain)) return domain;
   return domainToASCII(domain) || domain;
 }
 
-/** Null for what is no address. */
-export function clientOf(text: string): Client | null {
+/** Parses the address of a client. Returns null if the text is not an IP address. */
+export function parseClient(text: string): Client | null {
   const read = readIp(text);
   if (read === null) return null;
   const mapped = read.version === 6 && read.value >> 32n === MAPPED;
@@ -42,15 +43,16 @@ export function clientOf(text: string): Client | null {
 }
 
 /**
- * The i macro (section 7.3): a dotted quad, or nibbles with dots between. Upper case, as the conformance suite that was
- * made with the RFC prints it; as part of a name the case does not matter.
+ * Returns the value of the i macro (section 7.3): a dotted quad for IPv4, hexadecimal digits separated by dots for
+ * IPv6. The digits are in upper case, as in the conformance suite that was made with the RFC. In a DNS name the case
+ * does not matter.
  */
 export function dottedAddress({ ip, text }: Client): string {
   if (ip.version === 4) return text;
   return Array.from(ip.value.toString(16).padStart(32, "0").toUpperCase()).join(".");
 }
 
-/** The name that holds the address's PTR records. */
+/** Returns the DNS name of the address's PTR records. */
 export function reverseNameOf(client: Client): string {
   const reversed = dottedAddress(client).toLowerCase().split(".").toReversed().join(".");
   return `${reversed}.${client.ip.version === 4 ? "in-addr" : "ip6"}.arpa`;

@@ -1,22 +1,22 @@
 import { isName } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
 
-/** Record types SPF asks for. */
+/** Record types that SPF looks up. */
 export type SpfType = "A" | "AAAA" | "MX" | "TXT" | "PTR";
 
-/** What a resolver says, aliases followed (a loop of them is SERVFAIL). */
+/** Answer of a resolver. The resolver follows aliases; a loop of aliases is SERVFAIL. */
 export interface SpfReply {
-  /** Any other word than these counts as SERVFAIL does. */
+  /** Response code. Any other word counts as SERVFAIL. */
   readonly status: "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "TIMEOUT" | (string & {});
-  /** A, AAAA and PTR as text, MX as `"10 host"`, TXT joined with one character per octet (latin1). */
+  /** A, AAAA and PTR as text; MX as `"10 host"`; TXT with its strings joined, one character for each octet (latin1). */
   readonly records: readonly string[];
 }
 
-/** Answers questions. `name` has no final dot and may hold any octet between its dots. */
+/** Looks up DNS records. `name` has no final dot and can contain any octet between its dots. */
 export interface SpfResolver {
   query(name: string, type: SpfType): Promise<SpfReply>;
 }
 
-/** Why an evaluation ends before its record does. */
+/** Error that ends an evaluation early with temperror or permerror. */
 export class SpfStop extends Error {
   readonly result: "temperror" | "permerror";
   constructor(result: "temperror" | "permerror", reason: string) {
@@ -25,24 +25,27 @@ export class SpfStop extends Error {
   }
 }
 
-/** RFC 7208 section 4.6.4: terms that ask the DNS, answers without records, and names of one mx or ptr. */
+/**
+ * Limits of RFC 7208 section 4.6.4: terms with a DNS lookup, lookups that return no records, and names of one mx or
+ * ptr term.
+ */
 export const LIMITS = { lookups: 10, voidLookups: 2, names: 10 } as const;
 
-/** What one check has spent; its includes and redirects share it. */
+/** Lookups that one check has used. Its includes and redirects share the counters. */
 export interface Spent {
   lookups: number;
   voidLookups: number;
 }
 
-/** Counts a term that asks the DNS; the eleventh ends the check. */
+/** Counts a term with a DNS lookup. The eleventh term ends the check with permerror. */
 export function spendLookup(spent: Spent): void {
   spent.lookups += 1;
-  if (spent.lookups > LIMITS.lookups) throw new SpfStop("permerror", "more than 10 terms ask the DNS");
+  if (spent.lookups > LIMITS.lookups) throw new SpfStop("permerror", "more than 10 terms need a DNS lookup");
 }
 
 /**
- * Records of a name; a name that DNS cannot hold has none (section 4.8 leaves that open). Throws SpfStop when nobody
- * answers, and at the third answer without records.
+ * Looks up the records of a name. A name that DNS cannot hold has no records (section 4.8 leaves that open). Throws
+ * SpfStop if the lookup fails, and when the third lookup returns no records.
  */
 export async function askRecords(
   resolver: SpfResolver,
@@ -58,7 +61,8 @@ export async function askRecords(
   const found = status === "NOERROR" ? records : [];
   if (found.length === 0) {
     spent.voidLookups += 1;
-    if (spent.voidLookups > LIMITS.voidLookups) throw new SpfStop("permerror", "more than 2 look-ups found nothing");
+    if (spent.voidLookups > LIMITS.voidLookups)
+      throw new SpfStop("permerror", "more than 2 DNS lookups returned no records");
   }
   return found;
 }

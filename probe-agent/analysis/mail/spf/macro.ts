@@ -3,30 +3,32 @@ export type MacroPart =
   | {
       readonly kind: "text";
       readonly text: string;
-      /** Of %%, %_ or %-. */
+      /** Whether the text is the expansion of %%, %_ or %-. */
       readonly expanded: boolean;
     }
   | {
       readonly kind: "macro";
-      /** Lower case. */
+      /** Macro letter in lower case. */
       readonly letter: string;
-      /** An upper-case letter stands for URL escaping. */
+      /** Whether the value is URL-escaped. An upper-case macro letter asks for that. */
       readonly escape: boolean;
-      /** Right-hand parts kept; null for all. */
+      /** Number of right-hand parts that are kept; null for all. */
       readonly keep: number | null;
       readonly reverse: boolean;
-      /** Characters to split at, never empty. */
+      /** Characters that split the value into parts. Never empty. */
       readonly delimiters: string;
     };
 
-/** Where a macro-string stands: c, r and t are for explanations alone (section 7.2), which may hold spaces too. */
+/**
+ * Where a macro-string occurs. Only explanations can use the letters c, r and t (section 7.2) and can contain spaces.
+ */
 type MacroPlace = "name" | "explanation" | "unknown-modifier";
 
-/** What the letters stand for; p is asked for only where it occurs. */
+/** Returns the value of a macro letter. Called for p only if p occurs, as p needs lookups. */
 type MacroValues = (letter: string) => Promise<string>;
 
 const EXPANSION = /^%(?:([%_-])|\{([a-z])(\d*)(r?)([-.+,/_=]*)\})/i;
-/** Digits of a count that matter: no name has more labels. */
+/** A count with more digits than this exceeds the number of labels of any name. */
 const MAX_KEEP_DIGITS = 6;
 const FIXED: Readonly<Record<string, string>> = { "%": "%", _: " ", "-": "%20" };
 const LETTERS: Readonly<Record<MacroPlace, string>> = {
@@ -37,7 +39,7 @@ const LETTERS: Readonly<Record<MacroPlace, string>> = {
 const VISIBLE = /^[\x21-\x24\x26-\x7e]*$/;
 const VISIBLE_OR_SPACE = /^[\x20-\x24\x26-\x7e]*$/;
 
-/** Reads a macro-string; null where it breaks the grammar of section 7.1. */
+/** Parses a macro-string. Returns null if it breaks the grammar of section 7.1. */
 export function parseMacros(text: string, place: MacroPlace): readonly MacroPart[] | null {
   const literal = place === "explanation" ? VISIBLE_OR_SPACE : VISIBLE;
   const parts: MacroPart[] = [];
@@ -51,7 +53,7 @@ export function parseMacros(text: string, place: MacroPlace): readonly MacroPart
       position = end;
       continue;
     }
-    // No expansion is longer than its delimiters repeated; this keeps a long text from being copied for each macro.
+    // Slicing before matching avoids a copy of a long text for each macro. 256 characters hold every real expansion.
     const match = EXPANSION.exec(text.slice(position, position + 256));
     if (match === null) return null;
     const part = readExpansion(match, place);
@@ -67,7 +69,7 @@ function readExpansion(match: RegExpExecArray, place: MacroPlace): MacroPart | n
   if (fixed !== undefined) return { kind: "text", text: FIXED[fixed] ?? "", expanded: true };
   const lower = letter.toLowerCase();
   const count = digits.replace(/^0+/, "");
-  // Section 7.3: a number, where there is one, must not be zero.
+  // Section 7.3: the number, if present, must not be zero.
   if (!LETTERS[place].includes(lower) || (digits !== "" && count === "")) return null;
   return {
     kind: "macro",
@@ -79,18 +81,19 @@ function readExpansion(match: RegExpExecArray, place: MacroPlace): MacroPart | n
   };
 }
 
-/** Letters that the parts use. */
+/** Returns the macro letters that the parts use. */
 export function lettersOf(parts: readonly MacroPart[]): ReadonlySet<string> {
   return new Set(parts.flatMap((part) => (part.kind === "macro" ? [part.letter] : [])));
 }
 
-/** The text with its macros expanded (section 7.3). */
+/** Expands the macros and joins the parts (section 7.3). */
 export async function expandMacros(parts: readonly MacroPart[], values: MacroValues): Promise<string> {
   const texts: string[] = [];
   for (const part of parts) texts.push(part.kind === "text" ? part.text : transform(part, await values(part.letter)));
   return texts.join("");
 }
 
+/** Splits, reverses and truncates a value as its macro says (section 7.3). */
 function transform(part: MacroPart & { kind: "macro" }, value: string): string {
   const splitters = new Set(part.delimiters);
   const pieces: string[] = [""];
@@ -103,7 +106,7 @@ function transform(part: MacroPart & { kind: "macro" }, value: string): string {
   return part.escape ? escapeUrl(text) : text;
 }
 
-/** Section 7.3: all but the unreserved characters of RFC 3986. */
+/** Escapes all characters except the unreserved ones of RFC 3986 (section 7.3). */
 function escapeUrl(text: string): string {
   return text
     .toWellFormed()

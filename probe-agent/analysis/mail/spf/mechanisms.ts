@@ -1,13 +1,13 @@
 import { isIn, readIp, type IpBlock, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
-import { namesOf, targetName, type Check } from "#probe-agent/analysis/mail/spf/check.ts";
+import { expandTarget, getValidatedNames, type Check } from "#probe-agent/analysis/mail/spf/check.ts";
 import { askRecords, LIMITS, spendLookup, SpfStop } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import type { Mechanism } from "#probe-agent/analysis/mail/spf/parse.ts";
 import { isWithin } from "#probe-agent/analysis/mail/spf/validated-names.ts";
 
-/** The result of check_host() for the domain of an include; throws SpfStop. */
+/** Reports whether an included domain passes the client. Throws SpfStop if the check ends there. */
 type Include = (domain: string) => Promise<boolean>;
 
-/** Whether a mechanism matches (RFC 7208 section 5). Throws SpfStop where the check ends here. */
+/** Reports whether a mechanism matches (RFC 7208 section 5). Throws SpfStop if the check ends at this mechanism. */
 export async function matches(check: Check, domain: string, mechanism: Mechanism, include: Include): Promise<boolean> {
   const { client, resolver, spent } = check;
   switch (mechanism.name) {
@@ -18,20 +18,20 @@ export async function matches(check: Check, domain: string, mechanism: Mechanism
       return isWithinPrefix(client.ip, mechanism.address, mechanism.prefix);
     case "include":
       spendLookup(spent);
-      return include(await targetName(check, domain, mechanism.domain));
+      return include(await expandTarget(check, domain, mechanism.domain));
     case "a":
       spendLookup(spent);
-      return hasAddress(check, await targetName(check, domain, mechanism.domain), mechanism);
+      return hasAddress(check, await expandTarget(check, domain, mechanism.domain), mechanism);
     case "mx":
       spendLookup(spent);
-      return hasExchange(check, await targetName(check, domain, mechanism.domain), mechanism);
+      return hasExchange(check, await expandTarget(check, domain, mechanism.domain), mechanism);
     case "ptr":
       spendLookup(spent);
-      return hasName(check, await targetName(check, domain, mechanism.domain));
+      return hasName(check, await expandTarget(check, domain, mechanism.domain));
     case "exists":
       spendLookup(spent);
-      // Section 5.7: always A, whatever the client's family.
-      return (await askRecords(resolver, spent, await targetName(check, domain, mechanism.domain), "A")).length > 0;
+      // Section 5.7: the lookup is always for A records, also for IPv6 clients.
+      return (await askRecords(resolver, spent, await expandTarget(check, domain, mechanism.domain), "A")).length > 0;
   }
 }
 
@@ -48,7 +48,7 @@ async function hasExchange(check: Check, name: string, prefixes: Prefixes): Prom
   const records = await askRecords(check.resolver, check.spent, name, "MX");
   if (records.length > LIMITS.names) throw new SpfStop("permerror", `${name} has more than 10 MX records`);
   for (const record of records) {
-    // "." is the null MX of RFC 7505: nobody's host.
+    // The host "." is the null MX of RFC 7505, which names no host.
     const host = record.replace(/^\s*\d+\s+/, "").replace(/\.$/, "");
     if (host !== "" && (await hasAddress(check, host, prefixes))) return true;
   }
@@ -56,11 +56,11 @@ async function hasExchange(check: Check, name: string, prefixes: Prefixes): Prom
 }
 
 async function hasName(check: Check, domain: string): Promise<boolean> {
-  const { names, found } = await namesOf(check);
+  const { names, found } = await getValidatedNames(check);
   if (!found) {
     check.spent.voidLookups += 1;
     if (check.spent.voidLookups > LIMITS.voidLookups) {
-      throw new SpfStop("permerror", "more than 2 look-ups found nothing");
+      throw new SpfStop("permerror", "more than 2 DNS lookups returned no records");
     }
   }
   return names.some((name) => isWithin(name, domain));

@@ -8,31 +8,32 @@ import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { findWarnings } from "#probe-agent/analysis/mail/spf/warnings.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** A policy judged without a sender. */
+/** Evaluation of an SPF policy that is independent of a sender. */
 export interface SpfReport {
-  /** Null where there is none or it could not be looked up. */
+  /** The record; null if there is none or the lookup failed. */
   readonly record: string | null;
-  /** absent: there is none; unknown: it could not be looked up. */
+  /** absent: the domain has no record; unknown: the lookup failed. */
   readonly state: "present" | "absent" | "unknown";
-  /** Whether a sender that matches nothing gets to the end without permerror; null where that could not be told. */
+  /** Whether the evaluation ends without permerror for a sender that no term matches; null if unknown. */
   readonly valid: boolean | null;
-  /** Terms that ask the DNS for such a sender; null where a part could not be looked up. */
+  /** Number of terms with a DNS lookup for such a sender; null if a lookup failed. */
   readonly lookups: number | null;
+  /** Number of lookups that return no records for an IPv4 sender; null if a lookup failed. */
   readonly void_lookups: number | null;
-  /** Terms in the order of evaluation, those of a record that a term leads to right after it and one deeper. */
+  /** Terms in the order of evaluation. The terms of an included record follow their include, one deeper. */
   readonly mechanisms: readonly SpfRow[];
-  /** Qualifier of the `all` that ends the policy, its own or that of a redirect; null where none does. */
+  /** Qualifier of the final `all` of the record or of its redirect; null if there is no final `all`. */
   readonly all_qualifier: Qualifier | null;
-  /** Whether the policy passes every sender, or every one of IPv4 or IPv6, by its own terms or those of an include. */
+  /** Whether the policy passes every sender, or every IPv4 or every IPv6 sender. Included records count. */
   readonly passes_all: boolean;
   /** Domains of all includes, at any depth. */
   readonly includes: readonly string[];
-  /** IPv4 addresses that ip4 mechanisms pass, overlaps counted once. */
+  /** Number of IPv4 addresses that ip4 mechanisms pass. Overlapping blocks count once. */
   readonly ip4_count: number;
-  /** Why receivers see a permerror. */
+  /** Faults that make receivers return permerror. */
   readonly errors: readonly SpfRemark[];
   readonly warnings: readonly SpfRemark[];
-  /** What could not be looked up. */
+  /** One sentence for each lookup that failed. */
   readonly unknowns: readonly string[];
 }
 
@@ -40,7 +41,7 @@ const MAX_ROWS = 150;
 const MAX_SENTENCES = 40;
 const MAX_RECORD_SHOWN = 4_000;
 
-/** Judges a policy with all that it leads to. */
+/** Evaluates a policy with all records that it includes or redirects to. */
 export function reportSpf(root: SpfNode): SpfReport {
   const { source } = root;
   const nodes = listNodes(root);

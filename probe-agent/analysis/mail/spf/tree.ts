@@ -1,42 +1,47 @@
-import { fitName, isName, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
+import { isName, truncateName, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
 import { isNearSpf } from "#probe-agent/analysis/mail/spf/hints.ts";
 import { LIMITS, type SpfResolver, type SpfType } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { expandMacros, lettersOf } from "#probe-agent/analysis/mail/spf/macro.ts";
 import { isSpfRecord, parseSpf, type Mechanism, type SpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
 
-/** What a domain publishes, as far as it can be had. */
+/**
+ * SPF record of a domain, or why there is none to evaluate: `none` (no record), `several` (more than one), `malformed`
+ * (breaks the grammar), `circle` (refers back to itself), `skipped` (beyond the limits of this walk), `unknown` (the
+ * lookup failed).
+ */
 type SpfSource =
   | { readonly state: "record"; readonly text: string; readonly record: SpfRecord }
-  /** none: no such record; several; malformed: breaks the grammar; circle: a record that leads back to itself; skipped: beyond the bounds of this walk. */
   | {
       readonly state: "none" | "several" | "malformed" | "circle" | "skipped" | "unknown";
       readonly text: string | null;
       readonly reason: string;
-      /** Of malformed: all its faults, the one of `reason` first. */
+      /** All faults if the state is malformed. The first is the one in `reason`. */
       readonly faults?: readonly string[];
-      /** Of none: a text that was meant as a record. */
+      /** Text that was probably meant as a record, if the state is none. */
       readonly near?: string;
     };
 
-/** One term of a record and what follows from it without knowing a sender. */
+/** One term of a record and its effects that are independent of a sender. */
 export interface SpfTerm {
   readonly term: string;
   readonly type: Mechanism["name"] | "redirect";
-  /** Null for redirect. */
+  /** null for redirect. */
   readonly mechanism: Mechanism | null;
-  /** The name it asks about; null for none, or where macros make it depend on the sender. */
+  /** Name that the term looks up; null if it has none or the name depends on the sender. */
   readonly target: string | null;
-  /** Whether the name depends on the sender. */
+  /** Whether the name depends on the sender because of a macro. */
   readonly dynamic: boolean;
-  /** The record an include or redirect leads to; null for other terms and for dynamic ones. */
+  /** Record of an include or redirect; null for other terms and for dynamic names. */
   readonly child: SpfNode | null;
-  /** Look-ups of an IPv4 sender at this term that find nothing; and what is wrong with its targets. */
+  /** Number of lookups of this term that return no records for an IPv4 sender. */
   readonly voids: number;
+  /** Fault of the names that the term looks up; null if there is none. */
   readonly fault: string | null;
+  /** Why a lookup of this term failed; null if none failed. */
   readonly unknown: string | null;
 }
 
-/** A domain's record with the terms that are evaluated, those after `all` left out. */
+/** A domain's record with the terms that receivers evaluate. Terms after `all` are left out. */
 export interface SpfNode {
   readonly domain: string;
   readonly depth: number;
@@ -44,10 +49,10 @@ export interface SpfNode {
   readonly terms: readonly SpfTerm[];
 }
 
-/** Records looked at in one walk; evaluation itself ends at ten look-ups. */
+/** Maximum number of records that one walk reads. Receivers themselves stop after ten lookups. */
 const MAX_RECORDS = 40;
 const MAX_DEPTH = LIMITS.lookups + 1;
-/** Terms of one record whose own names are looked up: beyond them it is over the limit anyway. */
+/** Maximum number of terms of one record whose names are looked up. A record with more exceeds the limit anyway. */
 const MAX_TARGETS = 2 * LIMITS.lookups;
 
 interface Walk {
@@ -56,7 +61,7 @@ interface Walk {
   records: number;
 }
 
-/** Reads a domain's policy and all that it leads to, every level at once. */
+/** Reads a domain's record and all records that it includes or redirects to. Records of one level load in parallel. */
 export function walkSpf(domain: string, resolver: SpfResolver): Promise<SpfNode> {
   return visit({ resolver, root: domain, records: 0 }, domain, []);
 }
@@ -70,8 +75,10 @@ async function visit(walk: Walk, domain: string, above: readonly string[]): Prom
     source: { state, text: null, reason },
     terms: [],
   });
-  if (above.includes(key)) return bare("circle", `${domain} leads back to itself`);
-  if (walk.records >= MAX_RECORDS || depth > MAX_DEPTH) return bare("skipped", `${domain} was not looked at any more`);
+  if (above.includes(key)) return bare("circle", `${domain} refers back to itself by include or redirect`);
+  if (walk.records >= MAX_RECORDS || depth > MAX_DEPTH) {
+    return bare("skipped", `${domain} was not read because the policy has too many records`);
+  }
   walk.records += 1;
   const source = await fetchRecord(walk.resolver, domain);
   const terms = source.state === "record" ? await readTerms(walk, domain, source.record, [...above, key]) : [];
@@ -79,7 +86,7 @@ async function visit(walk: Walk, domain: string, above: readonly string[]): Prom
 }
 
 async function fetchRecord(resolver: SpfResolver, domain: string): Promise<SpfSource> {
-  if (!isName(domain)) return { state: "none", text: null, reason: "DNS cannot hold the name" };
+  if (!isName(domain)) return { state: "none", text: null, reason: "The domain name is not valid in DNS" };
   const { status, records } = await resolver.query(domain, "TXT");
   if (status !== "NOERROR" && status !== "NXDOMAIN") {
     return { state: "unknown", text: null, reason: `the TXT records of ${domain} could not be looked up (${status})` };
@@ -112,15 +119,15 @@ async function readTerms(
   const reached = all < 0 ? record.mechanisms : record.mechanisms.slice(0, all + 1);
   let targets = 0;
   const terms = reached.map((mechanism) => {
-    if (asks(mechanism)) targets += 1;
+    if (needsLookup(mechanism)) targets += 1;
     return readTerm(walk, domain, mechanism, above, targets <= MAX_TARGETS);
   });
   if (all < 0 && record.redirect !== null) terms.push(readRedirect(walk, domain, record.redirect, above));
   return Promise.all(terms);
 }
 
-/** Whether a mechanism counts as one that asks the DNS (RFC 7208 section 4.6.4). */
-export function asks({ name }: { readonly name: Mechanism["name"] | "redirect" }): boolean {
+/** Reports whether a mechanism counts as a term with a DNS lookup (RFC 7208 section 4.6.4). */
+export function needsLookup({ name }: { readonly name: Mechanism["name"] | "redirect" }): boolean {
   return name !== "all" && name !== "ip4" && name !== "ip6";
 }
 
@@ -131,14 +138,14 @@ async function readTerm(
   domain: string,
   mechanism: Mechanism,
   above: readonly string[],
-  looked: boolean,
+  isWithinLimit: boolean,
 ): Promise<SpfTerm> {
   const base = { term: mechanism.text, type: mechanism.name, mechanism, dynamic: false, target: null, ...EMPTY };
-  if (!asks(mechanism) || !("domain" in mechanism)) return base;
+  if (!needsLookup(mechanism) || !("domain" in mechanism)) return base;
   const target = mechanism.domain === null ? domain : await staticName(walk, domain, mechanism.domain);
   if (target === null) return { ...base, dynamic: true };
   if (mechanism.name === "include") return { ...base, target, child: await visit(walk, target, above) };
-  if (!looked || mechanism.name === "ptr") return { ...base, target };
+  if (!isWithinLimit || mechanism.name === "ptr") return { ...base, target };
   return { ...base, target, ...(await probeTarget(walk.resolver, target, mechanism.name)) };
 }
 
@@ -149,30 +156,30 @@ async function readRedirect(walk: Walk, domain: string, spec: DomainSpec, above:
   return { ...base, dynamic: false, child: await visit(walk, target, above) };
 }
 
-/** The name of a domain-spec, where it is the same for every sender of the domain. */
+/** Returns the expanded name of a domain-spec; null if the name depends on the sender. */
 async function staticName(walk: Walk, domain: string, spec: DomainSpec): Promise<string | null> {
   if (![...lettersOf(spec.parts)].every((letter) => letter === "d" || letter === "o")) return null;
-  return fitName(await expandMacros(spec.parts, (letter) => Promise.resolve(letter === "d" ? domain : walk.root)));
+  return truncateName(await expandMacros(spec.parts, (letter) => Promise.resolve(letter === "d" ? domain : walk.root)));
 }
 
 type Probe = Pick<SpfTerm, "voids" | "fault" | "unknown">;
 
-/** What an IPv4 sender's look-ups at a, mx or exists come to. */
+/** Looks up the names of an a, mx or exists term as a receiver does for an IPv4 sender. */
 async function probeTarget(resolver: SpfResolver, target: string, name: "a" | "mx" | "exists"): Promise<Probe> {
   if (!isName(target)) return { voids: 0, fault: null, unknown: null };
-  const first = await ask(resolver, target, name === "mx" ? "MX" : "A");
+  const first = await queryRecords(resolver, target, name === "mx" ? "MX" : "A");
   if (first.unknown !== null || first.records.length === 0 || name !== "mx") {
     return { voids: first.unknown === null && first.records.length === 0 ? 1 : 0, fault: null, unknown: first.unknown };
   }
   if (first.records.length > LIMITS.names) {
     return {
       voids: 0,
-      fault: `${target} has ${first.records.length} MX records; more than 10 are an error`,
+      fault: `${target} has ${first.records.length} MX records; with more than 10, receivers return permerror`,
       unknown: null,
     };
   }
   const hosts = first.records.map((record) => record.replace(/^\s*\d+\s+/, "").replace(/\.$/, "")).filter(isName);
-  const answers = await Promise.all(hosts.map((host) => ask(resolver, host, "A")));
+  const answers = await Promise.all(hosts.map((host) => queryRecords(resolver, host, "A")));
   return {
     voids: answers.filter(({ records, unknown }) => unknown === null && records.length === 0).length,
     fault: null,
@@ -180,7 +187,8 @@ async function probeTarget(resolver: SpfResolver, target: string, name: "a" | "m
   };
 }
 
-async function ask(resolver: SpfResolver, name: string, type: SpfType) {
+/** Looks up records. `unknown` is the reason if the lookup failed, otherwise null. */
+async function queryRecords(resolver: SpfResolver, name: string, type: SpfType) {
   const { status, records } = await resolver.query(name, type);
   const answered = status === "NOERROR" || status === "NXDOMAIN";
   return {

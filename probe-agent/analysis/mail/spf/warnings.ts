@@ -5,7 +5,7 @@ import { distinct, remark, type SpfRemark, type SpfRemarkId } from "#probe-agent
 import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** Section 3.4: an answer that fits into 512 octets of UDP. */
+/** Maximum number of octets of a record whose DNS answer fits into 512 octets of UDP (RFC 7208 section 3.4). */
 const MAX_RECORD = 450;
 
 /** Finds what weakens a policy or may break it later. Without a record, finds a text that was meant as one. */
@@ -23,16 +23,16 @@ export function findWarnings(root: SpfNode, nodes: readonly SpfNode[]): SpfRemar
     ...nodes.flatMap(remarkOnRecord),
     ...(size > MAX_RECORD ? [remark("spf-record-long", domain, long)] : []),
     ...listVoidTerms(nodes).map(({ domain: owner, what }) =>
-      remark("spf-void-term", owner, `The term ${what} finds nothing for an IPv4 sender.`),
+      remark("spf-void-term", owner, `The DNS lookup of the term ${what} returns no records for an IPv4 sender.`),
     ),
   ]);
 }
 
-/** What senders that match nothing get. */
+/** Finds what is wrong with the end of the policy, which decides for senders that no term matches. */
 function remarkOnEnd(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
   const final = findFinalQualifier(root);
   if (passesEveryone(root)) {
-    return [remark("spf-passes-everyone", root.domain, "The record passes every sender in the world.")];
+    return [remark("spf-passes-everyone", root.domain, "The record passes every sender on the internet.")];
   }
   const effect = "other senders are neither allowed nor forbidden";
   if (final === "neutral") return [remark("spf-neutral-all", root.domain, `The record ends in ?all: ${effect}.`)];
@@ -52,18 +52,21 @@ function remarkOnRecord({ domain, source, terms }: SpfNode): SpfRemark[] {
       ? [about("spf-terms-unreachable", "the terms after all are never reached.")]
       : []),
     ...(all >= 0 && redirect !== null
-      ? [about("spf-redirect-ignored", "receivers ignore redirect, as the record has all.")]
+      ? [about("spf-redirect-ignored", "receivers ignore redirect because the record has all.")]
       : []),
     ...(terms.some(({ type }) => type === "ptr")
-      ? [about("spf-ptr", "the record uses ptr, which is slow and must not be used.")]
+      ? [about("spf-ptr", "the record uses ptr, which is slow and should not be used.")]
       : []),
     ...(terms.some(({ dynamic }) => dynamic)
-      ? [about("spf-macro-not-followed", "a name depends on the sender by macros; it was not looked up.")]
+      ? [about("spf-macro-not-followed", "a term has a macro that depends on the sender; its name was not looked up.")]
       : []),
     ...unknown
       .slice(0, 3)
       .map((term) =>
-        about("spf-unknown-modifier", `receivers ignore the unknown "${shownText(term, 60)}"${modifierHint(term)}.`),
+        about(
+          "spf-unknown-modifier",
+          `receivers ignore the unknown modifier "${shownText(term, 60)}"${modifierHint(term)}.`,
+        ),
       ),
     ...terms.flatMap(({ mechanism, term }) =>
       mechanism?.name === "ip4" && mechanism.prefix < 16 && mechanism.qualifier === "pass"

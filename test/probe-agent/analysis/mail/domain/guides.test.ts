@@ -14,13 +14,13 @@ import { zoneResolver } from "#test/support/spf.ts";
 
 const CONTEXT = { domain: "example.com", hosts: ["mx1.example.com"], now: new Date("2026-11-22T20:00:00Z") };
 
-/** The first finding of a kind, as far as the table says. */
+/** Returns the fields of the first finding with this id that the tables compare. */
 function firstOf(findings: readonly Finding[], id: string) {
   const found = findings.find((finding) => finding.id === id);
   return { severity: found?.severity, how: found?.how ?? null, sentence: /[.;]$/.test(found?.message ?? "") };
 }
 
-/** What the table says of a finding: `how` contains the text. */
+/** Returns the expected fields of a finding whose `how` contains the text. */
 function expected(severity: string, how: string) {
   return { severity, how: expect.stringContaining(how) as string, sentence: true };
 }
@@ -82,7 +82,7 @@ describe("findings on an SPF record", () => {
   it.each([
     ["v=spf1 moo -all", "spf-syntax", "critical", "Correct the term in the SPF record of example.com"],
     [["v=spf1 -all", "v=spf1 ~all"], "spf-several-records", "critical", "into one TXT record"],
-    ["v=spf1 include:loop.example.com -all", "spf-loop", "critical", "leads back to loop.example.com"],
+    ["v=spf1 include:loop.example.com -all", "spf-loop", "critical", "refers back to loop.example.com"],
     [
       "v=spf1 include:gone.example.com -all",
       "spf-include-missing",
@@ -90,7 +90,7 @@ describe("findings on an SPF record", () => {
       "gone.example.com from the record of example.com",
     ],
     ["v=spf1 mx:mx11.example.com -all", "spf-too-many-mx-hosts", "critical", "Replace mx"],
-    [`v=spf1${" a:a.example.com".repeat(11)} -all`, "spf-too-many-lookups", "critical", "at most 10 terms"],
+    [`v=spf1${" a:a.example.com".repeat(11)} -all`, "spf-too-many-lookups", "critical", "10 or fewer terms"],
     [
       "v=spf1 a:x1.example.com a:x2.example.com a:x3.example.com -all",
       "spf-too-many-void-lookups",
@@ -106,7 +106,7 @@ describe("findings on an SPF record", () => {
     ["v=spf1 ptr -all", "spf-ptr", "warning", "Replace ptr"],
     ["v=spf1 exists:%{i}.example.com -all", "spf-macro-not-followed", "info", null],
     ["v=spf1 foo=bar -all", "spf-unknown-modifier", "warning", "Remove the term"],
-    ["v=spf1 ip4:10.0.0.0/8 -all", "spf-large-block", "warning", "only the blocks"],
+    ["v=spf1 ip4:10.0.0.0/8 -all", "spf-large-block", "warning", "only the address blocks"],
     [`v=spf1 ${"ip4:192.0.2.1 ".repeat(40)}-all`, "spf-record-long", "warning", "include:_spf1.example.com"],
     ["v=spf1 a:x1.example.com -all", "spf-void-term", "warning", "Remove the term"],
   ])("%j: %s, %s", async (given, id, severity, how) => {

@@ -8,15 +8,15 @@ function policy(text: string, more: SpfZone = {}): SpfZone {
   return { "example.com": { TXT: [text], ...HOST, MX: ["10 example.com"] }, ...more };
 }
 
-describe("terms that ask the DNS (RFC 7208 section 4.6.4)", () => {
-  it("may be ten", async () => {
+describe("terms with a DNS lookup (RFC 7208 section 4.6.4)", () => {
+  it("are limited to ten", async () => {
     const ten = "v=spf1 a mx a mx a mx a mx a ptr ip4:192.0.2.1 -all";
     expect(await trySpf(policy(ten))).toMatchObject({ result: "pass", lookups: 10, void_lookups: 1 });
     const eleven = "v=spf1 a mx a mx a mx a mx a ptr a ip4:192.0.2.1 -all";
     expect(await trySpf(policy(eleven))).toMatchObject({ result: "permerror" });
   });
 
-  it("count through includes and redirects", async () => {
+  it("count across includes and redirects", async () => {
     const inc = { "inc.example.com": { TXT: [`v=spf1${" a".repeat(8)}`], ...HOST } };
     const fits = "v=spf1 a include:inc.example.com ip4:192.0.2.1 mx -all";
     expect(await trySpf(policy(fits, inc))).toMatchObject({ result: "pass", lookups: 10 });
@@ -29,12 +29,12 @@ describe("terms that ask the DNS (RFC 7208 section 4.6.4)", () => {
     });
   });
 
-  it("do not count where they are not reached", async () => {
+  it("do not count if the evaluation ends before them", async () => {
     const zone = policy(`v=spf1 ip4:192.0.2.1${" a".repeat(30)}`);
     expect(await trySpf(zone)).toMatchObject({ result: "pass", lookups: 0 });
   });
 
-  it("end loops", async () => {
+  it("end loops by their limit", async () => {
     expect((await trySpf(policy("v=spf1 redirect=example.com"))).result).toBe("permerror");
     const pair = policy("v=spf1 include:b.example.com", {
       "b.example.com": { TXT: ["v=spf1 include:example.com"] },
@@ -49,13 +49,13 @@ describe("names of one mechanism", () => {
       "many.example.com": { MX: Array.from({ length: count }, (_, index) => `${index} example.com`) },
     });
 
-  it("of mx may be ten, else permerror", async () => {
+  it("of mx are limited to ten; more are a permerror", async () => {
     expect(await trySpf(exchanges(10))).toMatchObject({ result: "fail" });
     expect(await trySpf(exchanges(11))).toMatchObject({ result: "permerror" });
     expect(await trySpf(exchanges(11), { ip: "192.0.2.50" })).toMatchObject({ result: "permerror" });
   });
 
-  it("of ptr beyond ten are not looked at", async () => {
+  it("of ptr after the tenth are ignored", async () => {
     const names = (place: number) =>
       Array.from({ length: 12 }, (_, index) => (index === place ? "ok.example.com" : `n${index}.example.net`));
     const zone = (place: number): SpfZone =>
@@ -64,7 +64,7 @@ describe("names of one mechanism", () => {
         "ok.example.com": { A: ["192.0.2.1"] },
       });
     expect((await trySpf(zone(9))).result).toBe("pass");
-    // The other names do not exist: the sender of spam chose them, so they are no void look-ups of the domain.
+    // The other names do not exist. The client's operator chose them, so they are not void lookups of the domain.
     expect(await trySpf(zone(10))).toMatchObject({ result: "fail", void_lookups: 0 });
   });
 
@@ -75,7 +75,7 @@ describe("names of one mechanism", () => {
   });
 });
 
-describe("look-ups that find nothing", () => {
+describe("lookups that return no records", () => {
   it.each([
     ["a:x.example.com a:y.example.com ?all", "neutral", 2],
     ["a:x.example.com a:y.example.com a:z.example.com ?all", "permerror", 3],
@@ -93,7 +93,7 @@ describe("look-ups that find nothing", () => {
 });
 
 describe("hostile records", () => {
-  it("a bomb of includes asks no more than the limit", async () => {
+  it("with a tree of 2^14 includes cause no more lookups than the limit", async () => {
     const zone: Record<string, { TXT: string[] }> = {};
     for (let level = 0; level < 14; level += 1) {
       zone[`l${level}.example.com`] = {
@@ -106,7 +106,7 @@ describe("hostile records", () => {
     expect(resolver.asked.length).toBeLessThanOrEqual(12);
   });
 
-  it("a megabyte of terms, and sixty other texts, are read in time", async () => {
+  it("of one megabyte, or beside sixty other texts, are read in time", async () => {
     const started = performance.now();
     const huge = `v=spf1 ${"ip4:198.51.100.7/32 ".repeat(50_000)}-all`;
     expect((await trySpf({ "example.com": { TXT: [huge] } })).result).toBe("fail");
@@ -118,7 +118,7 @@ describe("hostile records", () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it("aliases in a circle are an error of the moment", async () => {
+  it("with a loop of aliases are a temperror", async () => {
     const zone = policy("v=spf1 a:one.example.com -all", {
       "one.example.com": { CNAME: ["two.example.com"] },
       "two.example.com": { CNAME: ["one.example.com"] },

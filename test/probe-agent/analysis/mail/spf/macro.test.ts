@@ -5,7 +5,7 @@ import { parseMacros } from "#probe-agent/analysis/mail/spf/macro.ts";
 
 const SENDER = "strong-bad@email.example.com";
 
-/** What an explanation text of email.example.com says. */
+/** Returns the expanded explanation of email.example.com. */
 async function explained(text: string, given: SpfTry = {}, zone: SpfZone = {}): Promise<string | undefined> {
   const names: SpfZone = {
     "email.example.com": { TXT: ["v=spf1 -all exp=why.example.com"] },
@@ -15,7 +15,7 @@ async function explained(text: string, given: SpfTry = {}, zone: SpfZone = {}): 
     .explanation;
 }
 
-/** The name that exists:<macro> asks for. */
+/** Returns the name that exists:<macro> looks up. */
 async function asked(macro: string, given: SpfTry = {}): Promise<string | undefined> {
   const resolver = zoneResolver({ "email.example.com": { TXT: [`v=spf1 exists:${macro} -all`] } });
   await evaluateSpf({
@@ -53,7 +53,7 @@ describe("the examples of RFC 7208 section 7.4", () => {
     expect(await explained(macro)).toBe(text);
   });
 
-  it("an IPv6 address in reverse", async () => {
+  it("expand an IPv6 address in reverse", async () => {
     const name = `1.0.b.c${".0".repeat(20)}.8.b.d.0.1.0.0.2.ip6._spf.example.com`;
     expect(await asked("%{ir}.%{v}._spf.%{d2}", { ip: "2001:db8::cb01" })).toBe(name);
   });
@@ -74,34 +74,34 @@ describe("letters (section 7.2)", () => {
     expect(await explained(macro)).toBe(text);
   });
 
-  it("c and i differ for IPv6", async () => {
+  it("c and i have different values for IPv6", async () => {
     const nibbles = `1${".0".repeat(23)}.E.B.A.B.E.F.A.C`;
     expect(await explained("%{c} is queried as %{ir}.%{v}.arpa", { ip: "CAFE:BABE::1" })).toBe(
       `cafe:babe::1 is queried as ${nibbles}.ip6.arpa`,
     );
   });
 
-  it("upper case escapes all but unreserved characters (section 7.3)", async () => {
+  it("in upper case escape all characters except the unreserved ones (section 7.3)", async () => {
     const local = "~jack&jill=up-a_b3.c";
     expect(await explained("?l=%{L}", { mailFrom: `${local}@email.example.com` })).toBe("?l=~jack%26jill%3Dup-a_b3.c");
     expect(await explained("%{L} %{l}", { mailFrom: "ü\ud800@email.example.com" })).toMatch(/^%C3%BC%EF%BF%BD /);
   });
 
   it.each(["%{c}.example.com", "%{r}.example.com", "%{t}.example.com", "%{a}.example.com", "%(i).example.com"])(
-    "%s has no place in a mechanism",
+    "%s is not allowed in a mechanism",
     async (name) => {
       expect((await trySpf({ "example.com": { TXT: [`v=spf1 exists:${name} -all`] } })).result).toBe("permerror");
     },
   );
 
   it.each(["foo%.example.com", "foo%", "%{", "%{}", "%{d", "%{d0}", "%{d00r}", "%{dx}", "%{d2!}", "%{d2rr}", "%{2d}"])(
-    "%s is no macro-string",
+    "%s is not a macro-string",
     (text) => {
       expect(parseMacros(text, "name")).toBeNull();
     },
   );
 
-  it("takes a count of any length", async () => {
+  it("have a count of any length", async () => {
     expect(await explained(`%{d${"9".repeat(200)}}`)).toBe("email.example.com");
     expect(await explained("%{d02}")).toBe("example.com");
   });
@@ -113,12 +113,12 @@ describe("transformers (section 7.3)", () => {
     ["%{l2r+-}.user.%{d2}", "foo-bar+zip+quux@email.example.com", "bar.foo.user.example.com"],
     ["%{l+,/_=.-}.%{d2}", "a+b,c/d_e=f.g-h@email.example.com", "a.b.c.d.e.f.g.h.example.com"],
     ["%{l-.}.%{d2}", "a--b@email.example.com", undefined],
-  ])("%s of %s asks for %s", async (macro, mailFrom, name) => {
-    // The last has an empty label, which no query can hold.
+  ])("%s of %s looks up %s", async (macro, mailFrom, name) => {
+    // The last name has an empty label, which no DNS query can hold.
     expect(await asked(macro, { mailFrom })).toBe(name);
   });
 
-  it("cuts a name longer than 253 characters from the left, whole labels", async () => {
+  it("remove whole labels from the left of a name longer than 253 characters", async () => {
     const local = Array.from({ length: 60 }, (_, index) => `l${index}x`).join(".");
     const name = (await asked("%{l}.%{d}", { mailFrom: `${local}@email.example.com` })) ?? "";
     expect(name.length).toBeLessThanOrEqual(253);
@@ -126,13 +126,13 @@ describe("transformers (section 7.3)", () => {
     expect(`${local}.email.example.com`.endsWith(`.${name}`)).toBe(true);
   });
 
-  it("asks for names in lower case, as they have none (RFC 4343)", async () => {
+  it("look up names in lower case, as DNS names are case-insensitive (RFC 4343)", async () => {
     expect(await asked("%{l}.EXAMPLE.%{d}", { mailFrom: "User@EMAIL.Example.com" })).toBe(
       "user.example.email.example.com",
     );
   });
 
-  it("drops a final dot, keeps what is no host name and asks for it", async () => {
+  it("remove a final dot and look up names that are not host names", async () => {
     expect(await asked("%{d}.spf.example.com.")).toBe("email.example.com.spf.example.com");
     expect(await asked("macro%%percent%_%_space%-url.example.com")).toBe("macro%percent  space%20url.example.com");
   });
@@ -146,7 +146,7 @@ describe("the validated name, p", () => {
     "wrong.example.org": { A: ["192.0.2.4"] },
   };
 
-  it("is a name below the domain, else any that leads back", async () => {
+  it("is a name below the domain, otherwise any validated name", async () => {
     expect(await explained("connect from %{p}", {}, zone)).toBe("connect from mx.email.example.com");
     const rest = { ...zone, "mx.email.example.com": { A: ["192.0.2.9"] } };
     expect(await explained("%{p}", {}, rest)).toBe("host.example.net");
@@ -155,14 +155,14 @@ describe("the validated name, p", () => {
     expect(await explained("%{p}", {}, { ...exact, "email.example.com": own })).toBe("email.example.com");
   });
 
-  it("is unknown where nothing leads back or nobody answers", async () => {
+  it("is unknown if no name is validated or the lookup fails", async () => {
     expect(await explained("%{p}", {}, { ...zone, "3.2.0.192.in-addr.arpa": { PTR: "SERVFAIL" } })).toBe("unknown");
     expect(await explained("%{p}", { ip: "192.0.2.99" }, zone)).toBe("unknown");
   });
 });
 
 describe("hostile macros", () => {
-  it("end in time", async () => {
+  it("are expanded in time", async () => {
     const started = performance.now();
     const bomb = `v=spf1 ${"exists:%{l99999r.-+,/_=}%{s}%{p}.%{d} ".repeat(2000)}-all`;
     const mailFrom = `${"a.-".repeat(5000)}@example.com`;

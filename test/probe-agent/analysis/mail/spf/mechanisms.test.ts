@@ -74,7 +74,7 @@ describe("a (section 5.3)", () => {
     expect(await resultOf(policy, { ip: "2001:db8::1" })).toBe(result);
   });
 
-  it("has no match in a name that DNS cannot hold (section 4.8)", async () => {
+  it("does not match a name that DNS cannot hold (section 4.8)", async () => {
     expect(await resultOf("a:mail.example...com -all")).toBe("fail");
     expect(await resultOf(`a:${"a".repeat(64)}.example.com -all`)).toBe("fail");
     expect(await resultOf("a:%{H}.bar -all", { helo: "%".repeat(22) })).toBe("fail");
@@ -99,7 +99,7 @@ describe("mx (section 5.4)", () => {
     expect(await resultOf(policy)).toBe(result);
   });
 
-  it("takes the prefix of the client's family", async () => {
+  it("uses the prefix length of the client's address family", async () => {
     expect(await resultOf("mx:mx.example.com//64 -all", { ip: "2001:db8::ffff" })).toBe("pass");
     expect(await resultOf("mx:mx.example.com/0 -all", { ip: "2001:db8::ffff" })).toBe("fail");
   });
@@ -126,13 +126,13 @@ describe("ptr (section 5.5)", () => {
     expect(await resultOf(policy, {}, reverse(names))).toBe(result);
   });
 
-  it("fails to match, without an error, where PTR records cannot be had", async () => {
+  it("does not match, and is no error, if the PTR lookup fails", async () => {
     for (const status of ["SERVFAIL", "TIMEOUT"]) {
       expect(await resultOf("ptr -all", {}, reverse(status))).toBe("fail");
     }
   });
 
-  it("asks for nibbles and AAAA of an IPv6 client", async () => {
+  it("looks up the nibble name and AAAA records of an IPv6 client", async () => {
     const name = `1${".0".repeat(23)}.8.b.d.0.1.0.0.2.ip6.arpa`;
     const zone = { [name]: { PTR: ["mail.example.com"] } };
     expect(await resultOf("ptr -all", { ip: "2001:db8::1" }, zone)).toBe("pass");
@@ -150,7 +150,7 @@ describe("exists (section 5.7)", () => {
     ["exists:mail.example.com/24 -all", "permerror"],
   ])("%s: %s", async (policy, result) => {
     expect(await resultOf(policy)).toBe(result);
-    // Always A, whatever the client's family.
+    // The lookup is always for A records, also for IPv6 clients.
     expect(await resultOf(policy, { ip: "2001:db8::1" })).toBe(result);
   });
 });
@@ -182,7 +182,7 @@ describe("include (section 5.2)", () => {
     expect(await resultOf(policy)).toBe(result);
   });
 
-  it("takes the mechanism's own qualifier where the included domain passes", async () => {
+  it("returns the qualifier of the include if the included domain passes", async () => {
     const zone = { "inc.example.com": { TXT: ["v=spf1 +all"] } };
     expect(await resultOf("-include:inc.example.com +all", {}, zone)).toBe("fail");
     expect(await resultOf("?include:inc.example.com +all", {}, zone)).toBe("neutral");

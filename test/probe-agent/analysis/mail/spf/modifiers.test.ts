@@ -7,7 +7,7 @@ function policies(table: Readonly<Record<string, string>>, more: SpfZone = {}): 
 }
 
 describe("redirect (section 6.1)", () => {
-  it("is the other domain's result, implicit domains included", async () => {
+  it("returns the result of the other domain, which also becomes the implicit domain of its terms", async () => {
     const zone: SpfZone = {
       "example.com": { TXT: ["v=spf1 redirect=other.example.com"], A: ["192.0.2.9"] },
       "other.example.com": { TXT: ["v=spf1 a -all"], A: ["192.0.2.1"] },
@@ -34,7 +34,7 @@ describe("exp (section 6.2)", () => {
   const why = async (policy: string, texts: readonly string[] | string = ["See why."], more: SpfZone = {}) =>
     trySpf({ "example.com": { TXT: [policy] }, "why.example.com": { TXT: texts }, ...more });
 
-  it("explains a fail and nothing else", async () => {
+  it("explains only a fail", async () => {
     expect((await why("v=spf1 -all exp=why.example.com")).explanation).toBe("See why.");
     for (const all of ["~all", "?all", "+all"]) {
       expect(await why(`v=spf1 ${all} exp=why.example.com`)).not.toHaveProperty("explanation");
@@ -45,13 +45,13 @@ describe("exp (section 6.2)", () => {
     ["several texts", ["one", "two"]],
     ["no text", []],
     ["a resolver that fails", "SERVFAIL"],
-    ["a name that is not there", "NXDOMAIN"],
+    ["a name that does not exist", "NXDOMAIN"],
     ["an unknown macro", ["The %{x}-files"]],
     ["a lone percent sign", ["100 %"]],
     ["octets beyond ASCII", ["\xef\xbb\xbfwhy"]],
     ["control characters", ["a\r\nb"]],
-    ["a text beyond all measure", ["x".repeat(100_000)]],
-  ])("is as if absent with %s", async (_what, texts) => {
+    ["a text of 100,000 characters", ["x".repeat(100_000)]],
+  ])("is ignored with %s", async (_what, texts) => {
     const checked = await why("v=spf1 -all exp=why.example.com", texts);
     expect(checked.result).toBe("fail");
     expect(checked).not.toHaveProperty("explanation");
@@ -64,7 +64,7 @@ describe("exp (section 6.2)", () => {
     },
   );
 
-  it("is that of the domain that decides, never of an included one", async () => {
+  it("comes from the domain that decides, never from an included domain", async () => {
     const table = {
       "example.com": "v=spf1 include:inc.example.com -all exp=own.example.com",
       "inc.example.com": "v=spf1 -all exp=inc-why.example.com",
@@ -81,7 +81,7 @@ describe("exp (section 6.2)", () => {
     expect(await explanationFor("bare.example.com")).toBeUndefined();
   });
 
-  it("keeps the text's final dot and counts for nothing in the limits", async () => {
+  it("keeps the text's final dot and does not count against the limits", async () => {
     const zone = policies({ "example.com": "v=spf1 a:x.example.com a:y.example.com exp=gone.example.com -all" });
     expect(await trySpf(zone)).toMatchObject({ result: "fail", lookups: 2, void_lookups: 2 });
     expect((await why("v=spf1 -all exp=why.example.com.", ["The end."])).explanation).toBe("The end.");
