@@ -1,6 +1,6 @@
 import { readDkimPublicKey, type DkimPublicKey } from "#probe-agent/analysis/mail/dkim/public-key.ts";
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { parseTagList, shownText, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
+import { parseTagList, toPrintableAscii, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** A DKIM key record (RFC 6376 section 3.6.1), defaults filled in. */
 export interface DkimKey {
@@ -86,12 +86,12 @@ export function parseDkimKey(text: string): DkimKey {
     add(
       fatal,
       "sha256-not-allowed",
-      `h=${shownText(h.join(":"), 60)} leaves out sha256, the only hash that verifiers still accept.`,
+      `h=${toPrintableAscii(h.join(":"), 60)} leaves out sha256, the only hash that verifiers still accept.`,
     );
   }
   if (h?.includes("sha1") === true) add(issues, "sha1-allowed", "h names sha1, which verifiers must not accept.");
   if (!s.includes("*") && !s.includes("email")) {
-    add(fatal, "not-for-mail", `s=${shownText(s.join(":"), 60)} does not name email: the key is not for mail.`);
+    add(fatal, "not-for-mail", `s=${toPrintableAscii(s.join(":"), 60)} does not name email: the key is not for mail.`);
   }
   if (t.includes("y")) {
     add(issues, "testing-mode", "t=y says that the domain is testing: verifiers treat mail that fails as unsigned.");
@@ -103,14 +103,14 @@ export function parseDkimKey(text: string): DkimKey {
     add(issues, "key-pkcs1", "The key is encoded as bare PKCS #1; most verifiers expect SubjectPublicKeyInfo.");
   }
   return {
-    record: shownText(text, MAX_RECORD),
+    record: toPrintableAscii(text, MAX_RECORD),
     valid: fatal.length === 0 && p !== "",
-    v: shownText(tagValue(list, "v") ?? "DKIM1", 30),
-    k: shownText(k, 30),
-    h: h?.map((word) => shownText(word, 30)) ?? null,
-    p: p === null ? null : shownText(p, MAX_KEY),
-    t: t.map((word) => shownText(word, 30)),
-    s: s.map((word) => shownText(word, 30)),
+    v: toPrintableAscii(tagValue(list, "v") ?? "DKIM1", 30),
+    k: toPrintableAscii(k, 30),
+    h: h?.map((word) => toPrintableAscii(word, 30)) ?? null,
+    p: p === null ? null : toPrintableAscii(p, MAX_KEY),
+    t: t.map((word) => toPrintableAscii(word, 30)),
+    s: s.map((word) => toPrintableAscii(word, 30)),
     n: readNote(tagValue(list, "n")),
     key,
     revoked: p === "",
@@ -128,21 +128,21 @@ function add(list: KeyRemark[], id: KeyRemarkId, message: string): void {
 function checkShape(list: TagList, issues: KeyRemark[], fatal: KeyRemark[]): void {
   const version = tagValue(list, "v");
   if (version !== null && version !== "DKIM1") {
-    add(fatal, "version-unknown", `v=${shownText(version, 30)}: the version must be DKIM1.`);
+    add(fatal, "version-unknown", `v=${toPrintableAscii(version, 30)}: the version must be DKIM1.`);
   }
   if (version !== null && list.tags[0]?.name !== "v") {
-    add(fatal, "version-not-first", `v is not the first tag; ${shownText(list.tags[0]?.name ?? "", 30)} is.`);
+    add(fatal, "version-not-first", `v is not the first tag; ${toPrintableAscii(list.tags[0]?.name ?? "", 30)} is.`);
   }
   for (const name of list.repeated.slice(0, 5)) {
-    add(fatal, "tag-repeated", `The tag ${shownText(name, 30)} is given more than once.`);
+    add(fatal, "tag-repeated", `The tag ${toPrintableAscii(name, 30)} is given more than once.`);
   }
   for (const fault of list.faults.slice(0, 5)) {
-    add(fatal, "tag-malformed", `"${shownText(fault, 40)}" is not a tag of the form name=value.`);
+    add(fatal, "tag-malformed", `"${toPrintableAscii(fault, 40)}" is not a tag of the form name=value.`);
   }
   if (tagValue(list, "g") !== null) add(issues, "tag-obsolete", "The tag g was removed by RFC 6376.");
   const others = list.tags.map(({ name }) => name).filter((name) => !KNOWN.has(name));
   for (const name of [...new Set(others)].slice(0, 5)) {
-    add(issues, "tag-unknown", `The tag ${shownText(name, 30)} is unknown; verifiers ignore it.`);
+    add(issues, "tag-unknown", `The tag ${toPrintableAscii(name, 30)} is unknown; verifiers ignore it.`);
   }
 }
 
@@ -150,7 +150,7 @@ function readKey(k: string, p: string | null, fatal: KeyRemark[]): DkimPublicKey
   if (p === null) add(fatal, "key-missing", "The tag p, the key itself, is missing.");
   if (p === "") add(fatal, "key-revoked", "The tag p is empty: the key is revoked.");
   if (k !== "rsa" && k !== "ed25519") {
-    add(fatal, "key-type-unknown", `k=${shownText(k, 30)}: verifiers know rsa and ed25519 only.`);
+    add(fatal, "key-type-unknown", `k=${toPrintableAscii(k, 30)}: verifiers know rsa and ed25519 only.`);
   }
   if (p === null || p === "" || (k !== "rsa" && k !== "ed25519")) return null;
   if (!BASE64.test(p)) {
@@ -195,5 +195,5 @@ function readNote(value: string | null): string | null {
   const plain = value
     .slice(0, 3 * MAX_NOTE)
     .replaceAll(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return shownText(plain, MAX_NOTE);
+  return toPrintableAscii(plain, MAX_NOTE);
 }

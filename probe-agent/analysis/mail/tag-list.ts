@@ -57,7 +57,7 @@ function isSpace(code: number): boolean {
 }
 
 /** Text of a stranger as results may hold it: at most `max` characters, control characters and octets beyond ASCII replaced. */
-export function shownText(text: string, max: number): string {
+export function toPrintableAscii(text: string, max: number): string {
   const shown = text.slice(0, max).replaceAll(/[^\x20-\x7e]/g, "?");
   return text.length > max ? `${shown}...` : shown;
 }

@@ -2,7 +2,7 @@ import { KNOWN_SELECTORS } from "#probe-agent/analysis/mail/dkim/selectors.ts";
 import { DKIM_GUIDE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/findings.ts";
 import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
 import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { below } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -50,7 +50,7 @@ export async function lookAtSelector(
 ): Promise<SelectorFacts> {
   const found = await lookUp(below(`${selector}._domainkey`, domain), "TXT");
   const alias = found.aliases.at(-1);
-  const cnameTarget = alias === undefined ? null : shownText(alias, MAX_SHOWN);
+  const cnameTarget = alias === undefined ? null : toPrintableAscii(alias, MAX_SHOWN);
   const base = { selector, usedBy, cnameTarget };
   if (found.state === "unknown") return { ...base, state: "unknown", key: null, recordsFound: null, issues: [] };
   const texts = textsOf(found);
@@ -81,7 +81,7 @@ export async function lookAtSelector(
 function withoutKey(cnameTarget: string | null, texts: readonly string[]): Remark<DkimFindingId>[] {
   if (texts.length > 0) {
     const [text = ""] = texts;
-    return [{ id: "not-a-key-record", message: `The TXT record is not a DKIM key: "${shownText(text, 60)}".` }];
+    return [{ id: "not-a-key-record", message: `The TXT record is not a DKIM key: "${toPrintableAscii(text, 60)}".` }];
   }
   const message = `The name is an alias of ${cnameTarget ?? ""}, which has no TXT record.`;
   return cnameTarget === null ? [] : [{ id: "alias-dangling", message }];

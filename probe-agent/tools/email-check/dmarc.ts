@@ -7,7 +7,7 @@ import {
 } from "#probe-agent/analysis/mail/dmarc/tree-walk.ts";
 import type { DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/findings.ts";
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -73,7 +73,7 @@ export async function lookAtDmarc(lookUp: LookUp, domain: string): Promise<Dmarc
     },
     remarks: remarks
       .slice(0, MAX_REMARKS)
-      .map((remark) => ({ ...remark, message: shownText(remark.message, MAX_MESSAGE) })),
+      .map((remark) => ({ ...remark, message: toPrintableAscii(remark.message, MAX_MESSAGE) })),
   };
 }
 
@@ -157,7 +157,7 @@ async function askDestinations(lookUp: LookUp, { policy, orgDomain }: DmarcDisco
       if (theirs.orgDomain === orgDomain) return null;
       const texts = await textsBelow(lookUp, `${policy.domain}._report._dmarc`, destination);
       const authorised = texts === null ? null : texts.some(isDmarcRecord);
-      return { destination: shownText(destination, MAX_SHOWN), authorised };
+      return { destination: toPrintableAscii(destination, MAX_SHOWN), authorised };
     }),
   );
   return rows.filter((row) => row !== null);

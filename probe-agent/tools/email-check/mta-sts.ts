@@ -1,6 +1,6 @@
 import { policyNames, type MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { lookUpMtaStsRecord } from "#probe-agent/tools/mx/announcements.ts";
@@ -80,7 +80,7 @@ export async function lookAtMtaSts(
 
 /** Senders that enforce the policy deliver nothing to a host that it does not name. */
 function remarkOnStrangers(strangers: readonly string[], mode: string | null): MtaStsRemark {
-  const named = strangers.slice(0, 10).map((host) => shownText(host, 260));
+  const named = strangers.slice(0, 10).map((host) => toPrintableAscii(host, 260));
   const more = strangers.length > named.length ? ` and ${strangers.length - named.length} more` : "";
   const isEnforced = mode === "enforce";
   const effect = isEnforced ? "senders that follow it deliver nothing to them" : "they fail once it is enforced";
@@ -109,16 +109,16 @@ async function fetchPolicy(net: Net, url: string): Promise<Fetched> {
   if (body.error !== null) return no(`it could not be read to its end: ${body.error}`);
   const type = joinedHeader(final.headers, "content-type");
   const plain = /^text\/plain[ \t]*(?:;|$)/i.test(type ?? "");
-  const message = `The policy's Content-Type is ${shownText(type ?? "absent", 60)}; it should be text/plain.`;
+  const message = `The policy's Content-Type is ${toPrintableAscii(type ?? "absent", 60)}; it should be text/plain.`;
   const remarks: MtaStsRemark[] = plain ? [] : [{ id: "mta-sts-content-type", message }];
   return { ok: true, text: new TextDecoder().decode(body.bytes), remarks };
 }
 
 function no(error: string): Fetched {
-  return { ok: false, error: shownText(error, 300) };
+  return { ok: false, error: toPrintableAscii(error, 300) };
 }
 
 function shownPolicy(text: string): string {
-  const lines = text.split("\n", 200).map((line) => shownText(line.replace(/\r$/, ""), 300));
+  const lines = text.split("\n", 200).map((line) => toPrintableAscii(line.replace(/\r$/, ""), 300));
   return lines.join("\n").slice(0, MAX_SHOWN);
 }

@@ -3,7 +3,7 @@ import { remarkOnRouting, type HostFacts } from "#probe-agent/analysis/mail/doma
 import { remarkOnDane, ROUTING_GUIDE } from "#probe-agent/analysis/mail/domain/routing-guide.ts";
 import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
 import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
@@ -57,8 +57,8 @@ export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): P
   const daneFacts = [...danes].map(([host, dane]) => ({ host, ...dane }));
   const remarks = [...remarkOnDane(daneFacts), ...remarkOnRouting(routing)].map((remark) => ({
     ...remark,
-    message: shownText(remark.message, MAX_MESSAGE),
-    ...(remark.where === undefined ? {} : { where: shownText(remark.where, MAX_NAME) }),
+    message: toPrintableAscii(remark.message, MAX_MESSAGE),
+    ...(remark.where === undefined ? {} : { where: toPrintableAscii(remark.where, MAX_NAME) }),
   }));
   const findings = adviseOn(ROUTING_GUIDE, remarks, { domain });
   return { routing: result, findings, limitations: limitationsOf(found.total, records) };
@@ -87,11 +87,11 @@ async function lookAtDanes(net: Net, hosts: readonly HostFacts[], patience: numb
 function toRecord(host: HostFacts, dane: HostDane): Result["records"][number] {
   return {
     priority: host.priority,
-    host: shownText(host.host, MAX_NAME),
+    host: toPrintableAscii(host.host, MAX_NAME),
     ttl: host.ttl,
     addresses: host.addresses.map((address) => ({
       ...address,
-      ptr: address.ptr === null ? null : shownText(address.ptr, MAX_NAME),
+      ptr: address.ptr === null ? null : toPrintableAscii(address.ptr, MAX_NAME),
     })),
     is_cname: host.isAlias,
     dane,

@@ -1,6 +1,6 @@
 import { parseReportUris, type ReportUri, type ReportUriRemark } from "#probe-agent/analysis/mail/dmarc/report-uri.ts";
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { parseTagList, shownText, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
+import { parseTagList, toPrintableAscii, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** What a domain asks receivers to do with mail that fails. */
 export type DmarcPolicy = "none" | "quarantine" | "reject";
@@ -64,7 +64,7 @@ export function isDmarcRecord(text: string): boolean {
 /** Why a TXT text that was meant as a DMARC record is none; null where nothing shows that it was. */
 export function nearDmarc(text: string): string | null {
   if (isDmarcRecord(text) || !/dmarc/i.test(text)) return null;
-  const shown = `"${shownText(text, 60)}" is not a DMARC record`;
+  const shown = `"${toPrintableAscii(text, 60)}" is not a DMARC record`;
   if (/^[vV][ \t]*=[ \t]*DMARC1[ \t]*\\/.test(text)) return `${shown}: it contains backslashes before its semicolons.`;
   if (/^[vV][ \t]*=[ \t]*DMARC1\b/.test(text)) return `${shown}: a semicolon must follow v=DMARC1.`;
   if (/^[\s"']+v[ \t]*=[ \t]*DMARC1/i.test(text)) return `${shown}: a blank or a quotation mark precedes v=DMARC1.`;
@@ -88,7 +88,7 @@ export function parseDmarc(text: string): DmarcRecord {
   const ruf = parseReportUris("ruf", tagValue(list, "ruf"), addresses);
   const malformed = [p, sp, np].includes("bad");
   const record = {
-    text: shownText(text, MAX_TEXT),
+    text: toPrintableAscii(text, MAX_TEXT),
     p: policyOf(p),
     sp: policyOf(sp),
     np: policyOf(np),
@@ -107,7 +107,7 @@ export function parseDmarc(text: string): DmarcRecord {
 }
 
 function badValue(name: string, given: string, fallback: string): DmarcRemark {
-  const message = `${name}=${shownText(given, 30)} has no meaning; receivers use ${name}=${fallback}.`;
+  const message = `${name}=${toPrintableAscii(given, 30)} has no meaning; receivers use ${name}=${fallback}.`;
   return { id: "dmarc-bad-value", message };
 }
 
@@ -119,7 +119,7 @@ function readPolicy(list: TagList, name: string, issues: DmarcRemark[]): DmarcPo
   const value = tagValue(list, name)?.toLowerCase();
   if (value === undefined) return null;
   if (POLICIES.has(value)) return value as DmarcPolicy;
-  const message = `${name}=${shownText(value, 30)} is not a policy; none, quarantine and reject are.`;
+  const message = `${name}=${toPrintableAscii(value, 30)} is not a policy; none, quarantine and reject are.`;
   issues.push({ id: "dmarc-bad-policy", message });
   return "bad";
 }
@@ -146,7 +146,7 @@ function readFo(list: TagList, issues: DmarcRemark[]): string {
 function readPct(list: TagList, issues: DmarcRemark[]): number | null {
   const value = tagValue(list, "pct");
   if (value === null) return null;
-  const message = `pct was removed by RFC 9989: receivers that still read it apply the policy to ${shownText(value, 10)} % of the mail that fails.`;
+  const message = `pct was removed by RFC 9989: receivers that still read it apply the policy to ${toPrintableAscii(value, 10)} % of the mail that fails.`;
   issues.push({ id: "dmarc-pct", message });
   const percent = /^\d{1,3}$/.test(value) ? Number(value) : 101;
   return percent <= 100 ? percent : null;
@@ -179,12 +179,18 @@ function remarks(list: TagList, { p, malformed, applies, rua, t }: Remarked): Dm
       .map((name) => make("dmarc-tag-removed", `${name} was removed by RFC 9989.`)),
     ...list.repeated
       .slice(0, 5)
-      .map((name) => make("dmarc-tag-repeated", `${shownText(name, 30)} is given more than once; the first counts.`)),
+      .map((name) =>
+        make("dmarc-tag-repeated", `${toPrintableAscii(name, 30)} is given more than once; the first counts.`),
+      ),
     ...[...new Set(others)]
       .slice(0, 5)
-      .map((name) => make("dmarc-tag-unknown", `The tag ${shownText(name, 30)} is unknown; receivers ignore it.`)),
+      .map((name) =>
+        make("dmarc-tag-unknown", `The tag ${toPrintableAscii(name, 30)} is unknown; receivers ignore it.`),
+      ),
     ...list.faults
       .slice(0, 5)
-      .map((fault) => make("dmarc-tag-malformed", `"${shownText(fault, 30)}" is not a tag of the form name=value.`)),
+      .map((fault) =>
+        make("dmarc-tag-malformed", `"${toPrintableAscii(fault, 30)}" is not a tag of the form name=value.`),
+      ),
   ];
 }

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** One remark on an address of rua or ruf. */
 export type ReportUriRemark = Remark<"dmarc-report-address" | "dmarc-report-size-limit">;
@@ -45,10 +45,10 @@ function readUri(tag: string, part: string, issues: ReportUriRemark[]): ReportUr
     const why = /^https?:/i.test(uri)
       ? "is not a mail address; receivers need to serve mailto: only"
       : "is not a mailto: address";
-    issues.push({ id: "dmarc-report-address", message: `${tag}: ${shownText(part, 60)} ${why}.` });
+    issues.push({ id: "dmarc-report-address", message: `${tag}: ${toPrintableAscii(part, 60)} ${why}.` });
   }
   return {
-    uri: shownText(uri, MAX_URI),
+    uri: toPrintableAscii(uri, MAX_URI),
     domain: domain === "" ? null : domain,
     max_size_bytes: digits === undefined ? null : Number(digits) * (UNITS[unit.toLowerCase()] ?? 1),
     usable: domain !== "",

@@ -1,5 +1,5 @@
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { parseTagList, shownText, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
+import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Kinds of remarks on the record. */
 export type BimiRemarkId =
@@ -46,10 +46,10 @@ export function readBimi(texts: readonly string[]): BimiRecord {
       ? [{ id: "bimi-without-certificate", message: uncertified }]
       : [];
   return {
-    record: shownText(text, 1_000),
+    record: toPrintableAscii(text, 1_000),
     valid: faults.length === 0,
-    location: location === null ? null : shownText(location, MAX_URI),
-    authority: authority === null || authority === "" ? null : shownText(authority, MAX_URI),
+    location: location === null ? null : toPrintableAscii(location, MAX_URI),
+    authority: authority === null || authority === "" ? null : toPrintableAscii(authority, MAX_URI),
     issues: [...faults, ...hints],
   };
 }
@@ -58,8 +58,8 @@ export function readBimi(texts: readonly string[]): BimiRecord {
 function uriFaults(tag: string, value: string, ending: string): string[] {
   if (value === "") return [];
   const url = URL.parse(value);
-  if (url?.protocol !== "https:") return [`${tag}=${shownText(value, 60)} is not an https address.`];
+  if (url?.protocol !== "https:") return [`${tag}=${toPrintableAscii(value, 60)} is not an https address.`];
   return url.pathname.toLowerCase().endsWith(ending)
     ? []
-    : [`${tag}=${shownText(value, 60)} does not end in ${ending}.`];
+    : [`${tag}=${toPrintableAscii(value, 60)} does not end in ${ending}.`];
 }

@@ -1,5 +1,5 @@
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { parseTagList, shownText, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
+import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Kinds of remarks on MTA-STS. */
 export type MtaStsRemarkId =
@@ -52,12 +52,12 @@ export function readMtaStsRecord(texts: readonly string[]): MtaStsAnnouncement {
         ? []
         : [
             malformedRecord(
-              `The TXT record at _mta-sts does not begin with v=STSv1; but reads "${shownText(near, 60)}".`,
+              `The TXT record at _mta-sts does not begin with v=STSv1; but reads "${toPrintableAscii(near, 60)}".`,
             ),
           ];
     return { record: null, present: false, id: null, issues };
   }
-  const record = shownText(text, 500);
+  const record = toPrintableAscii(text, 500);
   if (announcing.length > 1) {
     const message = `There are ${announcing.length} MTA-STS records; senders ignore them all.`;
     return { record, present: false, id: null, issues: [{ id: "mta-sts-several-records", message }] };
@@ -93,7 +93,7 @@ export function parseMtaStsPolicy(text: string): MtaStsPolicy {
     const name = trimmed.slice(0, Math.max(0, colon));
     const value = trimmed.slice(colon + 1).trim();
     if (!/^[a-z0-9][a-z0-9_.-]{0,31}$/i.test(name))
-      refuse(`"${shownText(trimmed, 40)}" in the policy is not a field of the form name: value.`);
+      refuse(`"${toPrintableAscii(trimmed, 40)}" in the policy is not a field of the form name: value.`);
     else if (name === "mx") mx.push(value.toLowerCase());
     else if (fields.has(name))
       issues.push({
@@ -114,13 +114,13 @@ export function parseMtaStsPolicy(text: string): MtaStsPolicy {
     shorten(`The policy's max_age is ${maxAgeS} s, less than a week; weeks are recommended.`);
   if (mx.length === 0 && mode !== "none") refuse("The policy names no mail host (mx).");
   for (const bad of mx.filter((pattern) => !PATTERN.test(pattern)).slice(0, 5)) {
-    refuse(`The policy's mx "${shownText(bad, 60)}" is not a host name.`);
+    refuse(`The policy's mx "${toPrintableAscii(bad, 60)}" is not a host name.`);
   }
   return {
-    version: version === null ? null : shownText(version, 30),
+    version: version === null ? null : toPrintableAscii(version, 30),
     mode,
     maxAgeS,
-    mx: mx.slice(0, MAX_MX).map((pattern) => shownText(pattern, 260)),
+    mx: mx.slice(0, MAX_MX).map((pattern) => toPrintableAscii(pattern, 260)),
     valid: fatal.length === 0,
     issues: [...fatal.slice(0, 10), ...issues.slice(0, 10)],
   };

@@ -1,5 +1,5 @@
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { parseTagList, shownText, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
+import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Kinds of remarks on the record. */
 export type TlsRptRemarkId = "tls-rpt-record-malformed" | "tls-rpt-several-records" | "tls-rpt-address";
@@ -22,11 +22,11 @@ export function readTlsRpt(texts: readonly string[]): TlsRptFinding {
   const [text] = asking;
   if (text === undefined) {
     const near = texts.find((other) => /tlsrpt/i.test(other));
-    const message = `The TXT record at _smtp._tls does not begin with v=TLSRPTv1; but reads "${shownText(near ?? "", 60)}".`;
+    const message = `The TXT record at _smtp._tls does not begin with v=TLSRPTv1; but reads "${toPrintableAscii(near ?? "", 60)}".`;
     const issues: TlsRptRemark[] = near === undefined ? [] : [{ id: "tls-rpt-record-malformed", message }];
     return { record: null, valid: false, rua: [], issues };
   }
-  const record = shownText(text, 1_000);
+  const record = toPrintableAscii(text, 1_000);
   if (asking.length > 1) {
     const message = `There are ${asking.length} TLSRPT records; senders ignore them all.`;
     return { record, valid: false, rua: [], issues: [{ id: "tls-rpt-several-records", message }] };
@@ -39,12 +39,12 @@ export function readTlsRpt(texts: readonly string[]): TlsRptFinding {
     .map((uri): TlsRptRemark => {
       return {
         id: "tls-rpt-address",
-        message: `rua: ${shownText(uri, 60)} is neither a mailto: nor an https: address.`,
+        message: `rua: ${toPrintableAscii(uri, 60)} is neither a mailto: nor an https: address.`,
       };
     });
   if (uris.length === 0)
     issues.push({ id: "tls-rpt-address", message: "The tag rua is missing: no reports are sent." });
-  return { record, valid: usable.length > 0, rua: usable.map((uri) => shownText(uri, 300)), issues };
+  return { record, valid: usable.length > 0, rua: usable.map((uri) => toPrintableAscii(uri, 300)), issues };
 }
 
 /** Whether a URI names a mailbox at a domain of two labels or more, or an https host. */

@@ -3,7 +3,7 @@ import { nearRecordHint } from "#probe-agent/analysis/mail/spf/hints.ts";
 import { LIMITS } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { distinct, remark, type SpfRemark } from "#probe-agent/analysis/mail/spf/remark.ts";
 import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /**
  * Finds the faults that make receivers return permerror, in the record and in the records that its includes and
@@ -49,6 +49,8 @@ export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[
 /** Lists the terms whose lookups return no record for an IPv4 sender. */
 export function listVoidTerms(nodes: readonly SpfNode[]): { readonly domain: string; readonly what: string }[] {
   return nodes.flatMap(({ domain, terms }) =>
-    terms.flatMap(({ voids, term }) => (voids > 0 ? [{ domain, what: `"${shownText(term, 60)}" of ${domain}` }] : [])),
+    terms.flatMap(({ voids, term }) =>
+      voids > 0 ? [{ domain, what: `"${toPrintableAscii(term, 60)}" of ${domain}` }] : [],
+    ),
   );
 }

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 const MECHANISM = /^[-+?~]?(?:all|include|a|mx|ptr|ip4|ip6|exists)$/i;
 
@@ -36,5 +36,5 @@ export function isNearSpf(text: string): boolean {
  */
 export function nearRecordHint(near: string | undefined): string {
   if (near === undefined) return "";
-  return `; receivers ignore "${shownText(near, 60)}" because it does not begin with v=spf1 and a space`;
+  return `; receivers ignore "${toPrintableAscii(near, 60)}" because it does not begin with v=spf1 and a space`;
 }

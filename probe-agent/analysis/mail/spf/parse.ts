@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { parseDomainSpec, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
 import { hintFor } from "#probe-agent/analysis/mail/spf/hints.ts";
 import { parseMacros } from "#probe-agent/analysis/mail/spf/macro.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Result of a match, from the prefix of the mechanism (RFC 7208 section 4.6.2). */
 export type Qualifier = "pass" | "fail" | "softfail" | "neutral";
@@ -63,7 +63,7 @@ export function parseSpf(text: string): ParsedSpf {
   const unknown: string[] = [];
   const faults: string[] = [];
   const fault = (term: string, what: string): void => {
-    if (faults.length < MAX_FAULTS) faults.push(`"${shownText(term, MAX_SHOWN)}" ${what}`);
+    if (faults.length < MAX_FAULTS) faults.push(`"${toPrintableAscii(term, MAX_SHOWN)}" ${what}`);
   };
   for (const term of text.slice("v=spf1".length).split(" ")) {
     if (term === "") continue;

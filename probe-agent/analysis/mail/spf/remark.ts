@@ -1,5 +1,5 @@
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Kinds of remarks on an SPF policy. */
 export type SpfRemarkId =
@@ -27,7 +27,7 @@ export type SpfRemark = Remark<SpfRemarkId>;
 
 /** Makes a remark on the record of the domain `where`. */
 export function remark(id: SpfRemarkId, where: string, message: string): SpfRemark {
-  return { id, message, where: shownText(where, 253) };
+  return { id, message, where: toPrintableAscii(where, 253) };
 }
 
 /** Removes remarks with the same message. Keeps the order; the first of several remains. */

@@ -6,7 +6,7 @@ import type { SpfRemark } from "#probe-agent/analysis/mail/spf/remark.ts";
 import { listRows, type SpfRow } from "#probe-agent/analysis/mail/spf/rows.ts";
 import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { findWarnings } from "#probe-agent/analysis/mail/spf/warnings.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Evaluation of an SPF policy that is independent of a sender. */
 export interface SpfReport {
@@ -53,7 +53,7 @@ export function reportSpf(root: SpfNode): SpfReport {
   const absent = source.state === "none";
   const partial = unknowns.length > 0 || nodes.some((node) => node.source.state === "skipped");
   return {
-    record: source.text === null ? null : shownText(source.text, MAX_RECORD_SHOWN),
+    record: source.text === null ? null : toPrintableAscii(source.text, MAX_RECORD_SHOWN),
     state: absent ? "absent" : source.state === "unknown" ? "unknown" : "present",
     valid: absent ? false : errors.length > 0 ? false : partial ? null : true,
     lookups: source.state === "record" && unknowns.length === 0 ? countLookups(root) : null,
@@ -71,6 +71,6 @@ export function reportSpf(root: SpfNode): SpfReport {
 
 function listIncludes(nodes: readonly SpfNode[]): string[] {
   return nodes.flatMap(({ terms }) =>
-    terms.flatMap(({ type, target, term }) => (type === "include" ? [shownText(target ?? term, 253)] : [])),
+    terms.flatMap(({ type, target, term }) => (type === "include" ? [toPrintableAscii(target ?? term, 253)] : [])),
   );
 }

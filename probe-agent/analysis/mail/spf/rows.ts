@@ -1,7 +1,7 @@
 import { countTermLookups } from "#probe-agent/analysis/mail/spf/cost.ts";
 import type { Qualifier } from "#probe-agent/analysis/mail/spf/parse.ts";
 import type { SpfNode, SpfTerm } from "#probe-agent/analysis/mail/spf/tree.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** One term of a policy as results show it. */
 export interface SpfRow {
@@ -24,12 +24,12 @@ const MAX_TERM = 120;
 export function listRows(node: SpfNode): SpfRow[] {
   return node.terms.flatMap((term) => [
     {
-      domain: shownText(node.domain, 253),
+      domain: toPrintableAscii(node.domain, 253),
       depth: node.depth,
-      term: shownText(term.term, MAX_TERM),
+      term: toPrintableAscii(term.term, MAX_TERM),
       type: term.type,
       qualifier: term.mechanism?.qualifier ?? null,
-      target: term.target === null ? null : shownText(term.target, 253),
+      target: term.target === null ? null : toPrintableAscii(term.target, 253),
       lookups: countTermLookups(term),
     },
     ...(term.child === null ? [] : listRows(term.child)),

@@ -3,7 +3,7 @@ import { modifierHint, nearRecordHint } from "#probe-agent/analysis/mail/spf/hin
 import { findFinalQualifier, passesEveryone } from "#probe-agent/analysis/mail/spf/passing.ts";
 import { distinct, remark, type SpfRemark, type SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
 import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
-import { shownText } from "#probe-agent/analysis/mail/tag-list.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Maximum number of octets of a record whose DNS answer fits into 512 octets of UDP (RFC 7208 section 3.4). */
 const MAX_RECORD = 450;
@@ -65,12 +65,12 @@ function remarkOnRecord({ domain, source, terms }: SpfNode): SpfRemark[] {
       .map((term) =>
         about(
           "spf-unknown-modifier",
-          `receivers ignore the unknown modifier "${shownText(term, 60)}"${modifierHint(term)}.`,
+          `receivers ignore the unknown modifier "${toPrintableAscii(term, 60)}"${modifierHint(term)}.`,
         ),
       ),
     ...terms.flatMap(({ mechanism, term }) =>
       mechanism?.name === "ip4" && mechanism.prefix < 16 && mechanism.qualifier === "pass"
-        ? [about("spf-large-block", `${shownText(term, 60)} passes ${2 ** (32 - mechanism.prefix)} addresses.`)]
+        ? [about("spf-large-block", `${toPrintableAscii(term, 60)} passes ${2 ** (32 - mechanism.prefix)} addresses.`)]
         : [],
     ),
   ];
