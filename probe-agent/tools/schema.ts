@@ -3,14 +3,14 @@ import { schema as contract } from "#shared/tools/schema.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Structured data of one page; an answer that is no HTML has none. */
+/** Reads the structured data of a page. A response that is not HTML has none. */
 export const schema = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url);
-  if (seen.status !== "ok") return seen;
-  const read = await readSeen(net, seen.data, "schema", {});
-  if (read.status !== "ok") return read;
-  const { head, observedAt } = seen.data;
-  const { report, limitations } = read.data;
+  const page = await seePage(net, url);
+  if (page.status !== "ok") return page;
+  const reading = await readSeen(net, page.data, "schema", {});
+  if (reading.status !== "ok") return reading;
+  const { head, observedAt } = page.data;
+  const { report, limitations } = reading.data;
   return ok({
     ...head,
     ...report,

@@ -15,39 +15,38 @@ import {
   word,
 } from "#shared/tools/shapes.ts";
 
-function thing(description: string) {
+function plainObject(description: string) {
   return Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object", additionalProperties: true, description });
 }
 
 const Item = Type.Object({
-  type: texts("Its types, those of schema.org by their names, others by their addresses"),
-  properties: thing("Its properties as written; long texts and lists are shortened"),
-  source: word(["json-ld", "microdata", "rdfa"], "Syntax it is written in"),
-  line: integer("Line of the page on which it begins, from 1"),
+  type: texts("Its types. schema.org types are given by name, other types by address"),
+  properties: plainObject("Its properties, unchanged except that long texts and lists are shortened"),
+  source: word(["json-ld", "microdata", "rdfa"], "Syntax of the item"),
+  line: integer("Line of the page on which the item begins, from 1"),
 });
 
 const RichResult = Type.Object({
   feature: text("Kind of rich result, e.g. Product"),
   eligible: truth(
-    "Nothing required is missing of a feature that still exists; whether it is shown is up to the search engine",
+    "Whether no required property is missing and the feature still exists. The search engine decides whether it shows " +
+      "the rich result",
   ),
-  missing_required: texts(
-    "Paths of required properties that are missing, e.g. offers.price; alternatives joined by or",
-  ),
-  missing_recommended: texts("Likewise for recommended ones"),
-  deprecated: truth("The search engine no longer shows the feature: reference_date is when it ended"),
-  note: Nullable(text("What else to know about the feature")),
-  item: integer("Index in items of the thing it belongs to"),
-  line: integer("Line of the page on which that begins, from 1"),
-  reference: text("Documentation of the feature's properties"),
-  reference_date: text("Date on which that documentation was read, or on which the feature ended, YYYY-MM-DD"),
+  missing_required: texts("Paths of missing required properties, e.g. offers.price. Alternatives are joined by or"),
+  missing_recommended: texts("Paths of missing recommended properties. Alternatives are joined by or"),
+  deprecated: truth("Whether the search engine no longer shows the feature. reference_date is when it ended"),
+  note: Nullable(text("Restriction of the feature, or the date on which it ended; null if there is none")),
+  item: integer("Index of the item in items"),
+  line: integer("Line of the page on which the item begins, from 1"),
+  reference: text("URL of the documentation of the feature's properties"),
+  reference_date: text("Date on which that documentation was read, or on which the feature ended, as YYYY-MM-DD"),
 });
 
-/** What a page says about itself to machines, and which rich results that is enough for. */
+/** Contract of the tool that reads a page's structured data and checks it for rich results. */
 export const schema = defineTool({
   name: "schema",
   title: "Structured data",
-  summary: "JSON-LD, microdata, RDFa and Open Graph of a page, their faults, and the rich results they are enough for",
+  summary: "JSON-LD, microdata, RDFa and Open Graph of a page, their faults, and which rich results they qualify for",
   scope: "check",
   toolset: "page",
   target: { param: "url", kind: "url", connects: true },
@@ -59,26 +58,27 @@ export const schema = defineTool({
     ...PAGE_FIELDS,
     formats: record(
       {
-        json_ld: list(thing("An object"), "Objects of the JSON-LD blocks as written, top-level arrays taken apart"),
+        json_ld: list(plainObject("An object"), "Objects of the JSON-LD blocks. Top-level arrays are split"),
         microdata: list(
-          thing("An item: type[], id where it has one, properties of lists"),
-          "Top-level items by the HTML standard; addresses resolved",
+          plainObject("An item: type[], id if it has one, and properties with lists of values"),
+          "Top-level items by the HTML standard, with resolved addresses",
         ),
-        rdfa: list(thing("A thing: type[], id where it has one, properties of lists"), "Typed things in RDFa Lite"),
+        rdfa: list(
+          plainObject("An item: type[], id if it has one, and properties with lists of values"),
+          "Items with a type in RDFa Lite",
+        ),
         opengraph: list(
-          Type.Object({ property: text("Name, e.g. og:title"), content: text("Its content as written") }),
+          Type.Object({ property: text("Name, e.g. og:title"), content: text("Content of the property") }),
           "Open Graph properties in document order",
         ),
       },
-      "What each syntax gave",
+      "Structured data of each syntax",
     ),
-    items: list(Item, "All things in the order of the page; members of @graph count as things of their own"),
-    items_total: count("Number of things, also where items is cut"),
-    types: texts("All types that occur, nested ones too, each once"),
-    findings: findings(
-      "Faults of the markup, values that cannot be read, and properties that rich results lack; worst first",
-    ),
-    rich_results: list(RichResult, "Kinds of rich results the page has a thing for"),
+    items: list(Item, "Top-level items in page order. Members of @graph count as top-level items"),
+    items_total: count("Number of top-level items on the page, also if items is cut"),
+    types: texts("All types on the page, including those of nested items, each once"),
+    findings: findings("Faults of the markup, invalid values, and properties that rich results lack; worst first"),
+    rich_results: list(RichResult, "Kinds of rich results that an item of the page has the type for"),
     ...OBSERVED_FIELDS,
   }),
   across: {

@@ -85,8 +85,8 @@ afterAll(() => site.close());
 
 const schemaOf = (path: keyof typeof PAGES) => resultOf(schema, { url: `${site.url}${path}` });
 
-describe("a shop", () => {
-  it("shows its things with their types, syntax and line", async () => {
+describe("the page of a shop", () => {
+  it("lists its items with their types, syntax and line", async () => {
     const result = await schemaOf("/shop");
     expect(result.items.map(({ type, source, line }) => [type, source, line])).toEqual([
       [["Product"], "json-ld", 3],
@@ -99,7 +99,7 @@ describe("a shop", () => {
     expect(result).toMatchObject({ code: 200, items_total: 3, source: ["page"], limitations: [] });
   });
 
-  it("is told what its rich results lack, nested things and references included", async () => {
+  it("reports the properties that its rich results lack, also of nested and referenced entities", async () => {
     const result = await schemaOf("/shop");
     const by = new Map(result.rich_results.map((one) => [one.feature, one]));
     expect(by.get("Product")).toMatchObject({
@@ -116,10 +116,10 @@ describe("a shop", () => {
     expectWellFormed(result.findings);
     expect(result.findings.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
-        'The value of offers.price, "12,50 €", is not a number with a point and no sign.',
+        'The value of offers.price, "12,50 €", is not a number with a decimal point and no other sign, e.g. 12.50.',
         'The value of offers.priceCurrency, "$", is not a three-letter ISO 4217 code.',
-        "The value of aggregateRating.ratingValue, 7, is not at most bestRating, 5.",
-        "The item is not eligible for Merchant listing rich results: image is missing.",
+        "The value of aggregateRating.ratingValue, 7, is not a number up to bestRating (5).",
+        "The item is not eligible for Merchant listing rich results: it lacks image.",
       ]),
     );
     expect(result.findings).toContainEqual(
@@ -128,7 +128,7 @@ describe("a shop", () => {
   });
 });
 
-describe("a product of several variants", () => {
+describe("a product with several variants", () => {
   const rows = async (path: keyof typeof PAGES) =>
     (await schemaOf(path)).rich_results.map(({ feature, eligible, missing_required: missing, item }) => [
       feature,
@@ -137,7 +137,7 @@ describe("a product of several variants", () => {
       item,
     ]);
 
-  it("is judged by each of them, with what the group says of all (schema.org/ProductGroup)", async () => {
+  it("is evaluated for each variant with the properties of its group (schema.org/ProductGroup)", async () => {
     const price = ["offers.price or offers.priceSpecification.price"];
     expect(await rows("/variants")).toEqual([
       ["Product", true, [], 0],
@@ -147,7 +147,7 @@ describe("a product of several variants", () => {
     ]);
   });
 
-  it("is told once, whichever names the other", async () => {
+  it("is evaluated once for each variant, whether the group or the variant holds the reference", async () => {
     expect(await rows("/variant-references")).toEqual([
       ["Product", true, [], 0],
       ["Merchant listing", true, [], 0],
@@ -156,17 +156,15 @@ describe("a product of several variants", () => {
     ]);
   });
 
-  it("with a hundred of them leaves room for other things, and says so", async () => {
+  it("evaluates 10 of 100 variants, leaves room for other items and reports the limit", async () => {
     const { rich_results: rich, limitations } = await schemaOf("/hundred-variants");
     expect(rich.filter(({ feature }) => feature === "Product")).toHaveLength(10);
     expect(rich.filter(({ feature }) => feature === "LocalBusiness")).toHaveLength(2);
-    expect(limitations).toContain(
-      "Of the variants of a product the first are judged: 90 are left out of rich_results.",
-    );
+    expect(limitations).toContain("Only the first 10 variants of a product are evaluated: 90 are not in rich_results.");
   });
 });
 
-it("microdata is shown by the standard, and judged with the content attributes that search engines read", async () => {
+it("microdata is listed by the standard and evaluated with the content attributes that search engines read", async () => {
   const { formats, rich_results: rich, findings } = await schemaOf("/contents");
   expect(formats.microdata).toMatchObject([
     { properties: { image: [""], offers: [{ properties: { price: ["1,000.00"], priceCurrency: ["$"] } }] } },
@@ -179,7 +177,7 @@ it("microdata is shown by the standard, and judged with the content attributes t
 });
 
 describe("other pages", () => {
-  it("lack what they lack", async () => {
+  it("lack required properties or have features that ended", async () => {
     const { rich_results: rich, findings } = await schemaOf("/job");
     expect(
       rich.map(({ feature, eligible, missing_required: missing, deprecated }) => [
@@ -211,43 +209,43 @@ describe("other pages", () => {
     ]);
   });
 
-  it("are read over small faults, and told that a block without a context means nothing", async () => {
+  it("are read despite small faults, and get a warning for a block without a context", async () => {
     const result = await schemaOf("/broken");
     expect(result.findings.map(({ id, severity, message, where }) => [severity, id, where, message])).toEqual([
-      ["warning", "json-ld-fault", "line 1", "JSON-LD: a trailing comma, in line 1."],
+      ["warning", "json-ld-fault", "line 1", "JSON-LD: a trailing comma (line 1)."],
       [
         "warning",
         "json-ld-unreadable",
         "line 1",
-        'JSON-LD: a value expected, found "o", in line 1: search engines ignore the whole block.',
+        'JSON-LD: expected a value, found "o" (line 1). Search engines ignore the whole block.',
       ],
       [
         "warning",
         "context-missing",
         "items[0]",
-        "The block has no @context of schema.org, so search engines do not know its words.",
+        "The block has no schema.org @context, so search engines do not understand its properties.",
       ],
     ]);
     expect(result.items).toHaveLength(1);
     expect(result.rich_results).toEqual([]);
   });
 
-  it("that are no HTML have no structured data, and it is said why", async () => {
+  it("that are not HTML have no structured data, and a limitation gives the reason", async () => {
     const result = await schemaOf("/text");
     expect(result.items).toEqual([]);
     expect(result.limitations.join()).toMatch(/no HTML/);
   });
 
-  it("of any size fit into a result, which says that it is cut", async () => {
+  it("of any size fit into a result, which reports what was cut", async () => {
     const huge = await schemaOf("/huge");
     expect(JSON.stringify(huge).length).toBeLessThan(256 * 1024);
     expect(huge.items_total).toBe(2001);
-    expect(huge.limitations.join()).toMatch(/shortened.*There are more entries than fit into/);
+    expect(huge.limitations.join()).toMatch(/shortened.*more entries than fit into a result/);
     expect((await schemaOf("/deep")).findings[0]?.message).toMatch(/nested deeper/);
     expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than what is looked at/);
   }, 60_000);
 
-  it("that do not answer are a failure of the target", async () => {
+  it("that cannot be fetched are a failure of the target", async () => {
     const gone = await startSite({});
     await gone.close();
     const { outcome } = await runTool(schema, { url: gone.url });

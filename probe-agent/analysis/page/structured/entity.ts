@@ -4,85 +4,90 @@ import type { StructuredItem, StructuredValue } from "#probe-agent/analysis/page
 import type { ItemContents } from "#probe-agent/analysis/page/structured/microdata.ts";
 import type { Json } from "#probe-agent/analysis/page/structured/lenient-json.ts";
 
-/** A thing, whatever syntax it was written in; names of schema.org without its address. */
+/** An item of structured data in any syntax. Names of schema.org are without its address. */
 export interface Entity {
   readonly types: readonly string[];
   readonly id: string | null;
   readonly properties: ReadonlyMap<string, readonly EntityValue[]>;
 }
 
-/** Text, a thing, or the address of one that stands elsewhere on the page. */
+/** Value of a property: a text, an entity, or a reference to an entity by its address. */
 export type EntityValue = string | Entity | { readonly ref: string };
 
-/** A thing at the top of its syntax. */
+/** A top-level item of its syntax. */
 export interface TopEntity {
   readonly entity: Entity;
   readonly source: "json-ld" | "microdata" | "rdfa";
+  /** Position in characters from the start of the page. */
   readonly offset: number;
-  /** As written, for showing. */
+  /** The item unchanged, for the result. */
   readonly raw: JsonLdObject | StructuredItem;
-  /** Its words are those of schema.org: JSON-LD without a context means nothing. */
-  readonly understood: boolean;
+  /** Whether its names are from schema.org. Names in JSON-LD without a context have no meaning. */
+  readonly usesSchemaOrg: boolean;
 }
 
-/** The things of a page and where references between them lead. */
+/** The entities of a page. `byId` resolves the references between them. */
 export interface Entities {
   readonly top: readonly TopEntity[];
   readonly byId: ReadonlyMap<string, Entity>;
 }
 
 const SCHEMA_ORG = /^(?:https?:\/\/(?:www\.)?schema\.org\/|schema:)/i;
-/** Keys of JSON-LD that are no properties. */
+/** Keywords of JSON-LD, which are not properties. */
 const KEYWORDS = new Set(["@context", "@id", "@type", "@graph", "@reverse", "@index", "@included", "@nest"]);
-/** Things followed when a context is looked for. */
+/** Maximum number of values searched for a schema.org context. */
 const MAX_CONTEXTS = 50;
 
-/** One view of all things of a page. The members of @graph count as things at the top. */
+/** Converts the structured data of a page to entities. The members of @graph count as top-level items. */
 export function readEntities(data: LocatedData): Entities {
   const byId = new Map<string, Entity>();
   const top: TopEntity[] = [];
   for (const { value, offset } of data.json_ld) {
-    const understood = hasSchemaContext(value["@context"]);
+    const usesSchemaOrg = hasSchemaContext(value["@context"]);
     for (const raw of graphOf(value))
-      top.push({ entity: fromJson(raw, byId), source: "json-ld", offset, raw, understood });
+      top.push({ entity: entityFromJsonLd(raw, byId), source: "json-ld", offset, raw, usesSchemaOrg });
   }
   for (const source of ["microdata", "rdfa"] as const) {
     for (const { value, offset } of data[source]) {
-      top.push({ entity: fromItem(value, byId, data.contents), source, offset, raw: value, understood: true });
+      const entity = entityFromItem(value, byId, data.contents);
+      top.push({ entity, source, offset, raw: value, usesSchemaOrg: true });
     }
   }
   return { top: top.toSorted((one, other) => one.offset - other.offset), byId };
 }
 
-/** The values of a property, references followed; the address of a thing that is not on the page is text. */
+/** Returns the values of a property with references resolved. A reference to no entity of the page becomes a text. */
 export function valuesOf(entity: Entity, name: string, byId: Entities["byId"]): (string | Entity)[] {
   return resolvedValues(entity, name, byId).map((value) =>
     typeof value === "object" && "ref" in value ? value.ref : value,
   );
 }
 
-/** The values of a property, references followed where they lead to a thing of the page. */
+/** Returns the values of a property. References to entities of the page are resolved, others are unchanged. */
 export function resolvedValues(entity: Entity, name: string, byId: Entities["byId"]): EntityValue[] {
   return (entity.properties.get(name) ?? []).map((value) => {
     if (typeof value === "string") return value;
     if ("ref" in value) return byId.get(value.ref) ?? value;
-    // A type beside the address says nothing more: {"@type": "Person", "@id": "#jane"} is a reference as well.
+    // An address with only a type is a reference as well, e.g. {"@type": "Person", "@id": "#jane"}.
     return value.id !== null && value.properties.size === 0 ? (byId.get(value.id) ?? value) : value;
   });
 }
 
-/** A name of schema.org without its address; any other as it is. */
+/** Removes the schema.org address from a name. Returns any other name unchanged. */
 function shortName(name: string): string {
   return name.replace(SCHEMA_ORG, "");
 }
 
-/** Things under @graph, whatever else the object says; the object itself where it has no @graph. */
+/**
+ * Returns the members of @graph, after the object itself if it has a type or properties of its own. Returns only the
+ * object if it has no @graph.
+ */
 function graphOf(value: JsonLdObject): JsonLdObject[] {
   const graph = value["@graph"];
   if (graph === undefined) return [value];
   const members = (Array.isArray(graph) ? graph : [graph]).filter(isObject);
-  const speaks = Object.keys(value).some((key) => key === "@type" || !key.startsWith("@"));
-  return speaks ? [value, ...members] : members;
+  const hasOwnContent = Object.keys(value).some((key) => key === "@type" || !key.startsWith("@"));
+  return hasOwnContent ? [value, ...members] : members;
 }
 
 function hasSchemaContext(context: Json | undefined): boolean {
@@ -96,7 +101,7 @@ function hasSchemaContext(context: Json | undefined): boolean {
   return false;
 }
 
-function fromJson(object: JsonLdObject, byId: Map<string, Entity>): Entity {
+function entityFromJsonLd(object: JsonLdObject, byId: Map<string, Entity>): Entity {
   const id = typeof object["@id"] === "string" ? object["@id"] : null;
   const properties = new Map<string, EntityValue[]>();
   for (const [key, value] of Object.entries(object)) {
@@ -104,7 +109,7 @@ function fromJson(object: JsonLdObject, byId: Map<string, Entity>): Entity {
     const values = jsonValues(value, byId);
     if (values.length > 0) properties.set(shortName(key), values);
   }
-  return remember({ types: strings(object["@type"]).map(shortName), id, properties }, byId);
+  return registerById({ types: strings(object["@type"]).map(shortName), id, properties }, byId);
 }
 
 function jsonValues(value: Json, byId: Map<string, Entity>): EntityValue[] {
@@ -117,10 +122,10 @@ function jsonValues(value: Json, byId: Map<string, Entity>): EntityValue[] {
   }
   const id = value["@id"];
   if (typeof id === "string" && Object.keys(value).length === 1) return [{ ref: id }];
-  return [fromJson(value, byId)];
+  return [entityFromJsonLd(value, byId)];
 }
 
-function fromItem(item: StructuredItem, byId: Map<string, Entity>, contents: ItemContents): Entity {
+function entityFromItem(item: StructuredItem, byId: Map<string, Entity>, contents: ItemContents): Entity {
   const properties = new Map<string, EntityValue[]>();
   for (const [name, values] of Object.entries(contents.get(item) ?? item.properties)) {
     properties.set(
@@ -128,15 +133,15 @@ function fromItem(item: StructuredItem, byId: Map<string, Entity>, contents: Ite
       values.map((value) => itemValue(value, byId, contents)),
     );
   }
-  return remember({ types: item.type.map(shortName), id: item.id ?? null, properties }, byId);
+  return registerById({ types: item.type.map(shortName), id: item.id ?? null, properties }, byId);
 }
 
 function itemValue(value: StructuredValue, byId: Map<string, Entity>, contents: ItemContents): EntityValue {
-  return typeof value === "string" ? value : fromItem(value, byId, contents);
+  return typeof value === "string" ? value : entityFromItem(value, byId, contents);
 }
 
-/** The first thing that says something under an address is what others mean by it. */
-function remember(entity: Entity, byId: Map<string, Entity>): Entity {
+/** Registers an entity under its address and returns it. The first entity with properties keeps the address. */
+function registerById(entity: Entity, byId: Map<string, Entity>): Entity {
   if (entity.id !== null && entity.properties.size > 0 && !byId.has(entity.id)) byId.set(entity.id, entity);
   return entity;
 }

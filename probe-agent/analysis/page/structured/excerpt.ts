@@ -1,7 +1,7 @@
-/** Plain data as a result shows it. */
+/** Plain JSON data of a result. */
 type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** An excerpt, and whether anything was left out. */
+/** An excerpt of a value. `cut`: whether anything was left out. */
 interface Excerpt<T> {
   readonly value: T;
   readonly cut: boolean;
@@ -11,14 +11,17 @@ const MAX_TEXT = 2000;
 const MAX_LIST = 100;
 const MAX_DEPTH = 16;
 
-/** The beginning of a value that may be of any size: about `budget` characters, long texts and lists shortened. */
+/** Returns the beginning of a value of any size: about `budget` characters, with long texts and lists shortened. */
 export function excerpt<T>(value: T, budget: number): Excerpt<T> {
   const state = { left: budget, cut: false };
   const shown = shorten(value as Plain, 0, state) as T;
   return { value: shown, cut: state.cut };
 }
 
-/** Text fit for storing and showing: no control characters but white space, no half ones, at most `limit` long. */
+/**
+ * Returns the first `limit` characters of a text in a form that is safe to store and show. Control characters other
+ * than tab, line feed and carriage return become U+FFFD, and so do lone surrogates.
+ */
 export function storable(text: string, limit: number): string {
   return text
     .slice(0, limit)

@@ -1,16 +1,16 @@
-/** Names of types, apart by white space. */
+/** Splits a text into names of types, which are separated by white space. */
 function types(names: string): readonly string[] {
   return names.trim().split(/\s+/);
 }
 
-/** Article and its subtypes, as schema.org lists them. */
+/** Article and its subtypes in schema.org. */
 export const ARTICLES = types(`
   Article NewsArticle BlogPosting AdvertiserContentArticle AnalysisNewsArticle AskPublicNewsArticle
   OpinionNewsArticle ReportageNewsArticle ReviewNewsArticle BackgroundNewsArticle TechArticle ScholarlyArticle
   MedicalScholarlyArticle Report SatiricalArticle LiveBlogPosting
 `);
 
-/** Event and its subtypes, without those of broadcasts and deliveries. */
+/** Event and its subtypes, except the types of broadcasts and deliveries. */
 export const EVENTS = types(`
   Event BusinessEvent ChildrensEvent ComedyEvent ConferenceEvent CourseInstance DanceEvent EducationEvent
   EventSeries ExhibitionEvent Festival FoodEvent Hackathon LiteraryEvent MusicEvent SaleEvent ScreeningEvent
@@ -41,7 +41,7 @@ export const BUSINESSES = types(`
   WholesaleStore Winery
 `);
 
-/** Organization and its subtypes that are no LocalBusiness. */
+/** Organization and its subtypes, except LocalBusiness and its subtypes. */
 export const ORGANIZATIONS = types(`
   Organization OnlineBusiness OnlineStore OnlineMarketplace Corporation Cooperative NGO EducationalOrganization
   CollegeOrUniversity School ElementarySchool HighSchool MiddleSchool Preschool FundingAgency FundingScheme
@@ -50,25 +50,31 @@ export const ORGANIZATIONS = types(`
   SportsOrganization SportsTeam Airline Consortium ResearchOrganization WorkersUnion
 `);
 
-/** Product and its subtypes but for vehicles, which Google does not take for products (product snippet, guidelines). */
+/**
+ * Product and its subtypes, except vehicles: Google does not treat a vehicle as a product (its page "product snippet",
+ * guidelines).
+ */
 export const PRODUCTS = types(`
   Product IndividualProduct ProductModel SomeProducts
 `);
 
-/** Types of applications with a rich result; a VideoGame needs one of them beside it (software app, subtypes). */
+/**
+ * Types of applications that have a rich result. A VideoGame must also have one of them (Google's page "software app",
+ * subtypes).
+ */
 export const APPS = types(`SoftwareApplication MobileApplication WebApplication`);
 
-/** Types that may be behind a paywall (subscription and paywalled content, supported types). */
+/** Types that can be behind a paywall (Google's page "subscription and paywalled content", supported types). */
 export const PAYWALLED = [...ARTICLES, ...types(`CreativeWork Blog Comment Course HowTo Message Review WebPage`)];
 
-/** Things whose ratings are shown and that have no table of their own. */
+/** Types whose ratings Google shows, and that have no table of requirements. */
 export const RATED_ONLY = types(`
   Book Audiobook CreativeWorkSeason PodcastSeason RadioSeason TVSeason CreativeWorkSeries BookSeries ComicSeries
   MovieSeries Newspaper Periodical PodcastSeries RadioSeries TVSeries VideoGameSeries Episode PodcastEpisode
   RadioEpisode TVEpisode Game VideoGame MediaObject AudioObject MusicPlaylist MusicAlbum MusicRelease MusicRecording
 `);
 
-/** What reviews may be of (review snippet, valid types), with subtypes. */
+/** Types that a review can be about, with their subtypes (Google's page "review snippet", valid types). */
 export const REVIEWED: ReadonlySet<string> = new Set([
   ...RATED_ONLY,
   ...EVENTS,

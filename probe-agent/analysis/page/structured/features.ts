@@ -1,39 +1,39 @@
 import {
-  has,
-  holds,
+  hasAnyOf,
+  hasEntityOfType,
+  hasText,
+  listsEntities,
   listsPages,
-  listsThings,
   not,
-  says,
   type Condition,
 } from "#probe-agent/analysis/page/structured/conditions.ts";
 import * as types from "#probe-agent/analysis/page/structured/feature-types.ts";
 import * as shapes from "#probe-agent/analysis/page/structured/shapes.ts";
 import type { Shape } from "#probe-agent/analysis/page/structured/shape.ts";
 
-/** A kind of rich result. */
+/** A kind of rich result, with its requirements. */
 export interface Feature {
   readonly name: string;
   readonly types: ReadonlySet<string>;
   readonly shape: Shape;
-  /** Only for things that are meant for it, e.g. a shop's listing needs an Offer; null: for all of the types. */
+  /** Restricts the feature to some entities, e.g. a merchant listing needs an Offer; null if it applies to all. */
   readonly condition: Condition | null;
-  /** The search engine no longer shows it. */
+  /** Whether the search engine no longer shows the feature. */
   readonly deprecated: boolean;
   readonly note: string | null;
-  /** Where the requirements are documented. */
+  /** URL of the documentation of the requirements. */
   readonly reference: string;
-  /** Date on which that documentation was read, or on which the feature ended; YYYY-MM-DD. */
+  /** Date on which that documentation was read, or on which the feature ended, as YYYY-MM-DD. */
   readonly asOf: string;
 }
 
 const DOCS = "https://developers.google.com/search/docs/appearance/structured-data/";
-/** Date on which the tables were read, where a row has no other. */
+/** Date on which Google's tables were read, unless a row gives another date. */
 const READ = "2026-09-01";
-/** Likewise of those read again later. */
+/** Date on which some of the tables were read again. */
 const READ_AGAIN = "2026-10-10";
 
-const isFiniteReturn = says("returnPolicyCategory", "merchantreturnfinitereturnwindow");
+const isFiniteReturn = hasText("returnPolicyCategory", "merchantreturnfinitereturnwindow");
 
 type Row = readonly [name: string, page: string, types: readonly string[], shape: Shape, more?: Partial<Feature>];
 
@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
     "merchant-listing",
     types.PRODUCTS,
     shapes.MERCHANT_LISTING,
-    { condition: holds("offers", "Offer") },
+    { condition: hasEntityOfType("offers", "Offer") },
   ],
   ["Breadcrumb", "breadcrumb", ["BreadcrumbList"], shapes.BREADCRUMB, { asOf: READ_AGAIN }],
   [
@@ -53,10 +53,10 @@ const ROWS: readonly Row[] = [
     "carousel",
     ["ItemList"],
     shapes.CAROUSEL_SUMMARY,
-    { condition: listsPages, note: "For lists of recipes, courses, movies or restaurants only." },
+    { condition: listsPages, note: "Only for lists of recipes, courses, movies or restaurants." },
   ],
-  ["Carousel", "carousel", ["ItemList"], shapes.CAROUSEL_ALL_IN_ONE, { condition: listsThings }],
-  ["Course list", "course", ["Course"], shapes.COURSE_LIST, { note: "Needs a list of at least three courses." }],
+  ["Carousel", "carousel", ["ItemList"], shapes.CAROUSEL_ALL_IN_ONE, { condition: listsEntities }],
+  ["Course list", "course", ["Course"], shapes.COURSE_LIST, { note: "Requires a list of at least three courses." }],
   ["Dataset", "dataset", ["Dataset"], shapes.DATASET, { note: "Shown in Google's Dataset Search." }],
   ["Discussion forum", "discussion-forum", ["DiscussionForumPosting", "SocialMediaPosting"], shapes.DISCUSSION_FORUM],
   [
@@ -64,28 +64,31 @@ const ROWS: readonly Row[] = [
     "education-qa",
     ["Quiz"],
     shapes.EDUCATION_QA,
-    { condition: not(says("learningResourceType", "practice problem")) },
+    { condition: not(hasText("learningResourceType", "practice problem")) },
   ],
   ["Employer aggregate rating", "employer-rating", ["EmployerAggregateRating"], shapes.EMPLOYER_RATING],
-  ["Event", "event", types.EVENTS, shapes.EVENT, { note: "Events without a physical place are not shown." }],
+  ["Event", "event", types.EVENTS, shapes.EVENT, { note: "Events without a physical location are not shown." }],
   [
     "Image metadata",
     "image-license-metadata",
     ["ImageObject"],
     shapes.IMAGE_METADATA,
-    { asOf: READ_AGAIN, condition: has("creator", "creditText", "copyrightNotice", "license", "acquireLicensePage") },
+    {
+      asOf: READ_AGAIN,
+      condition: hasAnyOf("creator", "creditText", "copyrightNotice", "license", "acquireLicensePage"),
+    },
   ],
   ["JobPosting", "job-posting", ["JobPosting"], shapes.JOB_POSTING],
   ["LocalBusiness", "local-business", types.BUSINESSES, shapes.LOCAL_BUSINESS],
   ["Math solver", "math-solvers", ["MathSolver"], shapes.MATH_SOLVER],
-  ["Movie", "movie", ["Movie"], shapes.MOVIE, { note: "Shown in a carousel, which needs a list of movies." }],
+  ["Movie", "movie", ["Movie"], shapes.MOVIE, { note: "Shown in a carousel, which requires a list of movies." }],
   ["Organization", "organization", types.ORGANIZATIONS, shapes.ORGANIZATION, { asOf: READ_AGAIN }],
   [
     "Paywalled content",
     "paywalled-content",
     types.PAYWALLED,
     shapes.PAYWALL,
-    { condition: says("isAccessibleForFree", "false") },
+    { condition: hasText("isAccessibleForFree", "false") },
   ],
   ["Profile page", "profile-page", ["ProfilePage"], shapes.PROFILE_PAGE, { asOf: READ_AGAIN }],
   ["Q&A", "qapage", ["QAPage"], shapes.QA_PAGE],
@@ -111,7 +114,7 @@ const ROWS: readonly Row[] = [
     "review-snippet",
     types.RATED_ONLY,
     shapes.RATED_THING,
-    { condition: has("aggregateRating", "review") },
+    { condition: hasAnyOf("aggregateRating", "review") },
   ],
   ["Software app", "software-app", types.APPS, shapes.SOFTWARE_APP],
   [
@@ -119,7 +122,7 @@ const ROWS: readonly Row[] = [
     "speakable",
     [...types.ARTICLES, "WebPage"],
     shapes.SPEAKABLE,
-    { condition: has("speakable"), note: "In beta: for news in English, in the United States." },
+    { condition: hasAnyOf("speakable"), note: "In beta, for news in English in the United States." },
   ],
   ["Vacation rental", "vacation-rental", ["VacationRental"], shapes.VACATION_RENTAL],
   ["Video", "video", ["VideoObject"], shapes.VIDEO],
@@ -136,17 +139,17 @@ type Ended = readonly [
   condition?: Condition | null,
 ];
 
-/** What Google no longer shows, with the date on which it ended or its documentation was removed. */
+/** Features that Google no longer shows, with the date on which each ended or its documentation was removed. */
 const ENDED: readonly Ended[] = [
-  ["Book actions", SIMPLER, "2025-06-12", ["Book"], has("potentialAction")],
-  ["Course info", UPDATES, "2025-09-09", ["Course"], has("hasCourseInstance")],
+  ["Book actions", SIMPLER, "2025-06-12", ["Book"], hasAnyOf("potentialAction")],
+  ["Course info", UPDATES, "2025-09-09", ["Course"], hasAnyOf("hasCourseInstance")],
   ["Estimated salary", UPDATES, "2025-09-09", ["Occupation", "OccupationAggregationByEmployer"]],
   ["Fact check", SIMPLER, "2025-06-12", ["ClaimReview"]],
   ["FAQ", UPDATES, "2026-05-07", ["FAQPage"]],
   ["How-to", UPDATES, "2023-09-14", ["HowTo"]],
   ["Learning video", UPDATES, "2025-09-09", ["VideoObject"], ({ types: all }) => all.includes("LearningResource")],
-  ["Practice problem", UPDATES, "2026-01-06", ["Quiz"], says("learningResourceType", "practice problem")],
-  ["Sitelinks search box", UPDATES, "2024-11-29", ["WebSite"], holds("potentialAction", "SearchAction")],
+  ["Practice problem", UPDATES, "2026-01-06", ["Quiz"], hasText("learningResourceType", "practice problem")],
+  ["Sitelinks search box", UPDATES, "2024-11-29", ["WebSite"], hasEntityOfType("potentialAction", "SearchAction")],
   ["Special announcement", UPDATES, "2025-09-09", ["SpecialAnnouncement"]],
   ["Vehicle listing", UPDATES, "2025-09-09", ["Vehicle", "Car", "Motorcycle"]],
 ];
@@ -170,5 +173,5 @@ function ended([name, reference, asOf, ofTypes, condition = null]: Ended): Featu
   };
 }
 
-/** The features looked at, each by Google's documentation of its properties, and those that have ended. */
+/** All features that are checked, each by Google's documentation of its properties, and the features that ended. */
 export const FEATURES: readonly Feature[] = [...ROWS.map(feature), ...ENDED.map(ended)];

@@ -3,12 +3,12 @@ import type { LocatedFault } from "#probe-agent/analysis/page/structured/item.ts
 import type { RichResult } from "#probe-agent/analysis/page/structured/rich-results.ts";
 import type { ValueWarning } from "#probe-agent/analysis/page/structured/value-checks.ts";
 
-/** What structured data is judged by. */
+/** Facts about a page's structured data that findings depend on. */
 interface StructuredSubject {
-  /** Faults of the markup with their lines, from 1. */
+  /** Faults of the markup with their line numbers, from 1. */
   readonly faults: readonly (LocatedFault & { readonly line: number })[];
-  /** The things at the top by index: whether their words are those of schema.org, and whether they have a type. */
-  readonly things: readonly { readonly understood: boolean; readonly typed: boolean }[];
+  /** For each top-level item: whether its names are from schema.org, and whether it has a type. */
+  readonly items: readonly { readonly usesSchemaOrg: boolean; readonly typed: boolean }[];
   readonly values: readonly ValueWarning[];
   readonly rich: readonly RichResult[];
 }
@@ -17,13 +17,13 @@ const INTRO = "https://developers.google.com/search/docs/appearance/structured-d
 const SCHEMA_ORG = "https://schema.org/docs/gs.html";
 const MAX_PATHS = 10;
 
-/** By the syntax of a fault that was read over. Strict readers give up the block. */
+/** Texts for faults after which reading continued, keyed by syntax. Strict parsers ignore the whole block. */
 const SYNTAX: Readonly<
   Record<LocatedFault["syntax"], { readonly id: string; readonly how: string; readonly reference: string }>
 > = {
   "json-ld": {
     id: "json-ld-fault",
-    how: "Write the block as strict JSON: strict readers ignore all of it for this fault.",
+    how: "Write the block as strict JSON. Because of this fault, strict parsers ignore the whole block.",
     reference: "https://www.rfc-editor.org/rfc/rfc8259",
   },
   microdata: {
@@ -33,16 +33,19 @@ const SYNTAX: Readonly<
   },
   rdfa: {
     id: "rdfa-fault",
-    how: 'Correct the attribute in this line; the vocabulary is set by vocab="https://schema.org/" on an outer element.',
+    how: 'Correct the attribute in this line. Set the vocabulary with vocab="https://schema.org/" on an outer element.',
     reference: "https://www.w3.org/TR/rdfa-lite/",
   },
 };
 
-/** Faults of the markup, values that cannot be read, and what rich results lack. Nothing of it keeps visitors out. */
-export function structuredFindings({ faults, things, values, rich }: StructuredSubject): Finding[] {
+/**
+ * Returns findings about faults of the markup, invalid values, and properties that rich results lack. None is critical,
+ * because none keeps visitors out.
+ */
+export function structuredFindings({ faults, items, values, rich }: StructuredSubject): Finding[] {
   return [
     ...faults.map(faultFinding),
-    ...things.flatMap(({ understood, typed }, item) => thingFindings(item, understood, typed)),
+    ...items.flatMap(({ usesSchemaOrg, typed }, index) => itemFindings(index, usesSchemaOrg, typed)),
     ...values.map(({ item, path, value, wanted }) =>
       finding(
         "invalid-value",
@@ -60,25 +63,25 @@ export function structuredFindings({ faults, things, values, rich }: StructuredS
 function faultFinding({ syntax, message, lost, line }: StructuredSubject["faults"][number]): Finding {
   const { id, how, reference } = SYNTAX[syntax];
   const where = `line ${line}`;
-  if (!lost) return finding(id, "warning", `${message}, in line ${line}.`, how, reference, where);
+  if (!lost) return finding(id, "warning", `${message} (line ${line}).`, how, reference, where);
   return finding(
     "json-ld-unreadable",
     "warning",
-    `${message}, in line ${line}: search engines ignore the whole block.`,
-    "Correct the JSON at this place; a JSON parser must accept the block.",
+    `${message} (line ${line}). Search engines ignore the whole block.`,
+    "Correct the JSON at this place. A JSON parser must accept the whole block.",
     reference,
     where,
   );
 }
 
-function thingFindings(item: number, understood: boolean, typed: boolean): Finding[] {
-  const where = `items[${item}]`;
-  if (!understood) {
+function itemFindings(index: number, usesSchemaOrg: boolean, typed: boolean): Finding[] {
+  const where = `items[${index}]`;
+  if (!usesSchemaOrg) {
     return [
       finding(
         "context-missing",
         "warning",
-        "The block has no @context of schema.org, so search engines do not know its words.",
+        "The block has no schema.org @context, so search engines do not understand its properties.",
         'Add "@context": "https://schema.org" to the block.',
         SCHEMA_ORG,
         where,
@@ -86,7 +89,7 @@ function thingFindings(item: number, understood: boolean, typed: boolean): Findi
     ];
   }
   if (typed) return [];
-  const how = 'Add a type of schema.org, e.g. "@type": "Product".';
+  const how = 'Add a schema.org type, e.g. "@type": "Product".';
   return [finding("type-missing", "warning", "The item has no type, so search engines ignore it.", how, INTRO, where)];
 }
 
@@ -94,7 +97,7 @@ function richFindings(one: RichResult): Finding[] {
   const { feature, deprecated, missing_required: required, missing_recommended: recommended } = one;
   const where = `items[${one.item}]`;
   if (deprecated) {
-    const message = `Google no longer shows ${feature} rich results since ${one.reference_date}.`;
+    const message = `Google no longer shows ${feature} rich results (since ${one.reference_date}).`;
     return [finding("rich-result-ended", "info", message, null, one.reference, where)];
   }
   return [
@@ -104,8 +107,8 @@ function richFindings(one: RichResult): Finding[] {
           finding(
             "required-property-missing",
             "warning",
-            `The item is not eligible for ${feature} rich results: ${listed(required)} is missing.`,
-            `Add ${listed(required)} to the item.`,
+            `The item is not eligible for ${feature} rich results: it lacks ${joinPaths(required)}.`,
+            `Add ${joinPaths(required)} to the item.`,
             one.reference,
             where,
           ),
@@ -116,8 +119,8 @@ function richFindings(one: RichResult): Finding[] {
           finding(
             "recommended-property-missing",
             "info",
-            `Google recommends properties for ${feature} rich results that are missing: ${listed(recommended)}.`,
-            `Add what you know of ${listed(recommended)}.`,
+            `The item lacks properties that Google recommends for ${feature} rich results: ${joinPaths(recommended)}.`,
+            `Add the properties whose values you know: ${joinPaths(recommended)}.`,
             one.reference,
             where,
           ),
@@ -125,7 +128,7 @@ function richFindings(one: RichResult): Finding[] {
   ];
 }
 
-function listed(paths: readonly string[]): string {
+function joinPaths(paths: readonly string[]): string {
   return `${paths.slice(0, MAX_PATHS).join(", ")}${paths.length > MAX_PATHS ? " and others" : ""}`;
 }
 

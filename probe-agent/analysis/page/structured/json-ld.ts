@@ -4,15 +4,19 @@ import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import { type Found, type Located, type StructuredError } from "#probe-agent/analysis/page/structured/item.ts";
 import { parseLenientJson, type Json } from "#probe-agent/analysis/page/structured/lenient-json.ts";
 
-/** An object of a JSON-LD block, as written. */
+/** An object of a JSON-LD block, unchanged. */
 export type JsonLdObject = { readonly [key: string]: Json };
 
-/** Values read of all blocks of a page, and blocks looked at. */
+/** Maximum number of JSON values read from all blocks of a page. */
 const MAX_VALUES = 300_000;
+/** Maximum number of blocks read. */
 const MAX_BLOCKS = 1000;
 const MAX_ERRORS = 200;
 
-/** The objects of a page's JSON-LD blocks (W3C JSON-LD 1.1 section 7): arrays at the top give one entry per object. */
+/**
+ * Reads the objects of a page's JSON-LD blocks (W3C JSON-LD 1.1 section 7). A top-level array gives one entry for each
+ * of its objects.
+ */
 export function readJsonLd(root: Document): Found<JsonLdObject> {
   const items: Located<JsonLdObject>[] = [];
   const errors: StructuredError[] = [];
@@ -36,18 +40,18 @@ export function readJsonLd(root: Document): Found<JsonLdObject> {
     if (!read.ok) continue;
     for (const value of Array.isArray(read.value) ? flat(read.value) : [read.value]) {
       if (isObject(value)) items.push({ value, offset: script.startIndex ?? 0 });
-      else errors.push({ message: "JSON-LD: a value at the top that is no object", position: start });
+      else errors.push({ message: "JSON-LD: a top-level value that is not an object", position: start });
     }
   }
   return { items, errors };
 }
 
-/** Whether a JSON value is an object. */
+/** Reports whether a JSON value is an object. */
 export function isObject(value: Json | undefined): value is { [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** MIME type application/ld+json, with or without parameters. */
+/** Reports whether a script has the MIME type application/ld+json, with or without parameters. */
 function isJsonLd(script: Element): boolean {
   const type = (attribute(script, "type") ?? "").slice(0, 200);
   return /^application\/ld\+json\s*(?:;|$)/i.test(type);
@@ -59,7 +63,7 @@ function contentOf(script: Element): { text: string; start: number } {
   return { text: rawTextOf(script, Number.POSITIVE_INFINITY), start };
 }
 
-/** Arrays within arrays mean the same as one; their nesting is bounded by the reader. */
+/** Flattens nested arrays, which have the same meaning as one array. parseLenientJson bounds their nesting. */
 function flat(values: readonly Json[]): Json[] {
   return values.flatMap((value) => (Array.isArray(value) ? flat(value) : [value]));
 }

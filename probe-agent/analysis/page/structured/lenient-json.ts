@@ -1,14 +1,14 @@
-import { JsonScanner, Unreadable, type JsonFault } from "#probe-agent/analysis/page/structured/json-scanner.ts";
+import { JsonScanner, UnreadableJson, type JsonFault } from "#probe-agent/analysis/page/structured/json-scanner.ts";
 
 /** A value of a JSON text. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** What a lenient reading gave; `faults` is empty for strict JSON. */
+/** Result of lenient parsing. `faults` is empty for strict JSON. `values` is the number of values read. */
 type LenientJson =
   | { readonly ok: true; readonly value: Json; readonly faults: readonly JsonFault[]; readonly values: number }
   | { readonly ok: false; readonly faults: readonly JsonFault[]; readonly values: number };
 
-/** Nesting that is read; schema.org data needs a dozen levels. */
+/** Maximum nesting depth. schema.org data needs a dozen levels. */
 export const MAX_JSON_DEPTH = 128;
 
 type Frame =
@@ -16,9 +16,9 @@ type Frame =
   | { readonly close: "}"; readonly entries: Map<string, Json>; key: string };
 
 /**
- * Reads JSON as search engines do: comments, CDATA wrappers, control characters inside strings, trailing commas and a
- * final semicolon are read over and reported. Without recursion, so that no nesting can exhaust the stack; at most
- * `maxValues` values. Keys like "__proto__" become plain properties.
+ * Parses JSON as leniently as search engines do: skips comments, CDATA wrappers, trailing commas and a final semicolon,
+ * accepts control characters inside strings, and reports each of these faults. Does not recurse, so that no nesting can
+ * exhaust the stack. Reads up to `maxValues` values. Keys like "__proto__" become plain properties.
  */
 export function parseLenientJson(text: string, maxValues: number): LenientJson {
   const scanner = new JsonScanner(text);
@@ -27,14 +27,14 @@ export function parseLenientJson(text: string, maxValues: number): LenientJson {
     const value = readValue(scanner, count);
     scanner.skip(true);
     if (scanner.next === ";") {
-      scanner.fault("a semicolon after the data");
+      scanner.recordFault("a semicolon after the data");
       scanner.at += 1;
       scanner.skip(true);
     }
-    if (scanner.next !== undefined) throw scanner.unexpected("The end");
+    if (scanner.next !== undefined) throw scanner.unexpected("the end of the block");
     return { ok: true, value, faults: scanner.faults(), values: count.values };
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
+    if (!(error instanceof UnreadableJson)) throw error;
     const faults = [...scanner.faults(), { message: error.message, offset: error.offset }];
     return { ok: false, faults, values: count.values };
   }
@@ -47,17 +47,18 @@ function readValue(scanner: JsonScanner, count: { values: number; readonly max: 
     const frame = stack.at(-1);
     let value: Json;
     if (frame !== undefined && scanner.next === frame.close) {
-      if (sizeOf(frame) > 0) scanner.fault("a trailing comma");
+      if (sizeOf(frame) > 0) scanner.recordFault("a trailing comma");
       scanner.at += 1;
       stack.pop();
-      value = finish(frame);
+      value = frameValue(frame);
     } else {
       count.values += 1;
-      if (count.values > count.max) throw new Unreadable("more values than are looked at", scanner.at);
+      if (count.values > count.max) throw new UnreadableJson("more values than this tool reads", scanner.at);
       if (frame?.close === "}") frame.key = readKey(scanner, frame.entries);
-      const opened = open(scanner.next);
+      const opened = newFrame(scanner.next);
       if (opened !== null) {
-        if (stack.length >= MAX_JSON_DEPTH) throw new Unreadable("nested deeper than is looked at", scanner.at);
+        if (stack.length >= MAX_JSON_DEPTH)
+          throw new UnreadableJson(`nested deeper than ${MAX_JSON_DEPTH} levels`, scanner.at);
         stack.push(opened);
         scanner.at += 1;
         scanner.skip(false);
@@ -65,32 +66,35 @@ function readValue(scanner: JsonScanner, count: { values: number; readonly max: 
       }
       value = scanner.scalar();
     }
-    const whole = settle(scanner, stack, value);
-    if (whole !== undefined) return whole;
+    const root = addToFrame(scanner, stack, value);
+    if (root !== undefined) return root;
   }
 }
 
-/** Puts a finished value into what holds it, and that likewise where it ends here; the whole value when all is done. */
-function settle(scanner: JsonScanner, stack: Frame[], value: Json): Json | undefined {
-  let finished = value;
+/**
+ * Adds a complete value to its array or object. If that ends here too, adds it to the next outer one, and so on.
+ * Returns the root value when it is complete, otherwise undefined.
+ */
+function addToFrame(scanner: JsonScanner, stack: Frame[], value: Json): Json | undefined {
+  let complete = value;
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    if (frame.close === "]") frame.items.push(finished);
-    else frame.entries.set(frame.key, finished);
+    if (frame.close === "]") frame.items.push(complete);
+    else frame.entries.set(frame.key, complete);
     scanner.skip(false);
     if (scanner.next === ",") {
       scanner.at += 1;
       scanner.skip(false);
       return undefined;
     }
-    if (scanner.next !== frame.close) throw scanner.unexpected(`A comma or ${frame.close}`);
+    if (scanner.next !== frame.close) throw scanner.unexpected(`a comma or ${frame.close}`);
     scanner.at += 1;
     stack.pop();
-    finished = finish(frame);
+    complete = frameValue(frame);
   }
-  return finished;
+  return complete;
 }
 
-function open(character: string | undefined): Frame | null {
+function newFrame(character: string | undefined): Frame | null {
   if (character === "[") return { close: "]", items: [] };
   return character === "{" ? { close: "}", entries: new Map(), key: "" } : null;
 }
@@ -98,9 +102,9 @@ function open(character: string | undefined): Frame | null {
 function readKey(scanner: JsonScanner, entries: ReadonlyMap<string, Json>): string {
   const start = scanner.at;
   const key = scanner.string();
-  if (entries.has(key)) scanner.fault("a name that occurs twice in one object (the last one counts)", start);
+  if (entries.has(key)) scanner.recordFault("a name that occurs twice in one object (the last value counts)", start);
   scanner.skip(false);
-  if (scanner.next !== ":") throw scanner.unexpected("A colon");
+  if (scanner.next !== ":") throw scanner.unexpected("a colon");
   scanner.at += 1;
   scanner.skip(false);
   return key;
@@ -110,7 +114,7 @@ function sizeOf(frame: Frame): number {
   return frame.close === "]" ? frame.items.length : frame.entries.size;
 }
 
-/** Object.fromEntries defines properties, so that "__proto__" is one like any other. */
-function finish(frame: Frame): Json {
+/** Returns the value of a complete frame. Object.fromEntries makes "__proto__" a property like any other. */
+function frameValue(frame: Frame): Json {
   return frame.close === "]" ? frame.items : Object.fromEntries(frame.entries);
 }

@@ -5,8 +5,8 @@ import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import {
   MAX_VALUE_LENGTH,
   textBudget,
-  wordsOf,
-  writtenAttribute,
+  attributeTokens,
+  rawAttribute,
   type Found,
   type Located,
   type PageSize,
@@ -16,19 +16,19 @@ import {
 } from "#probe-agent/analysis/page/structured/item.ts";
 
 /**
- * Element visits, items and nesting spent on a page: itemref can ask for any amount of each. Visits and items grow with
- * the page, so that a small one takes no longer than its size lets expect.
+ * Limits on element visits, items and nesting of a page. With itemref a page can demand any number of each. The limits
+ * on visits and items grow with the page, so that the time spent on a small page is in proportion to its size.
  */
 const MAX_VISITS = 600_000;
 const MAX_ITEMS = 20_000;
-const LEAST = 1000;
+const BASE_ALLOWANCE = 1000;
 const VISITS_PER_ELEMENT = 16;
 const ITEMS_PER_ELEMENT = 4;
 const MAX_NESTING = 64;
 const MAX_ERRORS = 200;
 
-/** Elements whose property is an address, with its attribute (WHATWG HTML, microdata, values). */
-const ADDRESSES = new Map([
+/** Elements whose property value is an address, with the attribute that holds it (WHATWG HTML, microdata, values). */
+const ADDRESS_ATTRIBUTES = new Map([
   ["audio", "src"],
   ["embed", "src"],
   ["iframe", "src"],
@@ -42,15 +42,18 @@ const ADDRESSES = new Map([
   ["object", "data"],
 ]);
 
-/** Properties of items as search engines take them, where that is not what the standard says. */
+/** Properties as search engines read them, for the items that they read differently from the standard. */
 export type ItemContents = ReadonlyMap<StructuredItem, StructuredItem["properties"]>;
 
-/** Items, and what their properties are read as beyond the standard. */
+/** Microdata items, and the properties of those that search engines read differently from the standard. */
 interface FoundMicrodata extends Found<StructuredItem> {
   readonly contents: ItemContents;
 }
 
-/** The top-level microdata items of a page, by the algorithms of the HTML standard. `base` as documentBase gives it. */
+/**
+ * Reads the top-level microdata items of a page with the algorithms of the HTML standard. `base` is the base address
+ * that documentBase returns.
+ */
 export function readMicrodata(root: Document, base: string, size: PageSize): FoundMicrodata {
   return new MicrodataReader(root, base, size).read();
 }
@@ -71,25 +74,25 @@ class MicrodataReader {
   constructor(root: Document, base: string, size: PageSize) {
     this.#root = root;
     this.#base = base;
-    this.#maxVisits = Math.min(MAX_VISITS, LEAST + VISITS_PER_ELEMENT * size.elements);
-    this.#maxItems = Math.min(MAX_ITEMS, LEAST + ITEMS_PER_ELEMENT * size.elements);
+    this.#maxVisits = Math.min(MAX_VISITS, BASE_ALLOWANCE + VISITS_PER_ELEMENT * size.elements);
+    this.#maxItems = Math.min(MAX_ITEMS, BASE_ALLOWANCE + ITEMS_PER_ELEMENT * size.elements);
     this.#text = { left: textBudget(size) };
   }
 
   read(): FoundMicrodata {
     const items: Located<StructuredItem>[] = [];
     for (const element of walkElements(this.#root, INERT_ELEMENTS)) {
-      if (!isItem(element) || writtenAttribute(element, "itemprop") !== null) continue;
+      if (!isItem(element) || rawAttribute(element, "itemprop") !== null) continue;
       items.push({ value: this.#item(element, [element]), offset: element.startIndex ?? 0 });
     }
     return { items, errors: [...this.#errors.values()], contents: this.#contents };
   }
 
-  /** `memory`: the item and those around it, so that loops end (the standard's "get the object"). */
+  /** Reads an item (the standard's "get the object"). `memory`: the item and all around it, which ends loops. */
   #item(element: Element, memory: readonly Element[]): StructuredItem {
     this.#items += 1;
-    const type = wordsOf(element, "itemtype");
-    const id = writtenAttribute(element, "itemid");
+    const type = attributeTokens(element, "itemtype");
+    const id = rawAttribute(element, "itemid");
     const address = id === null ? null : resolveUrl(id.trim(), this.#base);
     if (id !== null && type.length === 0) this.#error("itemid without itemtype", element);
     const properties = new Map<string, StructuredValue[]>();
@@ -98,9 +101,9 @@ class MicrodataReader {
     for (const property of this.#propertiesOf(element)) {
       const value = this.#value(property, memory);
       if (value === null) continue;
-      const content = contentOf(property);
+      const content = contentAttribute(property);
       differs ||= content !== null;
-      for (const name of wordsOf(property, "itemprop")) {
+      for (const name of attributeTokens(property, "itemprop")) {
         append(properties, name, value);
         append(read, name, content ?? value);
       }
@@ -111,25 +114,25 @@ class MicrodataReader {
     return item;
   }
 
-  /** The elements that give an item its properties, in tree order (the standard's "the properties of an item"). */
+  /** Returns the elements with an item's properties, in tree order (the standard's "the properties of an item"). */
   #propertiesOf(item: Element): Element[] {
     const found: Element[] = [];
     const seen = new Set<Element>([item]);
-    const referenced = wordsOf(item, "itemref").flatMap((id) => this.#byId(id, item));
+    const referenced = attributeTokens(item, "itemref").flatMap((id) => this.#byId(id, item));
     const pending = this.#visits > this.#maxVisits ? [] : [...referenced.toReversed(), ...childrenOf(item)];
     for (let element = pending.pop(); element !== undefined; element = pending.pop()) {
       this.#visits += 1;
       if (this.#visits > this.#maxVisits) {
-        this.#exceed("elements", item);
+        this.#reportLimit("elements", item);
         break;
       }
       if (seen.has(element)) {
-        this.#error("an element that itemref includes twice or in a circle", element);
+        this.#error("an element that itemref includes twice or in a loop", element);
         continue;
       }
       seen.add(element);
       if (!isItem(element)) pending.push(...childrenOf(element));
-      if (wordsOf(element, "itemprop").length > 0) found.push(element);
+      if (attributeTokens(element, "itemprop").length > 0) found.push(element);
     }
     return referenced.length === 0 ? found : found.toSorted((a, b) => (a.startIndex ?? 0) - (b.startIndex ?? 0));
   }
@@ -137,7 +140,7 @@ class MicrodataReader {
   #byId(id: string, item: Element): Element[] {
     this.#ids ??= idsOf(this.#root);
     const element = this.#ids.get(id);
-    if (element === undefined) this.#error(`itemref names an id that is not there: ${shown(id)}`, item);
+    if (element === undefined) this.#error(`itemref names an id that no element has: ${quoteId(id)}`, item);
     return element === undefined ? [] : [element];
   }
 
@@ -148,51 +151,55 @@ class MicrodataReader {
         return null;
       }
       if (memory.length >= MAX_NESTING || this.#items >= this.#maxItems) {
-        this.#exceed("items", element);
+        this.#reportLimit("items", element);
         return null;
       }
       return this.#item(element, [...memory, element]);
     }
     const { name } = element;
-    if (name === "meta") return writtenAttribute(element, "content") ?? "";
-    const attribute = ADDRESSES.get(name);
+    if (name === "meta") return rawAttribute(element, "content") ?? "";
+    const attribute = ADDRESS_ATTRIBUTES.get(name);
     if (attribute !== undefined) {
-      const address = writtenAttribute(element, attribute);
+      const address = rawAttribute(element, attribute);
       return address === null ? "" : (resolveUrl(address.trim(), this.#base)?.href ?? "");
     }
-    if (name === "data" || name === "meter") return writtenAttribute(element, "value") ?? "";
-    return (name === "time" ? writtenAttribute(element, "datetime") : null) ?? this.#textOf(element);
+    if (name === "data" || name === "meter") return rawAttribute(element, "value") ?? "";
+    return (name === "time" ? rawAttribute(element, "datetime") : null) ?? this.#textOf(element);
   }
 
   #textOf(element: Element): string {
-    if (this.#text.left <= 0) this.#exceed("text", element);
+    if (this.#text.left <= 0) this.#reportLimit("text", element);
     return rawTextOf(element, MAX_VALUE_LENGTH, this.#text);
   }
 
-  /** A limit of ours: said once, whatever else is wrong. */
-  #exceed(what: string, element: Element): void {
+  /** Reports that our own limit is exceeded. Reported once per kind, regardless of other errors. */
+  #reportLimit(what: string, element: Element): void {
     if (this.#exceeded.has(what)) return;
     this.#exceeded.add(what);
-    this.#keep(`there is more (${what}) than is looked at`, element);
+    this.#addError(`more ${what} than this tool reads`, element);
   }
 
   #error(message: string, element: Element): void {
-    if (this.#errors.size < MAX_ERRORS) this.#keep(message, element);
+    if (this.#errors.size < MAX_ERRORS) this.#addError(message, element);
   }
 
-  #keep(message: string, element: Element): void {
+  #addError(message: string, element: Element): void {
     const position = element.startIndex ?? 0;
     this.#errors.set(`${position} ${message}`, { message: `Microdata: ${message}`, position });
   }
 }
 
-/** Elements whose value is not their text have an attribute of their own for it. */
-const OWN_ATTRIBUTE = new Set(["meta", "data", "meter", "time"]);
+/** Elements whose value is in an attribute and not in their text. */
+const VALUE_ATTRIBUTE_ELEMENTS = new Set(["meta", "data", "meter", "time"]);
 
-/** What search engines read in the place of an element's text; the standard knows it of meta elements only. */
-function contentOf(element: Element): string | null {
-  if (isItem(element) || OWN_ATTRIBUTE.has(element.name) || ADDRESSES.has(element.name)) return null;
-  return writtenAttribute(element, "content")?.slice(0, MAX_VALUE_LENGTH) ?? null;
+/**
+ * Returns the content attribute that search engines read instead of the text of an element. The standard has it for
+ * meta elements only. Returns null if the element has no such attribute, or if its value is not its text.
+ */
+function contentAttribute(element: Element): string | null {
+  if (isItem(element) || VALUE_ATTRIBUTE_ELEMENTS.has(element.name) || ADDRESS_ATTRIBUTES.has(element.name))
+    return null;
+  return rawAttribute(element, "content")?.slice(0, MAX_VALUE_LENGTH) ?? null;
 }
 
 function append(properties: Map<string, StructuredValue[]>, name: string, value: StructuredValue): void {
@@ -205,7 +212,7 @@ function isItem(element: Element): boolean {
   return Object.hasOwn(element.attribs, "itemscope");
 }
 
-/** Child elements, last first: a stack hands them out in document order. */
+/** Returns child elements in reverse order: popped from a stack they are in document order. */
 function childrenOf(element: Element): Element[] {
   if (INERT_ELEMENTS.has(element.name)) return [];
   return element.children.filter((child) => isTag(child)).toReversed();
@@ -214,12 +221,12 @@ function childrenOf(element: Element): Element[] {
 function idsOf(root: Document): Map<string, Element> {
   const ids = new Map<string, Element>();
   for (const element of walkElements(root, INERT_ELEMENTS)) {
-    const id = writtenAttribute(element, "id");
+    const id = rawAttribute(element, "id");
     if (id !== null && id !== "" && !ids.has(id)) ids.set(id, element);
   }
   return ids;
 }
 
-function shown(id: string): string {
+function quoteId(id: string): string {
   return JSON.stringify(id.slice(0, 100));
 }

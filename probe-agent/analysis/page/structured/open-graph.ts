@@ -3,30 +3,33 @@ import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, isInside } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 
-/** A property and its content. */
+/** The name and the content of a meta element. */
 export type Property = readonly [name: string, content: string];
 
-/** The social meta elements of a page. */
+/** Contents of the Open Graph and X card meta elements of a page. */
 export interface SocialTags {
-  /** Open Graph (ogp.me) in document order, repeats kept; names in lower case, contents as written. */
+  /** Open Graph properties (ogp.me) in document order with repeats. Names are in lower case, contents unchanged. */
   readonly properties: readonly Property[];
-  /** X cards: twitter:* in document order. */
+  /** X card properties (twitter:*) in document order with repeats. */
   readonly twitter: readonly Property[];
-  /** Open Graph names given in `name` instead of `property`; X names the other way round are fine. */
+  /** Open Graph names in a `name` attribute instead of `property`. X accepts its names in both attributes. */
   readonly misplaced: readonly string[];
-  /** Names that stand in the body. */
+  /** Names of the meta elements in the body. */
   readonly inBody: readonly string[];
-  /** There are more than are looked at. */
+  /** Whether the page has more of these elements than are read. */
   readonly truncated: boolean;
 }
 
-/** og and the namespaces of its object types (ogp.me, "Object Types"), with Facebook's own. */
+/** Prefixes of Open Graph: og, the namespaces of its object types (ogp.me, "Object Types"), and those of Facebook. */
 const OPEN_GRAPH = /^(?:og|article|book|profile|music|video|product|place|business|restaurant|fb|al):/;
 const MAX_PROPERTIES = 1000;
 const MAX_NAME = 200;
 const INERT = new Set(["template"]);
 
-/** Reads the social meta elements, wherever they stand. Scripts do not run for preview makers, so noscript counts. */
+/**
+ * Reads the social meta elements, in any part of the page. Elements inside noscript count, because the services that
+ * make previews run no scripts.
+ */
 export function readSocialTags({ document }: Page): SocialTags {
   const properties: Property[] = [];
   const twitter: Property[] = [];
@@ -52,7 +55,10 @@ export function readSocialTags({ document }: Page): SocialTags {
   return { properties, twitter, misplaced: [...misplaced], inBody: [...inBody], truncated };
 }
 
-/** property may hold several names (RDFa); name holds one. */
+/**
+ * Returns the names of a meta element. A `property` attribute can hold several names (RDFa); a `name` attribute holds
+ * one. `own`: whether the name is in `property`.
+ */
 function namesOf(meta: Element): { name: string; own: boolean }[] {
   const own = (attribute(meta, "property") ?? "").toLowerCase().split(/\s+/).filter(isName);
   if (own.length > 0) return own.map((name) => ({ name, own: true }));

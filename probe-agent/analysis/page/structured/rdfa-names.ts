@@ -1,12 +1,12 @@
-/** What names mean at a point of the page. */
+/** Vocabulary and prefixes in scope at an element. They give names their meaning. */
 export interface Vocabulary {
-  /** Where words without a prefix belong; null where none is in force. */
+  /** Address of the vocabulary of names without a prefix; null if no vocabulary is set. */
   readonly vocab: string | null;
-  /** Prefixes in lower case. */
+  /** Namespace addresses, keyed by prefix in lower case. */
   readonly prefixes: ReadonlyMap<string, string>;
 }
 
-/** The part of the initial context that pages use without declaring it (W3C, www.w3.org/2011/rdfa-context/rdfa-1.1). */
+/** Prefixes of the RDFa initial context that pages use undeclared (W3C, www.w3.org/2011/rdfa-context/rdfa-1.1). */
 export const INITIAL_VOCABULARY: Vocabulary = {
   vocab: null,
   prefixes: new Map([
@@ -29,7 +29,10 @@ export const INITIAL_VOCABULARY: Vocabulary = {
 const SCHEMA_ORG = /^https?:\/\/(?:www\.)?schema\.org\//i;
 const MAX_PREFIXES = 100;
 
-/** The vocabulary within an element that has a vocab or prefix attribute (RDFa 1.1 Core 7.5, steps 2 and 3). */
+/**
+ * Returns the vocabulary in scope inside an element, given its vocab and prefix attributes (RDFa 1.1 Core 7.5, steps 2
+ * and 3). null means that the attribute is absent.
+ */
 export function withDeclarations(outer: Vocabulary, vocab: string | null, prefix: string | null): Vocabulary {
   if (vocab === null && prefix === null) return outer;
   const prefixes = new Map(outer.prefixes);
@@ -38,11 +41,14 @@ export function withDeclarations(outer: Vocabulary, vocab: string | null, prefix
     const name = words[at] ?? "";
     if (name.endsWith(":")) prefixes.set(name.slice(0, -1).toLowerCase(), words[at + 1] ?? "");
   }
-  // An empty vocab takes the vocabulary back.
+  // An empty vocab attribute resets the vocabulary.
   return { vocab: vocab === null ? outer.vocab : vocab === "" ? null : vocab, prefixes };
 }
 
-/** The full address of a word: a term, prefix:name or an absolute address; null where it means nothing. */
+/**
+ * Returns the full address of a name: a term, prefix:name or an absolute address. Returns null for a term without a
+ * vocabulary, and for a name that is no address.
+ */
 export function expandName(word: string, { vocab, prefixes }: Vocabulary): string | null {
   const colon = word.indexOf(":");
   if (colon === -1) return vocab === null ? null : `${vocab}${word}`;
@@ -51,7 +57,10 @@ export function expandName(word: string, { vocab, prefixes }: Vocabulary): strin
   return URL.canParse(word) ? word : null;
 }
 
-/** How a property is called in a result: by its word within the vocabulary or schema.org, else by its address. */
+/**
+ * Returns the name of a property for a result: a term unchanged, a schema.org name without its address, and any other
+ * name as its full address. Returns null if the name has no meaning.
+ */
 export function propertyName(word: string, vocabulary: Vocabulary): string | null {
   const full = expandName(word, vocabulary);
   if (full === null) return null;

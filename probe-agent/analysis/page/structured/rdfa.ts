@@ -5,8 +5,8 @@ import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import {
   MAX_VALUE_LENGTH,
   textBudget,
-  wordsOf,
-  writtenAttribute,
+  attributeTokens,
+  rawAttribute,
   type Found,
   type Located,
   type PageSize,
@@ -22,28 +22,30 @@ import {
   type Vocabulary,
 } from "#probe-agent/analysis/page/structured/rdfa-names.ts";
 
-/** A thing while it is put together; others may add to one that has an address. */
+/** An item under construction. Any element that names the address of an item can addValue properties to it. */
 interface Subject {
   readonly item: { readonly type: string[]; readonly id?: string; properties: Record<string, StructuredValue[]> };
   readonly properties: Map<string, StructuredValue[]>;
-  /** It stands in the result already, at the top or as a value. */
+  /** Whether the item is in the result already, at the top level or as a value. */
   placed: boolean;
 }
 
+/** State that an element passes to its children. */
 interface Context {
   readonly vocabulary: Vocabulary;
-  /** What is spoken of; made only when something is said of it. */
+  /** Returns the item that properties belong to. Creates it at the first call only. */
   readonly subject: () => Subject;
 }
 
 const MAX_SUBJECTS = 20_000;
 const MAX_ERRORS = 200;
-const NOTHING: Found<StructuredItem> = { items: [], errors: [] };
+const NO_ITEMS: Found<StructuredItem> = { items: [], errors: [] };
 
 /**
- * The typed things of a page in RDFa Lite 1.1 (vocab, typeof, property, resource, prefix), with `about`, `content` and
- * `datatype` of RDFa 1.1 Core, by its processing sequence (section 7.5) without rel and rev. A thing that begins at a
- * property is that property's value; any other mention of it is its address, so that nothing can contain itself.
+ * Reads the typed items of a page in RDFa Lite 1.1 (vocab, typeof, property, resource, prefix), with `about`, `content`
+ * and `datatype` of RDFa 1.1 Core. Follows the processing sequence of RDFa 1.1 Core (section 7.5), without rel and rev.
+ * An item that begins at a property is the value of that property. Other references to the item become its address, so
+ * that no item can contain itself.
  */
 export function readRdfa(root: Document, base: string, size: PageSize): Found<StructuredItem> {
   return new RdfaReader(base, size).read(root);
@@ -63,8 +65,8 @@ class RdfaReader {
   }
 
   read(root: Document): Found<StructuredItem> {
-    // Most pages have no typed thing; their links need not be looked at.
-    if (!walkElements(root, INERT_ELEMENTS).some(({ attribs }) => Object.hasOwn(attribs, "typeof"))) return NOTHING;
+    // Most pages have no typed item: then the links of the page are not read.
+    if (!walkElements(root, INERT_ELEMENTS).some(({ attribs }) => Object.hasOwn(attribs, "typeof"))) return NO_ITEMS;
     const page = newSubject(null);
     this.#children(root, { vocabulary: INITIAL_VOCABULARY, subject: () => page });
     for (const { item, properties } of this.#all) item.properties = Object.fromEntries(properties);
@@ -81,9 +83,9 @@ class RdfaReader {
     const has = (name: string): boolean => Object.hasOwn(element.attribs, name);
     const declares = has("vocab") || has("prefix");
     const vocabulary = declares
-      ? withDeclarations(outer.vocabulary, trimmed(element, "vocab"), writtenAttribute(element, "prefix"))
+      ? withDeclarations(outer.vocabulary, trimmedAttribute(element, "vocab"), rawAttribute(element, "prefix"))
       : outer.vocabulary;
-    const names = has("property") ? wordsOf(element, "property") : [];
+    const names = has("property") ? attributeTokens(element, "property") : [];
     const literal = has("content") || has("datatype");
     const about = this.#address(element, ["about"]);
     const object = this.#address(element, ["resource", "href", "src"]);
@@ -96,41 +98,40 @@ class RdfaReader {
       subject = this.#subjectAt(about ?? object);
       inner = subject;
     }
-    const thing = has("typeof") ? inner() : null;
-    const isNew = thing !== null && !thing.placed && thing.properties.size === 0;
-    if (thing !== null) this.#types(element, thing, vocabulary);
+    const typed = has("typeof") ? inner() : null;
+    const isNew = typed !== null && !typed.placed && typed.properties.size === 0;
+    if (typed !== null) this.#types(element, typed, vocabulary);
     const known = names.map((word) => propertyName(word, vocabulary)).filter((name) => name !== null);
-    // Only what stands in the result itself can hold something: the page, as a thing, does not.
-    const nested = isNew && thing.item.type.length > 0 && known.length > 0 && subject() !== thing && subject().placed;
-    if (known.length > 0) add(subject(), known, nested ? thing.item : this.#value(element, object, literal));
-    if (thing !== null && !thing.placed && thing.item.type.length > 0) {
-      thing.placed = true;
-      if (!nested) this.#top.push({ value: thing.item, offset: element.startIndex ?? 0 });
+    // Only an item that is in the result can hold another: the item of the page itself is not in the result.
+    const nested = isNew && typed.item.type.length > 0 && known.length > 0 && subject() !== typed && subject().placed;
+    if (known.length > 0) addValue(subject(), known, nested ? typed.item : this.#value(element, object, literal));
+    if (typed !== null && !typed.placed && typed.item.type.length > 0) {
+      typed.placed = true;
+      if (!nested) this.#top.push({ value: typed.item, offset: element.startIndex ?? 0 });
     }
     this.#children(element, { vocabulary, subject: inner });
   }
 
   #types(element: Element, { item }: Subject, vocabulary: Vocabulary): void {
-    for (const word of wordsOf(element, "typeof")) {
+    for (const word of attributeTokens(element, "typeof")) {
       const type = expandName(word, vocabulary);
-      if (type === null)
-        this.#error(`typeof ${JSON.stringify(word.slice(0, 100))}: no vocabulary is in force`, element);
+      if (type === null) this.#error(`typeof ${JSON.stringify(word.slice(0, 100))}: no vocabulary is set`, element);
       else if (!item.type.includes(type)) item.type.push(type);
     }
   }
 
-  /** RDFa 1.1 Core 7.5 step 11, and datetime as HTML+RDFa 1.1 section 3.1 adds it. */
+  /** Returns the value of a property (RDFa 1.1 Core 7.5 step 11; datetime: HTML+RDFa 1.1 section 3.1). */
   #value(element: Element, object: string | null, literal: boolean): string {
-    const content = writtenAttribute(element, "content");
+    const content = rawAttribute(element, "content");
     if (content !== null) return content;
-    const datetime = element.name === "time" ? writtenAttribute(element, "datetime") : null;
+    const datetime = element.name === "time" ? rawAttribute(element, "datetime") : null;
     if (datetime !== null) return datetime;
     if (object !== null && !literal) return object;
-    if (this.#text.left <= 0) this.#error("more text than is looked at", element);
+    if (this.#text.left <= 0) this.#error("more text than this tool reads", element);
     return rawTextOf(element, MAX_VALUE_LENGTH, this.#text);
   }
 
-  /** The thing at an address, or one without. */
+  /** Returns a function that gives the item with the address, and makes it if needed. null: a new item without one. */
   #subjectAt(address: string | null): () => Subject {
     let made: Subject | undefined;
     return () => (made ??= (address === null ? undefined : this.#byAddress.get(address)) ?? this.#newSubject(address));
@@ -138,7 +139,7 @@ class RdfaReader {
 
   #newSubject(address: string | null): Subject {
     const subject = newSubject(address);
-    // Beyond the limit things are read and forgotten.
+    // Items beyond the limit are read but are not in the result.
     if (this.#all.length >= MAX_SUBJECTS) return { ...subject, placed: true };
     this.#all.push(subject);
     if (address !== null) this.#byAddress.set(address, subject);
@@ -147,7 +148,7 @@ class RdfaReader {
 
   #address(element: Element, names: readonly string[]): string | null {
     for (const name of names) {
-      const written = trimmed(element, name);
+      const written = trimmedAttribute(element, name);
       if (written === null) continue;
       if (written.startsWith("_:")) return written;
       const url = resolveUrl(written, this.#base);
@@ -166,7 +167,7 @@ function newSubject(id: string | null): Subject {
   return { item: { type: [], ...(id === null ? {} : { id }), properties: {} }, properties: new Map(), placed: false };
 }
 
-function add({ properties }: Subject, names: readonly string[], value: StructuredValue): void {
+function addValue({ properties }: Subject, names: readonly string[], value: StructuredValue): void {
   for (const name of names) {
     const values = properties.get(name);
     if (values === undefined) properties.set(name, [value]);
@@ -174,6 +175,6 @@ function add({ properties }: Subject, names: readonly string[], value: Structure
   }
 }
 
-function trimmed(element: Element, name: string): string | null {
-  return writtenAttribute(element, name)?.trim() ?? null;
+function trimmedAttribute(element: Element, name: string): string | null {
+  return rawAttribute(element, name)?.trim() ?? null;
 }

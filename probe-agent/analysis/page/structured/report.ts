@@ -8,17 +8,18 @@ import { structuredFindings } from "#probe-agent/analysis/page/structured/findin
 import { excerpt, storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 import { richResults } from "#probe-agent/analysis/page/structured/rich-results.ts";
-import { findVariants } from "#probe-agent/analysis/page/structured/variants.ts";
-import { valueWarnings } from "#probe-agent/analysis/page/structured/value-checks.ts";
+import { findVariants, MAX_VARIANTS } from "#probe-agent/analysis/page/structured/variants.ts";
+import { findInvalidValues } from "#probe-agent/analysis/page/structured/value-checks.ts";
 
-/** Octets of JSON for all lists together, and characters shown of one thing. */
+/** Maximum size of all lists together, in bytes of JSON. */
 const REPORT_BYTES = 200 * 1024;
-/** Octets of JSON for the findings. */
+/** Maximum size of the findings, in bytes of JSON. */
 const FINDING_BYTES = 24 * 1024;
-const THING_BUDGET = 20_000;
+/** Approximate maximum size of one item in the result, in characters. */
+const ITEM_BUDGET = 20_000;
 const MAX_TYPES = 200;
 
-/** All that is told of a page's structured data, fitted into a result. `url`: the page's own. */
+/** Reports on the structured data of a page, cut to the size of a result. `url` is the address of the page. */
 export function structuredReport(page: Page, url: string) {
   const data = locateData(page, url);
   const social = readSocialTags(page);
@@ -26,19 +27,19 @@ export function structuredReport(page: Page, url: string) {
   const lines = entities.top.map(lineOf(page.text));
   const rich = richResults(entities);
   let shortened = false;
-  const shown = (thing: object): Readonly<Record<string, unknown>> => {
-    const { value, cut } = excerpt(thing as Readonly<Record<string, unknown>>, THING_BUDGET);
+  const shorten = (item: object): Readonly<Record<string, unknown>> => {
+    const { value, cut } = excerpt(item as Readonly<Record<string, unknown>>, ITEM_BUDGET);
     shortened ||= cut;
     return value;
   };
   const lists = {
-    json_ld: data.json_ld.map(({ value }) => shown(value)),
-    microdata: data.microdata.map(({ value }) => shown(value)),
-    rdfa: data.rdfa.map(({ value }) => shown(value)),
+    json_ld: data.json_ld.map(({ value }) => shorten(value)),
+    microdata: data.microdata.map(({ value }) => shorten(value)),
+    rdfa: data.rdfa.map(({ value }) => shorten(value)),
     opengraph: social.properties.map(([property, content]) => ({ property, content: storable(content, 2000) })),
     items: entities.top.map((one, index) => ({
       type: one.entity.types.slice(0, 20).map((type) => storable(type, 200)),
-      properties: shown(propertiesOf(one)),
+      properties: shorten(propertiesOf(one)),
       source: one.source,
       line: lines[index] ?? 1,
     })),
@@ -49,14 +50,14 @@ export function structuredReport(page: Page, url: string) {
       line: lines[one.item] ?? 1,
     })),
   };
-  const { fitted, cut } = fit(lists);
-  const { left } = findVariants(entities);
+  const { fitted, cut } = fitLists(lists);
+  const { omitted } = findVariants(entities);
   const lineAt = lineCounter(page.text);
-  const judged = fitFindings(
+  const fittedFindings = fitFindings(
     structuredFindings({
       faults: data.errors.map((error) => ({ ...error, line: lineAt(error.position) })),
-      things: entities.top.map(({ understood, entity }) => ({ understood, typed: entity.types.length > 0 })),
-      values: valueWarnings(entities),
+      items: entities.top.map(({ usesSchemaOrg, entity }) => ({ usesSchemaOrg, typed: entity.types.length > 0 })),
+      values: findInvalidValues(entities),
       rich,
     }),
     FINDING_BYTES,
@@ -64,23 +65,25 @@ export function structuredReport(page: Page, url: string) {
   const { json_ld, microdata, rdfa, opengraph, ...rest } = fitted;
   return {
     ...rest,
-    findings: judged.findings,
+    findings: fittedFindings.findings,
     formats: { json_ld, microdata, rdfa, opengraph },
     items_total: entities.top.length,
     types: typesOf(entities.top.map(({ entity }) => entity)),
     limitations: [
-      ...(shortened ? ["Long texts, lists and deep nesting of single things are shortened."] : []),
-      ...(left > 0 ? [`Of the variants of a product the first are judged: ${left} are left out of rich_results.`] : []),
-      ...judged.limitations,
-      ...cut.map((name) => `There are more entries than fit into ${name}.`),
+      ...(shortened ? ["Long texts, long lists and deeply nested values are shortened."] : []),
+      ...(omitted > 0
+        ? [`Only the first ${MAX_VARIANTS} variants of a product are evaluated: ${omitted} are not in rich_results.`]
+        : []),
+      ...fittedFindings.limitations,
+      ...cut.map((name) => `The list ${name} is cut: it has more entries than fit into a result.`),
     ],
   };
 }
 
 type Lists = Readonly<Record<string, readonly unknown[]>>;
 
-/** Cuts the largest lists until all of them fit together. */
-function fit<L extends Lists>(lists: L): { fitted: { [K in keyof L]: L[K][number][] }; cut: string[] } {
+/** Cuts the largest lists so that all lists together fit into REPORT_BYTES. `cut`: names of the lists that were cut. */
+function fitLists<L extends Lists>(lists: L): { fitted: { [K in keyof L]: L[K][number][] }; cut: string[] } {
   const names = Object.keys(lists);
   const shares = fairShares(
     names.map((name) => jsonBytes(lists[name])),

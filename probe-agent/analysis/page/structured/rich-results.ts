@@ -3,63 +3,67 @@ import { FEATURES, type Feature } from "#probe-agent/analysis/page/structured/fe
 import { collectMissing } from "#probe-agent/analysis/page/structured/missing.ts";
 import { findVariants, MAX_VARIANTS } from "#probe-agent/analysis/page/structured/variants.ts";
 
-/** Whether a thing has what a kind of rich result asks for. */
+/** Result of checking an item against the requirements of a kind of rich result. */
 export interface RichResult {
   readonly feature: string;
-  /** Nothing required is missing of a feature that has not ended. That it is shown is up to the search engine. */
+  /**
+   * Whether no required property is missing and the feature has not ended. The search engine decides whether it shows
+   * the result.
+   */
   readonly eligible: boolean;
   readonly missing_required: readonly string[];
   readonly missing_recommended: readonly string[];
   readonly deprecated: boolean;
   readonly note: string | null;
   readonly reference: string;
-  /** Date of what is known of the feature, YYYY-MM-DD. */
+  /** Date on which the documentation was read, or on which the feature ended, as YYYY-MM-DD. */
   readonly reference_date: string;
-  /** Index of the top thing it belongs to. */
+  /** Index of the top-level item that it belongs to. */
   readonly item: number;
 }
 
 type ById = Entities["byId"];
 
-/** Properties whose things are looked at like those at the top. */
-const LEADING =
+/** Properties whose entities are evaluated like top-level items. */
+const EVALUATED_PROPERTIES =
   "mainEntity mainEntityOfPage breadcrumb video subjectOf itemReviewed hasPart hasMerchantReturnPolicy".split(" ");
 const MAX_RESULTS = 200;
-/** Things of one property looked at, paths listed of one thing. */
-const MAX_THINGS = 100;
+/** Maximum number of values of one property that are evaluated. */
+const MAX_VALUES = 100;
+/** Maximum number of missing properties listed for one item. */
 const MAX_MISSING = 50;
 
-/** Every feature that a thing of the page is of the type for. */
+/** Evaluates every feature for every item of a page that has one of the types of the feature. */
 export function richResults(entities: Entities): RichResult[] {
   const { top, byId } = entities;
   const results: RichResult[] = [];
   const seen = new Set<Entity>();
-  const { whole } = findVariants(entities);
+  const { withGroupProperties } = findVariants(entities);
   for (const [item, one] of top.entries()) {
     for (const entity of candidates(one, byId)) {
       if (seen.has(entity)) continue;
       seen.add(entity);
       for (const feature of FEATURES) {
         if (results.length >= MAX_RESULTS) return results;
-        if (applies(feature, entity, byId)) results.push(judge(feature, whole(entity), item, byId));
+        if (applies(feature, entity, byId)) results.push(evaluate(feature, withGroupProperties(entity), item, byId));
       }
     }
   }
   return results;
 }
 
-function candidates({ entity, understood }: TopEntity, byId: ById): Entity[] {
-  if (!understood) return [];
-  const inner = LEADING.flatMap((name) => valuesOf(entity, name, byId).slice(0, MAX_THINGS));
+function candidates({ entity, usesSchemaOrg }: TopEntity, byId: ById): Entity[] {
+  if (!usesSchemaOrg) return [];
+  const inner = EVALUATED_PROPERTIES.flatMap((name) => valuesOf(entity, name, byId).slice(0, MAX_VALUES));
   const variants = valuesOf(entity, "hasVariant", byId).slice(0, MAX_VARIANTS);
-  const listed = entity.types.includes("ItemList") ? listedThings(entity, byId) : [];
+  const listed = entity.types.includes("ItemList") ? listedEntities(entity, byId) : [];
   return [entity, ...[...inner, ...variants, ...listed].filter((value) => typeof value === "object")];
 }
 
-/** The things of a list, whether its elements hold them or are them. */
-function listedThings(list: Entity, byId: ById): (string | Entity)[] {
+/** Returns the entities of a list: its elements, and the items that the elements hold. */
+function listedEntities(list: Entity, byId: ById): (string | Entity)[] {
   return valuesOf(list, "itemListElement", byId)
-    .slice(0, MAX_THINGS)
+    .slice(0, MAX_VALUES)
     .flatMap((element) => (typeof element === "object" ? [element, ...valuesOf(element, "item", byId)] : []));
 }
 
@@ -67,7 +71,7 @@ function applies({ types, condition }: Feature, entity: Entity, byId: ById): boo
   return entity.types.some((type) => types.has(type)) && (condition === null || condition(entity, byId));
 }
 
-function judge(feature: Feature, entity: Entity, item: number, byId: ById): RichResult {
+function evaluate(feature: Feature, entity: Entity, item: number, byId: ById): RichResult {
   const { name, deprecated, note, reference, asOf, shape } = feature;
   const { required, recommended } = collectMissing(shape, entity, byId);
   return {

@@ -1,44 +1,44 @@
-/** Paths of which one is enough, e.g. ["price", "priceSpecification.price"]; the first is the usual one. */
+/** Alternative paths, e.g. ["price", "priceSpecification.price"]. One of them is enough; the first is the usual one. */
 export type Need = readonly string[];
 
-/** What a search engine asks of a thing. */
+/** Requirements of a search engine for an item. */
 export interface Shape {
   readonly required: readonly Need[];
   readonly recommended: readonly Need[];
-  /** Required of every thing of a list but the last. */
-  readonly requiredButLast: readonly Need[];
-  /** What it asks of the things a property holds, by their type; "*": of any other. */
+  /** Required of every item of a list except the last. */
+  readonly requiredExceptLast: readonly Need[];
+  /** Shapes of the items that a property holds, keyed by property and then by type. "*" is for all other types. */
   readonly nested: Readonly<Record<string, Readonly<Record<string, Shape>>>>;
-  /** Properties that must hold at least so many things. */
-  readonly least: Readonly<Record<string, number>>;
+  /** Minimum number of values, keyed by property. Applies if the property has a value. */
+  readonly minCount: Readonly<Record<string, number>>;
   /** Paths whose number must be above zero. */
   readonly positive: readonly Need[];
-  /** Properties whose things must be of one of these types; a thing without a type passes. */
-  readonly typed: Readonly<Record<string, ReadonlySet<string>>>;
-  /** A text in the place of the thing counts as its name (schema.org/docs/gs.html, expected types vs text). */
-  readonly textNames: boolean;
+  /** Allowed types of the items that a property holds, keyed by property. An item without a type is allowed. */
+  readonly allowedTypes: Readonly<Record<string, ReadonlySet<string>>>;
+  /** Whether a text instead of an item counts as its name (schema.org/docs/gs.html, expected types vs text). */
+  readonly textIsName: boolean;
 }
 
-/** Reads a row of a table: paths apart by spaces, alternatives by "|", e.g. "name offers|review". */
-export function needs(row: string): readonly Need[] {
+/** Parses a table row. Spaces separate paths and "|" separates alternatives, e.g. "name offers|review". */
+export function parseNeeds(row: string): readonly Need[] {
   return row === "" ? [] : row.split(" ").map((need) => need.split("|"));
 }
 
-/** A shape from the rows of a table. */
+/** Makes a shape from the rows of a table, which have the format of parseNeeds. */
 export function shape(
   required: string,
   recommended = "",
   more: Partial<Omit<Shape, "required" | "recommended">> = {},
 ): Shape {
   return {
-    required: needs(required),
-    recommended: needs(recommended),
-    requiredButLast: [],
+    required: parseNeeds(required),
+    recommended: parseNeeds(recommended),
+    requiredExceptLast: [],
     nested: {},
-    least: {},
+    minCount: {},
     positive: [],
-    typed: {},
-    textNames: false,
+    allowedTypes: {},
+    textIsName: false,
     ...more,
   };
 }

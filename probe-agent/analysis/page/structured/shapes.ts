@@ -1,26 +1,27 @@
 import { REVIEWED } from "#probe-agent/analysis/page/structured/feature-types.ts";
-import { needs, shape, type Shape } from "#probe-agent/analysis/page/structured/shape.ts";
+import { parseNeeds, shape, type Shape } from "#probe-agent/analysis/page/structured/shape.ts";
 
 /*
- * The tables of properties that Google publishes, one feature a shape; features.ts has their addresses and dates. Rows
- * that a table itself limits to some things, e.g. "if applicable" or "for food establishments", are left out of what is
- * recommended: their absence says nothing. So are bestRating and worstRating, which have defaults.
+ * The tables of properties that Google publishes, one shape for each feature. features.ts has their addresses and
+ * dates. The recommended rows leave out rows that a table limits to some items, e.g. "if applicable" or "for food
+ * establishments", because their absence is not a fault. They also leave out bestRating and worstRating, which have
+ * defaults.
  */
 
 const NONE = shape("");
-const each = (one: Shape) => ({ "*": one });
+const anyType = (one: Shape) => ({ "*": one });
 
-const AUTHOR = shape("", "name url|sameAs", { textNames: true });
-const NAMED_AUTHOR = shape("name", "url|sameAs", { textNames: true });
+const AUTHOR = shape("", "name url|sameAs", { textIsName: true });
+const NAMED_AUTHOR = shape("name", "url|sameAs", { textIsName: true });
 const RATING = shape("ratingValue ratingCount|reviewCount");
 const NESTED_REVIEW = shape("author reviewRating reviewRating.ratingValue", "datePublished", {
-  nested: { author: each(AUTHOR) },
+  nested: { author: anyType(AUTHOR) },
 });
-const RATED = { aggregateRating: each(RATING), review: each(NESTED_REVIEW) };
+const RATED = { aggregateRating: anyType(RATING), review: anyType(NESTED_REVIEW) };
 
 /** .../structured-data/article: nothing is required. */
 export const ARTICLE = shape("", "author dateModified datePublished headline image", {
-  nested: { author: each(AUTHOR) },
+  nested: { author: anyType(AUTHOR) },
 });
 
 const SNIPPET_OFFER = shape(
@@ -36,17 +37,17 @@ export const PRODUCT_SNIPPET = shape("name review|aggregateRating|offers", "aggr
 const MERCHANT_OFFER = shape(
   "price|priceSpecification.price priceCurrency|priceSpecification.priceCurrency",
   "availability hasMerchantReturnPolicy itemCondition shippingDetails url",
-  { positive: needs("price|priceSpecification.price") },
+  { positive: parseNeeds("price|priceSpecification.price") },
 );
 /** .../merchant-listing */
 export const MERCHANT_LISTING = shape(
   "name image offers",
   "aggregateRating brand.name description gtin|gtin8|gtin12|gtin13|gtin14|isbn|mpn review sku",
-  // An AggregateOffer is for product snippets; a listing only needs an Offer beside it.
+  // An AggregateOffer is for product snippets. A listing with an Offer can have one too, without requirements.
   {
     nested: {
       ...RATED,
-      brand: each(shape("", "", { textNames: true })),
+      brand: anyType(shape("", "", { textIsName: true })),
       offers: { AggregateOffer: NONE, "*": MERCHANT_OFFER },
     },
   },
@@ -54,19 +55,21 @@ export const MERCHANT_LISTING = shape(
 
 /** .../breadcrumb */
 export const BREADCRUMB = shape("itemListElement", "", {
-  least: { itemListElement: 2 },
-  nested: { itemListElement: each(shape("name|item.name position", "", { requiredButLast: needs("item") })) },
+  minCount: { itemListElement: 2 },
+  nested: {
+    itemListElement: anyType(shape("name|item.name position", "", { requiredExceptLast: parseNeeds("item") })),
+  },
 });
 
 /** .../carousel, summary pages */
 export const CAROUSEL_SUMMARY = shape("itemListElement", "", {
-  least: { itemListElement: 2 },
-  nested: { itemListElement: each(shape("position url")) },
+  minCount: { itemListElement: 2 },
+  nested: { itemListElement: anyType(shape("position url")) },
 });
 /** .../carousel, all-in-one pages */
 export const CAROUSEL_ALL_IN_ONE = shape("itemListElement", "", {
-  least: { itemListElement: 2 },
-  nested: { itemListElement: each(shape("item item.name item.url|url position")) },
+  minCount: { itemListElement: 2 },
+  nested: { itemListElement: anyType(shape("item item.name item.url|url position")) },
 });
 
 /** .../course */
@@ -74,24 +77,24 @@ export const COURSE_LIST = shape("description name", "provider");
 
 /** .../dataset */
 export const DATASET = shape("description name", "creator distribution identifier keywords license url", {
-  nested: { creator: each(AUTHOR), distribution: each(shape("contentUrl", "encodingFormat")) },
+  nested: { creator: anyType(AUTHOR), distribution: anyType(shape("contentUrl", "encodingFormat")) },
 });
 
 const COMMENT = shape("author datePublished text|image|video", "author.url");
-/** .../discussion-forum; a posting on another page, as lists of threads have them, is named by its url and needs no content. */
+/** .../discussion-forum; a posting on another page, as in lists of threads, has a url and needs no content. */
 export const DISCUSSION_FORUM = shape("author datePublished text|image|video|sharedContent|url", "headline url", {
-  nested: { author: each(NAMED_AUTHOR), comment: each(COMMENT) },
+  nested: { author: anyType(NAMED_AUTHOR), comment: anyType(COMMENT) },
 });
 
 const FLASHCARD = shape("acceptedAnswer eduQuestionType text");
 /** .../education-qa */
 export const EDUCATION_QA = shape("hasPart", "about about.name educationalAlignment", {
-  nested: { hasPart: each(FLASHCARD), educationalAlignment: each(shape("", "alignmentType targetName")) },
+  nested: { hasPart: anyType(FLASHCARD), educationalAlignment: anyType(shape("", "alignmentType targetName")) },
 });
 
 /** .../employer-rating */
 export const EMPLOYER_RATING = shape("itemReviewed ratingValue ratingCount|reviewCount", "", {
-  nested: { itemReviewed: each(shape("", "name sameAs", { textNames: true })) },
+  nested: { itemReviewed: anyType(shape("", "name sameAs", { textIsName: true })) },
 });
 
 /** .../event */
@@ -101,9 +104,9 @@ export const EVENT = shape(
   {
     nested: {
       location: { VirtualLocation: NONE, "*": shape("", "name") },
-      offers: each(shape("", "availability price|lowPrice priceCurrency url validFrom")),
-      organizer: each(AUTHOR),
-      performer: each(shape("", "name", { textNames: true })),
+      offers: anyType(shape("", "availability price|lowPrice priceCurrency url validFrom")),
+      organizer: anyType(AUTHOR),
+      performer: anyType(shape("", "name", { textIsName: true })),
     },
   },
 );
@@ -112,22 +115,22 @@ export const EVENT = shape(
 export const IMAGE_METADATA = shape(
   "contentUrl|url creator|creditText|copyrightNotice|license",
   "acquireLicensePage copyrightNotice creator creditText license",
-  { nested: { creator: each(shape("", "name", { textNames: true })) } },
+  { nested: { creator: anyType(shape("", "name", { textIsName: true })) } },
 );
 
-/** .../job-posting; a remote job names its type and where applicants may live instead of a place. */
+/** .../job-posting; instead of a location, a remote job has its type and the places where applicants can live. */
 export const JOB_POSTING = shape(
   "datePosted description hiringOrganization jobLocation|applicantLocationRequirements jobLocation|jobLocationType title",
   "baseSalary directApply employmentType identifier validThrough",
-  { nested: { hiringOrganization: each(shape("name")), jobLocation: each(shape("address.addressCountry")) } },
+  { nested: { hiringOrganization: anyType(shape("name")), jobLocation: anyType(shape("address.addressCountry")) } },
 );
 
-/** .../local-business; ratings are recommended only to sites that collect them about others. */
+/** .../local-business; Google recommends ratings only to sites that collect them about other businesses. */
 export const LOCAL_BUSINESS = shape("address name", "geo openingHoursSpecification priceRange telephone url", {
   nested: {
     ...RATED,
-    geo: each(shape("", "latitude longitude")),
-    openingHoursSpecification: each(shape("", "closes dayOfWeek opens")),
+    geo: anyType(shape("", "latitude longitude")),
+    openingHoursSpecification: anyType(shape("", "closes dayOfWeek opens")),
   },
 });
 
@@ -139,7 +142,7 @@ export const MATH_SOLVER = shape(
 
 /** .../movie */
 export const MOVIE = shape("image name", "aggregateRating dateCreated director review", {
-  nested: { ...RATED, director: each(shape("", "name", { textNames: true })) },
+  nested: { ...RATED, director: anyType(shape("", "name", { textIsName: true })) },
 });
 
 /** .../organization: nothing is required. */
@@ -153,15 +156,17 @@ export const PAYWALL = shape("isAccessibleForFree", "hasPart.cssSelector hasPart
 
 /** .../profile-page */
 export const PROFILE_PAGE = shape("mainEntity", "dateCreated dateModified", {
-  nested: { mainEntity: each(shape("name|alternateName", "description identifier image interactionStatistic sameAs")) },
+  nested: {
+    mainEntity: anyType(shape("name|alternateName", "description identifier image interactionStatistic sameAs")),
+  },
 });
 
-const ANSWER = shape("text", "author datePublished upvoteCount url", { nested: { author: each(AUTHOR) } });
+const ANSWER = shape("text", "author datePublished upvoteCount url", { nested: { author: anyType(AUTHOR) } });
 const QUESTION = shape("answerCount acceptedAnswer|suggestedAnswer name", "author datePublished text upvoteCount", {
-  nested: { author: each(AUTHOR), acceptedAnswer: each(ANSWER), suggestedAnswer: each(ANSWER) },
+  nested: { author: anyType(AUTHOR), acceptedAnswer: anyType(ANSWER), suggestedAnswer: anyType(ANSWER) },
 });
 /** .../qapage */
-export const QA_PAGE = shape("mainEntity", "", { nested: { mainEntity: each(QUESTION) } });
+export const QA_PAGE = shape("mainEntity", "", { nested: { mainEntity: anyType(QUESTION) } });
 
 const HOW_TO_STEP = shape("text|itemListElement");
 /** .../recipe */
@@ -171,28 +176,28 @@ export const RECIPE = shape(
     "recipeCategory recipeCuisine recipeIngredient recipeInstructions recipeYield video",
   {
     nested: {
-      aggregateRating: each(RATING),
-      author: each(AUTHOR),
+      aggregateRating: anyType(RATING),
+      author: anyType(AUTHOR),
       recipeInstructions: { HowToSection: shape("itemListElement name"), HowToStep: HOW_TO_STEP, "*": NONE },
     },
   },
 );
 
-/** .../review-snippet, a review that is no part of what it is about */
+/** .../review-snippet, a review outside the item that it is about */
 export const REVIEW = shape(
   "author itemReviewed itemReviewed.name reviewRating reviewRating.ratingValue",
   "datePublished",
   {
-    typed: { itemReviewed: REVIEWED },
-    nested: { author: each(AUTHOR), itemReviewed: each(shape("", "", { textNames: true })) },
+    allowedTypes: { itemReviewed: REVIEWED },
+    nested: { author: anyType(AUTHOR), itemReviewed: anyType(shape("", "", { textIsName: true })) },
   },
 );
-/** .../review-snippet, a rating that is no part of what it is about */
+/** .../review-snippet, a rating outside the item that it is about */
 export const AGGREGATE_RATING = shape("itemReviewed itemReviewed.name ratingValue ratingCount|reviewCount", "", {
-  typed: { itemReviewed: REVIEWED },
-  nested: { itemReviewed: each(shape("", "", { textNames: true })) },
+  allowedTypes: { itemReviewed: REVIEWED },
+  nested: { itemReviewed: anyType(shape("", "", { textIsName: true })) },
 });
-/** .../review-snippet, a thing with a rating or reviews */
+/** .../review-snippet, an item with a rating or reviews */
 export const RATED_THING = shape("name aggregateRating|review", "", { nested: RATED });
 
 /** .../software-app */
@@ -208,20 +213,20 @@ export const VACATION_RENTAL = shape(
   "containsPlace containsPlace.occupancy containsPlace.occupancy.value identifier image latitude|geo.latitude " +
     "longitude|geo.longitude name",
   "additionalType address aggregateRating checkinTime checkoutTime containsPlace.additionalType containsPlace.amenityFeature review",
-  { least: { image: 8 }, nested: RATED },
+  { minCount: { image: 8 }, nested: RATED },
 );
 
 /** .../video */
 export const VIDEO = shape("name thumbnailUrl uploadDate", "contentUrl|embedUrl description duration");
 
-/** .../return-policy: country and kind, or the address of a page that tells them */
+/** .../return-policy: country and category, or the address of a page with the policy */
 export const RETURN_POLICY = shape("applicableCountry|merchantReturnLink returnPolicyCategory|merchantReturnLink");
 
-/** .../return-policy, where returns end after some days */
+/** .../return-policy, if returns are limited to a number of days */
 export const FINITE_RETURN_POLICY = shape(
   "applicableCountry|merchantReturnLink merchantReturnDays returnPolicyCategory",
   "returnFees returnMethod",
 );
 
-/** For features that are no longer shown: nothing helps. */
+/** Shape of features that are no longer shown: no property makes an item eligible. */
 export const DISCONTINUED = NONE;

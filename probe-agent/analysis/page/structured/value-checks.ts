@@ -1,18 +1,18 @@
 import { valuesOf, type Entities, type Entity } from "#probe-agent/analysis/page/structured/entity.ts";
 
-/** A value that is not in the form its property has. */
+/** A value that does not have the form that its property requires. */
 export interface ValueWarning {
-  /** Index of the top thing. */
+  /** Index of the top-level item. */
   readonly item: number;
-  /** Path of the property within the thing, e.g. offers.price. */
+  /** Path of the property within the item, e.g. offers.price. */
   readonly path: string;
-  /** The value as JSON, cut to 60 characters. */
+  /** The first 60 characters of the value, as JSON. */
   readonly value: string;
-  /** What the value must be, a noun phrase. */
+  /** The required form, as a noun phrase. */
   readonly wanted: string;
 }
 
-/** ISO 8601 dates and times as schema.org's Date and DateTime have them. */
+/** An ISO 8601 date, or date and time, in the forms of schema.org's Date and DateTime. */
 const DATE = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?)?$/i;
 const DURATION = /^P(?=.)(?:\d+(?:\.\d+)?[YMWD])*(?:T(?:\d+(?:\.\d+)?[HMS])+)?$/;
 const FORMS: readonly (readonly [names: readonly string[], form: RegExp, wanted: string])[] = [
@@ -35,7 +35,7 @@ const FORMS: readonly (readonly [names: readonly string[], form: RegExp, wanted:
   [
     ["price", "lowPrice", "highPrice", "minPrice", "maxPrice"],
     /^\d{1,15}(?:\.\d{1,10})?$/,
-    "a number with a point and no sign",
+    "a number with a decimal point and no other sign, e.g. 12.50",
   ],
   [["priceCurrency", "currency"], /^[A-Z]{3}$/, "a three-letter ISO 4217 code"],
   [["ratingValue", "bestRating", "worstRating"], /^\d{1,9}(?:[.,]\d{1,9})?%?$|^\d{1,9}\/\d{1,9}$/, "a number"],
@@ -47,8 +47,8 @@ const BY_NAME = new Map(
 const MAX_WARNINGS = 100;
 const MAX_DEPTH = 8;
 
-/** Values of well-known properties that machines cannot read. */
-export function valueWarnings({ top, byId }: Entities): ValueWarning[] {
+/** Finds values of well-known properties that machines cannot read. */
+export function findInvalidValues({ top, byId }: Entities): ValueWarning[] {
   const warnings: ValueWarning[] = [];
   for (const [item, { entity }] of top.entries()) check(entity, "", 0, item);
   return warnings;
@@ -74,18 +74,23 @@ export function valueWarnings({ top, byId }: Entities): ValueWarning[] {
         }
       }
       if (known === undefined) continue;
-      rating(entity, at, item, name);
+      checkRating(entity, at, item, name);
     }
   }
 
-  /** A rating must lie between the worst and the best of its scale, 1 and 5 by default (schema.org/Rating). */
-  function rating(entity: Entity, at: string, item: number, name: string): void {
+  /** Warns of a rating above the best value of its scale, which is 5 by default (schema.org/Rating). */
+  function checkRating(entity: Entity, at: string, item: number, name: string): void {
     if (name !== "ratingValue") return;
     const number = (property: string): number => Number(valuesOf(entity, property, byId)[0]);
     const value = number("ratingValue");
     const best = entity.properties.has("bestRating") ? number("bestRating") : 5;
     if (value > best) {
-      warnings.push({ item, path: `${at}ratingValue`, value: String(value), wanted: `at most bestRating, ${best}` });
+      warnings.push({
+        item,
+        path: `${at}ratingValue`,
+        value: String(value),
+        wanted: `a number up to bestRating (${best})`,
+      });
     }
   }
 }

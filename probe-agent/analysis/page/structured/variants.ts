@@ -1,37 +1,40 @@
 import { valuesOf, type Entities, type Entity } from "#probe-agent/analysis/page/structured/entity.ts";
 
-/** Variants of one product that are looked at: the others are made by the same template. */
+/** Maximum number of variants of one product that are evaluated. The other variants come from the same template. */
 export const MAX_VARIANTS = 10;
-/** What a group does not say of its variants (schema.org/ProductGroup). */
-const OWN = new Set(["hasVariant", "isVariantOf", "productGroupID", "url", "variesBy"]);
+/** Properties of a group that its variants do not inherit (schema.org/ProductGroup). */
+const NOT_INHERITED = new Set(["hasVariant", "isVariantOf", "productGroupID", "url", "variesBy"]);
 
-/** Variants of products with all that is known of them, and whose variants there are too many of. */
+/** The variants of products of a page. */
 interface Variants {
-  /** A variant together with what its group says of all; any other thing as it is. */
-  readonly whole: (entity: Entity) => Entity;
-  /** Variants that are left out. */
-  readonly left: number;
+  /** Returns a variant with the properties that it inherits from its group. Returns any other entity unchanged. */
+  readonly withGroupProperties: (entity: Entity) => Entity;
+  /** Number of variants that are not evaluated. */
+  readonly omitted: number;
 }
 
-/** Finds the groups of variants of a page, whichever side names the other (Google, product variants). */
+/**
+ * Finds the groups of variants of a page. Either the group names its variants or a variant names its group (Google,
+ * product variants).
+ */
 export function findVariants({ top, byId }: Entities): Variants {
   const groups = new Map<Entity, Entity>();
-  let left = 0;
+  let omitted = 0;
   for (const { entity } of top) {
     if (entity.types.includes("ProductGroup")) {
       const variants = valuesOf(entity, "hasVariant", byId).filter((value) => typeof value === "object");
       for (const variant of variants) groups.set(variant, entity);
-      left += Math.max(0, variants.length - MAX_VARIANTS);
+      omitted += Math.max(0, variants.length - MAX_VARIANTS);
     }
     const group = valuesOf(entity, "isVariantOf", byId).find((value) => typeof value === "object");
     if (group !== undefined) groups.set(entity, group);
   }
   return {
-    left,
-    whole: (entity) => {
+    omitted,
+    withGroupProperties: (entity) => {
       const group = groups.get(entity);
       if (group === undefined) return entity;
-      const shared = [...group.properties].filter(([name]) => !OWN.has(name));
+      const shared = [...group.properties].filter(([name]) => !NOT_INHERITED.has(name));
       return { ...entity, properties: new Map([...shared, ...entity.properties]) };
     },
   };

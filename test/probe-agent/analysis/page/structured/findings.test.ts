@@ -17,19 +17,19 @@ it.each([
   ["invalid-value", "warning", "offers.price as a number", product('"offers":{"price":"1,5 €"}')],
   ["required-property-missing", "warning", "Add ", product('"offers":{"@type":"Offer"}')],
   ["recommended-property-missing", "info", "review", product('"offers":{"@type":"Offer","price":"1"}')],
-] as const)("%s is %s and says what to change: %s", (id, severity, how, findings) => {
+] as const)("%s has the severity %s and advice that contains: %s", (id, severity, how, findings) => {
   const one = findings.find((finding) => finding.id === id);
   expect(one, JSON.stringify(findings)).toMatchObject({ severity });
   expect(one?.how).toContain(how);
   expectWellFormed(findings);
 });
 
-it("a rich result that has ended has nothing to change", () => {
+it("a rich result that has ended has no advice", () => {
   const [ended] = jsonLd('{"@context":"https://schema.org","@type":"FAQPage","mainEntity":[]}');
   expect(ended).toMatchObject({ id: "rich-result-ended", severity: "info", how: null, where: "items[0]" });
 });
 
-it("a page of a thousand faults has a few findings and says how many are left out", () => {
+it("a page with many faults has a few findings and the number of those left out", () => {
   const { findings, limitations } = structuredReport(
     readHtml('<script type="application/ld+json">{"@type":"Thing",}</script>\n'.repeat(90)),
     "https://example.com/",

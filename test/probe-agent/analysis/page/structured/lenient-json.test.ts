@@ -19,7 +19,7 @@ describe("strict JSON", () => {
     '"\\ud83d\\ude00"',
     '"\u007F\u0085"',
   ];
-  it.each(texts)("is read as JSON.parse reads it: %s", (text) => {
+  it.each(texts)("gives the same value as JSON.parse: %s", (text) => {
     expect(valueOf(text)).toEqual(JSON.parse(text));
     expect(read(text).faults).toEqual([]);
   });
@@ -44,13 +44,13 @@ describe("strict JSON", () => {
     "1 2",
     "}",
   ];
-  it.each(broken)("stays unreadable where it cannot be guessed: %s", (text) => {
+  it.each(broken)("is unreadable if its value cannot be guessed: %s", (text) => {
     expect(valueOf(text)).toBe("unreadable");
     expect(read(text).faults.length).toBeGreaterThan(0);
   });
 });
 
-describe("what is read over and reported with its place", () => {
+describe("a fault that is tolerated and reported with its position", () => {
   const rows: readonly (readonly [text: string, value: unknown, faults: readonly (readonly [string, number])[]])[] = [
     ["[1,2,]", [1, 2], [["a trailing comma", 5]]],
     ['{"a":1,}', { a: 1 }, [["a trailing comma", 7]]],
@@ -81,24 +81,24 @@ describe("what is read over and reported with its place", () => {
     ],
     ["/*<![CDATA[*/[1]/*]]>*/", [1], [["a comment (/* */) (2 times)", 0]]],
     ["[1];", [1], [["a semicolon after the data", 3]]],
-    ["\uFEFF[1,\u00A02]", [1, 2], [["a character that is no white space in JSON (2 times)", 0]]],
-    ['["it\\\'s"]', ["it's"], [["a backslash before a character that needs none", 4]]],
-    ['{"a":1,"a":2}', { a: 2 }, [["a name that occurs twice in one object (the last one counts)", 7]]],
-    ["[1e999]", ["1e999"], [["a number too large to be one", 1]]],
+    ["\uFEFF[1,\u00A02]", [1, 2], [["a space character that JSON does not allow (2 times)", 0]]],
+    ['["it\\\'s"]', ["it's"], [["a backslash before a character that cannot be escaped", 4]]],
+    ['{"a":1,"a":2}', { a: 2 }, [["a name that occurs twice in one object (the last value counts)", 7]]],
+    ["[1e999]", ["1e999"], [["a number outside the range of 64-bit floating point", 1]]],
   ];
   it.each(rows)("%s", (text, value, faults) => {
     expect(valueOf(text)).toEqual(value);
     expect(faultsOf(text)).toEqual(faults);
   });
-  it("names the place of what cannot be read", () => {
-    expect(faultsOf('{"a":1 "b":2}')).toEqual([['A comma or } expected, found "\\""', 7]]);
-    expect(faultsOf("[1] [2]")).toEqual([['The end expected, found "["', 4]]);
-    expect(faultsOf('["abc')).toEqual([["a string without an end", 1]]);
+  it("has the position at which parsing ends", () => {
+    expect(faultsOf('{"a":1 "b":2}')).toEqual([['expected a comma or }, found "\\""', 7]]);
+    expect(faultsOf("[1] [2]")).toEqual([['expected the end of the block, found "["', 4]]);
+    expect(faultsOf('["abc')).toEqual([["a string without a closing quote", 1]]);
   });
 });
 
 describe("hostile JSON", () => {
-  it("cannot reach a prototype", () => {
+  it("cannot change a prototype", () => {
     const value = valueOf('{"__proto__":{"polluted":1},"constructor":2}') as object;
     expect(Object.keys(value)).toEqual(["__proto__", "constructor"]);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
@@ -107,10 +107,10 @@ describe("hostile JSON", () => {
   it("cannot exhaust the stack", () => {
     expect(valueOf(`${"[".repeat(MAX_JSON_DEPTH)}${"]".repeat(MAX_JSON_DEPTH)}`)).not.toBe("unreadable");
     for (const open of ["[", '{"a":', '[{"a":']) {
-      expect(read(open.repeat(100_000)).faults.at(-1)?.message).toBe("nested deeper than is looked at");
+      expect(read(open.repeat(100_000)).faults.at(-1)?.message).toBe("nested deeper than 128 levels");
     }
   });
-  it("is read in time that grows with its length only", () => {
+  it("is parsed in time that grows only with its length", () => {
     for (const piece of [
       "<!--",
       "/*",
@@ -130,7 +130,7 @@ describe("hostile JSON", () => {
     const long = `"${"x\n".repeat(500_000)}"`;
     expect((valueOf(long) as string).length).toBe(1_000_000);
   }, 60_000);
-  it("has an end to its values", () => {
+  it("is limited in its number of values", () => {
     expect(parseLenientJson(`[${"[],".repeat(1000)}]`, 500)).toMatchObject({ ok: false, values: 501 });
   });
   it("gives text that can be stored", () => {

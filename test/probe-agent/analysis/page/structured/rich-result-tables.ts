@@ -1,32 +1,32 @@
-/** A thing of JSON-LD without its context. */
+/** A JSON-LD object without its context. */
 export type Thing = Readonly<Record<string, unknown>>;
 
-/** An offer of a listing. */
+/** An offer of a merchant listing. */
 export const offer = { "@type": "Offer", price: 9, priceCurrency: "EUR" };
-/** A rating with all it needs. */
+/** A rating with all required properties. */
 export const rating = { "@type": "AggregateRating", ratingValue: 4, ratingCount: 2 };
 const book = { "@type": "Book", name: "B" };
-/** An element of a list. */
+/** Makes an element of a list. */
 export const element = (more: Thing) => ({ "@type": "ListItem", ...more });
-/** An element of a carousel. */
+/** A movie with all required properties, as an element of a carousel. */
 export const movie = { "@type": "Movie", name: "M", url: "https://example.com/page#m", image: "/m.jpg" };
 
-/** A table with a thing that has what it requires. */
+/** The table of a feature, as an object that meets its requirements and the messages for missing properties. */
 export interface Row {
   readonly feature: string;
   readonly page: string;
   readonly asOf: string;
-  /** A thing with all that the table requires. */
+  /** An object with all properties that the table requires. */
   readonly least: Thing;
-  /** What is missing where a property of it is taken away, as the table has it. */
+  /** The missing required properties when a property of `least` is removed, keyed by that property. */
   readonly required: Readonly<Record<string, string>>;
-  /** What the same thing lacks of the table's recommended rows. */
+  /** The recommended properties that `least` lacks. */
   readonly recommended: string;
 }
 
 /**
- * The tables that Google publishes under developers.google.com/search/docs/appearance/structured-data, written from its
- * pages as they were on the dates given, apart from the product's own table.
+ * The tables that Google publishes under developers.google.com/search/docs/appearance/structured-data. They are written
+ * from its pages on the dates given, independently of the product's own table.
  */
 export const TABLES: readonly Row[] = [
   {
@@ -361,7 +361,7 @@ export const TABLES: readonly Row[] = [
   },
 ];
 
-/** What Google has ended, with the date. */
+/** Features that Google has ended, with the date and an object that had the feature. */
 export const ENDED: readonly (readonly [feature: string, date: string, thing: Thing])[] = [
   ["Book actions", "2025-06-12", { ...book, potentialAction: { "@type": "ReadAction" } }],
   ["Course info", "2025-09-09", { "@type": "Course", hasCourseInstance: { courseMode: "online" } }],

@@ -21,7 +21,7 @@ const resultOf = (feature: string, thing: Thing) => results(thing).find((one) =>
 
 const paths = (row: string): string[] => (row === "" ? [] : row.split(" ").map((need) => need.split("|").join(" or ")));
 
-describe("every rich result against the table its provider publishes", () => {
+describe("every rich result follows the table that its provider publishes", () => {
   it.each(TABLES.map((row) => [`${row.feature} (${row.page}, ${row.asOf})`, row] as const))("%s", (_, row) => {
     const { feature, page, asOf, least, required, recommended } = row;
     const whole = resultOf(feature, least);
@@ -50,7 +50,7 @@ describe("every rich result against the table its provider publishes", () => {
     });
   });
 
-  it("leaves no feature of the product without a row here", () => {
+  it("every feature of the product has a row in the tables of the test", () => {
     const rows = [...TABLES.map(({ feature }) => feature), ...ENDED.map(([feature]) => feature)];
     expect(new Set(FEATURES.map(({ name }) => name))).toEqual(new Set(rows));
   });
@@ -59,7 +59,7 @@ describe("every rich result against the table its provider publishes", () => {
 describe("an author", () => {
   const article = (author: unknown) => resultOf("Article", { "@type": "BlogPosting", headline: "H", author });
 
-  it("is not required of an article, and counts as text", () => {
+  it("is not required of an article and can be a text", () => {
     expect(article(undefined)).toMatchObject({ eligible: true, missing_required: [] });
     expect(article("Jane Doe")?.missing_required).toEqual([]);
     expect(article("Jane Doe")?.missing_recommended).not.toContain("author");
@@ -67,7 +67,7 @@ describe("an author", () => {
     expect(article(" ")?.missing_recommended).toContain("author");
   });
 
-  it("may be a thing without a name, a list, or a reference", () => {
+  it("can be an entity without a name, a list or a reference", () => {
     expect(article({ "@type": "Person", url: "/jane" })).toMatchObject({ eligible: true });
     expect(article({ "@type": "Person", url: "/jane" })?.missing_recommended).toContain("author.name");
     expect(article(["Jane", { name: "Joe", sameAs: "https://joe.test" }])?.missing_recommended).toEqual(
@@ -84,7 +84,7 @@ describe("an author", () => {
     }
   });
 
-  it("need not have a name in a recipe or a review either, but must in a posting", () => {
+  it("needs a name in a posting but not in a recipe", () => {
     expect(resultOf("Recipe", { "@type": "Recipe", name: "R", image: "/r", author: { url: "/a" } })?.eligible).toBe(
       true,
     );
@@ -96,14 +96,17 @@ describe("an author", () => {
   });
 });
 
-describe("the forms in which things are written", () => {
+describe("entities are read in all their forms", () => {
   const microdata = (prefix: string) =>
     `<div itemscope itemtype="${prefix}Review"><b itemprop=author>Jane</b><p itemprop=itemReviewed itemscope itemtype="${prefix}Book">` +
     `<i itemprop=name>B</i></p><p itemprop=reviewRating itemscope itemtype="${prefix}Rating"><i itemprop=ratingValue>4</i></p></div>`;
 
-  it.each(["http://schema.org/", "https://schema.org/", "https://www.schema.org/"])("%s in microdata", (prefix) => {
-    expect(resultsOf(microdata(prefix))).toMatchObject([{ feature: "Review snippet", eligible: true }]);
-  });
+  it.each(["http://schema.org/", "https://schema.org/", "https://www.schema.org/"])(
+    "microdata with types of %s",
+    (prefix) => {
+      expect(resultsOf(microdata(prefix))).toMatchObject([{ feature: "Review snippet", eligible: true }]);
+    },
+  );
 
   it("RDFa", () => {
     const html =
@@ -113,7 +116,7 @@ describe("the forms in which things are written", () => {
     expect(resultsOf(html)[0]?.missing_recommended).not.toContain("author");
   });
 
-  it("types in lists, and full addresses of types", () => {
+  it("lists of types and full addresses of types", () => {
     expect(
       resultOf("LocalBusiness", { "@type": ["Thing", "http://schema.org/Bakery"], name: "B", address: "A" }),
     ).toMatchObject({ eligible: true });
@@ -124,7 +127,7 @@ describe("the forms in which things are written", () => {
     expect(resultOf("Software app", { "@type": "VideoGame", name: "G", aggregateRating: rating })).toBeUndefined();
   });
 
-  it("an image is an address, or a thing with one", () => {
+  it("an image as an address or as an entity with an address", () => {
     const image = (value: unknown) => resultOf("Movie", { "@type": "Movie", name: "M", image: value })?.eligible;
     expect(image({ "@type": "ImageObject", contentUrl: "/m.jpg" })).toBe(true);
     expect(image([{ "@type": "ImageObject", width: 5 }, "/m.jpg"])).toBe(true);
@@ -133,7 +136,7 @@ describe("the forms in which things are written", () => {
 });
 
 describe("conditions of the tables", () => {
-  it("a listing has a price above zero; an AggregateOffer beside the offer is none of its business", () => {
+  it("a merchant listing needs a price above zero and ignores an AggregateOffer next to the offer", () => {
     const product = { "@type": "Product", name: "P", image: "/p.jpg" };
     expect(resultOf("Merchant listing", { ...product, offers: { ...offer, price: "0.00" } })?.missing_required).toEqual(
       ["offers.price or offers.priceSpecification.price above 0"],
@@ -143,7 +146,7 @@ describe("conditions of the tables", () => {
     expect(resultOf("Merchant listing", { ...product, offers: mixed[1] })).toBeUndefined();
   });
 
-  it("an event takes place somewhere; one that is online as well does too", () => {
+  it("an event needs a physical location, also if it has an online location", () => {
     const event = { "@type": "Event", name: "E", startDate: "2026-01-01" };
     const online = { "@type": "VirtualLocation", url: "https://example.com" };
     expect(resultOf("Event", { ...event, location: online })?.missing_required).toEqual(["location.address"]);
@@ -153,7 +156,7 @@ describe("conditions of the tables", () => {
     expect(resultOf("Event", { ...event, location: "Sydney" })?.missing_required).toEqual(["location.address"]);
   });
 
-  it("a remote job names where applicants may live", () => {
+  it("a remote job needs the places where applicants can live", () => {
     const job = {
       "@type": "JobPosting",
       title: "T",
@@ -170,14 +173,14 @@ describe("conditions of the tables", () => {
     ]);
   });
 
-  it("a review is of something whose reviews are shown", () => {
+  it("a review must be about a type whose reviews are shown", () => {
     const review = { "@type": "Review", author: "A", reviewRating: { ratingValue: 4 } };
     expect(
       resultOf("Review snippet", { ...review, itemReviewed: { "@type": "Service", name: "S" } })?.missing_required,
-    ).toEqual(["itemReviewed of a type that has this feature"]);
+    ).toEqual(["itemReviewed of a type that this feature supports"]);
   });
 
-  it("a carousel has two elements with a position; a list of anything else is none", () => {
+  it("a carousel needs two elements with a position and a type that carousels show", () => {
     const list = (elements: readonly Thing[]) =>
       resultOf("Carousel", { "@type": "ItemList", itemListElement: elements });
     expect(list([element({ position: 1, url: "/1" })])?.missing_required).toEqual(["itemListElement[1]"]);
@@ -188,7 +191,7 @@ describe("conditions of the tables", () => {
     expect(list([element({ position: 1, name: "x", url: "/x" })])).toBeUndefined();
   });
 
-  it("steps of a recipe have a text or steps of their own", () => {
+  it("a step of a recipe needs a text or nested steps", () => {
     const recipe = (recipeInstructions: unknown) =>
       resultOf("Recipe", { "@type": "Recipe", name: "R", image: "/r", recipeInstructions })?.missing_required;
     expect(recipe("Mix.")).toEqual([]);
