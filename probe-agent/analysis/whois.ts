@@ -1,30 +1,32 @@
 import { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 import { readHolder, type WhoisHolder } from "#probe-agent/analysis/registry/whois/holder.ts";
-import { inCommonLabels } from "#probe-agent/analysis/registry/whois/labels.ts";
+import { toCommonLabels } from "#probe-agent/analysis/registry/whois/labels.ts";
 import { readWhoisLines } from "#probe-agent/analysis/registry/whois/lines.ts";
 import { readRegistrar, type WhoisRegistrar } from "#probe-agent/analysis/registry/whois/registrar.ts";
 import { registryFormat, type NameState } from "#probe-agent/analysis/registry/whois/registries.ts";
 import { readSigning, type WhoisSigning } from "#probe-agent/analysis/registry/whois/signing.ts";
-import { readVerdict, type Spoken } from "#probe-agent/analysis/registry/whois/verdict.ts";
+import { readVerdict, type WhoisStatement } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
-/** What a WHOIS answer says of a domain. What the text does not say is null or empty. */
+/** Data of a WHOIS answer about a domain. A field that the text does not contain is null or empty. */
 export interface WhoisRecord {
-  /** Null: the answer does not say (a rate limit, a reserved or unassignable name, an answer that is not understood). */
+  /**
+   * Null if the answer does not say: a rate limit, a reserved or unassignable name, or an answer that cannot be read.
+   */
   readonly registered: boolean | null;
-  /** What the answer says of the name, in a word. */
-  readonly verdict: "registered" | NonNullable<Spoken> | "unknown";
-  /** The name the answer is about, as printed, lower case. */
+  /** State of the name according to the answer. */
+  readonly verdict: "registered" | NonNullable<WhoisStatement> | "unknown";
+  /** Domain name that the answer is about, as printed, in lower case. */
   readonly domain: string | null;
   readonly registrar: WhoisRegistrar | null;
-  /** ISO 8601 UTC. */
+  /** In ISO 8601 UTC, like `updated` and `expires`. */
   readonly created: string | null;
-  /** The registry only knows that it was before `created`. */
+  /** Whether the registry knows only that the creation was before `created`. */
   readonly created_before: boolean;
   readonly updated: string | null;
   readonly expires: string | null;
-  /** Lower case, no final dot, no address. */
+  /** Host names in lower case, without a final dot and without addresses. */
   readonly nameservers: string[];
-  /** As printed, without the URL. */
+  /** Status words as printed, without the URL. */
   readonly status: string[];
   readonly dnssec: WhoisSigning;
   readonly holder: WhoisHolder | null;
@@ -33,16 +35,18 @@ export interface WhoisRecord {
   readonly referral: string | null;
 }
 
-// A registry's answer in full; what is longer has been cut by the port already.
+// Size of a registry's full answer. The port has already cut longer texts.
 const MAX_TEXT = 262_144;
 
-/** Reads the answer of any registry or registrar about a domain. `server` decides dates such as 03/04/2024. */
+/**
+ * Parses the answer of any registry or registrar about a domain. `server` decides how to read dates such as 03/04/2024.
+ */
 export function parseWhois(text: string, server: string): WhoisRecord {
   const { entries, prose } = readWhoisLines(text.slice(0, MAX_TEXT));
   const about = new WhoisFields(entries, server).domain();
   const format = registryFormat(server, about);
-  // A server known by its address alone does not tell the country; the name it speaks of does.
-  const fields = new WhoisFields(inCommonLabels(entries, format), isNamed(server) ? server : (about ?? server), format);
+  // A server known only by its address does not reveal the country. Then the domain in the answer decides.
+  const fields = new WhoisFields(toCommonLabels(entries, format), isNamed(server) ? server : (about ?? server), format);
   const created = fields.date("created");
   const updated = fields.date("updated")?.iso ?? null;
   const expires = fields.date("expires")?.iso ?? null;
@@ -53,10 +57,10 @@ export function parseWhois(text: string, server: string): WhoisRecord {
   const state = fields.state();
   const facts = [created, updated, expires, registrar].filter((fact) => fact !== null).length + nameservers.length;
   const holds = isHeld(state, { facts: domain === null ? facts - 1 : facts, delegated: nameservers.length > 0 });
-  const spoken = holds ? null : readVerdict(prose, format);
-  // A status alone is enough where nothing is said to the contrary, e.g. "status: published" of a name without servers.
-  const registered = holds || (spoken === null && state === null && domain !== null && status.length > 0);
-  const verdict = registered ? "registered" : (state ?? spoken ?? "unknown");
+  const statement = holds ? null : readVerdict(prose, format);
+  // A status alone is enough if nothing contradicts it, e.g. "status: published" of a name without name servers.
+  const registered = holds || (statement === null && state === null && domain !== null && status.length > 0);
+  const verdict = registered ? "registered" : (state ?? statement ?? "unknown");
   return {
     registered: registered ? true : isFree(verdict) ? false : null,
     verdict,
@@ -76,15 +80,16 @@ export function parseWhois(text: string, server: string): WhoisRecord {
 }
 
 /**
- * Whether somebody holds the name. A registry may call a name that it holds itself reserved: it is delegated then. No
- * fact counts against a statement that nobody has it, e.g. the dates of a top-level domain that is not assigned.
+ * Reports whether somebody holds the name. A registry can call a name reserved that it holds itself; such a name is
+ * delegated. A statement that nobody holds the name outweighs all other facts, e.g. the dates of a top-level domain
+ * that is not assigned.
  */
 function isHeld(state: NameState | null, { facts, delegated }: { facts: number; delegated: boolean }): boolean {
   if (state === null) return facts > 0;
   return (state === "reserved" || state === "premium") && delegated;
 }
 
-/** Nobody has the name, and the registry does not keep it from everybody. */
+/** Reports whether nobody holds the name and the registry would let somebody register it. */
 function isFree(verdict: WhoisRecord["verdict"]): boolean {
   return verdict === "absent" || verdict === "premium" || verdict === "not_assigned";
 }

@@ -41,10 +41,10 @@ export function openMmdb(variable: string, path: string, options: MmdbOptions = 
     if (facts.size > MAX_FILE_BYTES) throw new Error("the file is larger than 1 GB");
     current = readDatabase(readFileSync(path));
   } catch (error) {
-    return { ok: false, line: `${variable} ${path}: ${wordsOf(error)}` };
+    return { ok: false, line: `${variable} ${path}: ${describeFault(error)}` };
   }
 
-  async function look(): Promise<void> {
+  async function reloadIfChanged(): Promise<void> {
     const facts = await stat(path);
     const stamp = stampOf(facts);
     if (stamp === seen) return;
@@ -59,13 +59,13 @@ export function openMmdb(variable: string, path: string, options: MmdbOptions = 
   const timer = setInterval(() => {
     if (looking) return;
     looking = true;
-    look()
+    reloadIfChanged()
       .then(() => (gone = false))
       .catch((error: NodeJS.ErrnoException) => {
         // A missing file is reported once; its return counts as a change.
         if (error.code === "ENOENT" && gone) return;
         gone = error.code === "ENOENT";
-        warn(`${variable} ${path}: ${wordsOf(error)}; the previous database stays in use`);
+        warn(`${variable} ${path}: ${describeFault(error)}; the previous database stays in use`);
       })
       .finally(() => (looking = false));
   }, everyMs);
@@ -118,7 +118,7 @@ function infoOf({ metadata }: Reader<Response>): DatabaseInfo {
   };
 }
 
-function wordsOf(error: unknown): string {
+function describeFault(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   // The library's message for a file that lacks the format's marker or is truncated.
   return /cannot parse|out of range|Unknown type|Unsupported record|undefined/i.test(words)

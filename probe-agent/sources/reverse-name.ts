@@ -20,14 +20,14 @@ export async function reverseName(net: Net, ip: string): Promise<ReverseName> {
   const verdicts = await Promise.all(
     names
       .slice(0, MAX_NAMES)
-      .map(async (hostname) => ({ hostname, exists: true, fcrdns: await leadsTo(net, hostname, ip) })),
+      .map(async (hostname) => ({ hostname, exists: true, fcrdns: await resolvesTo(net, hostname, ip) })),
   );
   const best = verdicts.find(({ fcrdns }) => fcrdns === true) ?? verdicts.find(({ fcrdns }) => fcrdns === null);
   return best ?? verdicts[0] ?? { hostname: null, exists: false, fcrdns: null };
 }
 
 /** Whether a name resolves to an address now; null where the look-up failed. */
-export async function leadsTo(net: Net, hostname: string, ip: string): Promise<boolean | null> {
+export async function resolvesTo(net: Net, hostname: string, ip: string): Promise<boolean | null> {
   const resolved = await net.dns.resolve(hostname, ip.includes(":") ? 6 : 4);
   switch (resolved.status) {
     case "ok":

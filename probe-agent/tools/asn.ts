@@ -119,7 +119,7 @@ async function aboutAddress(net: Net, ip: string): Promise<Gathered> {
     deniedBy: cymru?.answered === true && origin === null && first === null ? "cymru" : null,
     limitations: [
       ...(cymru?.answered === true ? [] : ["Team Cymru's DNS zones did not answer."]),
-      ...(cymru?.answered === true && origin === null ? ["No prefix in global routing holds the address."] : []),
+      ...(cymru?.answered === true && origin === null ? ["No prefix in global routing contains the address."] : []),
       ...(differs ? [`Routing data name AS${origin.asns.join(", AS")} in place of the database's AS${first}.`] : []),
       ...((origin?.asns.length ?? 0) > 1 ? ["Several networks announce the prefix; asn is the first of them."] : []),
       ...registered.limitations,

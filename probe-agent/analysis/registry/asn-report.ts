@@ -9,7 +9,7 @@ import { autnumRow } from "#probe-agent/analysis/registry/rdap/rows.ts";
 
 type Result = ResultOf<typeof contract>;
 
-/** What the sources say; null: not asked, silent, or nothing known. */
+/** Data of all sources. Null means that the source was not asked, did not answer, or knows nothing. */
 export interface AsnEvidence {
   readonly host: string | null;
   readonly ip: string | null;
@@ -17,16 +17,16 @@ export interface AsnEvidence {
   readonly origin: Origin | null;
   readonly system: AsRecord | null;
   readonly owner: NetworkOwner | null;
-  /** Block of the operator's database, CIDR. */
+  /** Block from the operator's database, in CIDR form. */
   readonly ownerBlock: string | null;
   readonly database: Result["database"];
   readonly autnum: (RdapAutnum & { readonly url: string }) | null;
-  /** The source that would know, and says that nobody announces the address or holds the number. */
+  /** The source that states that nobody announces the address or holds the number. Null if none does. */
   readonly deniedBy: "cymru" | "rdap" | null;
   readonly limitations: readonly string[];
 }
 
-/** Before anything was asked. */
+/** Evidence before any source was asked. */
 export const NOTHING_KNOWN: AsnEvidence = {
   host: null,
   ip: null,
@@ -42,8 +42,9 @@ export const NOTHING_KNOWN: AsnEvidence = {
 };
 
 /**
- * Whether nobody answered who could know. An address inside, and a number for special use, are told from the registries
- * of what they are for; that there is nothing to tell is an answer as well.
+ * Reports whether no source that could know gave an answer. An internal address and a special-use number are described
+ * by the special-purpose registries, so something is known. A statement that there is nothing to know counts as an
+ * answer too.
  */
 export function knowsNothing({ asn: number, ip, system, autnum, origin, owner, deniedBy }: AsnEvidence): boolean {
   if (deniedBy !== null) return false;
@@ -52,7 +53,10 @@ export function knowsNothing({ asn: number, ip, system, autnum, origin, owner, d
   return system === null && autnum === null && origin === null && (owner?.asn ?? null) === null;
 }
 
-/** What the evidence comes to: routing and the registry before the database, which may be older. */
+/**
+ * Builds the result from the evidence. Routing data and the registry take precedence over the database, which can be
+ * older.
+ */
 export function asnReport(evidence: AsnEvidence): Omit<Result, "query" | "elapsed_ms" | "observed_at"> {
   const { host, ip, asn: number, origin, system, owner, database, autnum } = evidence;
   const special = number === null ? null : asNumberUse(number);
@@ -84,12 +88,12 @@ export function asnReport(evidence: AsnEvidence): Omit<Result, "query" | "elapse
     ],
     limitations: [
       ...evidence.limitations,
-      ...(isPublic ? ["Prefix counts, peers and upstreams are not known: no source of this probe has them."] : []),
+      ...(isPublic ? ["Prefix counts, peers and upstreams are not known: this probe has no source for them."] : []),
     ],
   };
 }
 
-/** whois.ripe.net and the like, as Team Cymru calls the registries. */
+/** Returns Team Cymru's name of the registry whose WHOIS host this is, e.g. "ripencc" for whois.ripe.net. */
 function registryOf(port43: string | null): string | null {
   const [, name] = /^whois\.(afrinic|apnic|arin|lacnic|ripe)\.net$/i.exec(port43 ?? "") ?? [];
   return name === undefined ? null : name.toLowerCase().replace("ripe", "ripencc");

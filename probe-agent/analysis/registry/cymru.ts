@@ -1,20 +1,20 @@
 import { blockText, isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
-/** Who announces a prefix, by Team Cymru's BGP view. */
+/** Announcement of a prefix in Team Cymru's BGP view. */
 export interface Origin {
-  /** Announcing systems; more than one where several announce the same prefix. */
+  /** Announcing autonomous systems. More than one if several announce the same prefix. */
   readonly asns: readonly number[];
-  /** CIDR. */
+  /** In CIDR form. */
   readonly prefix: string;
-  /** ISO 3166-1 alpha-2 of the registration, null where the registry names none. */
+  /** Country of the registration, ISO 3166-1 alpha-2. Null if the registry names none. */
   readonly country: string | null;
-  /** As Team Cymru writes it: arin, ripencc, apnic, lacnic, afrinic. */
+  /** Registry in Team Cymru's spelling: arin, ripencc, apnic, lacnic, afrinic. */
   readonly registry: string | null;
-  /** YYYY-MM-DD. */
+  /** Date in the form YYYY-MM-DD. */
   readonly allocated: string | null;
 }
 
-/** What is known of an autonomous system. */
+/** Data about an autonomous system. */
 export interface AsRecord {
   readonly asn: number;
   readonly country: string | null;
@@ -22,7 +22,7 @@ export interface AsRecord {
   readonly allocated: string | null;
   /** Short name, e.g. CLOUDFLARENET. */
   readonly name: string | null;
-  /** Who holds it, e.g. "Cloudflare, Inc."; null where the description has no more than the name. */
+  /** Holder, e.g. "Cloudflare, Inc.". Null if the description contains only the short name. */
   readonly holder: string | null;
 }
 
@@ -31,7 +31,10 @@ const MAX_RECORDS = 32;
 const MAX_ORIGINS = 16;
 const MAX_TEXT = 1000;
 
-/** The name to ask for TXT: reversed octets or nibbles below the zone. Null for what is no address. */
+/**
+ * Returns the name to query for TXT records about an address: its reversed octets or nibbles below the zone. Null if
+ * `ip` is not an address.
+ */
 export function originName(ip: string, zones: { readonly origin: string; readonly origin6: string }): string | null {
   const read = readIp(ip);
   if (read === null) return null;
@@ -40,12 +43,15 @@ export function originName(ip: string, zones: { readonly origin: string; readonl
   return `${Array.from(nibbles).toReversed().join(".")}.${bare(zones.origin6)}`;
 }
 
-/** The name to ask for TXT about an autonomous system. */
+/** Returns the name to query for TXT records about an autonomous system. */
 export function asName(asn: number, zones: { readonly asn: string }): string {
   return `AS${asn}.${bare(zones.asn)}`;
 }
 
-/** Reads "3561 | 216.88.0.0/14 | US | arin | 1998-09-25" texts; the most specific prefix that holds the address. */
+/**
+ * Parses texts such as "3561 | 216.88.0.0/14 | US | arin | 1998-09-25". Returns the most specific prefix that contains
+ * the address, or null if there is none.
+ */
 export function readOrigin(texts: readonly string[], ip: string): Origin | null {
   const address = readIp(ip);
   if (address === null) return null;
@@ -66,7 +72,10 @@ export function readOrigin(texts: readonly string[], ip: string): Origin | null 
   return origin;
 }
 
-/** Reads "23028 | US | arin | 2002-01-04 | TEAM-CYMRU - Team Cymru Inc., US" texts. */
+/**
+ * Parses texts such as "23028 | US | arin | 2002-01-04 | TEAM-CYMRU - Team Cymru Inc., US". Returns null if no text is
+ * about `asn`.
+ */
 export function readAs(texts: readonly string[], asn: number): AsRecord | null {
   for (const text of texts.slice(0, MAX_RECORDS)) {
     const [number = "", country, registry, allocated, ...rest] = fieldsOf(text);

@@ -1,10 +1,10 @@
 import { arrayOf, recordOf, textOf } from "#probe-agent/analysis/registry/rdap/json.ts";
 
-/** Where an address is thought to be; null where the database does not say. */
+/** Estimated location of an address. A field is null if the database does not say. */
 export interface Place {
   readonly continent: Named | null;
   readonly country: Named | null;
-  /** First-level subdivision; its code is ISO 3166-2 without the country. */
+  /** First-level subdivision. Its code is ISO 3166-2 without the country. */
   readonly region: Named | null;
   readonly city: string | null;
   readonly postal: string | null;
@@ -22,7 +22,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Who runs the network of an address; null where the database does not say. */
+/** Operator of the network of an address. A field is null if the database does not say. */
 export interface NetworkOwner {
   readonly asn: number | null;
   /** Name of the autonomous system's holder. */
@@ -45,8 +45,8 @@ const continentNames: Readonly<Record<string, string>> = {
 const countryNames = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
 
 /**
- * Reads a record of a location database: MaxMind's City and Country (nested, names by language), which DB-IP follows too,
- * and IPinfo's (flat). Null for a record that tells no place.
+ * Reads a record of a location database: MaxMind's City and Country format (nested, names by language), which DB-IP
+ * uses too, and IPinfo's format (flat). Returns null for a record without a location.
  */
 export function readPlace(value: unknown): Place | null {
   const row = recordOf(value);
@@ -66,7 +66,7 @@ export function readPlace(value: unknown): Place | null {
   return Object.values(place).every((part) => part === null) ? null : place;
 }
 
-/** Reads a record of an ASN or ISP database in either form; null for one that tells nothing. */
+/** Reads a record of an ASN or ISP database in either format. Returns null if the record is empty. */
 export function readNetworkOwner(value: unknown): NetworkOwner | null {
   const row = recordOf(value);
   if (row === null) return null;
@@ -83,7 +83,7 @@ function countryName({ code, name }: Named): string {
   return countryNames.of(code) ?? name;
 }
 
-/** `{iso_code | code, names: {en}}`, or the code alone. */
+/** Reads `{iso_code | code, names: {en}}`, or the code alone. */
 function namedOf(value: unknown, form: RegExp): Named | null {
   const row: Row = recordOf(value) ?? {};
   const code = (textOf(row["iso_code"]) ?? textOf(row["code"]) ?? textOf(value))?.toUpperCase() ?? "";

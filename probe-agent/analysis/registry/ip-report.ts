@@ -14,14 +14,14 @@ interface Address {
   readonly version: 4 | 6;
 }
 
-/** Everything the sources said; null where a source was not asked or did not answer in time. */
+/** Data of all sources. Null means that a source was not asked or did not answer in time. */
 interface IpEvidence {
   readonly host: string;
   readonly address: Address;
   readonly allowed: readonly Address[];
   readonly blocked: readonly Address[];
   readonly type: AddressType;
-  /** Whether registries were asked at all. */
+  /** Whether the address is public, so that registries were asked at all. */
   readonly outside: boolean;
   readonly reverse: { readonly hostname: string | null; readonly fcrdns: boolean | null } | null;
   readonly cymru: {
@@ -33,10 +33,10 @@ interface IpEvidence {
     | { readonly ok: true; readonly finding: RdapFinding; readonly url: string }
     | { readonly ok: false; readonly limitation: string }
     | null;
-  /** The operator's databases; null where there is none, or nothing was to be looked up. */
+  /** Results from the operator's databases. Null if there is no database, or if nothing was looked up. */
   readonly geo: { readonly database: Database; readonly place: Place | null } | null;
   readonly network: { readonly owner: NetworkOwner | null } | null;
-  /** The time the database's age is counted to. */
+  /** Time at which the age of the database is measured. */
   readonly now: Date;
 }
 
@@ -62,7 +62,7 @@ const REGISTRIES = ["afrinic", "apnic", "arin", "lacnic", "ripencc"] as const;
 
 const countryNames = new Intl.DisplayNames("en", { type: "region", fallback: "code" });
 
-/** What the evidence comes to. Registration beats routing data where both speak of the same thing. */
+/** Builds the result from the evidence. Registration data takes precedence over routing data about the same field. */
 export function ipReport(evidence: IpEvidence): Omit<Result, "elapsed_ms" | "observed_at"> {
   const { address, reverse, cymru, rdap } = evidence;
   const place = evidence.geo?.place ?? null;
@@ -76,7 +76,7 @@ export function ipReport(evidence: IpEvidence): Omit<Result, "elapsed_ms" | "obs
   const country = place?.country ?? registered;
   const continent = country === null ? null : continentOf(country.code);
   const asn = origin?.asns[0] ?? owner?.asn ?? null;
-  // Two sources may know different systems; a name belongs to the number it came with.
+  // Two sources can name different systems. A name belongs only to the number it came with.
   const named = owner !== null && owner.asn === asn ? owner.as_name : null;
   return {
     host: evidence.host,
@@ -125,7 +125,7 @@ function row(blocked: boolean): (address: Address) => Result["all_addresses"][nu
 }
 
 function registryOf(origin: Origin | null, finding: RdapFinding | null): Result["registry"] {
-  // whois.ripe.net, whois.arin.net ...: a national registry below one of the five is not in the list.
+  // Port 43 host, e.g. whois.ripe.net or whois.arin.net. A national registry below one of the five is not in the list.
   const [, host = ""] = /^whois\.(\w+)\.net$/.exec(finding?.network.port43?.toLowerCase() ?? "") ?? [];
   const word = origin?.registry ?? (host === "ripe" ? "ripencc" : host);
   return REGISTRIES.find((registry) => registry === word) ?? null;
@@ -137,33 +137,33 @@ function limitationsOf(
 ): string[] {
   const said = (condition: boolean, sentence: string): string[] => (condition ? [sentence] : []);
   return [
-    ...said(!outside, `A ${type.replace("_", "-")} address: registries and routing data say nothing about it.`),
+    ...said(!outside, `A ${type.replace("_", "-")} address: registries and routing data do not cover it.`),
     ...said(
       outside && geo === null,
-      "City, region, postal code, position and time zone are not known: this probe has no location database.",
+      "City, region, postal code, position and time zone are not known, because this probe has no location database.",
     ),
-    ...said(geo !== null && geo.place === null, "The location database does not have the address."),
+    ...said(geo !== null && geo.place === null, "The location database does not contain the address."),
     ...said(geo !== null && geo.place !== null, "The location is an estimate of the operator's database."),
     ...said(
       isRegistered,
-      "The country is where the address block is registered, not necessarily where the host stands.",
+      "The country is where the address block is registered, not necessarily where the host is located.",
     ),
-    ...said(reverse === null, "The reverse name was not found out in time."),
+    ...said(reverse === null, "The lookup of the reverse name timed out."),
     ...said(
       (reverse?.hostname ?? null) !== null && reverse?.fcrdns === null,
-      "The reverse name could not be looked up.",
+      "The reverse name could not be verified, because its own lookup failed.",
     ),
     ...said(
       outside && (cymru === null || !cymru.answered),
       (network?.owner?.asn ?? null) === null
-        ? "The announcing network is not known: Team Cymru's DNS zones did not answer."
-        : "Team Cymru's DNS zones did not answer: the network is the one in the operator's database.",
+        ? "The announcing network is not known, because Team Cymru's DNS zones did not answer."
+        : "Team Cymru's DNS zones did not answer, so the network is taken from the operator's database.",
     ),
-    ...said(cymru?.answered === true && cymru.origin === null, "No prefix in global routing holds the address."),
+    ...said(cymru?.answered === true && cymru.origin === null, "No prefix in global routing contains the address."),
     ...said((cymru?.origin?.asns.length ?? 0) > 1, "Several networks announce the address; asn is the first of them."),
     ...said(outside && rdap === null, "RDAP: the registry did not answer in time."),
     ...(rdap?.ok === false ? [rdap.limitation] : []),
-    ...said(allowed.length > 1, "The host has several addresses; only the first one was looked at."),
-    ...said(blocked.length > 0, "Addresses marked blocked were not looked at."),
+    ...said(allowed.length > 1, "The host has several addresses; only the first one was examined."),
+    ...said(blocked.length > 0, "Addresses marked blocked were not examined."),
   ];
 }

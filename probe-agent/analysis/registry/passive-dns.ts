@@ -1,10 +1,10 @@
 import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { arrayOf, recordOf } from "#probe-agent/analysis/registry/rdap/json.ts";
 
-/** A name that led to an address, by a passive DNS service. */
+/** A name that resolved to an address according to a passive DNS service. */
 export interface PassiveName {
   readonly host: string;
-  /** ISO 8601 UTC; null where the row has no such time. */
+  /** In ISO 8601 UTC. Null if the row has no such time. */
   readonly first_seen: string | null;
   readonly last_seen: string | null;
 }
@@ -13,8 +13,8 @@ const MAX_ROWS = 10_000;
 const MAX_ROW = 20_000;
 
 /**
- * Reads Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): one JSON object a line, of which A and AAAA rows of
- * this address count. Also how many lines were no such row.
+ * Parses Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): one JSON object per line. Returns the names of A
+ * and AAAA rows for this address, and the number of lines that could not be read.
  */
 export function readPassiveDns(
   text: string,
@@ -31,7 +31,7 @@ export function readPassiveDns(
       unreadable += 1;
       continue;
     }
-    // rdata is one text or a list of them.
+    // rdata is one text or a list of texts.
     const data = typeof row["rdata"] === "string" ? [row["rdata"]] : arrayOf(row["rdata"], 200);
     const leadsHere = data.some((value) => {
       const read = typeof value === "string" ? readIp(value) : null;
@@ -55,7 +55,7 @@ function parse(line: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** Seconds since 1970, as a number or in digits. */
+/** Converts seconds since 1970, as a number or in digits, to ISO 8601 UTC. Null for anything else. */
 function instant(value: unknown): string | null {
   const seconds = typeof value === "string" && /^\d{1,11}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== "number" || !(seconds > 0 && seconds < 4_102_444_800)) return null;

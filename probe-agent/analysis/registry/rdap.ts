@@ -14,26 +14,26 @@ import { arrayOf, recordOf, textOf, textsOf } from "#probe-agent/analysis/regist
 export interface RdapNetwork {
   readonly handle: string | null;
   readonly name: string | null;
-  /** The registry's own word, e.g. "DIRECT ALLOCATION", "ASSIGNED PA". */
+  /** Type in the registry's own words, e.g. "DIRECT ALLOCATION", "ASSIGNED PA". */
   readonly type: string | null;
   readonly start_address: string;
   readonly end_address: string;
-  /** The range in CIDR terms, at most 32 blocks. */
+  /** The range in CIDR form, up to 32 blocks. */
   readonly cidrs: readonly string[];
   readonly parent_handle: string | null;
-  /** ISO 3166-1 alpha-2 or what the registry uses in its place, e.g. EU. */
+  /** ISO 3166-1 alpha-2, or a code that the registry uses instead, e.g. EU. */
   readonly country: string | null;
   readonly organization: string | null;
   readonly status: readonly string[];
-  /** ISO 8601 UTC. */
+  /** In ISO 8601 UTC. */
   readonly registered_at: string | null;
   readonly changed_at: string | null;
   readonly abuse_email: string | null;
-  /** Whois host of the registry. */
+  /** WHOIS host of the registry. */
   readonly port43: string | null;
 }
 
-/** A network and the one of its CIDR blocks that holds the address asked for. */
+/** A network, and the one of its CIDR blocks that contains the queried address. */
 export interface RdapFinding {
   readonly network: RdapNetwork;
   readonly cidr: string | null;
@@ -42,8 +42,9 @@ export interface RdapFinding {
 const MAX_CIDRS = 32;
 
 /**
- * Reads the answer to `ip/<address>`. Null for errors (RFC 9083 section 6), other objects, blocks the address is not
- * in, and the whole address space, which some registries answer with for what they do not know.
+ * Reads the answer to `ip/<address>`. Returns null for errors (RFC 9083 section 6), for other objects, for blocks that
+ * do not contain the address, and for the whole address space, which some registries return for addresses they do not
+ * know.
  */
 export function readIpNetwork(value: unknown, ip: string): RdapFinding | null {
   const object = recordOf(value);
@@ -81,7 +82,7 @@ export function readIpNetwork(value: unknown, ip: string): RdapFinding | null {
   return { network, cidr: holding === undefined ? null : blockText(holding) };
 }
 
-/** The cidr0 extension: `{v4prefix | v6prefix, length}`. */
+/** Reads the blocks of the cidr0 extension: `{v4prefix | v6prefix, length}`. */
 function statedBlocks(value: unknown): readonly IpBlock[] {
   return arrayOf(value, MAX_CIDRS)
     .map(recordOf)

@@ -1,23 +1,23 @@
 import { domainToASCII } from "node:url";
 import { registrableDomain } from "#shared/registrable-domain.ts";
 
-/** Sources of names, the best first. */
+/** Sources of names, best first. */
 export const NAME_SOURCES = ["ptr", "observation", "certificate", "provider"] as const;
-/** One of them. */
+/** A source of names. */
 type NameSource = (typeof NAME_SOURCES)[number];
 
-/** A name as one source has it. */
+/** A name as reported by one source. */
 export interface SourceName {
   readonly host: string;
   readonly source: NameSource;
-  /** ISO 8601 UTC; null where the source keeps no times. */
+  /** In ISO 8601 UTC. Null if the source keeps no times. */
   readonly first_seen: string | null;
   readonly last_seen: string | null;
 }
 
-/** A name as all sources together have it. */
+/** A name with the data of all sources. */
 export interface SeenName {
-  /** Lower-case A-labels; may begin with "*.". */
+  /** A-labels in lower case. The name can begin with "*.". */
   readonly domain: string;
   readonly sources: readonly NameSource[];
   readonly first_seen: string | null;
@@ -26,7 +26,10 @@ export interface SeenName {
 
 const NAME = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z][a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** One row for each name that a host can have, in the order of the sources; what is no name is left out. */
+/**
+ * Merges the names of all sources into one row for each name, in the order of the sources. Drops texts that are not
+ * host names.
+ */
 export function mergeNames(names: readonly SourceName[]): readonly SeenName[] {
   const merged = new Map<string, SeenName>();
   const order = (source: NameSource) => NAME_SOURCES.indexOf(source);
@@ -44,7 +47,10 @@ export function mergeNames(names: readonly SourceName[]): readonly SeenName[] {
   return [...merged.values()];
 }
 
-/** A host name in lower-case A-labels without final dot, "*." kept; null for what is none. */
+/**
+ * Normalizes a host name to lower-case A-labels without a final dot, with "*." kept. Returns null if it is not a host
+ * name.
+ */
 export function readName(text: string): string | null {
   if (text.length > 300 || /[\p{Cc}\s/\\?#@:%]/u.test(text)) return null;
   const wildcard = text.startsWith("*.") ? "*." : "";
@@ -52,7 +58,10 @@ export function readName(text: string): string | null {
   return name.length <= 253 && NAME.test(name) ? name : null;
 }
 
-/** Different registered domains among names (Public Suffix List, private section too: one customer each). */
+/**
+ * Counts the different registered domains among names. Uses the private section of the Public Suffix List too, because
+ * each name below such a suffix belongs to another customer.
+ */
 export function countRegistrable(domains: readonly string[]): number {
   return new Set(domains.map((domain) => registrableDomain(domain.replace(/^\*\./, "")) ?? domain)).size;
 }

@@ -1,7 +1,7 @@
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { SeenName } from "#probe-agent/analysis/registry/seen-names.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { leadsTo } from "#probe-agent/sources/reverse-name.ts";
+import { resolvesTo } from "#probe-agent/sources/reverse-name.ts";
 
 /** A name with what its look-up said; null: not looked up, or no answer. */
 export type VerifiedName = SeenName & { readonly still_resolves: boolean | null };
@@ -25,7 +25,7 @@ export async function verifyNames(
     for (let domain = queue.shift(); domain !== undefined; domain = queue.shift()) {
       const left = endsAt - net.monotonic();
       if (left <= 0) return;
-      verdicts.set(domain, await waitAtMost(left, leadsTo(net, domain, ip), null));
+      verdicts.set(domain, await waitAtMost(left, resolvesTo(net, domain, ip), null));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -66,7 +66,7 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why
     const { answer: data, limit } = analysed.data;
     const found = data.registration !== null && holds(data.registration, subject);
     // IANA and ARIN print the block they gave away and who has it now.
-    return ok({ data, outcome: found ? "found" : (data.spoken ?? "unknown"), referral: data.referral, limit });
+    return ok({ data, outcome: found ? "found" : (data.statement ?? "unknown"), referral: data.referral, limit });
   };
   const { steps, limitations, failure } = await askWhois(net, subject, null, read);
   const answers = steps.flatMap(({ server, outcome, answer }) =>

@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
   ["ns.test", "MX", "secure", "nsec3", "has no record of this type"],
 ];
 
-describe("the zones BIND signed", () => {
+describe("zones signed by BIND", () => {
   it.each(ROWS)("%s %s is %s (denial %s)", (name, type, status, denial, reason) => {
     const verdict = validateIn(BIND_ZONES, { name, type });
     expect(verdict.reasons.join("\n")).toContain(reason);

@@ -10,7 +10,7 @@ import { styleReferences } from "#probe-agent/analysis/page/page-resources/style
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
-import { emailIn } from "#probe-agent/analysis/registry/whois/email.ts";
+import { findEmail } from "#probe-agent/analysis/registry/whois/email.ts";
 import { hasNear } from "#probe-agent/analysis/registry/whois/near.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 import { parseNumberWhois } from "#probe-agent/analysis/registry/whois/number-resource.ts";
@@ -72,7 +72,7 @@ describe("hand-written readers", () => {
     [`${"x".repeat(80)}@a.example`, `${"x".repeat(64)}@a.example`],
     ["a@ b", null],
   ])("of a mail address: %s", (text, expected) => {
-    expect(emailIn(text)).toBe(expected);
+    expect(findEmail(text)).toBe(expected);
   });
 
   it.each([

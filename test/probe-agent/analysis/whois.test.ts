@@ -4,7 +4,7 @@ import { parseWhois } from "#probe-agent/analysis/whois.ts";
 import { readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
 
 const FOLDER = new URL("../../fixtures/whois/", import.meta.url);
-/** What each answer says; a field that is not there is null or empty. */
+/** Expected data of each answer. A missing field is null or empty. */
 const EXPECTED = JSON.parse(readFileSync(new URL("expected.json", FOLDER), "utf8")) as Record<
   string,
   { readonly server: string; readonly [field: string]: unknown }
@@ -17,7 +17,7 @@ function answer(name: string): string {
 }
 
 describe("the answer of a registry", () => {
-  it.each(Object.keys(EXPECTED))("is read: %s", (name) => {
+  it.each(Object.keys(EXPECTED))("is parsed: %s", (name) => {
     const { server, ...expected } = EXPECTED[name] ?? { server: "" };
     expect(parseWhois(answer(name), server)).toEqual({ ...EMPTY, created_before: false, ...expected });
   });
@@ -45,7 +45,7 @@ describe("the dates of a domain", () => {
   });
 });
 
-describe("a name that is free", () => {
+describe("a name that nobody holds", () => {
   it.each([
     'No match for "EXAMPLE.COM".',
     "No match!!",
@@ -82,7 +82,7 @@ describe("a name that is free", () => {
   });
 });
 
-describe("a server that turns us away", () => {
+describe("a server that refuses to answer", () => {
   it.each([
     "WHOIS LIMIT EXCEEDED - SEE WWW.PIR.ORG/WHOIS FOR DETAILS",
     "% Query rate limit exceeded",
@@ -110,14 +110,14 @@ describe("a server that turns us away", () => {
     expect(read).toMatchObject({ registered: null, verdict: "limited" });
   });
 
-  it("is nobody whose terms of use mention limits below an answer", () => {
+  it("is not a server whose terms of use mention limits below an answer", () => {
     const terms = "\nTERMS OF USE: access is rate limited; if your query limit is exceeded try again later.\n";
     expect(parseWhois(`No match for "X.TEST".\n${terms}`, "whois.nic.example").registered).toBe(false);
     expect(parseWhois(`${answer("verisign")}${terms}`, "whois.verisign-grs.com").registered).toBe(true);
   });
 });
 
-describe("what nobody can tell", () => {
+describe("an answer without a statement", () => {
   it.each([
     ["nothing", ""],
     ["blank lines", "\n\n \n"],
@@ -128,7 +128,7 @@ describe("what nobody can tell", () => {
     expect(parseWhois(text, "whois.nic.example")).toMatchObject({ registered: null, registrar: null, nameservers: [] });
   });
 
-  it("is null for a reserved name too, which nobody has and nobody can have", () => {
+  it("is null for a reserved name too, which nobody holds and nobody can register", () => {
     expect(parseWhois("This name is reserved by the registry.", "x")).toMatchObject({
       registered: null,
       verdict: "reserved",
@@ -182,7 +182,7 @@ describe("a date", () => {
     expect(readWhoisDate(text, "whois.nic.uk")).toEqual({ iso, before: true });
   });
 
-  it("with two small numbers is decided by the server, and null where nobody knows", () => {
+  it("with two small numbers depends on the server, and is null if the order is unknown", () => {
     const read = (text: string, server: string) => readWhoisDate(text, server)?.iso.slice(0, 10) ?? null;
     expect(read("03/04/2024", "whois.nic.fr")).toBe("2024-04-03");
     expect(read("03-04-2024", "whois.hkirc.hk")).toBe("2024-04-03");
@@ -230,7 +230,7 @@ describe("a hostile answer", () => {
     expect(JSON.stringify(read).length).toBeLessThan(64_000);
   });
 
-  it("plants nothing in the result", () => {
+  it("adds nothing to the result", () => {
     const read = parseWhois("Domain Name: __proto__\n__proto__: x\nName Server: ns1.a.test\u0000\u001b[31m\n", "x");
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
     expect(JSON.stringify(read)).not.toMatch(/\\u00/);

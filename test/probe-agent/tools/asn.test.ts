@@ -108,7 +108,7 @@ describe("an AS number", () => {
       source: ["cymru", "rdap"],
     });
     expect(limitations).toEqual([
-      "Prefix counts, peers and upstreams are not known: no source of this probe has them.",
+      "Prefix counts, peers and upstreams are not known: this probe has no source for them.",
     ]);
   });
 
@@ -200,7 +200,7 @@ describe("an address or host", () => {
       origins: [],
       prefix: null,
       source: ["cymru"],
-      limitations: ["No prefix in global routing holds the address."],
+      limitations: ["No prefix in global routing contains the address."],
     });
   });
 

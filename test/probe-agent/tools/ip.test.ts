@@ -155,7 +155,7 @@ describe("an address inside", () => {
       rdap: null,
       source: [],
     });
-    expect(result.limitations).toEqual(["A loopback address: registries and routing data say nothing about it."]);
+    expect(result.limitations).toEqual(["A loopback address: registries and routing data do not cover it."]);
     expect(sources.names.queries.slice(asked).filter(({ name }) => name.toLowerCase().includes("origin"))).toEqual([]);
     expect(sources.registry.requests.length).toBe(fetched);
   });
@@ -176,7 +176,7 @@ describe("the reverse name", () => {
   it("is neither when it cannot be looked up", async () => {
     const result = await sources.result("8.8.4.6");
     expect(result).toMatchObject({ hostname: "broken.example.org", fcrdns: null });
-    expect(result.limitations.join(" ")).toContain("could not be looked up");
+    expect(result.limitations.join(" ")).toContain("could not be verified");
   });
 
   it("is null where there is none", async () => {
@@ -219,14 +219,14 @@ describe("the operator's databases", () => {
     const result = await sources.result("8.8.8.8", { data, now });
     expect(result).toMatchObject({ city: null, country: { code: "US" }, country_source: "rir_registration" });
     expect(result.data?.source).toBe("Test-City");
-    expect(result.limitations.join(" ")).toContain("does not have the address");
+    expect(result.limitations.join(" ")).toContain("does not contain the address");
   });
 
   it("know the network where routing data are silent", async () => {
     const data = { asn: () => ({ database, owner, prefix: 24 }) };
     const result = await sources.result("1.1.1.1", { data, now });
     expect(result).toMatchObject({ asn: 15_169, asns: [15_169], as_name: "Google LLC", announced_prefix: null });
-    expect(result.limitations.join(" ")).toContain("the one in the operator's database");
+    expect(result.limitations.join(" ")).toContain("taken from the operator's database");
   });
 
   it("are not asked about an address inside", async () => {

@@ -2,26 +2,29 @@ import { abuseEmailOf, organizationOf, readEntities } from "#probe-agent/analysi
 import { eventDate } from "#probe-agent/analysis/registry/rdap/events.ts";
 import { recordOf, textOf, textsOf } from "#probe-agent/analysis/registry/rdap/json.ts";
 
-/** A registered AS number or range of them (RFC 9083 section 5.5). */
+/** A registered AS number, or a range of them (RFC 9083 section 5.5). */
 export interface RdapAutnum {
   readonly handle: string | null;
   readonly name: string | null;
   readonly type: string | null;
   readonly start_asn: number;
   readonly end_asn: number;
-  /** ISO 3166-1 alpha-2 or what the registry uses in its place, e.g. EU. */
+  /** ISO 3166-1 alpha-2, or a code that the registry uses instead, e.g. EU. */
   readonly country: string | null;
   readonly organization: string | null;
   readonly status: readonly string[];
-  /** ISO 8601 UTC. */
+  /** In ISO 8601 UTC. */
   readonly registered_at: string | null;
   readonly changed_at: string | null;
   readonly abuse_email: string | null;
-  /** Whois host of the registry. */
+  /** WHOIS host of the registry. */
   readonly port43: string | null;
 }
 
-/** Reads the answer to `autnum/<asn>`; null for errors, other objects and ranges the number is not in. */
+/**
+ * Reads the answer to `autnum/<asn>`. Returns null for errors, for other objects and for ranges that do not contain the
+ * number.
+ */
 export function readAutnum(value: unknown, asn: number): RdapAutnum | null {
   const object = recordOf(value);
   if (object === null || object["objectClassName"] !== "autnum") return null;

@@ -1,25 +1,25 @@
 import { isRecord } from "#shared/is-record.ts";
 import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
-/** One entry of the bootstrap registry for addresses: who answers for a block. */
+/** An entry of the bootstrap registry for addresses: the RDAP service of a block. */
 interface RdapService {
   readonly block: IpBlock;
-  /** Base URL, ends with a slash; https where the registry offers it. */
+  /** Base URL with a slash at the end. https if the registry offers it. */
   readonly baseUrl: string;
 }
 
-/** One entry of the registry for AS numbers: who answers for a range, both ends included. */
+/** An entry of the bootstrap registry for AS numbers: the RDAP service of a range, both ends included. */
 interface AutnumService {
   readonly first: number;
   readonly last: number;
   readonly baseUrl: string;
 }
 
-// IANA's files have a few hundred entries, dns.json some 1500; more is not that file.
+// IANA's files have a few hundred entries, and dns.json about 1500. A file with more is not one of IANA's.
 const MAX_SERVICES = 3000;
 const MAX_KEYS = 20_000;
 
-/** Reads ipv4.json or ipv6.json (RFC 9224 sections 3 and 5); null for what has not that form. */
+/** Reads ipv4.json or ipv6.json (RFC 9224 sections 3 and 5). Returns null if the value does not have that form. */
 export function readBootstrap(value: unknown): readonly RdapService[] | null {
   return (
     readEntries(value)?.flatMap(({ key, baseUrl }) => {
@@ -29,13 +29,19 @@ export function readBootstrap(value: unknown): readonly RdapService[] | null {
   );
 }
 
-/** Reads dns.json (RFC 9224 section 4): base URL by lower-case domain, "" for the root. */
+/**
+ * Reads dns.json (RFC 9224 section 4) into base URLs by lower-case domain, with "" for the root. Returns null if the
+ * value does not have that form.
+ */
 export function readDomainBootstrap(value: unknown): ReadonlyMap<string, string> | null {
   const entries = readEntries(value);
   return entries === null ? null : new Map(entries.map(({ key, baseUrl }) => [key.toLowerCase(), baseUrl]));
 }
 
-/** Reads asn.json (RFC 9224 section 5.3), whose keys are ranges like "2045-2046", or one number. */
+/**
+ * Reads asn.json (RFC 9224 section 5.3). Its keys are ranges such as "2045-2046", or one number. Returns null if the
+ * value does not have that form.
+ */
 export function readAutnumBootstrap(value: unknown): readonly AutnumService[] | null {
   return (
     readEntries(value)?.flatMap(({ key, baseUrl }) => {
@@ -45,7 +51,10 @@ export function readAutnumBootstrap(value: unknown): readonly AutnumService[] | 
   );
 }
 
-/** Base URL of the service for an address: the longest match (RFC 9224 section 5); null where no registry is named. */
+/**
+ * Returns the base URL of the service for an address, by longest match (RFC 9224 section 5). Null if no registry is
+ * listed.
+ */
 export function serviceFor(services: readonly RdapService[], ip: string): string | null {
   const address = readIp(ip);
   if (address === null) return null;
@@ -54,8 +63,9 @@ export function serviceFor(services: readonly RdapService[], ip: string): string
 }
 
 /**
- * Base URL of the service for a name in A-labels: the longest match of labels (RFC 9224 section 4). A top-level domain
- * itself is registered in the root: its own entry serves the names below it.
+ * Returns the base URL of the service for a name in A-labels, by longest match of labels (RFC 9224 section 4). A
+ * top-level domain itself is registered in the root, so the search skips its own entry, which serves the names below
+ * it.
  */
 export function domainServiceFor(services: ReadonlyMap<string, string>, name: string): string | null {
   const labels = name.toLowerCase().split(".");
@@ -66,7 +76,7 @@ export function domainServiceFor(services: ReadonlyMap<string, string>, name: st
   return null;
 }
 
-/** Base URL of the service for an AS number (RFC 9224 section 5.3). */
+/** Returns the base URL of the service for an AS number (RFC 9224 section 5.3). Null if no registry is listed. */
 export function autnumServiceFor(services: readonly AutnumService[], asn: number): string | null {
   return services.find(({ first, last }) => asn >= first && asn <= last)?.baseUrl ?? null;
 }

@@ -11,7 +11,7 @@ import type { DelegationSigner } from "#probe-agent/analysis/registry/whois/sign
 export interface RdapDomain {
   readonly handle: string | null;
   readonly registrar: WhoisRegistrar | null;
-  /** ISO 8601 UTC. */
+  /** In ISO 8601 UTC, like `updated` and `expires`. */
   readonly created: string | null;
   readonly updated: string | null;
   readonly expires: string | null;
@@ -19,9 +19,9 @@ export interface RdapDomain {
   readonly nameservers: readonly RdapNameserver[];
   readonly dnssec: { readonly signed: boolean | null; readonly ds: readonly DelegationSigner[] };
   readonly holder: WhoisHolder | null;
-  /** Names of the fields that the server says it withheld (RFC 9537). */
+  /** Names of the fields that the server reports as withheld (RFC 9537). */
   readonly redacted: readonly string[];
-  /** The registrar's own RDAP resource of the domain; null where the registry names none. */
+  /** URL of the registrar's own RDAP resource for the domain. Null if the registry names none. */
   readonly related: string | null;
   readonly port43: string | null;
 }
@@ -29,12 +29,12 @@ export interface RdapDomain {
 const MAX_LIST = 64;
 const NOBODY: WhoisRegistrar = { name: null, iana_id: null, abuse_email: null, phone: null, url: null };
 
-/** Reads the answer to `domain/<name>`; null for errors (section 6), other objects and other domains. */
+/** Reads the answer to `domain/<name>`. Returns null for errors (section 6), other objects and other domains. */
 export function readDomain(value: unknown, name: string): RdapDomain | null {
   const object = recordOf(value);
   if (object === null || object["objectClassName"] !== "domain") return null;
   const stated = textOf(object["ldhName"]) ?? textOf(object["unicodeName"]);
-  // Some registries leave the name out; one that names another domain speaks of another domain.
+  // Some registries omit the name. An answer with another name is about another domain.
   if (stated !== null && aLabels(stated) !== name) return null;
   const entities = readEntities(object["entities"]);
   const redacted = redactedNames(object["redacted"]);
@@ -74,7 +74,10 @@ function registrarOf(entities: readonly RdapEntity[], raw: unknown): WhoisRegist
   return JSON.stringify(read) === JSON.stringify(NOBODY) ? null : read;
 }
 
-/** The registrar's page: a link "about" of its entity (RFC 9083 section 4.2, RDAP Response Profile of the gTLDs). */
+/**
+ * Returns the URL of the registrar's page: a link "about" of its entity (RFC 9083 section 4.2, RDAP Response Profile of
+ * the gTLDs). Null if there is none.
+ */
 function aboutLink(entities: unknown): string | null {
   const registrar = arrayOf(entities, MAX_LIST)
     .map(recordOf)
@@ -97,7 +100,7 @@ function signingOf(secure: Readonly<Record<string, unknown>> | null): RdapDomain
   return { signed: typeof signed === "boolean" ? signed : hasKeys ? true : null, ds };
 }
 
-/** Some registries send numbers as text. */
+/** Reads a number of at most 65535. Some registries send numbers as text. */
 function numberOf(value: unknown): number | null {
   const number = typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isInteger(number) && number >= 0 && number <= 65_535 ? number : null;
@@ -118,7 +121,10 @@ function holderOf(
   return org === null && country === null && !isWithheld ? null : { org, country, redacted: isWithheld };
 }
 
-/** Before RFC 9537 the gTLDs said it in a remark titled "REDACTED FOR PRIVACY", of the domain or of its registrant. */
+/**
+ * Reports whether a remark says that data is withheld. Before RFC 9537, the gTLDs used a remark titled "REDACTED FOR
+ * PRIVACY" on the domain or its registrant.
+ */
 function saysRedacted(object: Readonly<Record<string, unknown>>): boolean {
   const registrants = arrayOf(object["entities"], MAX_LIST)
     .map(recordOf)
@@ -128,7 +134,10 @@ function saysRedacted(object: Readonly<Record<string, unknown>>): boolean {
     .some((remark) => isRedacted(textOf(recordOf(remark)?.["title"]) ?? ""));
 }
 
-/** RFC 9537 section 4.2: each has a name, of a registered type or described. */
+/**
+ * Reads the names of withheld fields. RFC 9537 section 4.2: each has a name, either of a registered type or a
+ * description.
+ */
 function redactedNames(value: unknown): string[] {
   return arrayOf(value, MAX_LIST).flatMap((entry) => {
     const name = recordOf(recordOf(entry)?.["name"]);

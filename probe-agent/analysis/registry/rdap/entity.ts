@@ -1,25 +1,27 @@
 import { arrayOf, recordOf, textOf } from "#probe-agent/analysis/registry/rdap/json.ts";
 
-/** Who has to do with a registered object (RFC 9083 section 5.1). */
+/** A person or organization related to a registered object (RFC 9083 section 5.1). */
 export interface RdapEntity {
   readonly handle: string | null;
   readonly roles: readonly string[];
-  /** vCard KIND: org, individual, group. */
+  /** vCard KIND: org, individual or group. */
   readonly kind: string | null;
   /** vCard FN. */
   readonly name: string | null;
   /** vCard ORG. */
   readonly organization: string | null;
   readonly email: string | null;
-  /** vCard TEL, the number alone. */
+  /** vCard TEL, only the number. */
   readonly phone: string | null;
   /** vCard URL. */
   readonly url: string | null;
-  /** Of the vCard's ADR: ISO 3166-1 alpha-2 where the registry gives it (RFC 8605), else the country's name. */
+  /**
+   * Country from the vCard's ADR: ISO 3166-1 alpha-2 if the registry gives it (RFC 8605), otherwise the country's name.
+   */
   readonly country: string | null;
-  /** publicIds of type "IANA Registrar ID". */
+  /** Identifier in publicIds with the type "IANA Registrar ID". */
   readonly iana_id: string | null;
-  /** What this entity belongs to; null for one of the object itself. */
+  /** Entity that contains this one. Null if it belongs to the object itself. */
   readonly parent: RdapEntity | null;
 }
 
@@ -27,7 +29,7 @@ const MAX_DEPTH = 4;
 const MAX_ENTITIES = 100;
 const MAX_PROPERTIES = 100;
 
-/** All entities of an object, nested ones after their parents. */
+/** Reads all entities of an object. Nested entities follow their parents. */
 export function readEntities(value: unknown): readonly RdapEntity[] {
   const found: RdapEntity[] = [];
   const visit = (entities: unknown, parent: RdapEntity | null, depth: number): void => {
@@ -42,7 +44,10 @@ export function readEntities(value: unknown): readonly RdapEntity[] {
   return found;
 }
 
-/** The organization behind an object: a registrant that is one, else any registrant that is no maintainer object. */
+/**
+ * Returns the name of the organization behind an object: a registrant of kind org, otherwise any other registrant.
+ * Maintainer objects do not count. Null if there is none.
+ */
 export function organizationOf(entities: readonly RdapEntity[]): string | null {
   const registrants = entities.filter(({ roles }) => roles.includes("registrant"));
   const named = (entity: RdapEntity | undefined) => entity?.organization ?? entity?.name ?? null;
@@ -50,12 +55,15 @@ export function organizationOf(entities: readonly RdapEntity[]): string | null {
   return named(organization ?? registrants.find((entity) => named(entity) !== null && !isMaintainer(entity)));
 }
 
-/** Where abuse is reported; null where the registry names no address. */
+/** Returns the email address for abuse reports, or null if the registry names none. */
 export function abuseEmailOf(entities: readonly RdapEntity[]): string | null {
   return entities.find(({ roles, email }) => roles.includes("abuse") && email !== null)?.email ?? null;
 }
 
-/** RIPE and APNIC list their access objects ("NAME-MNT") among the registrants. */
+/**
+ * Reports whether an entity is a maintainer object. RIPE and APNIC list these access objects ("NAME-MNT") among the
+ * registrants.
+ */
 function isMaintainer({ handle }: RdapEntity): boolean {
   return handle !== null && /(^|-)MNT(-|$)|^MAINT-/i.test(handle);
 }
@@ -65,7 +73,7 @@ function readEntity(entity: Readonly<Record<string, unknown>>, parent: RdapEntit
   const card = arrayOf(properties, MAX_PROPERTIES).map((property) => arrayOf(property, 4));
   const property = (name: string): string | null => {
     for (const [key, , , value] of card) {
-      // A structured value (ORG with units) is an array; its first part is the name.
+      // A structured value (ORG with units) is an array. Its first part is the name.
       const text = key === name ? textOf(Array.isArray(value) ? (value as unknown[])[0] : value) : null;
       if (text !== null) return text;
     }
@@ -88,7 +96,7 @@ function readEntity(entity: Readonly<Record<string, unknown>>, parent: RdapEntit
   };
 }
 
-/** RFC 9083 section 4.8. */
+/** Returns IANA's registrar number from publicIds (RFC 9083 section 4.8), or null. */
 function ianaId(publicIds: unknown): string | null {
   const found = arrayOf(publicIds, 20)
     .map(recordOf)

@@ -1,9 +1,15 @@
 import { arrayOf, instantOf, recordOf } from "#probe-agent/analysis/registry/rdap/json.ts";
 
-/** What registries put where they know no date, e.g. 0001-01-01 and 9999-12-31, lies beyond these. */
+/**
+ * Range of plausible years. Registries that know no date send values outside this range, e.g. 0001-01-01 and
+ * 9999-12-31.
+ */
 const YEARS = [1970, 2200] as const;
 
-/** ISO 8601 UTC of the first event of a kind (RFC 9083 section 4.5); null where there is none, or no date anybody meant. */
+/**
+ * Returns the date of the first event of a kind in ISO 8601 UTC (RFC 9083 section 4.5). Null if there is none, or if
+ * the year is not plausible.
+ */
 export function eventDate(events: unknown, action: string): string | null {
   const event = arrayOf(events, 50)
     .map(recordOf)

@@ -1,6 +1,6 @@
 const MAX_TEXT = 300;
 
-/** Visible text of at most 300 characters; null for anything else, and for blank text. */
+/** Returns visible text of up to 300 characters. Null for blank text and for anything else. */
 export function textOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const text = value
@@ -10,19 +10,19 @@ export function textOf(value: unknown): string | null {
   return text === "" ? null : text.toWellFormed();
 }
 
-/** The first `limit` elements of an array; empty for anything else. */
+/** Returns the first `limit` elements of an array. Empty for anything else. */
 export function arrayOf(value: unknown, limit: number): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]).slice(0, limit) : [];
 }
 
-/** The texts among the first `limit` elements of an array. */
+/** Returns the texts among the first `limit` elements of an array. */
 export function textsOf(value: unknown, limit: number): string[] {
   return arrayOf(value, limit)
     .map(textOf)
     .filter((text) => text !== null);
 }
 
-/** A JSON object; null for anything else. */
+/** Returns a JSON object, or null for anything else. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> | null {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
@@ -32,8 +32,8 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> | nu
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?) ?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /**
- * A date and time of RFC 3339 as ISO 8601 UTC; null for what is none. Some services leave the zone, the T or the time
- * out: as in WHOIS, what has no zone counts as UTC.
+ * Converts a date and time of RFC 3339 to ISO 8601 UTC. Returns null for anything else. Some services omit the zone,
+ * the T or the time; a time without a zone counts as UTC, as in WHOIS.
  */
 export function instantOf(value: unknown): string | null {
   const [, day, time = "00:00:00", zone = "Z"] = INSTANT.exec(typeof value === "string" ? value.trim() : "") ?? [];

@@ -3,16 +3,19 @@ import { arrayOf, recordOf, textOf } from "#probe-agent/analysis/registry/rdap/j
 
 /** A name server of a domain (RFC 9083 section 5.2). */
 export interface RdapNameserver {
-  /** Lower-case A-labels, no final dot. */
+  /** Host name as A-labels in lower case, without a final dot. */
   readonly host: string;
-  /** Glue, IPv4 first. */
+  /** Glue addresses, IPv4 first. */
   readonly addresses: readonly string[];
 }
 
 const MAX_ADDRESSES = 32;
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** Reads one; null for another object or one without a usable name. `toAscii` turns an IDN into A-labels. */
+/**
+ * Reads one name server. Returns null for another object, or for one without a usable name. `toAscii` converts an IDN
+ * to A-labels.
+ */
 export function readNameserver(value: unknown, toAscii: (name: string) => string): RdapNameserver | null {
   const object = recordOf(value);
   if (object === null || !["nameserver", undefined].includes(object["objectClassName"] as string | undefined))

@@ -2,36 +2,36 @@ import { readIpNetwork, type RdapFinding } from "#probe-agent/analysis/registry/
 import { readAutnum, type RdapAutnum } from "#probe-agent/analysis/registry/rdap/autnum.ts";
 import { readDomain, type RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
 
-/** What a registry is asked about (RFC 9082 section 3.1); names in lower-case A-labels. */
+/** Subject of an RDAP query (RFC 9082 section 3.1). Names are lower-case A-labels. */
 export type RdapSubject =
   | { readonly kind: "domain"; readonly name: string }
   | { readonly kind: "ip"; readonly ip: string }
   | { readonly kind: "autnum"; readonly asn: number };
 
-/** What a registry's answer about each kind of subject says; null: it is no registration of the subject. */
+/** Registration of each kind of subject. Null if the answer is not a registration of the subject. */
 export interface RdapFindings {
   readonly domain: RdapDomain | null;
   readonly ip: RdapFinding | null;
   readonly autnum: RdapAutnum | null;
 }
 
-/** A registry's answer and the subject it was asked about. */
+/** A registry's answer, and the subject of the query. */
 interface RdapInput {
   readonly text: string;
   readonly subject: RdapSubject;
 }
 
-/** An answer read. */
+/** A parsed answer. */
 type RdapReading =
   | {
       readonly isJson: true;
       readonly finding: RdapFindings[keyof RdapFindings];
-      /** The document written again; null where it is nested too deep for that. */
+      /** The document as JSON text. Null if it is nested too deeply to write. */
       readonly raw: string | null;
     }
   | { readonly isJson: false };
 
-/** Reads a registry's answer about a domain, an address or an AS number. */
+/** Parses a registry's answer about a domain, an address or an AS number. */
 export function readRegistration({ text, subject }: RdapInput): RdapReading {
   let value: unknown;
   try {

@@ -3,13 +3,13 @@ import type { AutnumRegistration, NetworkRegistration } from "#shared/tools/regi
 import type { RdapNetwork } from "#probe-agent/analysis/registry/rdap.ts";
 import type { RdapAutnum } from "#probe-agent/analysis/registry/rdap/autnum.ts";
 
-/** A network as results show it, read at `url`. */
+/** Converts a network that was read at `url` to its form in results. */
 export function networkRow(network: RdapNetwork, url: string): Static<typeof NetworkRegistration> {
   const { organization: _organization, port43: _port43, ...rest } = network;
   return { ...rest, cidrs: [...network.cidrs], status: [...network.status], url };
 }
 
-/** An AS number as results show it, read at `url`. */
+/** Converts an AS number that was read at `url` to its form in results. */
 export function autnumRow(autnum: RdapAutnum, url: string): Static<typeof AutnumRegistration> {
   const { port43: _port43, ...rest } = autnum;
   return { ...rest, status: [...autnum.status], url };

@@ -1,26 +1,26 @@
 import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/whois.ts";
 import { readWhoisLines } from "#probe-agent/analysis/registry/whois/lines.ts";
 import { parseNumberWhois, type NumberAnswer } from "#probe-agent/analysis/registry/whois/number-resource.ts";
-import { wordsOfLimit } from "#probe-agent/analysis/registry/whois/verdict.ts";
+import { quoteLimit } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
-/** The answer of a WHOIS server; `server` is its host name. */
+/** The answer of a WHOIS server. `server` is its host name. */
 interface WhoisInput {
   readonly text: string;
   readonly server: string;
 }
 
-/** An answer read, with the server's own words where it turned the question away. */
+/** A parsed answer. `limit` quotes the server if it refused to answer because of a rate limit, otherwise it is null. */
 interface WhoisReading<T> {
   readonly answer: T;
   readonly limit: string | null;
 }
 
-/** Reads an answer about a domain. */
+/** Parses an answer about a domain. */
 export function readDomainWhois({ text, server }: WhoisInput): WhoisReading<WhoisRecord> {
-  return { answer: parseWhois(text, server), limit: wordsOfLimit(readWhoisLines(text).prose) };
+  return { answer: parseWhois(text, server), limit: quoteLimit(readWhoisLines(text).prose) };
 }
 
-/** Reads an answer about an address or an AS number. */
+/** Parses an answer about an address or an AS number. */
 export function readNumberWhois({ text, server }: WhoisInput): WhoisReading<NumberAnswer> {
-  return { answer: parseNumberWhois(text, server), limit: wordsOfLimit(readWhoisLines(text).prose) };
+  return { answer: parseNumberWhois(text, server), limit: quoteLimit(readWhoisLines(text).prose) };
 }

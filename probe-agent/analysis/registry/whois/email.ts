@@ -3,8 +3,11 @@ const DOMAIN = /[^\s@<>,;()]/;
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 255;
 
-/** The first mail address in a text, as printed; null where there is none. Each character is looked at twice at most. */
-export function emailIn(text: string): string | null {
+/**
+ * Returns the first email address in a text, as printed, or null if there is none. Examines each character at most
+ * twice.
+ */
+export function findEmail(text: string): string | null {
   for (let at = text.indexOf("@"); at !== -1; at = text.indexOf("@", at + 1)) {
     let start = at;
     while (at - start < MAX_LOCAL && LOCAL.test(text.charAt(start - 1))) start -= 1;

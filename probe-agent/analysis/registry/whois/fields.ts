@@ -9,24 +9,27 @@ import type { WhoisEntry } from "#probe-agent/analysis/registry/whois/lines.ts";
 import type { NameState, RegistryFormat } from "#probe-agent/analysis/registry/whois/registries.ts";
 import { stateOfStatus } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
-/** Blocks about people and companies: what is dated or named there is not the domain. */
-const OTHERS = /^(?:contact|registrar|registrant|holder|reseller|owner|abuse)|(?:admin|tech|billing|contact|person)/;
+/** Blocks about people and companies. A date or name in them is not that of the domain. */
+const OTHER_BLOCKS =
+  /^(?:contact|registrar|registrant|holder|reseller|owner|abuse)|(?:admin|tech|billing|contact|person)/;
 
 const SERVER_KEY =
   /^(?:(?:primary|secondary|domain) )?(?:(?:name ?servers?|nserver|dns(?: servers?)?|ns|host ?name|ネームサーバ)(?: (?:name|hostname|information))?|(?:primary|secondary|domain) server|servers)(?: in (?:the )?listed order)?(?: ?\d{1,2})?$|^ns name \d\d$/;
 const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.?$/i;
-/** "example.pt NS ns1.example.net.", as in a zone file. */
+/** Matches a line as in a zone file: "example.pt NS ns1.example.net.". */
 const ZONE_LINE = /^\S+\s+NS\s+(\S+)$/i;
 const MAX_LIST = 64;
 
-/** Looks fields up among the entries of an answer. */
+/** Finds fields among the entries of an answer. */
 export class WhoisFields {
   readonly #byKey = new Map<string, WhoisEntry[]>();
   readonly #entries: readonly WhoisEntry[];
   readonly #server: string;
   readonly #format: RegistryFormat | null;
 
-  /** `server`, or for one without a name that of the object: decides dates such as 03/04/2024. */
+  /**
+   * `server` decides how to read dates such as 03/04/2024. For a server without a name, pass the name of the object.
+   */
   constructor(entries: readonly WhoisEntry[], server: string, format: RegistryFormat | null = null) {
     this.#entries = entries;
     this.#server = server;
@@ -38,35 +41,35 @@ export class WhoisFields {
     }
   }
 
-  /** All entries of the keys, key by key. */
+  /** Returns all entries of the keys, in the order of the keys. */
   of(keys: readonly string[]): readonly WhoisEntry[] {
     return keys.flatMap((key) => this.#byKey.get(key) ?? []);
   }
 
-  /** The first value under any of the keys, `within` a block where one is named. */
+  /** Returns the first value under any of the keys. `within` limits the search to a block. */
   first(keys: readonly string[], within?: RegExp): string | null {
     const entries = this.of(keys).filter(({ section }) => within === undefined || within.test(section));
     return entries.find(({ values }) => values.length > 0)?.values[0] ?? null;
   }
 
-  /** Whether the registry prints IANA's number behind a registrar's name. */
+  /** Reports whether the registry prints IANA's number after a registrar's name. */
   hasIanaBehindName(): boolean {
     return this.#format?.ianaBehindName === true;
   }
 
-  /** Those of a block that is about others than the domain left out. */
+  /** Returns the entries of the keys, without those in blocks that are not about the domain. */
   own(keys: readonly string[]): readonly WhoisEntry[] {
-    return this.of(keys).filter(({ section }) => !OTHERS.test(section));
+    return this.of(keys).filter(({ section }) => !OTHER_BLOCKS.test(section));
   }
 
-  /** Whether a block with this heading has any line. */
+  /** Reports whether a block with this heading has any line. */
   hasBlock(heading: string): boolean {
     return this.#entries.some(
       ({ key, section, values }) => (key === heading || section === heading) && values.length > 0,
     );
   }
 
-  /** The name the answer is about, lower case, without final dot. */
+  /** Returns the name that the answer is about, in lower case and without a final dot. Null if there is none. */
   domain(): string | null {
     const stated = this.first(KEYS.domain) ?? this.first(["name"], /^domain$/);
     const [, name = null] = /^([^\s,;]{1,255}?)\.?(?:[\s,;]|$)/.exec(stated ?? "") ?? [];
@@ -74,16 +77,19 @@ export class WhoisFields {
   }
 
   date(which: "created" | "updated" | "expires"): WhoisDate | null {
-    // In the order of the text: the domain comes before its contacts and name servers, which have dates of their own.
+    // In the order of the text: the domain comes before its contacts and name servers, which have their own dates.
     for (const { key, section, values } of this.#entries) {
-      const counts = KEYS[which].includes(key) && (!OTHERS.test(section) || /\bdate$/.test(key));
+      const counts = KEYS[which].includes(key) && (!OTHER_BLOCKS.test(section) || /\bdate$/.test(key));
       const date = counts ? readWhoisDate(values[0] ?? "", this.#server) : null;
       if (date !== null) return date;
     }
     return this.#loggedDate(which) ?? (which === "expires" ? this.#endInStatus() : null);
   }
 
-  /** From lines that name who made a change and when. The registration may be among them, told by its note. */
+  /**
+   * Returns a date from lines that say who made a change and when. One of them can be the registration, marked by its
+   * note.
+   */
   #loggedDate(which: "created" | "updated" | "expires"): WhoisDate | null {
     if (which === "expires") return null;
     const log = (keys: readonly string[]) =>
@@ -98,7 +104,10 @@ export class WhoisFields {
     return date === undefined ? null : { iso: date, before: false };
   }
 
-  /** A registry may state the end within the status, e.g. "OK-UNTIL 20300903121852". */
+  /**
+   * Returns the end of the registration from the status, where some registries state it, e.g. "OK-UNTIL
+   * 20300903121852".
+   */
   #endInStatus(): WhoisDate | null {
     const until = this.#format?.until;
     if (until === undefined) return null;
@@ -106,9 +115,9 @@ export class WhoisFields {
     return readWhoisDate(stated[0] ?? "", this.#server);
   }
 
-  /** Status words as printed, without the URL that explains them. */
+  /** Returns status words as printed, without the URL that explains them. */
   statuses(): string[] {
-    const own = ({ section }: WhoisEntry) => !OTHERS.test(section) && !/name ?server/.test(section);
+    const own = ({ section }: WhoisEntry) => !OTHER_BLOCKS.test(section) && !/name ?server/.test(section);
     const stated = this.#entries.filter((entry) => KEYS.status.includes(entry.key) && own(entry));
     const entries = [
       ...(stated.length > 0 ? stated : this.of(["state"]).filter(own)),
@@ -123,7 +132,10 @@ export class WhoisFields {
     return [...words.values()];
   }
 
-  /** What the answer states of a name that nobody holds, in a status or in the registry's own field. */
+  /**
+   * Returns the stated state of a name that nobody holds, from a status or from the registry's own field. Null if none
+   * is stated.
+   */
   state(): NameState | null {
     const query = this.first(["query status"]);
     const { states = {}, stateLabel } = this.#format ?? {};
@@ -136,18 +148,18 @@ export class WhoisFields {
     return words.map(stateOfStatus).find((state) => state !== null) ?? null;
   }
 
-  /** Lower case, no final dot, no address. */
+  /** Returns the name servers in lower case, without a final dot and without addresses. */
   nameservers(): string[] {
     const domain = this.domain();
     const found = new Set<string>();
     for (const { key, section, values } of this.#entries) {
       if (!SERVER_KEY.test(key) && !(SERVER_KEY.test(section) && key === "name")) continue;
       for (const [index, value] of values.entries()) {
-        // Beside the key there may be several; below it each line begins with one.
+        // The key's own line can have several hosts. Each line below it begins with one.
         const hosts = ZONE_LINE.exec(value)?.[1] ?? value;
         for (const token of hosts.split(/[\s,;()[\]]+/, index === 0 ? 40 : 1)) {
           const host = token.toLowerCase().replace(/\.$/, "");
-          const isItself = key === "dns" && host === domain; // .dk prints the Unicode name under this key
+          const isItself = key === "dns" && host === domain; // .dk prints the Unicode name with this key
           const isHost = HOST_NAME.test(token) && !isItself && host !== this.#format?.empty;
           if (isHost && found.size < MAX_LIST) found.add(host);
         }
@@ -160,7 +172,7 @@ export class WhoisFields {
     return this.first(KEYS.registryId);
   }
 
-  /** Where the server says that somebody else knows more, as it says so. */
+  /** Returns the server that is said to know more, as printed. Null if there is none. */
   referral(): string | null {
     return this.first(KEYS.referral);
   }
@@ -175,7 +187,7 @@ function statusWords(text: string, note = ""): string[] {
     .join("")
     .replace(/#\d+$/, "")
     .trim();
-  // .ru: "REGISTERED, DELEGATED, VERIFIED"
+  // .ru prints "REGISTERED, DELEGATED, VERIFIED".
   const parts = /^[\w -]{1,40}(?:, [\w -]{1,40})+$/.test(bare) ? bare.split(", ") : [bare];
   return parts.filter((part) => part !== "" && part.length <= 120);
 }

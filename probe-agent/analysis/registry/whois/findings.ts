@@ -1,8 +1,8 @@
 import { sortFindings, type Finding } from "#shared/findings.ts";
 
-/** What of a registration the findings are drawn from. */
+/** Facts of a registration that the findings are based on. */
 export interface RegistrationFacts {
-  /** Domain, address or AS number as the result names it. */
+  /** Domain, address or AS number as named in the result. */
   readonly name: string;
   readonly expires: string | null;
   readonly days_left: number | null;
@@ -15,7 +15,7 @@ const SOON_DAYS = 30;
 const EPP = "https://www.icann.org/resources/pages/epp-status-codes-2014-06-16-en";
 const RENEW = "Renew the domain at its registrar and turn on automatic renewal.";
 
-/** Judges a domain's registration: its end, holds and locks, and its signing; worst first. */
+/** Returns findings about a domain's registration (expiry, holds, locks and DNSSEC signing), worst first. */
 export function registrationFindings(facts: RegistrationFacts): Finding[] {
   return sortFindings([...endFindings(facts), ...statusFindings(facts), ...signingFindings(facts)]);
 }
@@ -25,20 +25,23 @@ function endFindings({ name, expires, days_left: left }: RegistrationFacts): Fin
   const day = expires.slice(0, 10);
   const common = { how: RENEW, reference: null, where: "expires" };
   if (left < 0) {
-    const message = `The registration of ${name} ended on ${day}; the registry takes the name out of the DNS.`;
+    const message = `The registration of ${name} expired on ${day}. The registry removes the name from the DNS.`;
     return [{ id: "registration-expired", severity: "critical", message, ...common }];
   }
-  const message = `The registration of ${name} ends in ${left} ${left === 1 ? "day" : "days"}, on ${day}.`;
+  const message = `The registration of ${name} expires in ${left} ${left === 1 ? "day" : "days"}, on ${day}.`;
   return [{ id: "registration-expires-soon", severity: "warning", message, ...common }];
 }
 
-/** EPP status codes (RFC 5731 section 2.3, RFC 3915), in lower case without spaces, as registries print them in several ways. */
+/**
+ * EPP status codes (RFC 5731 section 2.3, RFC 3915), in lower case without spaces, because registries print them in
+ * several ways.
+ */
 const HOLDS: ReadonlySet<string> = new Set(["clienthold", "serverhold"]);
 const DELETIONS: ReadonlySet<string> = new Set(["pendingdelete", "redemptionperiod"]);
 const TRANSFER_LOCKS: ReadonlySet<string> = new Set(["clienttransferprohibited", "servertransferprohibited"]);
 
 function statusFindings({ name, status }: RegistrationFacts): Finding[] {
-  const words = status.map((printed) => ({ printed, word: plainWord(printed) }));
+  const words = status.map((printed) => ({ printed, word: normalizeStatus(printed) }));
   const hold = words.find(({ word }) => HOLDS.has(word));
   const deletion = words.find(({ word }) => DELETIONS.has(word));
   const isEpp = words.some(({ word }) => word === "ok" || word.startsWith("client") || word.startsWith("server"));
@@ -48,8 +51,8 @@ function statusFindings({ name, status }: RegistrationFacts): Finding[] {
     found.push({
       id: "registration-on-hold",
       severity: "critical",
-      message: `${name} is on hold (${hold.printed.slice(0, 100)}): the registry does not publish it in the DNS.`,
-      how: "Ask the registrar why the domain is on hold: unpaid fees, a dispute or unverified contact data are usual.",
+      message: `${name} is on hold (${hold.printed.slice(0, 100)}), so the registry does not publish it in the DNS.`,
+      how: "Ask the registrar why the domain is on hold. Usual reasons are unpaid fees, a dispute or unverified contact data.",
       reference: EPP,
       where: "status",
     });
@@ -68,7 +71,7 @@ function statusFindings({ name, status }: RegistrationFacts): Finding[] {
     found.push({
       id: "transfer-not-locked",
       severity: "info",
-      message: `${name} has no transfer lock: whoever has its transfer code can move it to another registrar.`,
+      message: `${name} has no transfer lock. Anyone with its transfer code can move it to another registrar.`,
       how: "Turn on the transfer lock (clientTransferProhibited) at the registrar.",
       reference: EPP,
       where: "status",
@@ -77,15 +80,15 @@ function statusFindings({ name, status }: RegistrationFacts): Finding[] {
   return found;
 }
 
-/** "client hold", "clientHold" and "client_hold" are one status. */
-function plainWord(printed: string): string {
+/** Normalizes a status: "client hold", "clientHold" and "client_hold" are the same status. */
+function normalizeStatus(printed: string): string {
   return printed.toLowerCase().replaceAll(" ", "").replaceAll("_", "").replaceAll("-", "");
 }
 
 function signingFindings({ name, dnssec }: RegistrationFacts): Finding[] {
   if (dnssec.signed !== false) return [];
-  const message = `The registry has no DS record for ${name}: its answers are not protected by DNSSEC.`;
-  const how = "Sign the zone and give the DS record to the registrar.";
+  const message = `The registry has no DS record for ${name}, so its answers are not protected by DNSSEC.`;
+  const how = "Sign the zone and publish its DS record through the registrar.";
   const reference = "https://www.rfc-editor.org/rfc/rfc9364";
   return [{ id: "dnssec-not-signed", severity: "info", message, how, reference, where: "dnssec" }];
 }

@@ -1,12 +1,12 @@
 import { KEYS } from "#probe-agent/analysis/registry/whois/keys.ts";
 import type { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 
-/** Who has the name, as far as registries tell. */
+/** Holder of the name, if the registry shows it. */
 export interface WhoisHolder {
   readonly org: string | null;
   /** As registered, mostly ISO 3166-1 alpha-2. */
   readonly country: string | null;
-  /** The registry says that it withholds who it is. */
+  /** Whether the registry says that it withholds the holder. */
   readonly redacted: boolean;
 }
 
@@ -15,32 +15,32 @@ const BLOCK = /^(?:registrant|holder|holder of domain name|owner)(?: contact)?$/
 const REDACTED =
   /redacted|not disclosed|withheld|data protected|gdpr|not shown|hidden|non-?public|statutory masking|masked|<data not|privacy service|not available/i;
 
-/** Services that stand as the holder in the place of the holder. */
+/** Privacy services that are registered in place of the real holder. */
 const PROXIES =
   /\bprivacy|\bproxy\b|whois ?guard|domains by proxy|contact privacy|whois ?agent|perfect privacy|identity protect|private by design|super privacy|see privacyguardian|data privacy|anonymi[sz]e|whoisprivacy/i;
 
-/** Whether a registered text says that the truth is withheld. */
+/** Reports whether a registered text says that data is withheld. */
 export function isRedacted(text: string): boolean {
   return REDACTED.test(text.slice(0, 300));
 }
 
-/** Whether an organization hides others behind its name. */
+/** Reports whether an organization is a privacy service that hides the real holder. */
 export function isPrivacyService(organization: string): boolean {
   return PROXIES.test(organization.slice(0, 300));
 }
 
-/** A key in place of a name ("SB:ABC-123", "holder0001") says nothing to a reader. */
+/** Reports whether a text is a key in place of a name ("SB:ABC-123", "holder0001"), which is of no use to a reader. */
 function isHandle(text: string): boolean {
   return !/\s/.test(text) && /^[A-Z]{1,4}:.|\d/i.test(text);
 }
 
-/** "Example SA  (ex1-handle)    mail@example.net": the key of a contact and its address are not part of the name. */
+/** Removes a contact's key and email address after a name: "Example SA  (ex1-handle)    mail@example.net". */
 function withoutHandle(text: string): string {
   const end = text.indexOf("  (");
   return end < 1 ? text : text.slice(0, end).trimEnd();
 }
 
-/** Null where the answer has nothing about a holder. */
+/** Reads the holder. Returns null if the answer contains nothing about a holder. */
 export function readHolder(fields: WhoisFields): WhoisHolder | null {
   const stated = [
     fields.first(["registrant organization", "registrant organisation", "registrant company"]),

@@ -1,9 +1,9 @@
-/** Keys as registries write them, after normalising, with commas between them; the earlier the more certain. */
+/** Splits a comma-separated list of normalized keys as registries write them. Earlier keys are more certain. */
 function keys(text: string): readonly string[] {
   return text.split(",").map((key) => key.trim());
 }
 
-/** What the fields of a registration are called. */
+/** Names of the fields of a registration. */
 export const KEYS = {
   domain: keys(
     "domain name, domain, domainname, nom de domaine, domaine, ドメイン名, 도메인이름, dominio, nombre de dominio",

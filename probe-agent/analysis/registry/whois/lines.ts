@@ -3,44 +3,47 @@ import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 
 /** One field of a WHOIS answer, with the lines that belong to it. */
 export interface WhoisEntry {
-  /** Lower case, words divided by one space: "Last-Update....:" is "last update". */
+  /** Key in lower case, with one space between words: "Last-Update....:" becomes "last update". */
   readonly key: string;
-  /** Key of the block it stands in, empty outside of blocks; "contact" in objects about people. */
+  /** Key of the block that contains the field, empty outside of blocks. "contact" in objects about people. */
   readonly section: string;
-  /** The value beside the key and the lines under it that have no key of their own, none of them blank. */
+  /** Value next to the key and the lines below it without their own key. Blank lines are left out. */
   readonly values: readonly string[];
 }
 
-/** A WHOIS answer taken apart. */
+/** A parsed WHOIS answer. */
 interface WhoisText {
   readonly entries: readonly WhoisEntry[];
-  /** Every line that is not blank, comment marks removed, without those about people and addresses: what is said in words. */
+  /**
+   * Every line that is not blank, without comment marks and without lines about people and addresses. Statements in
+   * words are found here.
+   */
   readonly prose: readonly string[];
 }
 
-// An answer of 256 KB in lines of one character has that many; registrations have a few hundred.
+// An answer of 256 KB can have many more lines; registrations have a few hundred.
 const MAX_LINES = 5_000;
 const MAX_LINE = 1_000;
 const MAX_VALUES = 64;
 
-/** [Key] of JPRS, which numbers the fields of some kinds of domain ("p. [Name Server]"). */
+/** "[Key]" of JPRS, which numbers the fields of some kinds of domain ("p. [Name Server]"). */
 const BRACKETED = /^(?:[a-z]\. ?)?\[([^\]]{1,60})\]/;
 /**
- * What registries say without a colon: "Record expires on 2025-01-02", "Record expires on Sun Mar 30 23:59:00 2031",
- * "Registered on 01st January 2000 at ...", "Domain EXAMPLE.KG (ACTIVE)".
+ * Lines of some registries without a colon: "Record expires on 2025-01-02", "Record expires on Sun Mar 30 23:59:00
+ * 2031", "Registered on 01st January 2000 at ...", "Domain EXAMPLE.KG (ACTIVE)".
  */
 const SPOKEN =
   /^(record (?:created|expires|last updated) on|registered on)\s+((?:\d|(?:mon|tue|wed|thu|fri|sat|sun)\b).*)$/i;
 const SPOKEN_DOMAIN = /^domain\s+([a-z0-9][a-z0-9.-]{0,252}\.[a-z0-9-]{2,63})(?:\s+\(([a-z ,-]{1,100})\))?$/i;
 /** "Registrar#. . . . cerist" of JWhoisServer. */
 const DOTTED = /^([^#:]{1,60})#( ?\. ?\..*)$/;
-/** A heading that needs no colon. */
+/** Headings that need no colon. */
 const HEADINGS =
   /^(?:(?:primary |secondary )?name ?servers?(?: information)?|registrar|registrant|holder|dnssec|organization using domain name|(?:admin|tech)(?:nical|inistrative)? contacts?)$/i;
-/** The first field of an object about people or bodies, in registries that answer in objects (RFC 2622 section 2). */
+/** First field of an object about people or bodies, in registries that answer in objects (RFC 2622 section 2). */
 const CONTACT_OBJECTS =
   /^(?:nic hdl(?: br)?|nic handle|contact id|person|personname|role|contact|organi[sz]ation|irt|mntner)$/;
-/** Fields and blocks about people: what their lines say ("NOT AVAILABLE") is not said of the domain. */
+/** Fields and blocks about people. Their lines ("NOT AVAILABLE") do not describe the domain. */
 const ABOUT_PEOPLE =
   /^(?:contact|registrant|holder|reseller|owner|abuse|titular|(?:street |postal )?address|street|city|state|province|country|postal code|phone|telephone|tel|fax|e ?mail|organi[sz]ation|company|descr)\b|(?:admin|tech|billing|contact|person)/;
 const HOST_FIRST = /^[a-z0-9_](?:[a-z0-9_-]{0,62}\.)+[a-z0-9-]{2,63}\.?(?:[\s,([]|$)/i;
@@ -50,7 +53,7 @@ interface Open extends WhoisEntry {
   readonly values: string[];
 }
 
-/** Reads "key: value" in all its forms: dotted, bracketed, indented under headings, in blocks and in objects. */
+/** Parses "key: value" in all its forms: dotted, bracketed, indented under headings, in blocks and in objects. */
 export function readWhoisLines(text: string): WhoisText {
   const reader = new LineReader();
   for (const raw of text.split(/\r\n|\n|\r/, MAX_LINES)) {
@@ -67,9 +70,9 @@ class LineReader implements WhoisText {
   readonly entries: Open[] = [];
   readonly prose: string[] = [];
   #current: Open | null = null;
-  /** The heading above; a bare one has its lines at any depth and ends at a blank line. */
+  /** The current heading. A bare heading owns its lines at any depth and ends at a blank line. */
   #heading: { readonly key: string; readonly indent: number; readonly bare: boolean } | null = null;
-  /** What kind of object the lines since the last blank one are. */
+  /** Kind of the object that the lines since the last blank line form. */
   #object = "";
   #objects = 0;
   #afterBlank = true;
@@ -104,7 +107,8 @@ class LineReader implements WhoisText {
 
   #blank(): void {
     this.#afterBlank = true;
-    // A heading may stand apart from its lines, though not from fields at its own depth; one that has some ends here.
+    // A blank line can separate a heading from its lines, but not from fields at its own depth. A heading that already
+    // has lines ends here.
     const waits = this.#heading !== null && this.#current?.values.length === 0;
     this.#heading = waits && this.#heading !== null ? { ...this.#heading, bare: false } : null;
     if (!waits) this.#current = null;
@@ -129,7 +133,10 @@ function isAboutPeople(entry: WhoisEntry | null): boolean {
 interface Field {
   readonly key: string;
   readonly value: string;
-  /** "[Key] value"; without a value it is the heading of the lines up to the next such key or blank line. */
+  /**
+   * Whether the form is "[Key] value". Without a value, it is the heading of the lines up to the next such key or blank
+   * line.
+   */
   readonly bracketed?: true;
 }
 
@@ -141,7 +148,7 @@ function fieldOf(line: string, among: boolean): Field | null {
   if (spoken !== undefined) return { key: normal(spoken), value: on };
   const [, dotted, stated = ""] = DOTTED.exec(line) ?? [];
   if (dotted !== undefined) return { key: normal(dotted), value: withoutLeaders(stated) };
-  // "ns1.example.uk 2001:db8::1" is no field.
+  // "ns1.example.uk 2001:db8::1" is not a field.
   if (among && HOST_FIRST.test(line)) return null;
   const colon = line.indexOf(":");
   if (colon < 1 || colon > 70 || line.startsWith("//", colon + 1)) return null;
@@ -149,13 +156,13 @@ function fieldOf(line: string, among: boolean): Field | null {
   return /^\p{L}/u.test(key) ? { key, value: withoutLeaders(line.slice(colon + 1)) } : null;
 }
 
-/** "REGISTRAR:.......cerist": the dots before a value are none of it. */
+/** Removes the dots before a value: "REGISTRAR:.......cerist". */
 function withoutLeaders(value: string): string {
   const leaders = /^(?: ?\.){2,}/.exec(value)?.[0] ?? "";
   return value.slice(leaders.length).trim();
 }
 
-/** "Nome de domínio / Domain Name": the part after the last such stroke is English. */
+/** Returns the English part of a label: in "Nome de domínio / Domain Name", the part after the last such slash. */
 function inEnglish(label: string): string {
   return label.slice(label.lastIndexOf(" / ") + 1).replace(/^\/ /, "");
 }

@@ -1,4 +1,7 @@
-/** Two phrases of which the second begins at most `within` characters behind the first. Both expressions are global. */
+/**
+ * Two phrases, of which the second begins at most `within` characters after the end of the first. Both expressions are
+ * global.
+ */
 export interface Near {
   readonly first: RegExp;
   readonly within: number;
@@ -6,8 +9,8 @@ export interface Near {
 }
 
 /**
- * Whether a text has both phrases in that order and distance. The work is linear; the one expression
- * `first.{0,within}second` reads up to `within` characters again for each place where `first` fits.
+ * Reports whether a text contains both phrases in that order and distance. The work is linear. The single expression
+ * `first.{0,within}second` would read up to `within` characters again for each place where `first` matches.
  */
 export function hasNear(text: string, { first, within, second }: Near): boolean {
   const ends = Array.from(text.matchAll(first), (match) => match.index + match[0].length);

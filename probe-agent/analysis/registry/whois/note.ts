@@ -1,12 +1,14 @@
 /** A value and the remark in brackets at its end, e.g. "Example Ltd [Tag = EXAMPLE]". */
 interface Noted {
-  /** Without white space at its end. */
+  /** Value without trailing white space. */
   readonly bare: string;
-  /** What stands between the brackets. */
+  /** Text between the brackets. */
   readonly note: string;
 }
 
-/** Splits the remark off; null where the text does not end in a pair of `brackets`, e.g. "()". The work is linear. */
+/**
+ * Splits off the remark. Returns null if the text does not end in a pair of `brackets`, e.g. "()". The work is linear.
+ */
 export function splitNote(text: string, brackets: "()" | "[]"): Noted | null {
   const [open = "", close = ""] = brackets;
   const whole = text.trimEnd();

@@ -9,46 +9,46 @@ import {
 import { readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
 import { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 import { readWhoisLines, type WhoisEntry } from "#probe-agent/analysis/registry/whois/lines.ts";
-import { readVerdict, type Spoken } from "#probe-agent/analysis/registry/whois/verdict.ts";
+import { readVerdict, type WhoisStatement } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
-/** What a registry's WHOIS says of a block of addresses or AS numbers. */
+/** WHOIS data of a registry about a block of addresses or AS numbers. */
 export interface NumberRegistration {
   readonly handle: string | null;
   readonly name: string | null;
   readonly type: string | null;
-  /** Both ends of the block; null where the answer is not about addresses. */
+  /** Both ends of the block. Null if the answer is not about addresses. */
   readonly range: { readonly first: string; readonly last: string; readonly cidrs: readonly string[] } | null;
-  /** Both ends of the range of AS numbers; null where the answer is not about one. */
+  /** Both ends of the range of AS numbers. Null if the answer is not about one. */
   readonly autnum: { readonly first: number; readonly last: number } | null;
   readonly country: string | null;
   readonly organization: string | null;
   readonly status: readonly string[];
-  /** ISO 8601 UTC. */
+  /** In ISO 8601 UTC. */
   readonly registered_at: string | null;
   readonly changed_at: string | null;
   readonly abuse_email: string | null;
 }
 
-/** The answer read: the registration that holds what was asked, and where else to ask. */
+/** The parsed answer: the registration that contains the queried resource, and another server to query. */
 export interface NumberAnswer {
   readonly registration: NumberRegistration | null;
-  readonly spoken: Spoken;
+  readonly statement: WhoisStatement;
   readonly referral: string | null;
 }
 
 const MAX_CIDRS = 32;
 const RANGE_KEYS: ReadonlySet<string> = new Set(["inetnum", "inet6num", "netrange"]);
 
-/** Reads RPSL objects (RIPE, APNIC, AFRINIC, LACNIC, NIC.br) and ARIN's own format. */
+/** Parses RPSL objects (RIPE, APNIC, AFRINIC, LACNIC, NIC.br) and ARIN's own format. */
 export function parseNumberWhois(text: string, server: string): NumberAnswer {
   const { entries, prose } = readWhoisLines(text.slice(0, 262_144));
   const all = new WhoisFields(entries, server);
   const { at, block } = blockOf(entries);
   const autnum = autnumOf(all);
   const referral = all.referral();
-  // What stands above the block chosen is about the larger one it was taken from.
+  // Entries above the chosen block are about the larger block that it was taken from.
   const fields = new WhoisFields(entries.slice(at), server);
-  if (block === null && autnum === null) return { registration: null, spoken: readVerdict(prose), referral };
+  if (block === null && autnum === null) return { registration: null, statement: readVerdict(prose), referral };
   const abuse = prose
     .map((line) => /^abuse contact for '[^']{1,100}' is '([^'\s]{3,254})'/i.exec(line)?.[1])
     .find(Boolean);
@@ -70,12 +70,12 @@ export function parseNumberWhois(text: string, server: string): NumberAnswer {
       changed_at: dateOf(fields, ["updated", "last modified", "changed"], server),
       abuse_email: email !== null && /^[^\s@<>]{1,64}@[^\s@<>]{1,255}$/.test(email) ? email : null,
     },
-    spoken: null,
+    statement: null,
     referral,
   };
 }
 
-/** The most specific block, which registries print last (ARIN) or alone, and where it begins. */
+/** Returns the most specific block and the index of its first entry. Registries print it last (ARIN) or alone. */
 function blockOf(entries: readonly WhoisEntry[]): { readonly at: number; readonly block: NumberRegistration["range"] } {
   for (let at = entries.length - 1; at >= 0; at -= 1) {
     const { key = "", values = [] } = entries[at] ?? {};
@@ -85,7 +85,7 @@ function blockOf(entries: readonly WhoisEntry[]): { readonly at: number; readonl
     const [from, to] = cidr === null ? [readIp(first), readIp(last)] : [cidr, lastOf(cidr)];
     if (from === null || to === null) continue;
     const blocks = blocksOf(from, to, MAX_CIDRS);
-    // The whole address space is what registries answer for what they do not know.
+    // Registries return the whole address space for resources that they do not know.
     if (blocks.length === 0 || blocks[0]?.prefix === 0) continue;
     return { at, block: { first: ipText(from), last: ipText(to), cidrs: blocks.map(blockText) } };
   }

@@ -1,21 +1,26 @@
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 
-/** A registrar's name as printed, taken apart. */
+/** The parts of a registrar's name as printed. */
 interface RegistrarName {
-  /** The name alone; null where only an identifier is printed. */
+  /** The name alone. Null if only an identifier is printed. */
   readonly name: string | null;
-  /** The number that the text calls IANA's, digits. */
+  /** Number that the text labels as IANA's, in digits. Null if there is none. */
   readonly ianaId: string | null;
-  /** A bare number of at most four digits behind the name; some registries print IANA's there. */
+  /**
+   * Bare number of up to four digits after the name. Some registries print IANA's number there. Null if there is none.
+   */
   readonly behind: string | null;
-  /** A telephone number in brackets behind the name. */
+  /** Telephone number in brackets after the name. Null if there is none. */
   readonly phone: string | null;
 }
 
 const MAX_NAME = 300;
 const MAX_NOTES = 4;
 
-/** "(R123-LRMS)" and "R66-ASIA" of Afilias' registries, "(EX-123)", "(ua.example)", "(#1234)", "[EXAMPLE-REG]". */
+/**
+ * Identifiers: "(R123-LRMS)" and "R66-ASIA" of Afilias' registries, "(EX-123)", "(ua.example)", "(#1234)",
+ * "[EXAMPLE-REG]".
+ */
 const IDENTIFIERS: readonly RegExp[] = [
   /^#?\d{1,9}$/,
   /^r-?\d{1,6}(?:-[a-z]{2,8})?$/i,
@@ -26,11 +31,14 @@ const IDENTIFIERS: readonly RegExp[] = [
 ];
 const IANA = /^iana(?: id| no\.?| number)? ?[:=#]? ?(\d{1,4})$/i;
 const PHONE = /^\+\d[\d .-]{5,24}$/;
-/** The same without brackets, behind a space. */
+/** Identifiers without brackets, after a space. */
 const TRAILING = /\s(?:r\d{1,6}-[a-z]{2,8}|#\d{2,9})$/i;
 
-/** Takes a registrar's name apart: identifiers, addresses and telephone numbers behind it are not part of it. */
-export function registrarNameOf(text: string): RegistrarName {
+/**
+ * Splits a registrar's name into its parts. Identifiers, URLs and telephone numbers after the name do not belong to the
+ * name.
+ */
+export function parseRegistrarName(text: string): RegistrarName {
   let bare = text.slice(0, MAX_NAME).trim();
   let ianaId: string | null = null;
   let behind: string | null = null;

@@ -1,12 +1,12 @@
-import { emailIn } from "#probe-agent/analysis/registry/whois/email.ts";
-import { registrarNameOf } from "#probe-agent/analysis/registry/whois/registrar-name.ts";
+import { findEmail } from "#probe-agent/analysis/registry/whois/email.ts";
+import { parseRegistrarName } from "#probe-agent/analysis/registry/whois/registrar-name.ts";
 import { KEYS } from "#probe-agent/analysis/registry/whois/keys.ts";
 import type { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 
-/** Who sold the name. */
+/** The registrar of a name. */
 export interface WhoisRegistrar {
   readonly name: string | null;
-  /** IANA's number of an ICANN-accredited registrar, digits. */
+  /** IANA's number of an ICANN-accredited registrar, in digits. */
   readonly iana_id: string | null;
   readonly abuse_email: string | null;
   readonly phone: string | null;
@@ -15,20 +15,20 @@ export interface WhoisRegistrar {
 
 const BLOCK = /^(?:registrar|current registr?ar)(?: information)?$/;
 
-/** Null where the answer names none. */
+/** Reads the registrar. Returns null if the answer names none. */
 export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
   const said = registrarName(fields);
-  const { name, ianaId, behind, phone } = registrarNameOf(said ?? "");
+  const { name, ianaId, behind, phone } = parseRegistrarName(said ?? "");
   const registrar: WhoisRegistrar = {
     name,
     iana_id:
       numberOf(fields.first(["registrar iana id", "sponsoring registrar iana id", "iana id"])) ??
       ianaId ??
       (fields.hasIanaBehindName() ? behind : null),
-    abuse_email: emailIn(
+    abuse_email: findEmail(
       fields.first(["registrar abuse contact email", "abuse contact email", "registrar abuse email"]) ??
         fields.first(["abuse email", "abuse mailbox"], BLOCK) ??
-        line(fields, ["abuse contact"], (value) => emailIn(value) !== null) ??
+        line(fields, ["abuse contact"], (value) => findEmail(value) !== null) ??
         "",
     ),
     phone:

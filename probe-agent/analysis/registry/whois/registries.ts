@@ -1,43 +1,53 @@
-/** What a name is where nobody holds it, in the registry's words. */
+/** State of a name that nobody holds, as stated by the registry. */
 export type NameState = "absent" | "reserved" | "premium" | "unassignable" | "not_assigned";
 
-/** How one registry writes its answers, as far as it differs from the common forms. */
+/** Answer format of one registry, as far as it differs from the common forms. */
 export interface RegistryFormat {
-  /** Suffixes of its names, A-labels; also the last labels of its servers' names. */
+  /** Suffixes of the registry's names, as A-labels. Its servers' names end in them too. */
   readonly suffixes: readonly string[];
-  /** Its servers with other names. */
+  /** Servers of the registry with other names. */
   readonly servers?: readonly string[];
-  /** The common label (keys.ts) for each of its own, both as `normal` writes labels. */
+  /**
+   * Common label (keys.ts) for each of the registry's own labels. Both are written as the function `normal` writes
+   * labels.
+   */
   readonly labels?: Readonly<Record<string, string>>;
   /** Blocks that are not about the domain. */
   readonly ignored?: readonly string[];
-  /** What it writes where it has no value. */
+  /** Text that the registry writes if it has no value. */
   readonly empty?: string;
-  /** Words that state what a name without a holder is; lower case, of the status or of the field named. */
+  /**
+   * Words that state the state of a name without a holder, in lower case. They are values of the status, or of the
+   * field `stateLabel`.
+   */
   readonly states?: Readonly<Record<string, NameState>>;
   readonly stateLabel?: string;
-  /** What stands between a status word and its explanation. */
+  /** Separator between a status word and its explanation. */
   readonly statusNote?: string;
-  /** A status that carries the end of the registration. */
+  /** Matches a status that contains the end of the registration. */
   readonly until?: RegExp;
-  /** The word behind a dated change that is the registration itself, lower case. */
+  /** Word after a dated change that marks the registration itself, in lower case. */
   readonly createdNote?: string;
-  /** Sentences that mean this at this registry alone; the unmistakable ones of all are in verdict.ts. */
+  /**
+   * Sentences that have this meaning only at this registry. Sentences that are clear at every registry are in
+   * verdict.ts.
+   */
   readonly says?: readonly (readonly [NameState, RegExp])[];
-  /** The number in brackets behind a registrar's name is IANA's. */
+  /** Whether the number in brackets after a registrar's name is IANA's. */
   readonly ianaBehindName?: true;
 }
 
 const IANA = "whois.iana.org";
 
 /**
- * One entry a registry, with the source of its facts. Answers of the servers are published as test material of WHOIS
- * clients (github.com/weppos/whois and whois-parser, flipbit/whois, richardpenman/whois, likexian/whois-parser), all
- * read on 2026-11-22; the year is that of the answers. A registry without an entry writes the common forms, among them
- * those of .bg, .es, .hm, .hu, .id, .it, .lk, .lt, .ly, .mx, .nc, .pt and .th.
+ * One entry for each registry, with the source of its facts. Answers of the servers are published as test material of
+ * WHOIS clients (github.com/weppos/whois and whois-parser, flipbit/whois, richardpenman/whois, likexian/whois-parser),
+ * all read on 2026-11-22. The year is that of the answers. A registry without an entry uses the common forms, among
+ * them those of .bg, .es, .hm, .hu, .id, .it, .lk, .lt, .ly, .mx, .nc, .pt and .th.
  */
 export const REGISTRIES: readonly RegistryFormat[] = [
-  // NIC Uruguay and NIC Venezuela (CONATEL), whois.nic.org.uy and whois.nic.ve, 2012 and 2013: one program.
+  // NIC Uruguay and NIC Venezuela (CONATEL), whois.nic.org.uy and whois.nic.ve, 2012 and 2013. Both use the same
+  // program.
   {
     suffixes: ["uy", "ve"],
     labels: {
@@ -64,7 +74,7 @@ export const REGISTRIES: readonly RegistryFormat[] = [
   { suffixes: ["kg"], labels: { "domain support": "registrar" } },
   // ISOC-IL, whois.isoc.org.il, 2016: "changed: user AT host 19960111 (Assigned)".
   { suffixes: ["il"], labels: { descr: "registrant", "registrar info": "registrar url" }, createdNote: "assigned" },
-  // ISNIC, whois.isnic.is, 2014, and CARNET, whois.dns.hr, 2012: the first line of the description is the holder.
+  // ISNIC, whois.isnic.is, 2014, and CARNET, whois.dns.hr, 2012. The first line of the description is the holder.
   { suffixes: ["is", "hr"], labels: { descr: "registrant" } },
   // IEDR, whois.domainregistry.ie, 2012.
   { suffixes: ["ie"], labels: { descr: "registrant", renewal: "expires" } },
@@ -78,14 +88,14 @@ export const REGISTRIES: readonly RegistryFormat[] = [
   { suffixes: ["uz"], empty: "not.defined" },
   // KazNIC, whois.nic.kz, 2013: "Domain status : ok - Normal state."
   { suffixes: ["kz"], labels: { "organization using domain name": "registrant" }, statusNote: " -" },
-  // NIC.LV, whois.nic.lv, 2014: the block [Whois] tells when the answer was made.
+  // NIC.LV, whois.nic.lv, 2014. The block [Whois] says when the answer was made.
   { suffixes: ["lv"], ignored: ["whois"] },
   // CERIST, whois.nic.dz, 2012 ("Registrar#. . . . cerist") and 2010 ("REGISTRAR:....cerist").
   {
     suffixes: ["dz"],
     labels: { description: "registrant", organisme: "registrant", "date de creation": "created", etat: "status" },
   },
-  // ATI, whois.ati.tn, 2014 ("Acivated", as it writes).
+  // ATI, whois.ati.tn, 2014 ("Acivated", in its spelling).
   { suffixes: ["tn"], labels: { acivated: "created", "owner name": "registrant" } },
   // RESTENA, whois.dns.lu, 2014.
   {
@@ -94,7 +104,7 @@ export const REGISTRIES: readonly RegistryFormat[] = [
   },
   // NIC .PE, kero.yachay.pe, 2014.
   { suffixes: ["pe"], labels: { query: "domain name" } },
-  // CIRA, whois.cira.ca, 2011: a name that conflicts with another one's.
+  // CIRA, whois.cira.ca, 2011: a name that conflicts with another name.
   { suffixes: ["ca"], states: { unavailable: "unassignable" } },
   // DNS Belgium and EURid, whois.dns.be and whois.eu, 2016.
   { suffixes: ["be", "eu"], states: { "not allowed": "unassignable" } },
@@ -102,7 +112,7 @@ export const REGISTRIES: readonly RegistryFormat[] = [
   { suffixes: ["fi"], says: [["reserved", /^domain not available\W*$/i]] },
   // JPRS, whois.jprs.jp, 2024: "[State] Connected (2025/03/31)" of a .co.jp.
   { suffixes: ["jp"], until: /^Connected \((\d{4}\/\d\d\/\d\d)\)$/ },
-  // IANA, whois.iana.org, 2012: a country code that no registry has.
+  // IANA, whois.iana.org, 2012: a country code without a registry.
   {
     suffixes: [],
     servers: [IANA],
@@ -114,22 +124,22 @@ export const REGISTRIES: readonly RegistryFormat[] = [
 ];
 
 /**
- * The format of the registry that gave an answer: by the server's name, else (a mirror, an address) by the name that the
- * answer is about; top-level names are IANA's. Null for the common forms.
+ * Finds the format of the registry that gave an answer: by the server's name, otherwise (a mirror, an address) by the
+ * name that the answer is about. Top-level names are IANA's. Returns null for the common forms.
  */
 export function registryFormat(server: string, domain: string | null): RegistryFormat | null {
   const host = server.toLowerCase().replace(/\.$/, "");
-  const byServer = ofServer(host) ?? bySuffix(host);
+  const byServer = findByServer(host) ?? findBySuffix(host);
   if (byServer !== null || domain === null) return byServer;
-  return domain.includes(".") ? bySuffix(domain) : ofServer(IANA);
+  return domain.includes(".") ? findBySuffix(domain) : findByServer(IANA);
 }
 
-function ofServer(host: string): RegistryFormat | null {
+function findByServer(host: string): RegistryFormat | null {
   return REGISTRIES.find(({ servers }) => servers?.includes(host) === true) ?? null;
 }
 
-/** The registry with the longest suffix that the name is or ends in. */
-function bySuffix(name: string): RegistryFormat | null {
+/** Finds the registry with the longest suffix that the name equals or ends in. */
+function findBySuffix(name: string): RegistryFormat | null {
   const labels = name.split(".");
   for (const [index] of labels.entries()) {
     const suffix = labels.slice(index).join(".");

@@ -1,15 +1,15 @@
 import type { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 
-/** A DS record as the registry has it (RFC 4034 section 5). */
+/** A DS record as stored by the registry (RFC 4034 section 5). */
 export interface DelegationSigner {
   readonly key_tag: number;
   readonly algorithm: number;
   readonly digest_type: number;
-  /** Hexadecimal, capitals. */
+  /** Hexadecimal in upper case. */
   readonly digest: string;
 }
 
-/** Whether the delegation is signed; null: the answer does not say. */
+/** DNSSEC data of a delegation. `signed` is null if the answer does not say. */
 export interface WhoisSigning {
   readonly signed: boolean | null;
   readonly ds: readonly DelegationSigner[];
@@ -22,7 +22,7 @@ const KEY_FIELDS = ["dnskey", "keyset", "signing key", "key1 tag", "ds key tag",
 const DS = /^(?:ds )?(\d{1,5})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+([0-9a-f][0-9a-f ]{31,199})$/i;
 const MAX_RECORDS = 16;
 
-/** Reads what an answer says of DNSSEC. */
+/** Reads what an answer states about DNSSEC. */
 export function readSigning(fields: WhoisFields): WhoisSigning {
   const lines = fields.of(["ds data", "dnssec ds data", "ds rdata", "ds", "ds record"]).flatMap(({ values }) => values);
   const ds = lines.flatMap((line) => readDs(line) ?? []).slice(0, MAX_RECORDS);

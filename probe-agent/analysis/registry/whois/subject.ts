@@ -4,21 +4,24 @@ import { parse } from "tldts";
 /** The registration that a name belongs to. */
 export interface DomainSubject {
   readonly kind: "domain";
-  /** What registries are asked about, A-labels. */
+  /** Name to query at registries, as A-labels. */
   readonly name: string;
-  /** The same as people read it; null where it is the same. */
+  /** The name in Unicode. Null if it is the same. */
   readonly unicode: string | null;
-  /** Null for a name that is a public suffix itself. */
+  /** Public suffix of the name. Null if the name itself is a public suffix. */
   readonly suffix: string | null;
-  /** A suffix of the list's private section that the name is below, e.g. github.io; null for none. */
+  /**
+   * Suffix in the private section of the Public Suffix List that the name is below, e.g. github.io. Null if there is
+   * none.
+   */
   readonly privateSuffix: string | null;
-  /** The WHOIS server of a private suffix that is run like a registry; null for all others. */
+  /** WHOIS server of a private suffix that is run like a registry. Null for all others. */
   readonly server: string | null;
 }
 
 /**
- * Third-level registries of CentralNic: in the list's private section, yet names below them are registered like those of
- * any registry, at whois.centralnic.com.
+ * Third-level registries of CentralNic. They are in the private section of the Public Suffix List, but names below them
+ * are registered as at any registry, at whois.centralnic.com.
  */
 const CENTRALNIC: ReadonlySet<string> = new Set(
   `ae.org br.com cn.com com.de com.se de.com eu.com gb.net gr.com hu.net in.net jp.net jpn.com mex.com ru.com sa.com
@@ -27,7 +30,7 @@ const CENTRALNIC: ReadonlySet<string> = new Set(
 
 const OPTIONS = { validateHostname: false, detectIp: false } as const;
 
-/** The registered domain a name is or lies below; a public suffix stands for itself. */
+/** Finds the registered domain that a name equals or is below. A public suffix is returned itself. */
 export function domainSubject(name: string): DomainSubject {
   const icann = parse(name, { ...OPTIONS, allowPrivateDomains: false });
   const both = parse(name, { ...OPTIONS, allowPrivateDomains: true });

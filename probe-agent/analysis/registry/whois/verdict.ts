@@ -2,10 +2,13 @@ import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { hasNear, type Near } from "#probe-agent/analysis/registry/whois/near.ts";
 import type { NameState, RegistryFormat } from "#probe-agent/analysis/registry/whois/registries.ts";
 
-/** What an answer in words states: what the name is, or that the server does not tell. Null: neither. */
-export type Spoken = NameState | "limited" | null;
+/**
+ * Statement of an answer in words: the state of the name, or "limited" if the server refuses to answer. Null if there
+ * is neither.
+ */
+export type WhoisStatement = NameState | "limited" | null;
 
-/** Words with which servers turn a client away. They must never be read as "not registered". */
+/** Words with which servers refuse clients. They must never be read as "not registered". */
 const LIMITED: readonly (RegExp | Near)[] = [
   {
     first: /\b(?:exceeded|reached)\b/gi,
@@ -40,8 +43,8 @@ const LIMITED: readonly (RegExp | Near)[] = [
 ];
 
 /**
- * What registries say of a name that they do not have (sources as in registries.ts, read on 2026-11-22). A sentence that
- * speaks of the name begins with a word for it, or with a name, an address or an AS number.
+ * Statements of registries about a name that they do not have (sources as in registries.ts, read on 2026-11-22). A
+ * sentence about the name begins with a word for it, or with a name, an address or an AS number.
  */
 const ABSENT: readonly RegExp[] = [
   /^no (?:exact )?match(?:es|ing)?\b/i,
@@ -62,7 +65,7 @@ const ABSENT: readonly RegExp[] = [
   /\b(?:object|domain) not exists\b/i,
   /\bnot (?:known |available )?in (?:the |our |this )?(?:\S+ )?(?:database|registry)\b/i,
   /\bno se encuentra registrado\b|\bno existe\b|^(?:el )?dominio\b.{0,120}\bno (?:est[aá] )?registrado\b/i,
-  // Hungarian; the accent comes in several codings.
+  // Hungarian. The accent appears in several encodings.
   /^nincs tal.{1,3}lat\b/i,
   /^(?:invalid query or )?domain name not known\b/i,
 ];
@@ -72,11 +75,11 @@ const RESERVED: readonly RegExp[] = [
   /^(?:the |this )?(?:domain )?name (?:is )?reserved\b|^domain reserved\b|\bis in the reserved list\b/i,
   /^(?:the |this )?domain(?: name)?(?: you requested)? is prohibited\b/i,
   /\b(?:cannot|can not|may not|is not allowed to) be registered\b|\bnot available for (?:second level )?registration\b|\bprohibited (?:name|string)\b/i,
-  // Names that a trade mark holder has had blocked: Identity Digital's DPML, UNR's Uni EPS, AdultBlock.
+  // Names that a trade mark holder has blocked: Identity Digital's DPML, UNR's Uni EPS, AdultBlock.
   /\bprotected by a dpml\b|\bdpml (?:brand )?(?:block|protection)\b|\bsubscribes to the (?:uni eps|adultblock)\b/i,
 ];
 
-/** Free names that the registry sells for more than the common price (Identity Digital's "platinum", CentralNic). */
+/** Unregistered names that the registry sells above the common price (Identity Digital's "platinum", CentralNic). */
 const PREMIUM: readonly RegExp[] = [
   /^(?:the |this )(?:domain(?: name)? is (?:a |available as a )?)?(?:registry )?(?:premium|platinum)(?: domain| name|\W*$)/i,
   /^(?:registry )?premium (?:domain )?name\b|^(?:premium|platinum)\W*$/i,
@@ -85,23 +88,23 @@ const PREMIUM: readonly RegExp[] = [
 const NOT_ASSIGNED = /^(?:the |this )?(?:domain |name |top-level domain )?(?:is )?(?:not|un)[ -]?assigned\W*$/i;
 const UNASSIGNABLE = /^(?:the |this )?(?:domain |name )?(?:is )?(?:unassignable|not assignable)\W*$/i;
 
-// What counts is said at the start or, below a preamble of legal text, within a screenful or two.
+// The statement is at the start or, after a preamble of legal text, within a screenful or two.
 const LOOKED_AT = 80;
 const MAX_LINE = 300;
 const MAX_QUOTE = 200;
 
-/** What the first line that states anything says; for answers without a registration in them. */
-export function readVerdict(prose: readonly string[], format: RegistryFormat | null = null): Spoken {
-  return findVerdict(prose, format)?.spoken ?? null;
+/** Returns the statement of the first line that makes one. Meant for answers that contain no registration. */
+export function readVerdict(prose: readonly string[], format: RegistryFormat | null = null): WhoisStatement {
+  return findVerdict(prose, format)?.statement ?? null;
 }
 
 /**
- * The words with which a server turned a client away, at most 200 characters; null where it did not. The client is the
- * probe, whose address is nobody's business.
+ * Quotes the words with which a server refused a client, up to 200 characters. Null if it did not refuse. The client is
+ * the probe, and its address is replaced because it must stay private.
  */
-export function wordsOfLimit(prose: readonly string[]): string | null {
+export function quoteLimit(prose: readonly string[]): string | null {
   const found = findVerdict(prose);
-  if (found?.spoken !== "limited") return null;
+  if (found?.statement !== "limited") return null;
   const words = found.line.replaceAll(ADDRESS_LIKE, (token) => (isAddress(token) ? "this probe" : token));
   return words.slice(0, MAX_QUOTE).trim().toWellFormed();
 }
@@ -115,22 +118,22 @@ function isAddress(token: string): boolean {
 function findVerdict(
   prose: readonly string[],
   format: RegistryFormat | null = null,
-): { readonly spoken: NonNullable<Spoken>; readonly line: string } | null {
+): { readonly statement: NonNullable<WhoisStatement>; readonly line: string } | null {
   for (const raw of prose.slice(0, LOOKED_AT)) {
     const line = raw.replace(/^%?error:?\s*\d*\s*:?\s*/i, "").slice(0, MAX_LINE);
-    const spoken = statementOf(line, format);
-    if (spoken !== null) return { spoken, line };
+    const statement = classifyLine(line, format);
+    if (statement !== null) return { statement, line };
   }
   return null;
 }
 
-function statementOf(line: string, format: RegistryFormat | null): Spoken {
-  const says = (patterns: readonly (RegExp | Near)[]) => patterns.some((pattern) => fits(line, pattern));
+function classifyLine(line: string, format: RegistryFormat | null): WhoisStatement {
+  const says = (patterns: readonly (RegExp | Near)[]) => patterns.some((pattern) => matchesPhrase(line, pattern));
   if (says(LIMITED)) return "limited";
   const own = format?.says?.find(([, pattern]) => pattern.test(line));
   if (own !== undefined) return own[0];
-  // "This platinum domain is available", "This domain cannot be registered because ...": before the words they share
-  // with a free name.
+  // "This platinum domain is available" and "This domain cannot be registered because ..." must be matched before the
+  // words that they share with an unregistered name.
   if (says(PREMIUM)) return "premium";
   if (UNASSIGNABLE.test(line)) return "unassignable";
   if (NOT_ASSIGNED.test(line)) return "not_assigned";
@@ -138,7 +141,7 @@ function statementOf(line: string, format: RegistryFormat | null): Spoken {
   return says(ABSENT) ? "absent" : null;
 }
 
-function fits(line: string, pattern: RegExp | Near): boolean {
+function matchesPhrase(line: string, pattern: RegExp | Near): boolean {
   return pattern instanceof RegExp ? pattern.test(line) : hasNear(line, pattern);
 }
 
@@ -151,7 +154,7 @@ const STATUSES: readonly (readonly [NameState, RegExp])[] = [
   ["not_assigned", NOT_ASSIGNED],
 ];
 
-/** What a status word says of a name that nobody holds; null for the status of a registration. */
+/** Returns the state that a status word gives to a name that nobody holds. Null for the status of a registration. */
 export function stateOfStatus(status: string): NameState | null {
   return STATUSES.find(([, pattern]) => pattern.test(status))?.[0] ?? null;
 }

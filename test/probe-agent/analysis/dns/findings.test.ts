@@ -16,7 +16,7 @@ function dnssec(status: string, reasons: readonly string[] = []): DnsFacts["dnss
 const ids = (found: readonly { id: string; severity: string }[]) =>
   found.map(({ id, severity }) => `${severity} ${id}`);
 
-describe("the findings of dns", () => {
+describe("the findings of the dns tool", () => {
   it.each<[string, Partial<DnsFacts>, string[]]>([
     [
       "an answer has none, nor has a name that is not there",
@@ -39,7 +39,7 @@ describe("the findings of dns", () => {
     for (const { how } of found) expect((how ?? "").length).toBeGreaterThan(20);
   });
 
-  it("give the cause beside the verdict", () => {
+  it("contain the cause in addition to the verdict", () => {
     const [failing] = dnsFindings({
       results: [row("A", "SERVFAIL", [{ code: 9, name: "DNSKEY Missing", text: "no key" }])],
       dnssec: null,
@@ -64,7 +64,7 @@ function authoritative(servers: Partial<Server>[], serials: { ns: string; serial
   return { servers: full, serials } as unknown as PropagationFacts["authoritative"];
 }
 
-describe("the findings of propagation", () => {
+describe("the findings of the propagation tool", () => {
   const failure = (cause: string) => [{ cause, detail: "Why.", resolvers: ["north"] }] as PropagationFacts["failures"];
   it.each<[string, Partial<PropagationFacts>, string[]]>([
     ["a record that has spread has none", {}, []],

@@ -23,8 +23,8 @@ describe("HTTPS records (RFC 9460)", () => {
     expect(httpsQueryName(host, port)).toBe(name);
   });
 
-  it("in ServiceMode name hosts, the preferred first (section 2.4.3)", () => {
-    // The last one is that of section 2.3's example.
+  it("in ServiceMode list hosts, the preferred one first (section 2.4.3)", () => {
+    // The last record is the example of section 2.3.
     const read = services(
       record("svc4.example.net", '3 svc4.example.net. alpn="bar" port=8004'),
       record("svc4.example.net", '1 . alpn="h3"'),
@@ -37,7 +37,7 @@ describe("HTTPS records (RFC 9460)", () => {
     ]);
   });
 
-  it("in AliasMode lead on, and drown those in ServiceMode (section 2.4.1)", () => {
+  it("in AliasMode redirect, and override records in ServiceMode (section 2.4.1)", () => {
     expect(services(record("example.com", "1 . alpn=h3"), record("example.com", "0 pool.svc.example."))).toEqual({
       mode: "alias",
       target: "pool.svc.example",
@@ -45,27 +45,27 @@ describe("HTTPS records (RFC 9460)", () => {
     expect(services(record("example.com", "0 ."))).toEqual({ mode: "alias", target: null });
   });
 
-  it("have the default protocol unless they say not (section 7.1)", () => {
+  it("include the default protocol unless no-default-alpn is set (section 7.1)", () => {
     expect(services(record("a.test", "1 ."))).toMatchObject([{ alpn: ["http/1.1"] }]);
     expect(services(record("a.test", "1 . alpn=h2,http/1.1"))).toMatchObject([{ alpn: ["h2", "http/1.1"] }]);
     expect(services(record("a.test", "1 . alpn=h2 no-default-alpn"))).toMatchObject([{ alpn: ["h2"] }]);
     expect(services(record("a.test", "1 . no-default-alpn"))).toMatchObject([{ alpn: ["http/1.1"] }]);
   });
 
-  it("are for nobody where they call mandatory what is unknown or missing (section 8)", () => {
+  it("are incompatible if a mandatory parameter is unknown or missing (section 8)", () => {
     expect(services(record("a.test", "1 . mandatory=alpn,port alpn=h3 port=1"))).toMatchObject([{ compatible: true }]);
     expect(services(record("a.test", "1 . mandatory=alpn alpn=h3 key667=x"))).toMatchObject([{ compatible: true }]);
     expect(services(record("a.test", "1 . mandatory=key667 key667=x"))).toMatchObject([{ compatible: false }]);
     expect(services(record("a.test", "1 . mandatory=port alpn=h3"))).toMatchObject([{ compatible: false }]);
   });
 
-  it("bring addresses, and keys for Encrypted ClientHello", () => {
+  it("contain addresses, and keys for Encrypted ClientHello", () => {
     expect(services(record("a.test", "1 . ech=AAEC ipv4hint=192.0.2.1,192.0.2.2 ipv6hint=2001:db8::1"))).toMatchObject([
       { ech: true, ipv4hint: ["192.0.2.1", "192.0.2.2"], ipv6hint: ["2001:db8::1"] },
     ]);
   });
 
-  it("are not other records, nor such as cannot be read", () => {
+  it("are distinguished from other records and from unreadable ones", () => {
     expect(services(record("a.test", "192.0.2.1", "A"))).toEqual({ mode: "none" });
     expect(services({ ...record("a.test", "1 ."), typed: {} })).toEqual({ mode: "none" });
   });

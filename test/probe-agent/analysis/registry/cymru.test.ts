@@ -3,7 +3,7 @@ import { asName, originName, readAs, readOrigin } from "#probe-agent/analysis/re
 
 const zones = { origin: "origin.asn.cymru.com", origin6: "origin6.asn.cymru.com.", asn: "asn.cymru.com" };
 
-describe("names to ask for", () => {
+describe("names to query", () => {
   it("are reversed octets and nibbles below the zones", () => {
     expect(originName("216.90.108.31", zones)).toBe("31.108.90.216.origin.asn.cymru.com");
     expect(originName("2001:4860:b002::68", zones)).toBe(
@@ -15,7 +15,7 @@ describe("names to ask for", () => {
 });
 
 describe("origins", () => {
-  it("are the most specific prefix that holds the address", () => {
+  it("are the most specific prefix that contains the address", () => {
     const texts = ["3356 | 8.0.0.0/12 | US | arin | 1992-12-01", "15169 | 8.8.8.0/24 | US | arin | 2023-12-28"];
     expect(readOrigin(texts, "8.8.8.8")).toEqual({
       asns: [15_169],
@@ -27,13 +27,13 @@ describe("origins", () => {
     expect(readOrigin(texts, "8.1.1.1")?.asns).toEqual([3356]);
   });
 
-  it("name every system that announces the prefix", () => {
+  it("contain every system that announces the prefix", () => {
     expect(readOrigin(["23028 23029  1 | 216.90.108.0/24 | US | arin | 1998-09-25"], "216.90.108.31")).toMatchObject({
       asns: [23_028, 23_029, 1],
     });
   });
 
-  it("say null for what the registry does not", () => {
+  it("are null for fields that the registry leaves out", () => {
     expect(readOrigin(["64500 | 2001:db8::/32 | | | "], "2001:db8::1")).toEqual({
       asns: [64_500],
       prefix: "2001:db8::/32",
@@ -70,7 +70,7 @@ describe("autonomous systems", () => {
     expect(readAs([text], 23_028)).toMatchObject({ asn: 23_028, country: "US", registry: "arin", name, holder });
   });
 
-  it("are found among others, and null where they are not", () => {
+  it("are found among others, and are null if absent", () => {
     expect(readAs(["1 | US | arin | 2002-01-04 | ONE, US"], 2)).toBeNull();
     expect(readAs([], 2)).toBeNull();
   });

@@ -23,7 +23,7 @@ describe("a record of a location database", () => {
     });
   });
 
-  it("is read in the flat form too", () => {
+  it("is read in the flat form", () => {
     const record = {
       city: "Berlin",
       region: "Berlin",
@@ -50,7 +50,7 @@ describe("a record of a location database", () => {
     });
   });
 
-  it("without a place in it is null, and odd fields are", () => {
+  it("is null if it contains no location, and so are fields of the wrong type", () => {
     for (const odd of [
       null,
       "x",

@@ -23,8 +23,8 @@ function organization(...entities: readonly unknown[]): string | null | undefine
   return readIpNetwork(withFields({ entities }), "8.8.8.8")?.network.organization;
 }
 
-describe("an answer of a registry about an address", () => {
-  it("is read with its dates in UTC, its organization and where to report abuse", () => {
+describe("a registry's answer about an address", () => {
+  it("is read with its dates in UTC, its organization and its abuse address", () => {
     expect(readIpNetwork(answer, "8.8.8.8")).toEqual({
       cidr: "8.8.8.0/24",
       network: {
@@ -46,14 +46,14 @@ describe("an answer of a registry about an address", () => {
     });
   });
 
-  it("computes the blocks where the registry does not state them, and names the one that holds the address", () => {
+  it("computes the blocks if the registry does not state them, and names the one that contains the address", () => {
     const fields = { cidr0_cidrs: undefined, startAddress: "8.8.0.0", endAddress: "8.8.130.255" };
     const finding = readIpNetwork(withFields(fields), "8.8.129.1");
     expect(finding?.network.cidrs).toEqual(["8.8.0.0/17", "8.8.128.0/23", "8.8.130.0/24"]);
     expect(finding?.cidr).toBe("8.8.128.0/23");
   });
 
-  it("trusts no stated block that does not hold the address", () => {
+  it("does not trust a stated block that does not contain the address", () => {
     const cidr0 = [{ v4prefix: "9.9.9.0", length: 24 }, { v4prefix: "x", length: {} }, null];
     expect(readIpNetwork(withFields({ cidr0_cidrs: cidr0 }), "8.8.8.8")?.cidr).toBe("8.8.8.0/24");
   });
@@ -83,7 +83,7 @@ describe("an answer of a registry about an address", () => {
     expect(readIpNetwork(value, "8.8.8.8")).toBeNull();
   });
 
-  it("is null in every field the registry fills with something else", () => {
+  it("is null in every field that the registry fills with a value of the wrong type", () => {
     const odd = {
       handle: {},
       name: [],
@@ -107,7 +107,7 @@ describe("an answer of a registry about an address", () => {
     });
   });
 
-  it("bounds and cleans its texts", () => {
+  it("limits and cleans its texts", () => {
     const name = `A\u0000\r\nB ${"x".repeat(100_000)}`;
     const read = readIpNetwork(withFields({ name }), "8.8.8.8")?.network.name;
     expect(read?.startsWith("A B x")).toBe(true);
@@ -116,25 +116,25 @@ describe("an answer of a registry about an address", () => {
 });
 
 describe("the organization", () => {
-  it("is the ORG of a card before its name, its first part where it has units", () => {
+  it("is the ORG of a card rather than its name, and its first part if it has units", () => {
     expect(organization(registrant("A", ["fn", "Role"], ["org", "Example Inc."]))).toBe("Example Inc.");
     expect(organization(registrant("A", ["fn", "Role"], ["org", ["Example Inc.", "Unit"]]))).toBe("Example Inc.");
   });
 
-  it("is a registrant that is an organization before one that is not", () => {
+  it("is a registrant that is an organization rather than one that is not", () => {
     const person = registrant("P", ["fn", "Jane Doe"], ["kind", "individual"]);
     expect(organization(person, registrant("O", ["fn", "Example Inc."], ["kind", "org"]))).toBe("Example Inc.");
     expect(organization(person)).toBe("Jane Doe");
   });
 
-  it("is no maintainer object, nobody else's, and null without a registrant", () => {
+  it("is never a maintainer object or another role's entity, and is null without a registrant", () => {
     expect(organization(registrant("EXAMPLE-MNT", ["fn", "EXAMPLE-MNT"], ["kind", "org"]))).toBeNull();
     expect(organization(registrant("MNT-EXAMPLE", ["fn", "MNT-EXAMPLE"]))).toBeNull();
     expect(organization({ ...registrant("T", ["fn", "Tech"]), roles: ["technical"] })).toBeNull();
     expect(organization()).toBeNull();
   });
 
-  it("survives cards of any shape, and entities nested without end", () => {
+  it("is read from cards of any shape and from endlessly nested entities without an error", () => {
     const shapes = [null, "card", [], ["vcard"], ["vcard", "x"], ["vcard", [null, [], ["fn"], ["fn", {}, "text", {}]]]];
     expect(organization(...shapes.map((vcardArray) => ({ roles: ["registrant"], vcardArray })), null, 7)).toBeNull();
     const under = (inner: unknown) => ({ roles: [], entities: [inner] });

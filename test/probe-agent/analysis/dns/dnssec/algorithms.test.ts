@@ -41,7 +41,7 @@ describe.each(ALGORITHMS)("algorithm %d, %s", (number, name) => {
     });
     for (const [owner, type, status] of QUESTIONS) {
       const verdict = validateIn(zones, { name: owner, type }, { anchors });
-      // Opt-out leaves room for unsigned names wherever something is denied.
+      // With opt-out, unsigned names are possible wherever something is denied.
       const loose = "nsec3" in chain && chain.nsec3.optOut && /^(nope|x\.w)/.test(owner);
       expect([owner, type, verdict.status, verdict.reasons], verdict.reasons.join("\n")).toEqual([
         owner,
@@ -55,7 +55,7 @@ describe.each(ALGORITHMS)("algorithm %d, %s", (number, name) => {
 });
 
 describe("algorithm status (RFC 8624)", () => {
-  it("accepts SHA-1 signatures and says that they are deprecated", () => {
+  it("accepts SHA-1 signatures and warns that they are deprecated", () => {
     const { zones, anchors } = grow({ keys: [makeKey("example", 5, 257)] });
     const { status, reasons } = validateIn(zones, { name: "www.example", type: "A" }, { anchors });
     expect([status, reasons]).toEqual([
@@ -64,7 +64,7 @@ describe("algorithm status (RFC 8624)", () => {
     ]);
   });
 
-  it("warns of SHA-1 digests only where there is no better one", () => {
+  it("warns about SHA-1 digests only if there is no better digest", () => {
     const key = makeKey("example", 13, 257);
     const weak = grow({ keys: [key], ds: dsText("example", key, 1) });
     expect(validateIn(weak.zones, { name: "www.example", type: "A" }, weak).reasons.join()).toContain(
@@ -74,7 +74,7 @@ describe("algorithm status (RFC 8624)", () => {
     expect(validateIn(both.zones, { name: "www.example", type: "A" }, both).reasons).toEqual(["A: Signed by example"]);
   });
 
-  it("ignores a SHA-1 digest beside a better one that does not match (RFC 4509)", () => {
+  it("ignores a SHA-1 digest if a better one is present but does not match (RFC 4509)", () => {
     const key = makeKey("example", 13, 257);
     const other = dsText("example", makeKey("example", 13, 257)).replace(/DS \d+/, `DS ${key.tag}`);
     const { zones, anchors } = grow({ keys: [key], ds: `${dsText("example", key, 1)}\n${other}` });
@@ -97,7 +97,7 @@ describe("algorithm status (RFC 8624)", () => {
     ]);
   });
 
-  it("takes a zone with DS of an unknown digest only as not signed", () => {
+  it("treats a zone as not signed if its DS records have only unknown digest types", () => {
     const key = makeKey("example", 13, 257);
     const { zones, anchors } = grow({ keys: [key], ds: dsText("example", key).replace(" 13 2 ", " 13 99 ") });
     expect(validateIn(zones, { name: "www.example", type: "A" }, { anchors }).status).toBe("insecure");

@@ -65,7 +65,7 @@ island.test  IN 300 dnskey 257 3 13 (
     expect(read.ok ? "" : read.fault).toContain(fault);
   });
 
-  it("come from the operator's file, and a bad file is told on one line with the setting's name", () => {
+  it("come from the operator's file, and a bad file is reported in one line that names the setting", () => {
     const folder = mkdtempSync(join(tmpdir(), "anchors-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, "anchors.zone");

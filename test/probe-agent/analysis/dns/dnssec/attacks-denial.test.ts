@@ -18,7 +18,8 @@ const empty = (name: string, type: string, authority: readonly DnsRecord[]): Tam
 
 const exampleZone = zoneOf(sound, "example");
 const hashedZone = zoneOf(hashed, "example");
-// With this salt the proof for the name takes three different records; one may cover several hashes.
+// With this salt, the proof for the name takes three different records. Otherwise one record could cover several
+// hashes.
 const nope = "nope0.example";
 const nopeReply = answerFrom(hashed.zones, nope, "A");
 
@@ -157,7 +158,7 @@ const ROWS: readonly Row[] = [
     hashed,
     { name: "www.sub.example", type: "A" },
     absent("www.sub.example", [...matching3(hashedZone, "sub.example"), ...nopeReply.authority]),
-    // The child is not signed, which is all that the record proves.
+    // The record proves only that the child is not signed.
     "insecure",
     /The parent proves with NSEC3 that sub\.example has no DS record/,
   ],
@@ -293,11 +294,11 @@ const MORE: readonly Row[] = [
   ],
 ];
 
-/** The denial for `nope` with other fields, each record signed anew by the zone. */
+/** Returns the denial for `nope` with other fields. The zone signs each changed record again. */
 function resigned3(change: (record: DnsRecord) => string): readonly DnsRecord[] {
   const records = nopeReply.authority.filter(({ type }) => type === "NSEC3");
   return records.flatMap((record, index) => {
-    // Owners that differ from the true ones: an RRset has one NSEC3.
+    // The owners differ from the true ones, because an RRset has one NSEC3 record.
     const owner = record.name.replace(/^./, String(index));
     const changed = makeDnsRecord(owner, "NSEC3", change(record), record.ttl);
     return [changed, signRrset([changed], zoneSigner(hashed), { signer: "example" })];

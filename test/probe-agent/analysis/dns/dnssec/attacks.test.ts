@@ -11,7 +11,7 @@ const sound = grow();
 const hashed = grow({ nsec3: { iterations: 0, salt: "", optOut: false } });
 const A = { name: "www.example", type: "A" };
 
-/** The same records under other signatures. */
+/** Returns the same records with other signatures. */
 function resigned(name: string, type: string, sign: (records: readonly DnsRecord[]) => readonly DnsRecord[]): Tamper {
   return only(name, type, ({ answers }) => {
     const records = answers.filter((record) => record.type !== "RRSIG");
@@ -193,7 +193,7 @@ function fromWildcard(answers: readonly DnsRecord[]): readonly DnsRecord[] {
   return renamed([...ds, signRrset(ds, sound.rootKey, { signer: "." })], "example");
 }
 
-/** A whole child of the attacker's: its DS carries the signature of the true one. */
+/** A whole child zone of the attacker. Its DS record has the signature of the true DS record. */
 function forgedChild(): Tamper {
   const own = grow();
   return (asked, reply) => {

@@ -11,7 +11,7 @@ import { validateIn, type Tamper } from "#test/servers/dnssec/tree.ts";
 
 const sound = grow();
 const A = { name: "www.example", type: "A" };
-// A whole look-up's deadline; unbounded, these cases take minutes.
+// Time limit for a whole lookup. Without bounds, these cases take minutes.
 const DEADLINE_MS = 10_000;
 
 function timed(tamper: Tamper, grown = sound, question = A) {
@@ -21,12 +21,12 @@ function timed(tamper: Tamper, grown = sound, question = A) {
   return verdict;
 }
 
-/** An RRSIG like the true one, but with random octets for a signature. */
+/** Returns an RRSIG like the true one, but with random octets as the signature. */
 function forged(record: DnsRecord): DnsRecord {
   return makeDnsRecord(record.name, "RRSIG", record.data.replace(/\S+$/, randomBytes(64).toString("base64")));
 }
 
-/** Ed25519 keys that all have one key tag: two octets are free to make the sum come out. */
+/** Creates Ed25519 keys that all have the same key tag. Two octets are free, so that the checksum can be adjusted. */
 function sameTag(count: number, tag: number): DnsRecord[] {
   const keys: DnsRecord[] = [];
   while (keys.length < count) {
@@ -55,7 +55,7 @@ describe("a hostile zone costs bounded work", () => {
     expect(verdict.reasons[0]).toContain("more signatures and keys to try than any honest zone needs (CVE-2023-50387)");
   });
 
-  it("a good signature counts behind seven bad ones, and is not looked for behind eight", () => {
+  it("accepts a good signature after seven bad ones, and stops searching after eight", () => {
     const behind = (count: number): Tamper =>
       only("www.example", "A", ({ answers }) => {
         const records = answers.filter(({ type }) => type !== "RRSIG");
@@ -66,7 +66,7 @@ describe("a hostile zone costs bounded work", () => {
     expect([7, 8].map((count) => timed(behind(count)).status)).toEqual(["secure", "bogus"]);
   });
 
-  it("with whatever: so many verifications, failures and hashes are all a look-up has", () => {
+  it("limits the verifications, failures and hash rounds of a lookup", () => {
     const spend = (effort: Effort) =>
       Array.from({ length: 1_000 }, () => effort.takeVerification()).filter(Boolean).length;
     expect(spend(new Effort())).toBe(160);
@@ -115,7 +115,7 @@ describe("a hostile zone costs bounded work", () => {
     expect(verdict.reasons[0]).toContain("do not match the zone's keys");
   });
 
-  it("a zone's key is found behind three keys of its tag or 62 others, and is not looked for behind more", () => {
+  it("finds a zone's key after three keys with its tag or 62 others, and stops searching after more", () => {
     const [ksk] = sound.keys;
     if (ksk === undefined) throw new Error("no key");
     const others = Array.from({ length: 63 }, () =>
@@ -128,7 +128,7 @@ describe("a hostile zone costs bounded work", () => {
     };
     const colliding = sameTag(4, ksk.tag);
     expect([behind(colliding.slice(1)), behind(colliding)]).toEqual(["secure", "bogus"]);
-    // The key of the records is the 64th key, then the 65th.
+    // The key that signs the records is the 64th key, then the 65th.
     expect([behind(others.slice(1)), behind(others)]).toEqual(["secure", "bogus"]);
   });
 
@@ -152,7 +152,7 @@ describe("a hostile zone costs bounded work", () => {
     expect(verdict.status).toBe("bogus");
   });
 
-  it("a proof is found behind some records that prove nothing, and is not looked for behind more than twelve", () => {
+  it("finds a proof after some records that prove nothing, and stops searching after twelve records", () => {
     const behind = (count: number) => {
       const others = Array.from({ length: count }, (_, index) =>
         makeDnsRecord(`n${index}.example`, "NSEC", `n${index}z.example. A`),
@@ -160,11 +160,11 @@ describe("a hostile zone costs bounded work", () => {
       const tamper = only("nope.example", "A", ({ authority }) => ({ authority: [...others, ...authority] }));
       return timed(tamper, sound, { name: "nope.example", type: "A" }).status;
     };
-    // The proof itself is of two records.
+    // The proof itself consists of two records.
     expect([behind(10), behind(12)]).toEqual(["secure", "bogus"]);
   });
 
-  it("takes more than 150 iterations for not signed, and warns of any (RFC 9276)", () => {
+  it("treats a zone with more than 150 iterations as not signed, and warns about any iterations (RFC 9276)", () => {
     for (const [iterations, status, reason] of [
       [0, "secure", "A: example proves that nope.example does not exist"],
       [1, "secure", "example asks for 1 extra NSEC3 iterations; RFC 9276 requires 0"],
@@ -183,7 +183,7 @@ describe("a hostile zone costs bounded work", () => {
       Buffer.concat([Buffer.of(3, 1, 0, 1), Buffer.alloc(600, 0xff)]),
       Buffer.concat([Buffer.of(64), Buffer.alloc(64, 0xff), Buffer.alloc(128, 0xff)]),
       Buffer.concat([Buffer.of(0), Buffer.alloc(128, 0xff)]),
-      // 504 bits: RSA begins at 512.
+      // 504 bits. RSA begins at 512 bits.
       Buffer.concat([Buffer.of(3, 1, 0, 1), Buffer.alloc(63, 0xff)]),
       Buffer.of(),
     ];

@@ -61,12 +61,12 @@ describe("the chain of trust", () => {
     });
   });
 
-  it("is bogus below an anchor of another key", () => {
+  it("is bogus below an anchor with another key", () => {
     const anchors = [{ zone: ".", type: "DNSKEY" as const, raw: makeKey(".", 13, 257).record.raw }];
     expect(validateIn(BIND_ZONES, A, { anchors })).toMatchObject({ status: "bogus" });
   });
 
-  it.each(["DS", "DNSKEY"])("is indeterminate where the %s records cannot be had", (type) => {
+  it.each(["DS", "DNSKEY"])("is indeterminate if the %s records are not available", (type) => {
     const tamper = only("rsa.test", type, () => ({ status: "SERVFAIL", answers: [], authority: [] }));
     const verdict = validateIn(BIND_ZONES, A, { tamper });
     expect(verdict).toMatchObject({
@@ -75,7 +75,7 @@ describe("the chain of trust", () => {
     });
   });
 
-  it("is indeterminate where there is no answer or what is needed was not looked up", () => {
+  it("is indeterminate if there is no answer, or if a needed record was not looked up", () => {
     const reply = answerFrom(BIND_ZONES, A.name, A.type);
     const none = validateRecords([{ ...A, reply }], () => null, anchorsOf(fixtureZone("root")), NOW);
     expect(none).toMatchObject({ status: "indeterminate", chain: [{ zone: ".", status: "indeterminate" }] });
@@ -83,7 +83,7 @@ describe("the chain of trust", () => {
     expect(validateRecords([{ ...A, reply: refused }], () => null, [], NOW).status).toBe("indeterminate");
   });
 
-  it("ends for aliases in a circle", () => {
+  it("ends if aliases lead in a circle", () => {
     const circle = {
       status: "NOERROR",
       answers: [makeDnsRecord("a.example", "CNAME", "b.example."), makeDnsRecord("b.example", "CNAME", "a.example.")],
@@ -95,7 +95,7 @@ describe("the chain of trust", () => {
     expect(verdict.status).toBe("bogus");
   });
 
-  it("reads times by serial arithmetic, beyond 2106 too (RFC 4034 section 3.1.5)", () => {
+  it("reads times with serial arithmetic, also after 2106 (RFC 4034 section 3.1.5)", () => {
     const grown = grow({ inception: "21060101000000", expiration: "21070101000000" });
     const at = (time: string) =>
       validateIn(grown.zones, { name: "www.example", type: "A" }, { anchors: grown.anchors, now: new Date(time) });

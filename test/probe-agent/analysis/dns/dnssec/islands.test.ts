@@ -14,7 +14,7 @@ const KINDS: readonly (readonly [string, Branches])[] = [
   ["NSEC3 with opt-out", makeBranches({ iterations: 0, salt: "", optOut: true })],
 ];
 
-/** The parent's signed word that there is no DS. */
+/** The parent's signed proof that there is no DS record. */
 function delegationOf(branches: Branches): readonly DnsRecord[] {
   const zone = zoneOf(branches, "example");
   const soa = withSignatures(zone, "example", "SOA");
@@ -23,13 +23,13 @@ function delegationOf(branches: Branches): readonly DnsRecord[] {
   return [...soa, ...matching3(zone, "example"), ...(own.length > 0 ? own : covering3(zone, "island.example"))];
 }
 
-describe.each(KINDS)("a signed zone that its parent does not vouch for, by %s", (kind, branches) => {
+describe.each(KINDS)("a signed zone whose parent has no DS record, by %s", (kind, branches) => {
   const both = [...branches.anchors, branches.islandAnchor];
   const island = zoneOf(branches, "island.example");
   const verdictOn = (name: string, type: string, anchors = both, tamper?: Tamper) =>
     validateIn(branches.zones, { name, type }, tamper === undefined ? { anchors } : { anchors, tamper });
 
-  it("is insecure without an anchor of its own", () => {
+  it("is insecure without its own trust anchor", () => {
     expect(verdictOn("www.island.example", "A", [...branches.anchors]).status).toBe("insecure");
     expect(verdictOn("none.island.example", "A", [...branches.anchors]).status).toBe("insecure");
   });
@@ -99,12 +99,12 @@ describe.each(KINDS)("a signed zone that its parent does not vouch for, by %s", 
     }
   });
 
-  it("has no DS in its parent, which the parent's records prove: the island's anchor has no say there", () => {
+  it("has no DS in its parent, which the parent's records prove: the island's anchor is not used there", () => {
     const verdict = verdictOn("island.example", "DS");
     expect(verdict.status).toBe(kind === "NSEC3 with opt-out" ? "insecure" : "secure");
   });
 
-  it("is bogus at the end of an alias too, where its signatures are taken off", () => {
+  it("is bogus at the end of an alias if its signatures are removed", () => {
     const alias = [makeDnsRecord("to-island.example", "CNAME", "www.island.example.")];
     const signed = [...alias, signRrset(alias, branches.key, { signer: "example" })];
     const answer = (records: readonly DnsRecord[]): Tamper =>
@@ -116,7 +116,7 @@ describe.each(KINDS)("a signed zone that its parent does not vouch for, by %s", 
     expect(verdictOn("to-island.example", "A", [...branches.anchors], answer(bare)).status).toBe("insecure");
   });
 
-  it("cannot be told where the resolver passes no signatures on at all, the root's neither", () => {
+  it("is indeterminate if the resolver passes no signatures on at all, not even those of the root", () => {
     const tamper: Tamper = (_asked, reply) => ({ ...reply, ...without("RRSIG", "NSEC", "NSEC3")(reply) });
     const verdict = verdictOn("www.island.example", "A", both, tamper);
     expect(verdict.reasons.join()).toContain("The resolver does not pass DNSSEC records on");
@@ -124,7 +124,7 @@ describe.each(KINDS)("a signed zone that its parent does not vouch for, by %s", 
   });
 });
 
-describe("trust anchors of kinds that are not supported", () => {
+describe("trust anchors of unsupported kinds", () => {
   const [, branches] = KINDS[0] ?? ["", makeBranches()];
   const key = makeKey("island.example", 13, 257, 253);
   const ds = recordsOf(dsText("island.example", key))[0]?.raw ?? new Uint8Array();

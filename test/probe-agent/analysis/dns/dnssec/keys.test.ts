@@ -9,7 +9,7 @@ const sound = grow();
 const A = { name: "www.example", type: "A" };
 
 describe("keys that must not count", () => {
-  it("a DS of another key", () => {
+  it("a DS record of another key", () => {
     const { zones, anchors } = grow({ ds: `example. 3600 IN DS ${sound.keys[0]?.tag} 13 2 ${"AB".repeat(32)}` });
     const verdict = validateIn(zones, A, { anchors });
     expect(verdict.status).toBe("bogus");
@@ -41,7 +41,7 @@ describe("keys that must not count", () => {
     expect([verdict.status, verdict.reasons[0]]).toEqual(["bogus", expect.stringMatching(reason)]);
   });
 
-  it("one with a protocol other than 3 (RFC 4034 section 2.1.2)", () => {
+  it("a key with a protocol other than 3 (RFC 4034 section 2.1.2)", () => {
     const key = makeKey("example", 13, 257);
     const rdata = Buffer.from(key.record.raw);
     rdata[2] = 2;
@@ -51,14 +51,14 @@ describe("keys that must not count", () => {
     expect([verdict.status, verdict.reasons[0]]).toEqual(["bogus", expect.stringMatching(/protocol other than 3/)]);
   });
 
-  it("a revoked zone key beside a good one", () => {
+  it("a revoked zone key next to a good one", () => {
     const keys = [makeKey("example", 13, 257), makeKey("example", 13, 256 + 128)];
     const { zones, anchors } = grow({ keys });
     expect(validateIn(zones, A, { anchors }).reasons[0]).toMatch(/does not count: the key is revoked/);
   });
 });
 
-describe("what is no attack", () => {
+describe("cases that are no attack", () => {
   it.each<[string, Tamper]>([
     [
       "a lower TTL, as caches give it",

@@ -17,7 +17,7 @@ function facts(one: Nsec, asked: string) {
   return match !== null ? "match" : cover === null ? "nothing" : empty ? "empty" : "cover";
 }
 
-describe("what one NSEC record says about a name", () => {
+describe("facts that one NSEC record proves about a name", () => {
   it.each([
     ["the gap's owner exists", record("b.example", "d.example"), "b.example", "match"],
     ["a name in the gap", record("b.example", "d.example"), "c.example", "cover"],

@@ -15,14 +15,14 @@ const first = { iterations: 0, salt: "03", optOut: false };
 const grown = grow({ nsec3: first });
 const zone = zoneOf(grown, "example");
 
-/** The NSEC3 of a zone whose gap holds a hash, whatever parameters the hash was made with. */
+/** Finds the zone's NSEC3 record whose gap contains a hash, whatever parameters the hash was made with. */
 function gapOf(other: Zone, hash: string): readonly DnsRecord[] {
   const owners = other.records.filter(({ type }) => type === "NSEC3").map(({ name }) => name.toLowerCase());
   const last = owners.toSorted().findLast((owner) => owner < hash) ?? owners.toSorted().at(-1);
   return withSignatures(other, last ?? "", "NSEC3");
 }
 
-/** What is said of a name that exists: that it does not, by the zone's own records, which are all signed. */
+/** A reply that denies an existing name with the zone's own records, which are all signed. */
 function verdictOn(name: string, authority: readonly DnsRecord[]) {
   const tamper = only(name, "A", () => ({ status: "NXDOMAIN", answers: [], authority }));
   const { status, reasons } = validateIn(grown.zones, { name, type: "A" }, { anchors: grown.anchors, tamper });
@@ -48,7 +48,7 @@ describe("NSEC3 records of one zone with different parameters in one proof", () 
     }
   });
 
-  it("the same proof from one chain is what it says", () => {
+  it("the same proof from one chain is valid", () => {
     const whole = ["none.example", "*.example"].flatMap((name) => covering3(zone, name));
     expect(verdictOn("none.example", [...matching3(zone, "example"), ...whole]).status).toBe("secure");
   });
@@ -122,7 +122,7 @@ describe("one NSEC3 record", () => {
     expect(zone3.facts(nameOf("a.b.example")).encloser !== null).toBe(encloses);
   });
 
-  it("a name that costs more hashing than a look-up has is neither shown nor covered", () => {
+  it("a name that needs more hash rounds than the budget of a lookup is neither matched nor covered", () => {
     const effort = new Effort();
     const costly = { hash: LOW, next: HIGH, optOut: false, iterations: 30_000, salt: "", types: new Set<string>() };
     const zone3 = new Nsec3Zone(nameOf("example"), [costly], effort);

@@ -15,7 +15,7 @@ function name(text: string): Name {
 const ZONE = name("example");
 const NONE: Denials = { nsec: [], nsec3: null, kind: null, signatures: [], faults: [], iterations: 0 };
 
-/** The record of child.example itself, with these types, by NSEC and by NSEC3. */
+/** The record of child.example itself with these types, as NSEC and as NSEC3. */
 function listing(types: string): readonly (readonly [string, Denials])[] {
   const set = new Set(types.split(" "));
   const record = { next: "v".repeat(32), optOut: false, iterations: 0, salt: "", types: set };

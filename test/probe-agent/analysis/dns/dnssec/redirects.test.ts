@@ -26,7 +26,7 @@ function validated(name: string, type: string, tamper?: Tamper, branches = sound
   return { status, denial, reason: reasons.join("\n") };
 }
 
-/** The reply with other CNAMEs at a name. */
+/** Returns the reply with other CNAMEs at a name. */
 function otherCname(name: string, ...targets: readonly string[]): (reply: Reply) => Partial<Reply> {
   const made = targets.map((target) => makeDnsRecord(name, "CNAME", target));
   return ({ answers }) => ({
@@ -121,7 +121,7 @@ describe.each([
   });
 });
 
-describe("what is no attack on a DNAME", () => {
+describe("cases that are no attack on a DNAME", () => {
   it.each<[string, string, Tamper]>([
     ["a CNAME with TTL 0, as servers of RFC 2672 make it", "CNAME", ttlOf(0)],
     ["a CNAME with a TTL that a cache has lowered", "A", ttlOf(17)],
@@ -136,7 +136,7 @@ describe("what is no attack on a DNAME", () => {
     expect(validated("host.old.example", type, tamper)).toMatchObject({ status: "secure" });
   });
 
-  it("a question for ANY: all that is at the name, and the alias below a DNAME", () => {
+  it("a question for ANY gets everything at the name, and the alias below a DNAME", () => {
     const any = (name: string, answers: readonly DnsRecord[]) =>
       validated(
         name,
@@ -153,7 +153,7 @@ describe("what is no attack on a DNAME", () => {
     expect(any("x.old.example", below).status).toBe("secure");
   });
 
-  it("the DNAME closest above the name counts, in whatever order they come", () => {
+  it("the closest DNAME above the name counts, in any order of the records", () => {
     const dnames = ["example", "old.example"].map((owner) => makeDnsRecord(owner, "DNAME", `to.${owner}.test.`));
     for (const records of [dnames, dnames.toReversed()]) {
       const found = findRedirect(groupRrsets(records), nameOf("a.old.example"));
@@ -162,7 +162,7 @@ describe("what is no attack on a DNAME", () => {
     }
   });
 
-  it("a DNAME made from a wildcard, with the proof that no closer name exists", () => {
+  it("a DNAME expanded from a wildcard, with the proof that no closer name exists", () => {
     const tamper = fromWildcard(nsecFor(example, "x.wild.example"));
     expect(validated("host.x.wild.example", "A", tamper)).toMatchObject({ status: "secure", denial: "nsec" });
     expect(validated("host.x.wild.example", "A", fromWildcard([]))).toMatchObject({ status: "bogus" });
@@ -314,7 +314,7 @@ describe("attacks on a DNAME", () => {
     expect(verdict.status).toBe("bogus");
   });
 
-  it("more aliases than are followed leave the rest unvalidated, and that is said", () => {
+  it("a chain with too many aliases is not validated to its end, and a reason says so", () => {
     const links = Array.from({ length: 17 }, (_, index) => {
       const alias = [makeDnsRecord(`c${index}.example`, "CNAME", `c${index + 1}.example.`)];
       return [...alias, signRrset(alias, sound.key, { signer: "example" })];

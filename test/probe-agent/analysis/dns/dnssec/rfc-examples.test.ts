@@ -44,7 +44,7 @@ describe("RFC 4035 appendix B", () => {
     ["appendix A", "ai.example", "HINFO", "secure", null, "Signed by example"],
     ["appendix A", "ai.example", "AAAA", "secure", null, "Signed by example"],
   ])("%s: %s %s is %s", (_section, owner, type, status, denial, reason) => {
-    // B.5's zone is nowhere: its servers would be asked.
+    // The zone of B.5 does not exist here, so its servers would be queried.
     const child = {
       apex: "b.example",
       records: [makeDnsRecord("b.example", "SOA", ". . 1 1 1 1 1"), makeDnsRecord("b.example", "MX", "1 b.")],
@@ -83,7 +83,7 @@ describe("RFC 5155", () => {
     expect(hashName(name(owner), 12, "aabbccdd")).toBe(hash);
   });
 
-  // Every name next to an opt-out range may have an unsigned neighbour: not secure (section 9.2).
+  // Every name next to an opt-out range can have an unsigned neighbour, so the answer is not secure (section 9.2).
   it.each([
     ["B.1 name error", "a.c.x.w.example", "MX", "insecure", "nsec3", "opt-out range"],
     ["B.4 wildcard", "a.z.w.example", "MX", "insecure", "nsec3", "opt-out range"],

@@ -20,7 +20,7 @@ function sign(fields: Partial<SignatureFields> = {}, records = address, by = key
   return signRrset(records, by, { signer: "example", ...fields });
 }
 
-/** Holds one RRset and its signatures against the zone's keys. */
+/** Verifies one RRset and its signatures with the zone's keys. */
 function check(
   signatures: readonly DnsRecord[],
   options: { records?: DnsRecord[]; with?: typeof keys; effort?: Effort } = {},
@@ -31,7 +31,7 @@ function check(
   return checked.ok ? "valid" : checked.reasons.join("\n");
 }
 
-/** The true signature with other octets at its end. */
+/** Returns the true signature with different octets at its end. */
 function forged(): DnsRecord {
   const { data } = sign();
   return makeDnsRecord("www.example", "RRSIG", data.replace(/\S+$/, randomBytes(64).toString("base64")));
@@ -45,31 +45,31 @@ describe("one signature", () => {
     expect(check([sign({ expiration: "20260630235959" })])).toContain("expired at");
   });
 
-  it("does not count over a name outside its zone, though the zone's own key made it", () => {
+  it("does not count over a name outside its zone, even if the zone's own key made it", () => {
     const records = [makeDnsRecord("www.other", "A", "192.0.2.2")];
     expect(check([sign({}, records)], { records })).toContain("covers a name outside its zone");
   });
 
-  it("does not count where it names another algorithm than its key has", () => {
-    // RSASHA256 hashes as ECDSAP256SHA256 does: the octets themselves verify.
+  it("does not count if it names an algorithm other than that of its key", () => {
+    // RSASHA256 uses the same hash as ECDSAP256SHA256, so the octets themselves verify.
     expect(check([sign({}, address, { ...key, algorithm: 8 })])).toContain(
       "refers to a key that example does not have",
     );
   });
 
-  it("of an algorithm that is not supported is named as such", () => {
+  it("is reported as unsupported if its algorithm is not supported", () => {
     const { data } = sign();
     const other = makeDnsRecord("www.example", "RRSIG", data.replace("A 13 ", "A 253 "));
     expect(check([other])).toContain("has an unsupported algorithm");
     expect(check([other, sign()])).toBe("valid");
   });
 
-  it("does not count over a record of another class", () => {
+  it("does not cover a record of another class", () => {
     const chaos = { ...makeDnsRecord("www.example", "A", "192.0.2.66"), class: 3 };
     expect(check([sign()], { records: [...address, chaos] })).toBe("valid");
   });
 
-  it("counts over names in any case inside the records (RFC 4034 section 6.2)", () => {
+  it("covers names inside the records in any letter case (RFC 4034 section 6.2)", () => {
     const signed = [makeDnsRecord("example", "MX", "10 mail.example.")];
     const records = [makeDnsRecord("example", "MX", "10 MAIL.Example.")];
     expect(check([sign({}, signed)], { records })).toBe("valid");
@@ -89,18 +89,18 @@ describe("an RSA key", () => {
   });
 });
 
-describe("the work that signatures and keys may cost (CVE-2023-50387)", () => {
-  it("keys that share a tag are tried up to a bound", () => {
+describe("bounds on the work for signatures and keys (CVE-2023-50387)", () => {
+  it("only a limited number of keys with the same tag is tried", () => {
     const [own] = keys;
     if (own === undefined) throw new Error("no key");
-    // Only the number is the same: what such keys cost is a verification each.
+    // Only the key tag is the same. Such keys cost one verification each.
     const colliding = (count: number) =>
       Array.from({ length: count }, () => ({ ...readKey(makeKey("example", 13, 256).record.raw), tag: own.tag }));
     expect(check([sign()], { with: [...colliding(MAX_KEYS_PER_TAG - 1), own] })).toBe("valid");
     expect(check([sign()], { with: [...colliding(MAX_KEYS_PER_TAG), own] })).toContain("does not verify");
   });
 
-  it("200 signatures are looked at, those that cannot count included", () => {
+  it("200 signatures are checked, including those that cannot count", () => {
     const expired = Array.from({ length: 200 }, (_, index) =>
       makeDnsRecord("www.example", "RRSIG", `A 13 2 3600 20260101000000 20250101000000 ${index} example. AAAA`),
     );
@@ -108,7 +108,7 @@ describe("the work that signatures and keys may cost (CVE-2023-50387)", () => {
     expect(check([...expired, sign()])).toContain("expired at");
   });
 
-  it("a look-up has 160 verifications, and 40 that fail", () => {
+  it("a lookup is limited to 160 verifications and 40 failures", () => {
     const whole = new Effort();
     const verdicts = Array.from({ length: 161 }, () => check([sign()], { effort: whole }));
     expect([...new Set(verdicts.slice(0, 160))]).toEqual(["valid"]);

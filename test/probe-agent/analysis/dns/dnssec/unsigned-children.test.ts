@@ -10,11 +10,11 @@ const byNsec = makeBranches();
 const byNsec3 = makeBranches({ iterations: 0, salt: "", optOut: false });
 const byOptOut = makeBranches({ iterations: 0, salt: "", optOut: true });
 
-/** What the parent says of a delegation: its own record, or the range that its hash is in. */
+/** The parent's records about a delegation: the delegation's own record, or the range that contains its hash. */
 type Proof = (branches: Branches, cut: string) => readonly DnsRecord[];
 const nsec: Proof = (branches, cut) => nsecFor(zoneOf(branches, "example"), cut);
 const nsec3: Proof = (branches, cut) => matching3(zoneOf(branches, "example"), cut);
-// An opted-out delegation and the empty names above it have no record: the next closer name is below the zone itself.
+// An opted-out delegation and the empty names above it have no record. The next closer name is below the zone itself.
 const range: Proof = (branches, cut) => {
   const zone = zoneOf(branches, "example");
   const nextCloser = cut.split(".").slice(-2).join(".");
@@ -24,7 +24,10 @@ const range: Proof = (branches, cut) => {
 const soaOf = (branches: Branches): readonly DnsRecord[] =>
   withSignatures(zoneOf(branches, "example"), "example", "SOA");
 
-/** The parent's records in the authority section, and no answer to DS questions: what is here must do. */
+/**
+ * Puts the parent's records into the authority section and leaves DS questions unanswered, so that these records must
+ * be enough.
+ */
 function parentSpeaks(branches: Branches, name: string, type: string, authority: readonly DnsRecord[]): Tamper {
   const child = only(name, type, () => ({ authority: [...soaOf(branches), ...authority] }));
   return (asked, reply) =>
@@ -72,14 +75,14 @@ describe.each<readonly [string, Branches, Proof, RegExp]>([
     expect(verdict.status, verdict.reasons.join("\n")).toBe("insecure");
   });
 
-  it("an alias into it and back into the signed zone: the unsigned link makes the whole insecure", () => {
+  it("an alias into it and back into the signed zone is insecure because of the unsigned link", () => {
     const verdict = validateIn(branches.zones, { name: "round.example", type: "A" }, branches);
     expect(verdict).toMatchObject({ status: "insecure", reasons: [expect.stringMatching(reason)] });
     const none = validateIn(branches.zones, { name: "round.example", type: "MX" }, branches);
     expect(none.status).toBe("insecure");
   });
 
-  it("is in the chain of trust, and is not looked up once more for the next question", () => {
+  it("is in the chain of trust, and is not looked up again for the next question", () => {
     const name = "none.unsigned.example";
     const tamper = parentSpeaks(branches, name, "A", proof(branches, "unsigned.example"));
     const verdict = validateIn(branches.zones, { name, type: "A" }, { anchors: branches.anchors, tamper });
@@ -111,7 +114,7 @@ describe("a child that is signed", () => {
       ["safe.example", "SOA", "NOERROR"],
       ["a.b.safe.example", "A", "NXDOMAIN"],
     ] as const) {
-      // All that a proof takes, had the delegation's record a say: the gaps of the name and of its wildcard too.
+      // A complete proof if the delegation's record counted, with the gaps of the name and of its wildcard.
       const child = name.split(".").slice(-3).join(".");
       const gaps = ["*.example", child, "*.safe.example"].flatMap((one) =>
         branches === byNsec ? nsecFor(zone, one) : covering3(zone, one),
@@ -123,17 +126,20 @@ describe("a child that is signed", () => {
     }
   });
 
-  it.each(BRANCHES)("is not made unsigned by a record of its unsigned sister, %s", (_what, branches, proof) => {
-    const records = [...soaOf(branches), ...proof(branches, "unsigned.example")];
-    for (const name of ["none.safe.example", "none.example"]) {
-      const tamper = only(name, "A", said("NXDOMAIN", records));
-      const verdict = validateIn(branches.zones, { name, type: "A" }, { anchors: branches.anchors, tamper });
-      const expected = name === "none.example" && branches === byOptOut ? "insecure" : "bogus";
-      expect([name, verdict.status], verdict.reasons.join("\n")).toEqual([name, expected]);
-    }
-  });
+  it.each(BRANCHES)(
+    "is not treated as unsigned because of a record of its unsigned sibling, %s",
+    (_what, branches, proof) => {
+      const records = [...soaOf(branches), ...proof(branches, "unsigned.example")];
+      for (const name of ["none.safe.example", "none.example"]) {
+        const tamper = only(name, "A", said("NXDOMAIN", records));
+        const verdict = validateIn(branches.zones, { name, type: "A" }, { anchors: branches.anchors, tamper });
+        const expected = name === "none.example" && branches === byOptOut ? "insecure" : "bogus";
+        expect([name, verdict.status], verdict.reasons.join("\n")).toEqual([name, expected]);
+      }
+    },
+  );
 
-  it("is indeterminate, not bogus, where nobody can say whether the name is in an unsigned child", () => {
+  it("is indeterminate, not bogus, if it is unknown whether the name is in an unsigned child", () => {
     const tamper = parentSpeaks(byNsec, "none.unsigned.example", "A", []);
     const verdict = validateIn(byNsec.zones, { name: "none.unsigned.example", type: "A" }, { ...byNsec, tamper });
     expect(verdict).toMatchObject({

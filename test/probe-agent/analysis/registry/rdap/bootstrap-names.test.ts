@@ -18,7 +18,7 @@ describe("the list of name registries (RFC 9224 section 4)", () => {
   });
   const serviceOf = (name: string) => domainServiceFor(list ?? new Map(), name);
 
-  it("is searched by labels, the longest match counts", () => {
+  it("is searched by labels, and the longest match counts", () => {
     expect(serviceOf("a.b.example.com")).toBe("https://registry.example.com/myrdap/");
     expect(serviceOf("goodexample.mytld")).toBe("https://example.org/");
     expect(serviceOf("example.xn--zckzah")).toBe("https://example.net/rdap/xn--zckzah/");
@@ -27,14 +27,14 @@ describe("the list of name registries (RFC 9224 section 4)", () => {
     expect([serviceOf("example.de"), serviceOf("examplecom"), serviceOf("notcom.x")]).toEqual([null, null, null]);
   });
 
-  it("has no registry for a top-level domain but that of the root", () => {
+  it("has no registry for a top-level domain except that of the root", () => {
     expect(serviceOf("com")).toBeNull();
     const root = readDomainBootstrap({ services: [[["", "com"], ["https://root.example/"]]] });
     expect(domainServiceFor(root ?? new Map(), "com")).toBe("https://root.example/");
     expect(domainServiceFor(root ?? new Map(), "example.de")).toBe("https://root.example/");
   });
 
-  it("plants no names of the language", () => {
+  it("finds no names inherited from Object", () => {
     const odd = readDomainBootstrap({ services: [[["__proto__", "constructor"], ["https://x.example/"]]] });
     expect(domainServiceFor(odd ?? new Map(), "a.tostring")).toBeNull();
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readBootstrap, serviceFor } from "#probe-agent/analysis/registry/rdap/bootstrap.ts";
 
-/** The shape of RFC 9224 section 5. */
+/** A file in the form of RFC 9224 section 5. */
 const file = {
   version: "1.0",
   publication: "2024-01-07T10:11:12Z",
@@ -55,7 +55,7 @@ describe("the registry for an address", () => {
     expect(service({ services }, "8.9.8.8")).toBeNull();
   });
 
-  it.each([[null], [[]], [{}], [{ services: {} }], ["services"], [7]])("%j is no bootstrap file", (value) => {
+  it.each([[null], [[]], [{}], [{ services: {} }], ["services"], [7]])("%j is not a bootstrap file", (value) => {
     expect(readBootstrap(value)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { readDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
 import { readEntities } from "#probe-agent/analysis/registry/rdap/entity.ts";
 import { readNameserver } from "#probe-agent/analysis/registry/rdap/nameserver.ts";
 
-// The objects of RFC 9083's figures, with the members that are read and those that could be mistaken for them.
+// Objects from the figures of RFC 9083, with the members that are read and those that could be mistaken for them.
 const EVENTS = [
   { eventAction: "registration", eventDate: "1990-12-31T23:59:59Z" },
   { eventAction: "last changed", eventDate: "1991-12-31T23:59:59Z", eventActor: "joe@example.com" },
@@ -74,7 +74,7 @@ describe("the entity of RFC 9083 section 5.1", () => {
     ]);
   });
 
-  it("knows what it belongs to", () => {
+  it("has the entity that it belongs to as its parent", () => {
     const [outer, inner] = readEntities([{ ...REGISTRANT, entities: [{ roles: ["abuse"] }] }]);
     expect(inner?.parent).toBe(outer);
   });
@@ -111,14 +111,14 @@ describe("the name server of section 5.2", () => {
     expect(readNameserver({ ...nameserver, ...fields }, same)).toBeNull();
   });
 
-  it("keeps no address that is none", () => {
+  it("drops texts that are not addresses", () => {
     const odd = { v4: ["x", 7, "192.0.2.1"], v6: "2001:db8::1" };
     expect(readNameserver({ ...nameserver, ipAddresses: odd }, same)?.addresses).toEqual(["192.0.2.1"]);
   });
 });
 
 describe("the domains of section 5.3", () => {
-  it("are read: a reverse zone of a regional registry, with its network beside it", () => {
+  it("are read: a reverse zone of a regional registry, with its network", () => {
     const domain = {
       objectClassName: "domain",
       handle: "XXXX",
@@ -158,7 +158,7 @@ describe("the domains of section 5.3", () => {
     });
   });
 
-  it("are read: an international name with variants, of a name registry", () => {
+  it("are read: an internationalized name with variants, from a name registry", () => {
     const domain = {
       objectClassName: "domain",
       handle: "XXXX",
@@ -203,7 +203,7 @@ describe("the domains of section 5.3", () => {
       port43: "whois.example.net",
     });
     expect(read?.nameservers.map(({ host }) => host)).toEqual(["ns1.example.com", "ns2.example.com"]);
-    // A registry may print the name in Unicode where A-labels belong.
+    // A registry can print the name in Unicode where A-labels belong.
     expect(readDomain({ ...domain, ldhName: "FÓO.example." }, "xn--fo-5ja.example")).not.toBeNull();
     expect(readDomain(domain, "xn--fo-cka.example")).toBeNull();
   });
@@ -215,7 +215,7 @@ describe("the domains of section 5.3", () => {
     },
   );
 
-  it("of odd members have nothing in their place", () => {
+  it("with members of the wrong type have empty fields instead", () => {
     const odd = {
       status: "x",
       nameservers: {},
@@ -301,7 +301,7 @@ describe("the AS numbers of section 5.5", () => {
     });
   });
 
-  it("are not those of another range, and not what is no range", () => {
+  it("are null for another range and for values that are not a range", () => {
     expect(readAutnum(autnum, 65_542)).toBeNull();
     expect(readAutnum({ ...autnum, startAutnum: "65536" }, 65_537)).toBeNull();
     expect(readAutnum({ ...autnum, objectClassName: "domain" }, 65_537)).toBeNull();
@@ -309,8 +309,8 @@ describe("the AS numbers of section 5.5", () => {
   });
 });
 
-describe("redaction as RFC 9537 has it", () => {
-  it("names what is withheld and makes the holder a redacted one", () => {
+describe("redaction according to RFC 9537", () => {
+  it("names the withheld fields and marks the holder as redacted", () => {
     const redacted = [
       {
         name: { description: "Registry Domain ID" },
@@ -335,7 +335,7 @@ describe("redaction as RFC 9537 has it", () => {
     expect(readDomain({ ...base, redacted: redacted.slice(0, 1) }, "a.example")?.holder).toBeNull();
   });
 
-  it("was a remark before", () => {
+  it("is read from a remark of the older form too", () => {
     const remarks = [{ title: "REDACTED FOR PRIVACY", type: "object redacted due to authorization" }];
     const base = { objectClassName: "domain", ldhName: "a.example" };
     expect(readDomain({ ...base, remarks }, "a.example")?.holder?.redacted).toBe(true);

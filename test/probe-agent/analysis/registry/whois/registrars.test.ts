@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
-import { registrarNameOf } from "#probe-agent/analysis/registry/whois/registrar-name.ts";
+import { parseRegistrarName } from "#probe-agent/analysis/registry/whois/registrar-name.ts";
 
 const NAMED = { ianaId: null, behind: null, phone: null };
 
@@ -19,7 +19,7 @@ describe("a registrar's name", () => {
     "Example Registrar Inc. (EX-123) [Tag = EXAMPLE] (http://registrar.example/)",
     "Example Registrar Inc. (xx.example)",
   ])("has no identifier: %j", (text) => {
-    expect(registrarNameOf(text)).toEqual({ ...NAMED, name: "Example Registrar Inc." });
+    expect(parseRegistrarName(text)).toEqual({ ...NAMED, name: "Example Registrar Inc." });
   });
 
   it.each([
@@ -33,12 +33,12 @@ describe("a registrar's name", () => {
     "123-Example",
     "Example #1",
   ])("is kept: %j", (text) => {
-    expect(registrarNameOf(text).name).toBe(text);
+    expect(parseRegistrarName(text).name).toBe(text);
   });
 
-  it("gives IANA's number where the text or the registry calls it that", () => {
-    expect(registrarNameOf("Example Ltd (IANA ID: 292)")).toEqual({ ...NAMED, name: "Example Ltd", ianaId: "292" });
-    expect(registrarNameOf("Example Ltd (292)")).toEqual({ ...NAMED, name: "Example Ltd", behind: "292" });
+  it("returns IANA's number if the text or the registry's format says that it is one", () => {
+    expect(parseRegistrarName("Example Ltd (IANA ID: 292)")).toEqual({ ...NAMED, name: "Example Ltd", ianaId: "292" });
+    expect(parseRegistrarName("Example Ltd (292)")).toEqual({ ...NAMED, name: "Example Ltd", behind: "292" });
     const text = "Domain Name:EXAMPLE.AERO\nSponsoring Registrar:Example Ltd R66-ASIA (292)\n";
     const at = (server: string) => parseWhois(text, server).registrar;
     expect(at("whois.aero")).toMatchObject({ name: "Example Ltd", iana_id: "292" });
@@ -48,16 +48,16 @@ describe("a registrar's name", () => {
     });
   });
 
-  it("gives the telephone number behind it", () => {
-    expect(registrarNameOf("ISP Example (+996 312 000000)")).toEqual({
+  it("returns the telephone number after it", () => {
+    expect(parseRegistrarName("ISP Example (+996 312 000000)")).toEqual({
       ...NAMED,
       name: "ISP Example",
       phone: "+996 312 000000",
     });
   });
 
-  it.each(["1960108002", "(R1-LROR)", "", "#1234567"])("is none where only an identifier stands: %j", (text) => {
-    expect(registrarNameOf(text).name).toBeNull();
+  it.each(["1960108002", "(R1-LROR)", "", "#1234567"])("is null if there is only an identifier: %j", (text) => {
+    expect(parseRegistrarName(text).name).toBeNull();
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe("a registrar's name", () => {
     ["numbers", `Example ${"#12 ".repeat(60_000)}`],
   ])("is read in a moment: %s", (_, text) => {
     const startedAt = performance.now();
-    registrarNameOf(text);
+    parseRegistrarName(text);
     expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 });

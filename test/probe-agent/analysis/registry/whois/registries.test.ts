@@ -20,7 +20,7 @@ describe("the format of a registry", () => {
     expect(suffixes("whois.verisign-grs.com", "example.com")).toBeUndefined();
   });
 
-  it("is one line a registry", () => {
+  it("has one entry for each registry", () => {
     const all = REGISTRIES.flatMap(({ suffixes, servers = [] }) => [...suffixes, ...servers]);
     expect(new Set(all).size).toBe(all.length);
   });
@@ -51,7 +51,7 @@ describe("the format of a registry", () => {
     );
   });
 
-  it("does not reach into the answers of others", () => {
+  it("does not affect the answers of other registries", () => {
     const text = "Domain Name: example.test\nDescr: Example\nUpdated: 2024-01-02\nStatus: ok - Normal state.\n";
     expect(parseWhois(text, "whois.nic.example")).toMatchObject({
       holder: null,
@@ -62,7 +62,7 @@ describe("the format of a registry", () => {
 });
 
 describe("a name server", () => {
-  it("written as in a zone file is the host, not the name that it serves", () => {
+  it("in zone-file form is the host, not the name that it serves", () => {
     const text = "Domain Name: example.pt\nName Server: example.pt NS ns1.example.net.\nName Server: example.pt\n";
     expect(parseWhois(text, "whois.nic.example").nameservers).toEqual(["ns1.example.net", "example.pt"]);
   });
@@ -79,7 +79,7 @@ describe("a label in two languages", () => {
 });
 
 describe("a key in brackets", () => {
-  it("without a value is no heading of the next such key", () => {
+  it("without a value is not a heading of the next such key", () => {
     const text = "[Domain Name] EXAMPLE.JP\n[Registrant]\n[Created on] 2020/01/02\n[Name Server] ns1.example.net\n";
     expect(parseWhois(text, "whois.jprs.jp")).toMatchObject({ created: "2020-01-02T00:00:00.000Z", holder: null });
   });
@@ -101,7 +101,7 @@ describe("a date of a registry", () => {
     expect(readWhoisDate(text, "whois.registry.hm")?.iso).toBe(iso);
   });
 
-  it("of two digits a part is none where the country is not known", () => {
+  it("with two digits in each part is null if the country is not known", () => {
     expect(readWhoisDate("05/06/98", "whois.registrar.com")).toBeNull();
     expect(readWhoisDate("05/06/98", "whois.nic.us")).toBeNull();
   });

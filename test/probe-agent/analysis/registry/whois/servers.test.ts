@@ -12,7 +12,7 @@ describe("a referral", () => {
     ["rwhois://rwhois.example.net", { host: "rwhois.example.net", port: 4321 }],
     ["[2001:db8::1]:4343", { host: "2001:db8::1", port: 4343 }],
     ["192.0.2.1", { host: "192.0.2.1", port: 43 }],
-  ])("%j leads to a server", (text, server) => {
+  ])("%j is read as a server", (text, server) => {
     expect(readReferral(text)).toEqual(server);
   });
 
@@ -37,7 +37,7 @@ describe("a referral", () => {
     expect(readReferral(text)).toBeNull();
   });
 
-  it("is shown with its port where that is not 43", () => {
+  it("is shown with its port if that is not 43", () => {
     expect(serverText({ host: "whois.example.net", port: 43 })).toBe("whois.example.net");
     expect(serverText({ host: "2001:db8::1", port: 4343 })).toBe("[2001:db8::1]:4343");
   });
@@ -49,11 +49,11 @@ describe("a query", () => {
     ["whois.denic.de", "-T dn,ace example.com"],
     ["whois.jprs.jp", "example.com/e"],
     ["whois.nic.example", "example.com"],
-  ])("to %s has the form the registry wants", (host, query) => {
+  ])("to %s has the form that the registry requires", (host, query) => {
     expect(queryFor({ host, port: 43 }, { kind: "domain", name: "example.com" })).toBe(query);
   });
 
-  it("about numbers tells ARIN what they are", () => {
+  it("about numbers states their kind to ARIN", () => {
     const [arin, ripe] = ["whois.arin.net", "whois.ripe.net"].map((host) => ({ host, port: 43 }));
     if (arin === undefined || ripe === undefined) throw new Error("no servers");
     expect(queryFor(arin, { kind: "ip", ip: "192.0.2.1" })).toBe("n + 192.0.2.1");

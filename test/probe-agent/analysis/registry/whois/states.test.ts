@@ -3,7 +3,7 @@ import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/whois.ts";
 
 type Verdict = WhoisRecord["verdict"];
 
-/** Sentences of registries (answers published as test material of WHOIS clients, read on 2026-11-22), by what they mean. */
+/** Sentences of registries by meaning (answers published as test material of WHOIS clients, read on 2026-11-22). */
 const SENTENCES: Readonly<Partial<Record<Verdict, readonly (string | readonly [text: string, server: string])[]>>> = {
   absent: [
     "Nincs találat / No match",
@@ -79,7 +79,7 @@ describe.each(Object.entries(SENTENCES))("a name is %s", (verdict, sentences) =>
   );
 });
 
-describe("what is said of people", () => {
+describe("statements about people", () => {
   it.each([
     "Address: NOT AVAILABLE\nPhone: NOT FOUND",
     "Titular: \nHosting Example\n   NOT AVAILABLE    NOT AVAILABLE\n",
@@ -94,21 +94,21 @@ describe("what is said of people", () => {
     expect(parseWhois(text, "whois.nic.example")).toMatchObject({ verdict: "unknown", registered: null });
   });
 
-  it("does not hide what the registry says of the domain below", () => {
+  it("does not hide what the registry says about the domain below it", () => {
     const text = "Contact:\n  NOT AVAILABLE\n\nNo match for example.test\n";
     expect(parseWhois(text, "whois.nic.example").verdict).toBe("absent");
   });
 });
 
 describe("a status of a name without a holder", () => {
-  it("is not believed of a name that is delegated, and counts against dates alone", () => {
+  it("is ignored for a delegated name, and outweighs dates alone", () => {
     const dates = "Domain Name: example.test\nCreation Date: 2020-01-02\nStatus: RESERVED\n";
     expect(parseWhois(dates, "whois.nic.example").verdict).toBe("reserved");
     const held = parseWhois(`${dates}Registrar: Example\nName Server: ns1.example.net\n`, "whois.nic.example");
     expect(held).toMatchObject({ verdict: "registered", status: ["RESERVED"], registrar: { name: "Example" } });
   });
 
-  it("means another thing at another registry", () => {
+  it("has a different meaning at another registry", () => {
     const status = (word: string, server: string) =>
       parseWhois(`Domain: example.test\nStatus: ${word}\n`, server).verdict;
     expect(status("unavailable", "whois.nic.example")).toBe("registered");
@@ -116,7 +116,7 @@ describe("a status of a name without a holder", () => {
     expect(parseWhois("Domain not available\n", "whois.nic.example").verdict).toBe("unknown");
   });
 
-  it("is one of the registry's own words, not of the language's", () => {
+  it("is found only in the registry's table, not among names that objects inherit", () => {
     expect(parseWhois("Domain: example.it\nStatus: constructor\n", "whois.nic.it").verdict).toBe("registered");
   });
 });
