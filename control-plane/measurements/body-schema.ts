@@ -7,10 +7,12 @@ import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 const SUFFIX = "Measurement";
 
-/** The body of POST /api/v4/measurements for one tool: its parameters under `params`, and those of every call. */
+/**
+ * Returns the schema of a measurement request for one tool: its parameters under `params`, then those of every call.
+ */
 export function measurementSchema(contract: Contract) {
   const params = tellDefaults(publishParams(contract.params, contract.example));
-  const ofEveryCall = Object.entries<TSchema>(publishParams(CALL_PARAMS).properties);
+  const callParams = Object.entries<TSchema>(publishParams(CALL_PARAMS).properties);
   const isRequired = (contract.params.required ?? []).length > 0;
   return {
     $id: componentName(contract, SUFFIX),
@@ -18,23 +20,23 @@ export function measurementSchema(contract: Contract) {
       {
         tool: Type.Enum([contract.name], { description: "Name of the tool, as the catalogue lists it" }),
         params: isRequired ? params : Type.Optional(params),
-        ...Object.fromEntries(ofEveryCall.map(([name, schema]) => [name, Type.Optional(schema)])),
+        ...Object.fromEntries(callParams.map(([name, schema]) => [name, Type.Optional(schema)])),
       },
       {
         title: contract.title,
         description: contract.summary,
         additionalProperties: false,
-        examples: [sampleOf(contract)],
+        examples: [exampleBody(contract)],
       },
     ),
   };
 }
 
-function sampleOf({ name, example }: Contract) {
+function exampleBody({ name, example }: Contract) {
   return { tool: name, params: example };
 }
 
-/** The body of POST /api/v4/measurements: one of the tools', told apart by `tool`. */
+/** Returns the schema of the body of POST /api/v4/measurements: one schema per tool, selected by the field `tool`. */
 export function measurementBody(contracts: readonly Contract[]): TSchema {
   const names = contracts.map((contract) => [contract.name, componentName(contract, SUFFIX)] as const);
   const [first] = contracts;
@@ -44,6 +46,6 @@ export function measurementBody(contracts: readonly Contract[]): TSchema {
       propertyName: "tool",
       mapping: Object.fromEntries(names.map(([tool, component]) => [tool, `#/components/schemas/${component}`])),
     },
-    ...(first === undefined ? {} : { examples: [sampleOf(first)] }),
+    ...(first === undefined ? {} : { examples: [exampleBody(first)] }),
   });
 }

@@ -1,22 +1,26 @@
 import type { CheckError, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
 import type { Journal } from "#control-plane/measurements/journal.ts";
-import { storeRow } from "#control-plane/measurements/view.ts";
+import { toStoredRow } from "#control-plane/measurements/view.ts";
 
-/** A location without a result, and the probe that was chosen for it. */
+/** A location without a result, with the probe that was chosen for it. */
 export interface PlacedLocation {
   readonly ordinal: number;
   readonly place: Location;
 }
 
-/** Puts what happens at the locations of an attempt into the journal, under numbers that go on over all attempts. */
+/**
+ * Adds the events of an attempt to the journal. Attempt numbers of a location continue from those of earlier attempts.
+ */
 export interface EventLog {
-  /** An event of a check; `planned` is the probe that was chosen for its location. */
+  /** Adds an event of a check. `planned` is the id of the probe that was chosen for its location. */
   addEvent(event: CheckEvent, planned: string): void;
-  /** A result without a check. */
+  /** Adds a failed result for a location that no check reached. */
   addFailure(location: PlacedLocation, error: CheckError): void;
 }
 
-/** `earlier`: how many probes have begun at a location in earlier attempts, by ordinal. */
+/**
+ * Creates the log of one attempt. `earlier` holds how many probes began in earlier attempts, by ordinal of location.
+ */
 export function createEventLog(
   journal: Pick<Journal, "add">,
   locations: readonly PlacedLocation[],
@@ -25,12 +29,12 @@ export function createEventLog(
   const ordinals = new Map(locations.map(({ ordinal, place }) => [place.probe_id, ordinal]));
   const resumed = new Set<number>();
 
-  function addPlain(event: string, ordinal: number, attempt: number, data: object): void {
+  function addEventWithoutResult(event: string, ordinal: number, attempt: number, data: object): void {
     journal.add({ event, ordinal, attempt, data: JSON.stringify({ ...data, attempt }), result: null });
   }
 
   function addResult(ordinal: number, row: LocationRow, attempt: number): void {
-    journal.add({ event: "result", ordinal, attempt, data: JSON.stringify({ attempt }), result: storeRow(row) });
+    journal.add({ event: "result", ordinal, attempt, data: JSON.stringify({ attempt }), result: toStoredRow(row) });
   }
 
   return {
@@ -41,10 +45,10 @@ export function createEventLog(
       const attempt = before + event.data.attempt;
       if (before > 0 && !resumed.has(ordinal)) {
         resumed.add(ordinal);
-        addPlain("restart", ordinal, attempt, { location: event.data.location, reason: "replica_lost" });
+        addEventWithoutResult("restart", ordinal, attempt, { location: event.data.location, reason: "replica_lost" });
       }
       if (event.event === "result") addResult(ordinal, event.data, attempt);
-      else addPlain(event.event, ordinal, attempt, event.data);
+      else addEventWithoutResult(event.event, ordinal, attempt, event.data);
     },
     addFailure({ ordinal, place }, error) {
       const row: LocationRow = { location: place, duration_ms: 0, status: "failed", error };

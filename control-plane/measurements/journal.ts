@@ -3,26 +3,27 @@ import { createRunWriter } from "#control-plane/jobs/durable-run/writer.ts";
 import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
 import type { NewEvent } from "#control-plane/measurements/journal/store.ts";
 
+/** Maximum number of events in one write. */
 const BATCH = 200;
 
-/** Stores the events of an attempt: in order, in batches; it waits while the database is away. */
+/** Stores the events of an attempt in order, in batches. Waits while the database is away. */
 export interface Journal {
   add(event: NewEvent): void;
-  /** Counts a progress event that is not kept. */
+  /** Counts a progress event that is not stored. */
   drop(): void;
-  /** Resolves when everything is written; false: the measurement is no longer this claim's. */
+  /** Resolves when everything is written; to false if the measurement no longer belongs to this claim. */
   settle(): Promise<boolean>;
 }
 
 /** What a journal needs. */
 interface JournalOptions extends Writing {
-  /** Writes a batch that follows on `after` events; false: the store refused it. May reject while the database is away. */
+  /** Writes a batch after the first `after` events. Returns false if refused. Can reject while the database is away. */
   readonly write: (events: readonly NewEvent[], after: number, dropped: number) => Promise<boolean>;
-  /** Events that exist already. */
+  /** Number of events that are already stored. */
   readonly after: number;
 }
 
-/** An empty journal for one attempt. */
+/** Creates an empty journal for one attempt. */
 export function createJournal({ write, signal, onLost, ...options }: JournalOptions): Journal {
   let written = options.after;
   const waiting: NewEvent[] = [];
@@ -33,11 +34,11 @@ export function createJournal({ write, signal, onLost, ...options }: JournalOpti
     hasMore: () => waiting.length > 0 || dropped > 0,
     async write() {
       const batch = waiting.slice(0, BATCH);
-      const unsaid = dropped;
-      const ours = await write(batch, written, unsaid);
+      const unwritten = dropped;
+      const ours = await write(batch, written, unwritten);
       written += batch.length;
       waiting.splice(0, batch.length);
-      dropped -= unsaid;
+      dropped -= unwritten;
       return ours;
     },
     signal,
@@ -49,7 +50,7 @@ export function createJournal({ write, signal, onLost, ...options }: JournalOpti
       if (event.event === "progress") {
         progress += 1;
         progressText += event.data.length;
-        // One measurement keeps as much progress as one job may send.
+        // One measurement stores as much progress as one job is allowed to send.
         if (progress > MOST_PROGRESS.events || progressText > MOST_PROGRESS.characters) {
           dropped += 1;
           return;

@@ -23,52 +23,55 @@ import {
 } from "#control-plane/measurements/store.ts";
 import { tailEvents, type NumberedEvent } from "#control-plane/measurements/tail.ts";
 import { exportMeasurements, sweepMeasurements } from "#control-plane/measurements/upkeep.ts";
-import { storeRow } from "#control-plane/measurements/view.ts";
+import { toStoredRow } from "#control-plane/measurements/view.ts";
 import type { Watch } from "#control-plane/measurements/watch.ts";
 import { createMeasurementWork, type MeasurementWorkDeps } from "#control-plane/measurements/work.ts";
 
-/** What is asked for: a tool's call, as it was parsed. */
-interface AskedMeasurement {
+/** A requested measurement: the parsed call of a tool. */
+interface MeasurementRequest {
   readonly accountId: number;
   readonly contract: Contract;
   readonly params: Readonly<Record<string, unknown>>;
-  /** null: one probe of the system's choice. */
+  /** Items of the location expression; null if the control plane chooses one probe. */
   readonly items: readonly LocationItem[] | null;
   readonly share: boolean;
 }
 
-/** A measurement and what its locations have said so far. */
+/** A measurement with the results that its locations have so far. */
 export interface FoundMeasurement {
   readonly measurement: StoredMeasurement;
   readonly locations: readonly StoredLocation[];
 }
 
-/** Calls that are kept: run in the background and polled, or answered and shared. */
+/** Stored calls of tools: run in the background and polled, or answered directly and shared. */
 export interface Measurements {
-  /** Stores one that is to run at these places and sends its job, both or neither. */
+  /** Stores a measurement that will run at these places and sends its job. The transaction does both or neither. */
   create(
     tx: Transaction,
-    asked: AskedMeasurement,
+    request: MeasurementRequest,
     places: readonly Location[],
   ): Promise<{ id: string; shareId: string | null }>;
-  /** Stores the answer of a call that has ended; returns the id of its public page. */
-  share(asked: Omit<AskedMeasurement, "share">, rows: readonly LocationRow[]): Promise<string>;
-  /** One of the account's own. */
+  /** Stores the answer of a finished call. Returns the id of its public page. */
+  share(request: Omit<MeasurementRequest, "share">, rows: readonly LocationRow[]): Promise<string>;
+  /** Finds a measurement of the account; null if it has none with this id. */
   find(accountId: number, id: string): Promise<FoundMeasurement | null>;
   findShared(shareId: string): Promise<FoundMeasurement | null>;
-  /** Newest first, and how many there are in all. */
+  /** Lists one page of the account's measurements, newest first, and the total number. */
   list(
     accountId: number,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly ListedMeasurement[]; readonly total: number }>;
-  /** Cancels one that has not ended, the rest of whose jobs is called back from the agents; as `find` afterwards. */
+  /** Cancels a measurement that has not ended, with its open jobs on agents. Resolves as `find` does afterwards. */
   cancel(tx: Transaction, accountId: number, id: string): Promise<FoundMeasurement | null>;
-  /** The events after a number, those to come included; ends with the measurement, and when this replica stops. */
+  /**
+   * Yields stored and future events after the given number. Ends when the measurement ends, `signal` is aborted or this
+   * replica stops.
+   */
   tail(id: string, after: number, signal: AbortSignal): AsyncGenerator<NumberedEvent>;
-  /** All of an account's, for its export. */
+  /** Returns the account's measurements for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
   contract(tool: string): Contract | undefined;
-  /** Ends every stream, whose clients then resume at another replica, and the housekeeping. */
+  /** Stops the housekeeping and ends every stream. Clients then resume their streams at another replica. */
   close(): void;
 }
 
@@ -78,15 +81,15 @@ interface MeasurementsDeps extends MeasurementWorkDeps {
   readonly watch: Watch;
   readonly random: Random;
   readonly log: Logger;
-  /** Milliseconds for which they are kept. */
+  /** Retention of a measurement after its creation, in milliseconds. */
   readonly retentionMs: number;
 }
 
-// 144 bits; nobody guesses one of these.
+// 144 bits: too many to guess.
 const SHARE_ID_BYTES = 18;
 const ID_BYTES = 15;
 
-/** Opens the measurements of one replica and takes part in running them. */
+/** Opens the measurements of one replica, which also runs jobs of the queue `measurement`. */
 export function createMeasurements(deps: MeasurementsDeps): Measurements {
   const { sql, jobs, checks, contracts, random, watch, metrics, log, retentionMs } = deps;
   const now = () => checks.clock.now();
@@ -100,14 +103,14 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
   const work = createMeasurementWork(deps);
   jobs.work("measurement", ({ id }, signal) => runDurably({ clock: checks.clock, watch }, work, id, signal));
 
-  function make(asked: Omit<AskedMeasurement, "share">, share: boolean, status: RunStatus) {
+  function newMeasurement(request: Omit<MeasurementRequest, "share">, share: boolean, status: RunStatus) {
     const createdAt = now();
     return {
       id: `msr_${token(ID_BYTES)}`,
-      accountId: asked.accountId,
-      tool: asked.contract.name,
-      params: JSON.stringify(asked.params),
-      expression: asked.items === null ? null : JSON.stringify(asked.items.map((item) => item.text)),
+      accountId: request.accountId,
+      tool: request.contract.name,
+      params: JSON.stringify(request.params),
+      expression: request.items === null ? null : JSON.stringify(request.items.map((item) => item.text)),
       status,
       shareId: share ? token(SHARE_ID_BYTES) : null,
       createdAt,
@@ -120,17 +123,17 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
   }
 
   return {
-    async create(tx, asked, places) {
-      const made = make(asked, asked.share, "pending");
+    async create(tx, request, places) {
+      const made = newMeasurement(request, request.share, "pending");
       const open = { status: null, result: null, durationMs: null };
       const rows = places.map((location, ordinal) => ({ ...open, ordinal, location: JSON.stringify(location) }));
       await insertMeasurement(tx, made, rows);
       await jobs.send(tx, "measurement", { id: made.id });
       return { id: made.id, shareId: made.shareId };
     },
-    async share(asked, rows) {
-      const made = make(asked, true, rows.some((row) => row.status === "ok") ? "completed" : "failed");
-      const stored = rows.map((row, ordinal) => ({ ...storeRow(row), ordinal }));
+    async share(request, rows) {
+      const made = newMeasurement(request, true, rows.some((row) => row.status === "ok") ? "completed" : "failed");
+      const stored = rows.map((row, ordinal) => ({ ...toStoredRow(row), ordinal }));
       await insertMeasurement(sql, made, stored);
       metrics.ended.inc({ status: "shared" });
       return made.shareId ?? "";

@@ -1,18 +1,18 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** The figures of measurements. */
+/** Metrics of measurements that other code updates. */
 export interface MeasurementMetrics {
-  /** How they ended; `shared` counts answers that were stored, not run. */
+  /** Ended measurements by final status. `shared` counts answers that were stored, not run. */
   readonly ended: Counter<"status">;
   readonly lag: Histogram;
 }
 
-/** What is read from the database at each scrape; a rejection leaves the figures out. */
+/** Values read from the database at each scrape. If a read rejects, its metric is left out. */
 interface MeasurementSources {
   unfinished(): Promise<readonly { readonly status: string; readonly measurements: number }[]>;
 }
 
-/** Registers the figures of measurements; those of the database are the same on every replica. */
+/** Registers the metrics of measurements. Those read from the database are the same on every replica. */
 export function createMeasurementMetrics(registry: Registry, sources: MeasurementSources): MeasurementMetrics {
   const registers = [registry];
   registry.registerMetric(

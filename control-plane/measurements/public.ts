@@ -2,12 +2,13 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { FoundMeasurement } from "#control-plane/measurements/measurements.ts";
 import { showMeasurement } from "#control-plane/measurements/view.ts";
 
-/** A shared measurement as anybody may see it. */
+/** A shared measurement in the form that the public can read. */
 export type PublicMeasurement = ReturnType<typeof showPublic>;
 
 /**
- * What a public page shows: the answer, where it was measured from and with what, but no account, no id, no probe's id,
- * and no free text of the caller's beyond the target: a User-Agent or a header may hold a secret.
+ * Returns the public part of a measurement: the answer, its locations and the tool with its parameters. It leaves out
+ * the account, the measurement's id, the ids of probes, and all free text of the caller except the target, because a
+ * User-Agent or a header can hold a secret.
  */
 export function showPublic(contract: Contract | undefined, found: FoundMeasurement) {
   const shown = showMeasurement(found.measurement, found.locations, contract);
@@ -37,7 +38,7 @@ function targetOf(contract: Contract, params: Readonly<Record<string, unknown>>)
   return typeof target === "string" ? target : null;
 }
 
-/** The target and what comes from a closed set; free text stays with the owner. */
+/** Returns the target and the parameters with a closed set of values. Free text is only for the owner. */
 function publicParams(contract: Contract | undefined, params: Readonly<Record<string, unknown>>) {
   if (contract === undefined) return {};
   const shown = Object.entries(contract.params.properties).filter(
@@ -48,7 +49,7 @@ function publicParams(contract: Contract | undefined, params: Readonly<Record<st
   );
 }
 
-/** Numbers, flags, words of a list: nothing a caller could have written freely. */
+/** Reports whether a parameter holds only numbers, flags or words of a list, so no free text of the caller. */
 function isClosed(schema: Readonly<Record<string, unknown>>): boolean {
   const { type, enum: words, anyOf, "x-kind": kind } = schema;
   if (type === "integer" || type === "number" || type === "boolean") return true;

@@ -26,22 +26,22 @@ import { readLocations } from "#control-plane/tool-requests/read-request.ts";
 const URL = "/api/v4/measurements";
 const TAG = "Measurements";
 
-/** What the routes stand on. */
+/** Dependencies of the routes. */
 interface MeasurementRoutesDeps {
   readonly checks: CheckContext;
   readonly gate: Gate;
   readonly writes: Writes;
   readonly measurements: Measurements;
-  /** The tools a measurement may run; for the docs. */
+  /** Tools that a measurement can run; used for the API documentation. */
   readonly contracts: readonly Contract[];
 }
 
-/** POST, GET and DELETE /api/v4/measurements. */
+/** Registers POST, GET and DELETE /api/v4/measurements. */
 export function registerMeasurements(
   server: FastifyInstance,
   { checks, gate, writes, measurements, contracts }: MeasurementRoutesDeps,
 ): void {
-  // A key needs the scope of the tool it names; who may read is decided by whose it is.
+  // POST checks the scope of the named tool. GET and DELETE find only measurements of the caller's account.
   const keyed = gate.keyed({ scope: null });
 
   server.route({
@@ -84,7 +84,7 @@ export function registerMeasurements(
       const { accountId } = callerOf(request);
       const { id, ...fields } = readQuery(READ, request);
       if (id !== undefined) {
-        const found = present(await measurements.find(accountId, id));
+        const found = requireFound(await measurements.find(accountId, id));
         if (wantsEvents(request)) return stream(measurements, found, request, reply);
         return answer(request, show(measurements, found));
       }
@@ -112,13 +112,13 @@ export function registerMeasurements(
       const { accountId } = callerOf(request);
       const { id } = readQuery(CANCEL, request);
       return writes.run(request, reply, async (tx) => ({
-        data: show(measurements, present(await measurements.cancel(tx, accountId, id))),
+        data: show(measurements, requireFound(await measurements.cancel(tx, accountId, id))),
       }));
     },
   });
 }
 
-/** What is asked for, read, as the write it comes to. */
+/** Parses a creation request. Returns the write that vets the target and stores the measurement. Throws Refusal. */
 function readCreation(
   { checks, measurements }: Pick<MeasurementRoutesDeps, "checks" | "measurements">,
   request: FastifyRequest,
@@ -131,8 +131,10 @@ function readCreation(
   const items = readLocations(body.locations, "json");
   const call = { contract, params, accountId, locations: items, maxLocations: plan.locations };
   return async (tx) => {
-    // Inside, so that the target's budget is taken once for all attempts under one key.
-    const checked = refuseUnanswered(inParams(await runCheck(checks, { ...call, dryRun: true, reserves: !dryRun })));
+    // Inside the write, so that all attempts with one idempotency key take the target's budget once.
+    const checked = refuseUnanswered(
+      withBodyPath(await runCheck(checks, { ...call, dryRun: true, reserves: !dryRun })),
+    );
     if (checked.kind !== "dry_run") throw new Error("a dry run gave an answer");
     if (dryRun) return { data: { locations: checked.locations } };
 
@@ -150,7 +152,7 @@ function readCreation(
   };
 }
 
-/** The tool comes first: its scope is asked for before anything else of the body. */
+/** Reads the tool first: the key's scope for it is checked before anything else in the body. Throws Refusal. */
 function readTool(measurements: Measurements, request: FastifyRequest): Contract {
   const parsed = parseParams(Type.Pick(CREATE, ["tool"]), readBody(request), { from: "json", unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
@@ -164,7 +166,7 @@ function readTool(measurements: Measurements, request: FastifyRequest): Contract
   return contract;
 }
 
-/** The tool's parameters; fields it does not know are noted on the request. Throws Refusal. */
+/** Parses the tool's parameters. Notes unknown fields on the request as warnings. Throws Refusal. */
 function readParams(contract: Contract, raw: unknown, request: FastifyRequest): Readonly<Record<string, unknown>> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     throw refuseField({ field: "params", reason: "type", message: "must be an object" });
@@ -175,8 +177,8 @@ function readParams(contract: Contract, raw: unknown, request: FastifyRequest): 
   return parsed.value;
 }
 
-/** A parameter at fault is named by its path in this body. */
-function inParams(answered: CheckAnswer): CheckAnswer {
+/** Names a wrong parameter by its path in this body. */
+function withBodyPath(answered: CheckAnswer): CheckAnswer {
   if (answered.kind !== "problem" || answered.problem.field === "locations") return answered;
   return { ...answered, problem: { ...answered.problem, field: `params.${answered.problem.field}` } };
 }
@@ -185,12 +187,12 @@ function show(measurements: Measurements, { measurement, locations }: FoundMeasu
   return showMeasurement(measurement, locations, measurements.contract(measurement.tool));
 }
 
-function present(found: FoundMeasurement | null): FoundMeasurement {
+function requireFound(found: FoundMeasurement | null): FoundMeasurement {
   if (found === null) throw new Refusal("not_found", "No measurement has this id, or it has expired.");
   return found;
 }
 
-/** Sends what has happened and what happens; `done` is numbered after the last event and holds the whole answer. */
+/** Streams past and new events. The last one, `done`, has the number after them and holds the whole answer. */
 function stream(
   measurements: Measurements,
   { measurement }: FoundMeasurement,
@@ -198,9 +200,9 @@ function stream(
   reply: FastifyReply,
 ): FastifyReply {
   const after = lastEventId(request);
-  // RFC of EventSource (WHATWG HTML 9.2.4): 204 tells a client that has had `done` not to come again.
+  // EventSource (WHATWG HTML 9.2.4): 204 makes a client that has already received `done` stop reconnecting.
   if (isFinal(measurement.status) && after > measurement.events) return reply.code(204).send();
-  // Each event waits until the client has taken the one before: too many never wait at once.
+  // Each event waits until the client has taken the one before, so few events wait in memory at the same time.
   const events = openEventStream(() => null);
   const send = async (): Promise<void> => {
     for await (const { number, event, data } of measurements.tail(measurement.id, after, events.dropped)) {
@@ -212,7 +214,7 @@ function stream(
       events.send("done", answer(request, show(measurements, ended)), ended.measurement.events + 1);
     }
   };
-  // Where the database is away the stream just ends: the client comes again with its Last-Event-ID.
+  // If the database is away the stream just ends: the client reconnects with its Last-Event-ID.
   void send()
     .catch(() => {})
     .finally(() => events.end());

@@ -10,7 +10,7 @@ const IdField = Type.String({
   examples: ["msr_Y1x4QmZr8WcT2sVb"],
 });
 
-/** The body of POST /api/v4/measurements. */
+/** Body of POST /api/v4/measurements. */
 export const CREATE = Type.Object({
   tool: Type.String({ minLength: 1, maxLength: 50, description: "Name of the tool, as the catalogue lists it" }),
   params: Type.Optional(
@@ -25,25 +25,25 @@ export const CREATE = Type.Object({
   dry_run: CALL_PARAMS.properties.dry_run,
 });
 
-/** Its switches may stand in the query as well. */
+/** Query of POST /api/v4/measurements: two fields of the body that can also be given here. */
 export const SWITCHES = Type.Object({
   dry_run: Type.Optional(Flag({ description: "As in the body" })),
   share: Type.Optional(Flag({ description: "As in the body" })),
 });
 
-/** The query of a list, or of one. */
+/** Query of GET /api/v4/measurements: an id, or a page of the list. */
 export const READ = Type.Object({ id: Type.Optional(IdField), ...PageFields });
 
-/** The query of a cancellation. */
+/** Query of DELETE /api/v4/measurements. */
 export const CANCEL = Type.Object({ id: IdField });
 
 const STATUS = Type.Enum(["pending", "running", "completed", "failed", "cancelled"], {
   description: "failed: the measurement ended without a result at any location",
 });
 const Time = (description: string) => Nullable(Type.String({ format: "date-time", description }));
-const SHARE_ID = Nullable(Type.String({ description: "Id of the public page /s/<id>; null: not shared" }));
+const SHARE_ID = Nullable(Type.String({ description: "Id of the public page /s/<id>; null if not shared" }));
 
-/** What a creation answers with. */
+/** Data of the answer to a creation. */
 export const CREATED = Type.Object({
   id: IdField,
   status: STATUS,
@@ -53,7 +53,7 @@ export const CREATED = Type.Object({
   share_id: SHARE_ID,
 });
 
-/** A measurement as lists show it. */
+/** A measurement in a list. */
 export const LISTED = Type.Object({
   id: IdField,
   status: STATUS,
@@ -67,7 +67,7 @@ export const LISTED = Type.Object({
   share_id: SHARE_ID,
 });
 
-/** A measurement with its answer. */
+/** A measurement with its results. */
 export const SHOWN = Type.Object({
   ...LISTED.properties,
   progress_dropped: Type.Integer({

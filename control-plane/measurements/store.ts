@@ -3,15 +3,15 @@ import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
 import { createRunTable } from "#control-plane/jobs/durable-run/table.ts";
 import type { ClaimedRun, RunLease } from "#control-plane/jobs/durable-run/work.ts";
 
-/** The channel on which a measurement's id says that something of it has changed. */
+/** Notification channel. A measurement's id is sent on it when the measurement changes. */
 export const MEASUREMENT_CHANNEL = "vantage_measurements";
 
-/** A measurement as it is stored; `params` and `expression` are JSON. */
+/** A stored measurement; `params` and `expression` are JSON. */
 export interface StoredMeasurement extends ClaimedRun {
   readonly accountId: number;
   readonly tool: string;
   readonly params: string;
-  /** Items of the location expression; null: one probe of the system's choice. */
+  /** Items of the location expression; null if the control plane chooses one probe. */
   readonly expression: string | null;
   readonly status: RunStatus;
   readonly shareId: string | null;
@@ -22,29 +22,32 @@ export interface StoredMeasurement extends ClaimedRun {
   readonly finishedAt: Date | null;
 }
 
-/** One with the figures that lists show. */
+/** A measurement with the counts that lists show. */
 export interface ListedMeasurement extends StoredMeasurement {
   readonly total: number;
   readonly completed: number;
 }
 
-/** One location; `location` and `result` are JSON. Without a result `status` and the rest are null. */
+/** One stored location; `location` and `result` are JSON. The other fields are null while it has no result. */
 export interface StoredLocation {
   readonly ordinal: number;
   readonly location: string;
   readonly status: "ok" | "failed" | null;
-  /** The data of an ok row, the error of a failed one. */
+  /** Data if status is ok, error if it is failed. */
   readonly result: string | null;
   readonly durationMs: number | null;
 }
 
-/** A measurement to be inserted. */
+/** A measurement to insert. */
 type NewMeasurement = Pick<
   StoredMeasurement,
   "id" | "accountId" | "tool" | "params" | "expression" | "status" | "shareId" | "createdAt"
 > & { readonly expiresAt: Date };
 
-/** Inserts a measurement and its locations in one statement. One that has ended began and ended when it was made. */
+/**
+ * Inserts a measurement and its locations in one statement. If its status is not pending, its start and end are the
+ * time of its creation.
+ */
 export async function insertMeasurement(
   sql: Queryable,
   made: NewMeasurement,
@@ -69,18 +72,18 @@ export async function insertMeasurement(
     ) as given`;
 }
 
-/** Claims a measurement: from now on only this claim may write. null: it has ended, or is gone. */
+/** Claims a measurement: from now on only this claim can write. Returns null if it has ended or is deleted. */
 export async function claimMeasurement(sql: Sql, id: string, now: Date): Promise<StoredMeasurement | null> {
   return MEASUREMENT_RUNS.claim(sql, id, now);
 }
 
-/** The locations of a measurement, in order. */
+/** Returns the locations of a measurement, in order. */
 export async function readLocations(sql: Queryable, id: string): Promise<readonly StoredLocation[]> {
   return sql<StoredLocation[]>`
     select ${locationColumns(sql)} from measurement_locations where measurement_id = ${id} order by ordinal`;
 }
 
-/** How many probes have begun at each location in earlier attempts, by ordinal; locations without any are missing. */
+/** Returns how many probes began in earlier attempts, by ordinal of location. Locations without any are missing. */
 export async function readAttempts(sql: Sql, id: string): Promise<ReadonlyMap<number, number>> {
   const rows = await sql<{ ordinal: number; attempts: number }[]>`
     select ordinal, max(coalesce(attempt, 1)) as attempts
@@ -88,14 +91,14 @@ export async function readAttempts(sql: Sql, id: string): Promise<ReadonlyMap<nu
   return new Map(rows.map((row) => [row.ordinal, row.attempts]));
 }
 
-/** Ends a measurement whose locations all have a result: failed where none is ok. null: nothing has changed. */
+/** Ends a measurement whose locations all have a result: failed if none is ok. Returns null if nothing changed. */
 export async function finishMeasurement(sql: Sql, lease: RunLease, now: Date): Promise<RunStatus | null> {
   const open = sql`select from measurement_locations where measurement_id = ${lease.id} and status is null`;
   const succeeded = sql`select from measurement_locations where measurement_id = ${lease.id} and status = 'ok'`;
   return MEASUREMENT_RUNS.finish(sql, lease, { open, succeeded }, now);
 }
 
-/** One of an account's measurements; null where it has none of that id, or none any more. */
+/** Finds a measurement of an account; null if there is none with this id or it has expired. */
 export async function findMeasurement(
   sql: Queryable,
   accountId: number,
@@ -108,14 +111,14 @@ export async function findMeasurement(
   return row ?? null;
 }
 
-/** A shared measurement. */
+/** Finds a measurement by the id of its public page; null if there is none or it has expired. */
 export async function findShared(sql: Sql, shareId: string, now: Date): Promise<StoredMeasurement | null> {
   const [row] = await sql<StoredMeasurement[]>`
     select ${columns(sql)} from measurements where share_id = ${shareId} and expires_at > ${now}`;
   return row ?? null;
 }
 
-/** An account's measurements, newest first. */
+/** Lists the measurements of an account, newest first. */
 export async function listMeasurements(
   sql: Queryable,
   accountId: number,
@@ -132,7 +135,7 @@ export async function listMeasurements(
     order by page."createdAt" desc, page.id desc`;
 }
 
-/** How many an account has. */
+/** Counts the measurements of an account that have not expired. */
 export async function countMeasurements(sql: Sql, accountId: number, now: Date): Promise<number> {
   const [row] = await sql<{ total: number }[]>`
     select count(*) as total from measurements where account_id = ${accountId} and expires_at > ${now}`;
@@ -148,7 +151,7 @@ function locationColumns(sql: Queryable) {
   return sql`ordinal, location, status, result, duration_ms as "durationMs"`;
 }
 
-/** The life of measurements, as statements. */
+/** Statements that claim, end and delete measurements. */
 export const MEASUREMENT_RUNS = createRunTable<StoredMeasurement>(
   { table: "measurements", channel: MEASUREMENT_CHANNEL },
   columns,

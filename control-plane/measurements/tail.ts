@@ -1,10 +1,10 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 import { readEvents } from "#control-plane/measurements/stream/store.ts";
-import { readEvent } from "#control-plane/measurements/view.ts";
+import { parseStoredEvent } from "#control-plane/measurements/view.ts";
 import type { Watch } from "#control-plane/measurements/watch.ts";
 
-/** An event of a measurement, numbered from 1 in the order in which all streams of it tell them. */
+/** An event of a measurement. Numbers begin at 1 and are the same in every stream of the measurement. */
 export interface NumberedEvent {
   readonly number: number;
   readonly event: string;
@@ -12,8 +12,8 @@ export interface NumberedEvent {
 }
 
 /**
- * The events after number `after`, those to come included, whichever replica writes them; ends when the measurement has
- * ended, or is gone, or `signal` is aborted. Rejects where the database does not answer: the client comes again.
+ * Yields stored and future events with a number above `after`, whichever replica writes them. Ends when the measurement
+ * has ended or is deleted, or when `signal` is aborted. Rejects if the database does not answer; the client reconnects.
  */
 export async function* tailEvents(
   { sql, watch }: { readonly sql: Sql; readonly watch: Watch },
@@ -22,7 +22,7 @@ export async function* tailEvents(
   signal: AbortSignal,
 ): AsyncGenerator<NumberedEvent> {
   let last = after;
-  // What was known before rows were read decides whether more can come.
+  // The state that was known before the rows were read decides whether more events can follow.
   let known = { events: last, final: false };
   let wake = Promise.withResolvers<null>();
   const unwatch = watch.watch(id, (state) => {
@@ -36,10 +36,10 @@ export async function* tailEvents(
       const { final } = known;
       const page = await readEvents(sql, id, last);
       for (const stored of page) {
-        yield { number: stored.number, event: stored.event, data: readEvent(stored) };
+        yield { number: stored.number, event: stored.event, data: parseStoredEvent(stored) };
         last = stored.number;
       }
-      // A page is not always full where more follows.
+      // Events can follow even a page that is not full.
       if (page.length > 0 && (final || last < known.events)) continue;
       if (final) return;
       if (!known.final && known.events <= last && !signal.aborted) await wake.promise;

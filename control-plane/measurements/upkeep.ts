@@ -5,22 +5,22 @@ import { sweepRuns, type RunAges } from "#control-plane/jobs/durable-run/upkeep.
 import { listMeasurements, MEASUREMENT_RUNS, readLocations } from "#control-plane/measurements/store.ts";
 import { showMeasurement } from "#control-plane/measurements/view.ts";
 
-/** What housekeeping needs. */
+/** Dependencies of the housekeeping. */
 interface UpkeepDeps {
   readonly sql: Sql;
   readonly checks: { readonly clock: Clock };
 }
 
 const AGES: RunAges = { forgottenMs: 3_600_000, deletedAtOnce: 500 };
-/** Most measurements of one export; an account that keeps more gets the newest. */
+/** Maximum number of measurements in one export: the newest. */
 const MOST_EXPORTED = 10_000;
 
-/** One round of housekeeping. Rejects while the database is away. */
+/** Runs one round of housekeeping. Rejects while the database is away. */
 export async function sweepMeasurements({ sql, checks }: UpkeepDeps): Promise<void> {
   await sweepRuns(sql, MEASUREMENT_RUNS, AGES, checks.clock.now());
 }
 
-/** An account's measurements with their answers, newest first. */
+/** Returns the measurements of an account with their results, newest first. */
 export async function exportMeasurements(
   sql: Queryable,
   accountId: number,

@@ -4,23 +4,23 @@ import { summarise } from "#control-plane/checks/summary.ts";
 import type { StoredEvent } from "#control-plane/measurements/stream/store.ts";
 import type { StoredLocation, StoredMeasurement } from "#control-plane/measurements/store.ts";
 
-/** The place of a stored location. */
-export function placeOf(location: string): Location {
+/** Parses a stored location. */
+export function parseStoredLocation(location: string): Location {
   return JSON.parse(location) as Location;
 }
 
-/** A stored location as answers show it; null while it has no result. */
+/** Returns a stored location as a row of an answer; null while it has no result. */
 function readRow(stored: Omit<StoredLocation, "ordinal">): LocationRow | null {
   const { status, result, durationMs } = stored;
   if (status === null || result === null) return null;
-  const base = { location: placeOf(stored.location), duration_ms: durationMs ?? 0 };
+  const base = { location: parseStoredLocation(stored.location), duration_ms: durationMs ?? 0 };
   return status === "ok"
     ? { ...base, status, data: JSON.parse(result) as unknown }
     : { ...base, status, error: JSON.parse(result) as CheckError };
 }
 
-/** A row as it is stored; the opposite of `readRow`. */
-export function storeRow(row: LocationRow): Omit<StoredLocation, "ordinal"> {
+/** Returns a row of an answer in the form in which it is stored; the inverse of `readRow`. */
+export function toStoredRow(row: LocationRow): Omit<StoredLocation, "ordinal"> {
   return {
     location: JSON.stringify(row.location),
     status: row.status,
@@ -29,14 +29,14 @@ export function storeRow(row: LocationRow): Omit<StoredLocation, "ordinal"> {
   };
 }
 
-/** The data of a stored event as a stream sends it. */
-export function readEvent(stored: StoredEvent): unknown {
+/** Returns the data of a stored event as a stream sends it. */
+export function parseStoredEvent(stored: StoredEvent): unknown {
   const data = JSON.parse(stored.data) as Record<string, unknown>;
   const row = stored.event === "result" ? readRow(stored) : null;
   return row === null ? data : { ...row, ...data };
 }
 
-/** The figures of a measurement, without its answer. */
+/** Returns a measurement without its results, as lists show it. */
 export function showSummary(measurement: StoredMeasurement, total: number, completed: number) {
   const { id, status, tool, params, createdAt, startedAt, finishedAt, shareId } = measurement;
   return {
@@ -53,7 +53,7 @@ export function showSummary(measurement: StoredMeasurement, total: number, compl
   };
 }
 
-/** What the locations have answered so far, in the shape of the tool's own answer over several locations. */
+/** Returns the results so far, in the shape of the tool's own answer for several locations. */
 function showData(contract: Contract | undefined, locations: readonly StoredLocation[]): MultiData {
   const rows = locations.map(readRow).filter((row) => row !== null);
   const ok = rows.filter((row) => row.status === "ok").length;
@@ -64,7 +64,7 @@ function showData(contract: Contract | undefined, locations: readonly StoredLoca
   return { locations: rows, summary };
 }
 
-/** A measurement with what it has found so far. */
+/** Returns a measurement with its results so far. */
 export function showMeasurement(
   measurement: StoredMeasurement,
   locations: readonly StoredLocation[],

@@ -4,10 +4,10 @@ import { createRunWatch, type RunWatch } from "#control-plane/jobs/durable-run/w
 import { MEASUREMENT_CHANNEL } from "#control-plane/measurements/store.ts";
 import { readStates, type MeasurementState } from "#control-plane/measurements/stream/store.ts";
 
-/** Tells streams and attempts of this replica what any replica does to their measurements. */
+/** Informs streams and attempts of this replica about changes that any replica makes to their measurements. */
 export type Watch = RunWatch<MeasurementState>;
 
-/** Opens the watch of one replica. */
+/** Opens the watch on measurements of one replica. */
 export function createWatch(sql: Sql, notifications: Notifications): Watch {
   return createRunWatch({ channel: MEASUREMENT_CHANNEL, notifications, readStates: (ids) => readStates(sql, ids) });
 }

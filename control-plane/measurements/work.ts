@@ -16,9 +16,9 @@ import {
   readLocations,
   type StoredMeasurement,
 } from "#control-plane/measurements/store.ts";
-import { placeOf } from "#control-plane/measurements/view.ts";
+import { parseStoredLocation } from "#control-plane/measurements/view.ts";
 
-/** What the work of measurements needs. */
+/** Dependencies of the work on measurements. */
 export interface MeasurementWorkDeps {
   readonly sql: Sql;
   readonly checks: CheckContext;
@@ -26,7 +26,7 @@ export interface MeasurementWorkDeps {
   readonly metrics: MeasurementMetrics;
 }
 
-/** Measurements as durable work: a unit is a location, one call checks them all, results are events of the journal. */
+/** Measurements as durable work. A unit is a location; one call checks all; results are events in the journal. */
 export function createMeasurementWork(deps: MeasurementWorkDeps): DurableWork<StoredMeasurement, PlacedLocation> {
   const { sql, metrics } = deps;
   return {
@@ -44,7 +44,7 @@ export function createMeasurementWork(deps: MeasurementWorkDeps): DurableWork<St
         write: (events, after, dropped) => recordEvents(sql, measurement, events, after, dropped),
         after: measurement.events,
       });
-      const locations = open.map(({ ordinal, location }) => ({ ordinal, place: placeOf(location) }));
+      const locations = open.map(({ ordinal, location }) => ({ ordinal, place: parseStoredLocation(location) }));
       const earlier = measurement.run === 1 ? new Map<number, number>() : await readAttempts(sql, measurement.id);
       const log = createEventLog(journal, locations, earlier);
       return {
@@ -69,7 +69,7 @@ interface OpenMeasurement {
   readonly onProgressDropped: () => void;
 }
 
-/** Checks locations with one call. Their results reach the log as events, while the call is under way. */
+/** Checks locations with one call. Their results reach the log as events during the call. */
 async function checkLocations(
   { checks, contracts }: MeasurementWorkDeps,
   { measurement, log, onProgressDropped }: OpenMeasurement,
@@ -77,7 +77,7 @@ async function checkLocations(
   signal: AbortSignal,
 ): Promise<readonly Unanswered<PlacedLocation>[]> {
   const contract = contracts.get(measurement.tool);
-  // Another release's tool: a replica that has it makes the call.
+  // If another release added the tool, a replica that has it makes the call.
   const call: UnitCall =
     contract === undefined
       ? null
@@ -85,7 +85,7 @@ async function checkLocations(
           contract,
           params: JSON.parse(measurement.params) as Record<string, unknown>,
           accountId: measurement.accountId,
-          locations: itemsOf(measurement.expression),
+          locations: parseExpression(measurement.expression),
           places: locations.map(({ place }) => place),
           maxLocations: locations.length,
           signal,
@@ -99,7 +99,7 @@ async function checkLocations(
   });
 }
 
-function itemsOf(expression: string | null) {
+function parseExpression(expression: string | null) {
   const parsed = expression === null ? null : parseLocations(JSON.parse(expression) as string[]);
   return parsed?.ok === true ? parsed.items : [];
 }

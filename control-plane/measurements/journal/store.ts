@@ -2,20 +2,20 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import type { RunLease } from "#control-plane/jobs/durable-run/work.ts";
 import { MEASUREMENT_CHANNEL, type StoredLocation } from "#control-plane/measurements/store.ts";
 
-/** One thing that happened at a location. A `result` event carries the row; its `data` is what the row does not say. */
+/** One event at a location. A `result` event also has the result row; its `data` holds only what the row does not. */
 export interface NewEvent {
   readonly event: string;
   readonly ordinal: number;
   readonly data: string;
-  /** How many probes had begun at the location, this one included; absent: it does not matter. */
+  /** Number of probes that had begun at the location, this one included; absent if it does not matter. */
   readonly attempt?: number;
   readonly result: Omit<StoredLocation, "ordinal"> | null;
 }
 
 /**
- * Writes what follows on the first `after` events, in one statement: events numbered in their order, and each result
- * once. Said twice, because the first answer was lost, it is written once. false: the measurement has ended, is gone, or
- * another run has taken it over; nothing was written.
+ * Writes the events that follow the first `after` events, in one statement. Events are numbered in their order and each
+ * result is stored once. A repeated call, made because the reply to the first was lost, writes nothing and returns
+ * true. Returns false and writes nothing if the measurement has ended, is deleted or belongs to a newer claim.
  */
 export async function recordEvents(
   sql: Sql,
@@ -48,16 +48,16 @@ export async function recordEvents(
       where kept.measurement_id = ${id} and kept.ordinal = given.ordinal and kept.status is null
         and given.status is not null
       returning kept.ordinal
-    ), told as (
+    ), inserted as (
       insert into measurement_events (measurement_id, number, event, ordinal, data, attempt)
       select ${id}, before + place, event, ordinal, data, attempt from given, mine
       where status is null or ordinal in (select ordinal from stored)
     )
     select pg_notify(${MEASUREMENT_CHANNEL}, ${id}) from mine`;
   if (rows.length > 0) return true;
-  const [said] = await sql`
+  const [written] = await sql`
     select from measurements
     where id = ${id} and run = ${run} and status = 'running' and events = ${after + events.length}
       and ${events.length} > 0`;
-  return said !== undefined;
+  return written !== undefined;
 }

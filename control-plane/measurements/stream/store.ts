@@ -2,13 +2,13 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import type { RunState } from "#control-plane/jobs/durable-run/watch.ts";
 import type { StoredLocation } from "#control-plane/measurements/store.ts";
 
-/** What streams and attempts need to know of a measurement. */
+/** State of a measurement that streams and attempts watch. */
 export interface MeasurementState extends RunState {
   /** Number of the newest event. */
   readonly events: number;
 }
 
-/** An event as it was kept; of a result the row stands beside it. */
+/** A stored event. A `result` event comes with the result row of its location. */
 export interface StoredEvent extends Omit<StoredLocation, "ordinal"> {
   readonly number: number;
   readonly event: string;
@@ -16,17 +16,17 @@ export interface StoredEvent extends Omit<StoredLocation, "ordinal"> {
   readonly data: string;
 }
 
-/** The states of these measurements, in no order; those that are gone are missing. */
+/** Returns the states of these measurements, in any order. Deleted measurements are missing. */
 export async function readStates(sql: Sql, ids: readonly string[]): Promise<readonly MeasurementState[]> {
   return sql<MeasurementState[]>`select id, status, run, events from measurements where id = any(${[...ids]}::text[])`;
 }
 
-/** Events that are read at once. */
+/** Maximum number of events in one page. */
 const PAGE = 100;
-/** Results among them, of up to 256 KB each: a page is held for as long as its reader is slow. */
+/** Maximum number of results in one page, each up to 256 KB: a slow reader keeps a page in memory. */
 const RESULTS = 4;
 
-/** Some events after a number, oldest first; [] where there are none. */
+/** Returns one page of events after the given number, oldest first; empty if there are none. */
 export async function readEvents(sql: Sql, id: string, after: number): Promise<readonly StoredEvent[]> {
   return sql<StoredEvent[]>`
     with page as (

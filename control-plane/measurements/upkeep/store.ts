@@ -1,7 +1,7 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
 
-/** How many measurements have not ended, by status. */
+/** Counts the measurements that have not ended, by status. */
 export async function countUnfinished(
   sql: Sql,
 ): Promise<readonly { readonly status: RunStatus; readonly measurements: number }[]> {
