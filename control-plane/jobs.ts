@@ -2,15 +2,15 @@ import type { Logger } from "pino";
 import { PgBoss } from "pg-boss";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
-import { createPuller, type JobVerdict, type Puller } from "#control-plane/jobs/pull.ts";
+import { createPuller, type JobResult, type Puller } from "#control-plane/jobs/pull.ts";
 import type { QueueCount } from "#control-plane/jobs/metrics.ts";
-import { BOSS_SCHEMA, countJobs, inTransaction, JOB_CHANNEL, notifyQueue } from "#control-plane/jobs/store.ts";
+import { BOSS_SCHEMA, countJobs, JOB_CHANNEL, notifyQueue, toBossDatabase } from "#control-plane/jobs/store.ts";
 
-/** Every queue of the product and what its jobs carry. A new one is a line here and a line in QUEUES. */
+/** All queues with the payload of their jobs. A new queue needs a line here and a line in QUEUES. */
 interface JobPayloads {
   /** Runs a measurement that POST /api/v4/measurements has stored. */
   readonly measurement: { readonly id: string };
-  /** Works through a batch that POST /api/v4/batch has stored. */
+  /** Runs a batch that POST /api/v4/batch has stored. */
   readonly batch: { readonly id: string; readonly accountId: number };
 }
 
@@ -18,23 +18,27 @@ interface JobPayloads {
 type QueueName = keyof JobPayloads;
 
 interface QueueRules {
-  /** Most jobs at once in one replica. */
+  /** Maximum number of jobs that run at the same time in one replica. */
   readonly concurrency: number;
-  /** A worker that is silent for this long is dead, and its job goes to another; pg-boss allows no less than 10. */
+  /** A worker silent for this many seconds counts as dead, and its job goes to another. pg-boss's minimum is 10. */
   readonly lostAfterSeconds: number;
-  /** Longest time one attempt may take. */
+  /** Maximum duration of one attempt, in seconds. */
   readonly expireSeconds: number;
-  /** Attempts after the first, handed-back ones included, and the pause before each. */
+  /** Maximum number of attempts after the first, including those after a job went back to the queue. */
   readonly retries: number;
+  /** Pause before each of these attempts, in seconds. */
   readonly retryDelaySeconds: number;
-  /** Most jobs of one account at once, over all replicas, where payloads name it; the others' go first. */
+  /**
+   * Maximum number of jobs of one account that run at the same time, over all replicas. Jobs of other accounts go
+   * first. Only for queues whose payload has an accountId.
+   */
   readonly perAccount?: number;
 }
 
 const QUEUES: Readonly<Record<QueueName, QueueRules>> = {
-  // Put back each second while no probe is available here, for half a minute at most (jobs/durable-run/run.ts).
+  // While no probe is available here the job goes back every second, for at most 30 s (jobs/durable-run/run.ts).
   measurement: { concurrency: 100, lostAfterSeconds: 10, expireSeconds: 600, retries: 200, retryDelaySeconds: 1 },
-  // Likewise. A batch has 100 checks of at most 90 s, of which 50 run at once.
+  // The same applies here. A batch has 100 checks of at most 90 s; 50 run at the same time.
   batch: {
     concurrency: 50,
     lostAfterSeconds: 10,
@@ -45,30 +49,30 @@ const QUEUES: Readonly<Record<QueueName, QueueRules>> = {
   },
 };
 
-/** How often silent workers and jobs past their time are looked for. */
+/** Interval in seconds at which pg-boss looks for silent workers and expired jobs. */
 const SUPERVISE_SECONDS = 5;
-/** How long rows of jobs that have ended are kept. */
+/** Retention in seconds of the rows of ended jobs. */
 const KEEP_ENDED_SECONDS = 3_600;
 const CONNECTIONS = 4;
 
-/** Does the work of one job; `signal` is aborted when this process must stop. Idempotent. */
-type JobWorker<Q extends QueueName> = (payload: JobPayloads[Q], signal: AbortSignal) => Promise<JobVerdict>;
+/** Does one job. Must be idempotent. `signal` is aborted when this process must stop. */
+type JobWorker<Q extends QueueName> = (payload: JobPayloads[Q], signal: AbortSignal) => Promise<JobResult>;
 
-/** Work that outlives the process that accepted it. */
+/** Queues of background jobs. A job survives the process that accepted it. */
 export interface Jobs {
-  /** Makes pg-boss's schema and the queues where they are missing. Rejects while the database is away. */
+  /** Creates pg-boss's schema and the queues if they are missing. Rejects while the database is away. */
   start(): Promise<void>;
-  /** From now on this replica works on a queue. */
+  /** Makes this replica run the jobs of a queue. */
   work<Q extends QueueName>(queue: Q, worker: JobWorker<Q>): void;
-  /** Sends a job if and only if the transaction commits; it is taken up within milliseconds of that. */
+  /** Sends a job if and only if the transaction commits. A worker fetches it within milliseconds of the commit. */
   send<Q extends QueueName>(tx: Transaction, queue: Q, payload: JobPayloads[Q]): Promise<void>;
-  /** What is waiting, running and ended. */
+  /** Counts waiting, running and ended jobs. */
   count(): Promise<readonly QueueCount[]>;
-  /** Lets jobs finish for `graceMs`, then puts the rest back, and closes the connections. */
+  /** Lets jobs finish for `graceMs`, then puts the others back into their queues and closes the connections. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** What jobs need. */
+/** Dependencies of the queues. */
 interface JobsDeps {
   readonly databaseUrl: string;
   readonly sql: Sql;
@@ -76,7 +80,7 @@ interface JobsDeps {
   readonly log: Logger;
 }
 
-/** Opens the queues of one replica: pg-boss on a pool of its own, which a postgres.js client cannot be. */
+/** Opens the queues of one replica. pg-boss has its own connection pool because it cannot use a postgres.js client. */
 export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): Jobs {
   const boss = new PgBoss({
     connectionString: databaseUrl,
@@ -90,7 +94,7 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
     maintenanceIntervalSeconds: 300,
     connectionTimeoutMillis: 2_000,
   });
-  // It goes on by itself; while the database is away it says so with each attempt.
+  // pg-boss retries by itself; while the database is away each attempt emits an error.
   boss.on("error", (error) => log.debug({ err: error }, "jobs: no answer from the database"));
   boss.on("warning", (warning) => log.warn({ warning: warning.message }, "jobs: warning from pg-boss"));
   const pullers = new Map<string, Puller>();
@@ -115,7 +119,7 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
         };
         await boss.createQueue(name, options);
         await boss.updateQueue(name, options);
-        // Read into its cache now: a send looks nothing up inside the caller's transaction.
+        // Fills pg-boss's cache now, so that a send queries nothing else inside the caller's transaction.
         await boss.getQueueStats(name);
       }
     },
@@ -125,9 +129,9 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
       const puller = createPuller({
         queue: {
           fetch: (most) => boss.fetch(name, { batchSize: most, ...fair }),
-          settle: async (job, verdict) => {
+          settle: async (job, result) => {
             const attempt = { id: job.id, retryCount: job.retryCount };
-            await (verdict === "done" ? boss.complete(name, attempt) : boss.fail(name, attempt));
+            await (result === "done" ? boss.complete(name, attempt) : boss.fail(name, attempt));
           },
           touch: async (jobs) => {
             await boss.touch(
@@ -145,7 +149,7 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
     },
     async send(tx, queue, payload) {
       const group = "accountId" in payload ? { group: { id: String(payload.accountId) } } : {};
-      await boss.send(queue, payload, { db: inTransaction(tx), ...group });
+      await boss.send(queue, payload, { db: toBossDatabase(tx), ...group });
       await notifyQueue(tx, queue);
     },
     count: () => countJobs(sql),

@@ -23,14 +23,16 @@ import { runDurably } from "#control-plane/jobs/durable-run/run.ts";
 import { SWEEP_RUNS_MS, sweepRuns, type RunAges } from "#control-plane/jobs/durable-run/upkeep.ts";
 import { createRunWatch } from "#control-plane/jobs/durable-run/watch.ts";
 
-/** What was submitted, sorted out: accepted targets and refused ones, both in their order. */
+/** A stored submission. */
 interface SubmittedBatch {
   readonly id: string;
+  /** Number of accepted targets. */
   readonly total: number;
+  /** Refused targets, in the order submitted. */
   readonly invalid: readonly InvalidTarget[];
 }
 
-/** Which results are to be read. */
+/** The page of results to read. */
 interface ResultsPage {
   readonly limit: number;
   readonly offset: number;
@@ -44,25 +46,29 @@ interface FoundBatch {
 
 /** Checks of many targets with one tool, in the background. */
 export interface Batches {
-  /** Stores a batch and has it run. null: none of its targets can be checked; `invalid` says why each cannot. */
+  /**
+   * Stores a batch and sends its job. `batch` is null if none of the targets can be checked; `invalid` says why each
+   * refused target cannot.
+   */
   submit(
     tx: Transaction,
     accountId: number,
     contract: Contract,
     urls: readonly string[],
   ): Promise<{ readonly batch: SubmittedBatch | null; readonly invalid: readonly InvalidTarget[] }>;
-  /** One with a page of its results; null where the account has none of that id. */
+  /** Finds a batch with a page of its results; null if the account has none with this id. */
   find(accountId: number, id: string, page: ResultsPage): Promise<FoundBatch | null>;
-  /** Cancels one that has not ended and calls its checks back from the agents; resolves as `find` does then. */
+  /** Cancels a batch that has not ended, with its open checks on agents. Resolves as `find` does for the first page. */
   cancel(tx: Transaction, accountId: number, id: string): Promise<FoundBatch | null>;
-  /** The tool of that name that takes one target. */
+  /** Finds the tool of this name; undefined if there is none or it takes no target. */
   contract(tool: string): Contract | undefined;
+  /** Returns the account's batches for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
-  /** Ends the housekeeping and the watch; call it when no attempt runs any more. */
+  /** Stops the housekeeping and the watch. Call it when no attempt is running any more. */
   close(): void;
 }
 
-/** What batches need. */
+/** Dependencies of the batches. */
 interface BatchesDeps {
   readonly sql: Sql;
   readonly jobs: Jobs;
@@ -74,15 +80,15 @@ interface BatchesDeps {
 }
 
 const ID_BYTES = 15;
-/** 7 days. */
+/** Retention of a batch after its creation, in milliseconds: 7 days. */
 const KEPT_MS = 7 * 86_400_000;
-/** 100 checks of at most 90 s, 50 at once, take 3 minutes. */
+/** Ages of batches. 100 checks of at most 90 s, 50 at a time, take 3 minutes: far less than `forgottenMs`. */
 const AGES: RunAges = { forgottenMs: 6 * 3_600_000, deletedAtOnce: 100 };
 const MOST_EXPORTED = 1_000;
 const MOST_TARGETS = 100;
 const FIRST_PAGE: ResultsPage = { limit: 100, offset: 0 };
 
-/** Opens the batches of one replica and takes part in running them. */
+/** Opens the batches of one replica, which also runs jobs of the queue `batch`. */
 export function createBatches(deps: BatchesDeps): Batches {
   const { sql, jobs, checks, contracts, notifications, random, log } = deps;
   const now = () => checks.clock.now();

@@ -12,7 +12,7 @@ import type { Write, Writes } from "#control-plane/http/writes.ts";
 
 const TAG = "Batch";
 
-/** What the routes need. */
+/** Dependencies of the routes. */
 interface BatchRoutesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
@@ -54,7 +54,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
     handler: async (request) => {
       const { job_id: id, page, per_page: perPage = 100 } = readQuery(POLL, request);
       const paged = pageOf({ per_page: perPage, ...(page === undefined ? {} : { page }) });
-      const found = present(await batches.find(callerOf(request).accountId, id, paged));
+      const found = requireFound(await batches.find(callerOf(request).accountId, id, paged));
       return answer(request, showProgress(found.batch, found.targets), {
         pagination: paged.pagination(found.batch.total),
       });
@@ -77,7 +77,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
       const { accountId } = callerOf(request);
       const { job_id: id } = readQuery(CANCEL, request);
       return writes.run(request, reply, async (tx) => {
-        const found = present(await batches.cancel(tx, accountId, id));
+        const found = requireFound(await batches.cancel(tx, accountId, id));
         return { data: showProgress(found.batch, found.targets) };
       });
     },
@@ -117,7 +117,7 @@ function readTool(batches: Batches, request: FastifyRequest, type: string): Cont
   return contract;
 }
 
-function present<T>(found: T | null): T {
+function requireFound<T>(found: T | null): T {
   if (found === null) throw new Refusal("not_found", "No batch has this id, or it has expired.");
   return found;
 }

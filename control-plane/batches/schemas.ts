@@ -8,7 +8,7 @@ const JobId = Type.String({
   examples: ["bat_Y1x4QmZr8WcT2sVb"],
 });
 
-/** The body of POST /api/v4/batch. */
+/** Body of POST /api/v4/batch. */
 export const SUBMIT = Type.Object({
   urls: Type.Array(Type.String(), {
     examples: [["https://example.com", "example.org"]],
@@ -25,7 +25,7 @@ export const SUBMIT = Type.Object({
   ),
 });
 
-/** The query of a poll. */
+/** Query of GET /api/v4/batch. */
 export const POLL = Type.Object({
   job_id: JobId,
   page: Type.Optional(
@@ -34,10 +34,10 @@ export const POLL = Type.Object({
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 100, description: "Results per page" })),
 });
 
-/** The query of a cancellation. */
+/** Query of DELETE /api/v4/batch. */
 export const CANCEL = Type.Object({ job_id: JobId });
 
-/** What a submission answers with. */
+/** Data of the answer to a submission. */
 export const SUBMITTED = Type.Object({
   job_id: JobId,
   status: Type.Enum(["pending", "running", "completed", "failed", "cancelled"], {
@@ -51,13 +51,13 @@ export const SUBMITTED = Type.Object({
     Type.Object({
       url: Type.String({ description: "As submitted" }),
       code: Type.String({ description: "missing_parameter or target_not_allowed" }),
-      message: Type.String({ description: "For people" }),
+      message: Type.String({ description: "What is wrong with the target" }),
     }),
     { description: "Reasons, in the order of invalid_urls" },
   ),
 });
 
-/** A batch and how far it is. */
+/** A batch with its progress and results. */
 export const PROGRESS = Type.Object({
   ...SUBMITTED.properties,
   completed: Type.Integer({ description: "Number of targets that have a result" }),
@@ -68,7 +68,7 @@ export const PROGRESS = Type.Object({
       status: Type.Enum(["ok", "failed"], { description: "ok: data holds the result. failed: error holds the cause" }),
       data: Type.Optional(Type.Unknown({ description: "Result of the tool" })),
       error: Type.Optional(Type.Unknown({ description: "Error of the tool" })),
-      duration_ms: Type.Integer({ description: "Milliseconds" }),
+      duration_ms: Type.Integer({ description: "Duration of the check in milliseconds" }),
     }),
     { description: "Results of this page's targets so far, in the order submitted" },
   ),

@@ -4,7 +4,7 @@ import { createRunTable } from "#control-plane/jobs/durable-run/table.ts";
 import type { RunState } from "#control-plane/jobs/durable-run/watch.ts";
 import type { ClaimedRun, RunLease } from "#control-plane/jobs/durable-run/work.ts";
 
-/** A batch as it is stored; `invalid` is JSON. */
+/** A stored batch; `invalid` is JSON. */
 export interface StoredBatch extends ClaimedRun {
   readonly accountId: number;
   readonly tool: string;
@@ -15,14 +15,16 @@ export interface StoredBatch extends ClaimedRun {
   readonly finishedAt: Date | null;
 }
 
-/** A batch with its figures. */
+/** A batch with the number of its targets and of its results by status. */
 export interface CountedBatch extends StoredBatch {
   readonly total: number;
   readonly ok: number;
   readonly failed: number;
 }
 
-/** One target; `result` is JSON, the data of an ok one, the error of a failed one. Null without a result. */
+/**
+ * A stored target. `result` is JSON: data if status is ok, error if failed. The last three are null without a result.
+ */
 export interface StoredTarget {
   readonly ordinal: number;
   readonly url: string;
@@ -31,22 +33,22 @@ export interface StoredTarget {
   readonly durationMs: number | null;
 }
 
-/** A result to be written. */
+/** A result to write. */
 export interface NewResult {
   readonly ordinal: number;
   readonly status: "ok" | "failed";
   readonly result: string;
-  /** Failed because no probe was available: nothing is known about the target. */
+  /** Whether the check failed because no probe was available, so nothing is known about the target. */
   readonly isUnanswered: boolean;
   readonly durationMs: number;
 }
 
-/** A batch to be inserted. */
+/** A batch to insert. */
 type NewBatch = Pick<StoredBatch, "id" | "accountId" | "tool" | "invalid" | "createdAt"> & {
   readonly expiresAt: Date;
 };
 
-/** Inserts a batch and its targets in one statement; `original` is the ordinal of the first of the same. */
+/** Inserts a batch and its targets in one statement. `original` is the ordinal of the first equal target. */
 export async function insertBatch(
   sql: Queryable,
   made: NewBatch,
@@ -66,14 +68,14 @@ export async function insertBatch(
     ) as given`;
 }
 
-/** The targets that are still to be checked: of equal targets the first, if it has no result. */
+/** Returns the targets that still need a check: those without a result, and of equal targets only the first. */
 export async function readOpenTargets(sql: Sql, id: string): Promise<readonly Pick<StoredTarget, "ordinal" | "url">[]> {
   return sql<Pick<StoredTarget, "ordinal" | "url">[]>`
     select ordinal, url from batch_targets
     where batch_id = ${id} and original = ordinal and status is null order by ordinal`;
 }
 
-/** Stores results, each once; false: the batch is no longer this claim's. */
+/** Stores results, each once. Returns false if the batch no longer belongs to this claim. */
 export async function writeResults(sql: Sql, { id, run }: RunLease, results: readonly NewResult[]): Promise<boolean> {
   const [row] = await sql<{ ours: boolean }[]>`
     with batch as (
@@ -95,7 +97,10 @@ export async function writeResults(sql: Sql, { id, run }: RunLease, results: rea
   return row?.ours ?? false;
 }
 
-/** Ends a batch whose targets all have a result: failed where no probe was available for any of them. */
+/**
+ * Ends a batch whose targets all have a result: failed if no probe was available for any. Returns null if nothing
+ * changed.
+ */
 export async function finishBatch(sql: Sql, lease: RunLease, now: Date): Promise<RunStatus | null> {
   const open = sql`
     select from batch_targets where batch_id = ${lease.id} and original = ordinal and status is null`;
@@ -104,12 +109,15 @@ export async function finishBatch(sql: Sql, lease: RunLease, now: Date): Promise
   return BATCH_RUNS.finish(sql, lease, { open, succeeded }, now);
 }
 
-/** The states of these batches, in no order; those that are gone are missing. */
+/** Returns the states of these batches, in any order. Deleted batches are missing. */
 export async function readBatchStates(sql: Sql, ids: readonly string[]): Promise<readonly RunState[]> {
   return sql<RunState[]>`select id, status, run from batches where id = any(${[...ids]}::text[])`;
 }
 
-/** One of an account's batches with its figures, every submitted target counted; null where it has none of that id. */
+/**
+ * Finds a batch of an account with its counts, which include duplicate targets; null if there is none or it has
+ * expired.
+ */
 export async function findBatch(
   sql: Queryable,
   accountId: number,
@@ -127,7 +135,7 @@ export async function findBatch(
   return row ?? null;
 }
 
-/** Targets in the order submitted, each with the result of the first of the same. */
+/** Returns targets in the order submitted, each with the result of the first equal target. */
 export async function readTargets(
   sql: Queryable,
   id: string,
@@ -139,7 +147,7 @@ export async function readTargets(
     where t.batch_id = ${id} order by t.ordinal limit ${limit} offset ${offset}`;
 }
 
-/** An account's batches for its export, newest first. */
+/** Lists the batches of an account for its data export, newest first. */
 export async function listBatches(sql: Queryable, accountId: number, limit: number): Promise<readonly StoredBatch[]> {
   return sql<StoredBatch[]>`
     select ${columns(sql)} from batches where account_id = ${accountId} order by created_at desc, id desc limit ${limit}`;
@@ -150,5 +158,5 @@ function columns(sql: Queryable) {
     created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt"`;
 }
 
-/** The life of batches, as statements. */
+/** Statements that claim, end and delete batches. */
 export const BATCH_RUNS = createRunTable<StoredBatch>({ table: "batches", channel: "vantage_batches" }, columns);

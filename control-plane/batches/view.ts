@@ -11,7 +11,7 @@ export interface InvalidTarget {
   readonly message: string;
 }
 
-/** The answer to a submission. */
+/** Returns the data of the answer to a submission. */
 export function showBatch(batch: Pick<StoredBatch, "id" | "status" | "tool" | "invalid">, total: number) {
   const invalid = JSON.parse(batch.invalid) as readonly InvalidTarget[];
   return {
@@ -25,7 +25,7 @@ export function showBatch(batch: Pick<StoredBatch, "id" | "status" | "tool" | "i
   };
 }
 
-/** A batch with its counts, and the results that a page of its targets has so far. */
+/** Returns a batch with its counts and the results that a page of its targets has so far. */
 export function showProgress(batch: CountedBatch, targets: readonly StoredTarget[]) {
   return {
     ...showBatch(batch, batch.total),
@@ -38,7 +38,7 @@ export function showProgress(batch: CountedBatch, targets: readonly StoredTarget
   };
 }
 
-/** One target's result; null while it has none. */
+/** Returns the result of one target; null while it has none. */
 export function showResult({ url, status, result, durationMs }: StoredTarget) {
   if (status === null || result === null) return null;
   const parsed = JSON.parse(result) as unknown;

@@ -15,7 +15,7 @@ import { askProbe, type UnitCall } from "#control-plane/jobs/durable-run/ask-pro
 import { createRecorder, type Recorder } from "#control-plane/jobs/durable-run/recorder.ts";
 import type { DurableWork, Unanswered } from "#control-plane/jobs/durable-run/work.ts";
 
-/** What the work of batches needs. */
+/** Dependencies of the work on batches. */
 interface BatchWorkDeps {
   readonly sql: Sql;
   readonly checks: CheckContext;
@@ -25,7 +25,7 @@ interface BatchWorkDeps {
 /** A target without a result. */
 type OpenTarget = Pick<StoredTarget, "ordinal" | "url">;
 
-/** Batches as durable work: a unit is a target, each is checked by a call of its own, results are rows. */
+/** Batches as durable work. A unit is a target; each is checked by a separate call; results are rows. */
 export function createBatchWork(deps: BatchWorkDeps): DurableWork<StoredBatch, OpenTarget> {
   const { sql } = deps;
   return {
@@ -56,7 +56,7 @@ export function createBatchWork(deps: BatchWorkDeps): DurableWork<StoredBatch, O
   };
 }
 
-/** Checks one target and records its answer; null once it has one. */
+/** Checks one target and records its answer. Returns null if there is one, otherwise the target with the error. */
 async function checkTarget(
   { checks, contracts }: BatchWorkDeps,
   { tool, accountId }: StoredBatch,
@@ -66,7 +66,7 @@ async function checkTarget(
   const startedAt = checks.clock.monotonic();
   const contract = contracts.get(tool);
   const vetted = contract === undefined ? null : vetTarget(checks, contract, accountId, target.url);
-  // Another release's tool, or a target that only agents of other replicas may reach: another replica makes the call.
+  // If another release added the tool, or only agents of other replicas can reach the target, another replica calls.
   const call: UnitCall =
     contract === undefined || vetted?.ok !== true
       ? null

@@ -7,7 +7,7 @@ import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Answer, Answers } from "#control-plane/idempotency/answers.ts";
-import { identify, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
+import { identifyWrite, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** Result of a write; the default status is 200. */
@@ -81,7 +81,7 @@ function identityOf(request: FastifyRequest): WriteIdentity | null {
   }
   const body = request.body instanceof RawBody ? request.body.bytes : Buffer.alloc(0);
   const { keyId } = callerOf(request);
-  return identify({ keyId, method: request.method, target: request.url, body }, key);
+  return identifyWrite({ keyId, method: request.method, target: request.url, body }, key);
 }
 
 function stillRunning(): Refusal {

@@ -6,57 +6,63 @@ import { lockNumber, type WriteIdentity } from "#control-plane/idempotency/ident
 import { findAnswer, keepAnswer, tryLock } from "#control-plane/idempotency/store.ts";
 import { sweepAnswers } from "#control-plane/idempotency/upkeep.ts";
 
-/** An answer, byte for byte. */
+/** An HTTP answer to a write, replayed byte for byte. */
 export interface Answer {
   readonly status: number;
-  /** The code of a refusal; null: it is none. */
+  /** Error code of a refusal; null if the write succeeded. */
   readonly code: string | null;
   readonly requestId: string;
   readonly body: string;
 }
 
-/** running: another transaction is at the same write. other: the client's key came with another request before. */
-export type Once =
+/**
+ * Result of a write with an idempotency key. running: another transaction performs the same write now. other: the
+ * client has used the key for a different request.
+ */
+export type KeyedWrite =
   | { readonly kind: "made" | "replayed"; readonly answer: Answer }
   | { readonly kind: "running" }
   | { readonly kind: "other" };
 
-/** Answers to writes, kept for those who send the same again. */
+/** Stored answers to writes, replayed if a client repeats the request. */
 export interface Answers {
-  /** The answer kept for a write, or else the one that `make` gives, kept if and only if the transaction commits. */
+  /**
+   * Returns the stored answer of a write, or calls `make` and stores its answer if and only if the transaction commits.
+   */
   once(
     tx: Transaction,
     write: { readonly identity: WriteIdentity; readonly accountId: number },
     make: () => Promise<Answer>,
-  ): Promise<Once>;
+  ): Promise<KeyedWrite>;
   close(): void;
 }
 
-/** What kept answers need. */
+/** Dependencies of the stored answers. */
 interface AnswersDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly encryption: Encryption;
 }
 
+/** Interval of the housekeeping, in milliseconds. */
 const SWEEP_MS = 60_000;
 
-/** How long an answer can be replayed, from the completion of the write. */
+/** Time in milliseconds for which an answer can be replayed, from the end of the write. */
 const KEPT_MS = 60_000;
 
-/** The answers as one replica sees them, with their housekeeping. */
+/** Opens the stored answers of one replica and starts their housekeeping. */
 export function createAnswers({ sql, clock, encryption }: AnswersDeps): Answers {
   const upkeep = startUpkeep({ everyMs: SWEEP_MS, round: () => sweepAnswers(sql, clock.now()) });
   return {
     async once(tx, { identity: { scope, fingerprint }, accountId }, make) {
-      // The transaction's first statement: whoever has the lock sees all that an earlier holder has committed.
+      // The first statement of the transaction: the holder of the lock sees everything that earlier holders committed.
       if (!(await tryLock(tx, lockNumber(scope)))) return { kind: "running" };
       const purpose = `idempotent_answers.answer ${scope.toString("hex")}`;
       const kept = await findAnswer(tx, scope, clock.now());
       if (kept !== null) {
         if (!fingerprint.equals(kept.fingerprint)) return { kind: "other" };
         const opened = encryption.open(kept.answer, purpose);
-        if (opened === null) throw new Error("a kept answer was sealed under another master key");
+        if (opened === null) throw new Error("a stored answer was encrypted with another master key");
         return { kind: "replayed", answer: JSON.parse(Buffer.from(opened).toString("utf8")) as Answer };
       }
       const answer = await make();

@@ -1,33 +1,33 @@
 import { createHash } from "node:crypto";
 
-/** A write as far as its identity goes. */
+/** The parts of a write that identifyWrite it. */
 export interface WriteRequest {
   readonly keyId: number;
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query, verbatim. */
   readonly target: string;
-  /** The octets of the body; empty without one. */
+  /** Bytes of the body; empty if there is none. */
   readonly body: Uint8Array;
 }
 
-/** What tells a repeated write from another one. Both are SHA-256, 32 octets. */
+/** Hashes that distinguish a repeated write from a different one. Both are SHA-256, 32 bytes. */
 export interface WriteIdentity {
-  /** Which answer may be replayed: key, method, path with its query in any order, X-Idempotency-Key. */
+  /** Selects the stored answer: API key, method, path, query in any order, X-Idempotency-Key. */
   readonly scope: Buffer;
-  /** Whether it is an answer to this very request: method, path, query, body. */
+  /** Confirms that the stored answer belongs to the same request: method, path, query, body. */
   readonly fingerprint: Buffer;
 }
 
-/** 1 to 255 octets of RFC 5234's VCHAR. */
-const KEY = /^[\x21-\x7e]{1,255}$/;
+/** 1 to 255 characters of RFC 5234's VCHAR. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Whether a client's X-Idempotency-Key can be used. */
+/** Reports whether an X-Idempotency-Key is valid. */
 export function isIdempotencyKey(key: string): boolean {
-  return KEY.test(key);
+  return IDEMPOTENCY_KEY.test(key);
 }
 
-/** The identity of a write under a client's key. */
-export function identify({ keyId, method, target, body }: WriteRequest, key: string): WriteIdentity {
+/** Returns the identity of a write with the client's X-Idempotency-Key. */
+export function identifyWrite({ keyId, method, target, body }: WriteRequest, key: string): WriteIdentity {
   const place = [method, ...sortQuery(target)];
   return {
     scope: digest([String(keyId), ...place, key]),
@@ -35,12 +35,14 @@ export function identify({ keyId, method, target, body }: WriteRequest, key: str
   };
 }
 
-/** The number of a scope's advisory lock: its first 64 bits, as PostgreSQL's signed bigint. */
+/** Returns the number of a scope's advisory lock: its first 64 bits as a signed bigint of PostgreSQL. */
 export function lockNumber(scope: Buffer): string {
   return scope.readBigInt64BE().toString();
 }
 
-/** Path, then the query's parameters by name; those of one name stay in their order, which may mean something. */
+/**
+ * Returns the path, and the query sorted by name. Parameters of one name keep their order, which can have a meaning.
+ */
 function sortQuery(target: string): string[] {
   const [path = "", query = ""] = target.split("?", 2);
   const params = new URLSearchParams(query);
@@ -48,7 +50,7 @@ function sortQuery(target: string): string[] {
   return [path, params.toString()];
 }
 
-/** Written as JSON, no two lists of parts run into each other. */
+/** Hashes the parts as JSON, in which two different lists never have the same text. */
 function digest(parts: readonly string[]): Buffer {
   return createHash("sha256").update(JSON.stringify(parts)).digest();
 }

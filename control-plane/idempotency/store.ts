@@ -1,26 +1,26 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 
-/** An answer as it is kept. */
+/** A stored answer. */
 interface KeptAnswer {
   readonly fingerprint: Uint8Array;
-  /** Sealed. */
+  /** The answer, encrypted (secrets/encryption.ts). */
   readonly answer: Uint8Array;
 }
 
-/** Takes the lock of this number until the transaction ends; false: another transaction has it. */
+/** Takes the advisory lock of this number until the transaction ends. Returns false if another transaction has it. */
 export async function tryLock(tx: Transaction, lock: string): Promise<boolean> {
   const [row] = await tx<{ got: boolean }[]>`select pg_try_advisory_xact_lock(${lock}::text::bigint) as got`;
   return row?.got ?? false;
 }
 
-/** The answer kept under a scope; null where there is none, or none any more. */
+/** Finds the answer stored for a scope; null if there is none or it has expired. */
 export async function findAnswer(tx: Transaction, scope: Uint8Array, now: Date): Promise<KeptAnswer | null> {
   const [row] = await tx<KeptAnswer[]>`
     select fingerprint, answer from idempotent_answers where scope = ${scope} and expires_at > ${now}`;
   return row ?? null;
 }
 
-/** Keeps an answer in the place of one past its time. */
+/** Stores an answer, in place of an expired one with the same scope. */
 export async function keepAnswer(
   tx: Transaction,
   { scope, accountId, fingerprint, answer }: KeptAnswer & { readonly scope: Uint8Array; readonly accountId: number },
@@ -33,7 +33,7 @@ export async function keepAnswer(
     set fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at`;
 }
 
-/** Deletes up to `limit` answers past their time; says how many. */
+/** Deletes up to `limit` expired answers. Returns how many. */
 export async function deleteExpiredAnswers(sql: Sql, now: Date, limit: number): Promise<number> {
   const { count } = await sql`
     delete from idempotent_answers where scope in (

@@ -1,23 +1,24 @@
 import { Gauge, type Registry } from "prom-client";
 
-/** How many jobs of a queue are in a state, and since when the oldest of them is there. */
+/** Number of jobs of a queue in one state. */
 export interface QueueCount {
   readonly queue: string;
   /** created, retry, active, completed, cancelled or failed. */
   readonly state: string;
   readonly jobs: number;
+  /** Creation time of the oldest of them. */
   readonly oldestAt: Date;
 }
 
-/** What is read at each scrape; a rejection leaves the figures out. */
+/** Values read at each scrape. If a read rejects, the metrics are left out. */
 interface QueueSources {
   count(): Promise<readonly QueueCount[]>;
   now(): Date;
 }
 
-/** Registers the figures of the queues; they are the database's and the same on every replica. */
+/** Registers the metrics of the queues. They are read from the database and are the same on every replica. */
 export function registerQueueMetrics(registry: Registry, sources: QueueSources): void {
-  // Both gauges of one scrape are made from one look at the queues.
+  // Both gauges of one scrape use the result of one query.
   let counts: Promise<readonly QueueCount[] | null> = Promise.resolve(null);
   registry.registerMetric(
     new Gauge({

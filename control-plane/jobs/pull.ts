@@ -1,54 +1,56 @@
 import { createPump } from "#control-plane/database/pump.ts";
 
-/** A job as fetched: `retryCount` names the attempt, so that what a lost claim still says does not count. */
+/** A fetched job. `retryCount` identifies the attempt: the queue ignores calls of an earlier, lost attempt. */
 interface FetchedJob {
   readonly id: string;
   readonly retryCount: number;
   readonly data: unknown;
 }
 
-/** done: finished for good. later: put it back, any replica may take it up again. */
-export type JobVerdict = "done" | "later";
+/** How a worker left its job. done: it is finished. later: it goes back to the queue, and any replica can fetch it. */
+export type JobResult = "done" | "later";
 
-/** What a queue's jobs are taken from and given back to; every one of these may reject while the database is away. */
+/** A queue from which jobs are fetched. Every method can reject while the database is away. */
 interface QueuePort {
+  /** Fetches up to `most` jobs. */
   fetch(most: number): Promise<readonly FetchedJob[]>;
-  settle(job: FetchedJob, verdict: JobVerdict): Promise<void>;
-  /** Says that these are still being worked on. */
+  /** Ends an attempt with its result. */
+  settle(job: FetchedJob, result: JobResult): Promise<void>;
+  /** Reports that workers still run these jobs. */
   touch(jobs: readonly FetchedJob[]): Promise<void>;
 }
 
-/** Takes jobs as long as there is room, each settled on its own. */
+/** Fetches jobs while there is room. Each job is settled separately. */
 export interface Puller {
-  /** There may be something to fetch. */
+  /** Fetches soon. Call it when there may be new jobs. */
   wake(): void;
-  /** Takes nothing more, waits for what runs, then aborts the rest, which is put back. */
+  /** Stops fetching, waits up to `graceMs` for running jobs, then aborts the others, which go back to the queue. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** What a puller does with its jobs. */
+/** Options of a puller. */
 interface PullerOptions {
   readonly queue: QueuePort;
-  /** Most jobs at once in this process. */
+  /** Maximum number of jobs that run at the same time in this process. */
   readonly concurrency: number;
-  /** Must be idempotent: after a crash, or a settlement that never arrived, the same job comes again. */
-  readonly work: (data: unknown, signal: AbortSignal) => Promise<JobVerdict>;
-  /** A worker threw: a bug. The job is put back. */
+  /** Does one job. Must be idempotent: after a crash or a lost `settle` the same job is fetched again. */
+  readonly work: (data: unknown, signal: AbortSignal) => Promise<JobResult>;
+  /** Receives what a worker threw, which is a bug. The job goes back to the queue. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Milliseconds after which jobs without a notification are found. */
+/** Interval in milliseconds at which jobs without a notification are looked for. */
 const SWEEP_MS = 1_000;
-/** Sweeps left out after a job was put back, so that another replica comes first. */
+/** Sweeps that are skipped after a job went back, so that another replica can fetch it first. */
 const REST_SWEEPS = 2;
-/** Less than half of the shortest `lostAfterSeconds` of a queue (jobs.ts). */
+/** Interval of `touch` in milliseconds: less than half of the shortest `lostAfterSeconds` of a queue (jobs.ts). */
 const TOUCH_MS = 4_000;
-/** Milliseconds that aborted workers get to return. */
+/** Time in milliseconds that aborted workers have to return. */
 const ABORT_MS = 2_000;
 
 /**
- * One statement fetches for all free places, so that a burst of jobs starts at once and a slow job holds up no other
- * (pg-boss's own `work` gives each of its loops one job, or a batch that ends together).
+ * Creates a puller. One statement fetches jobs for all free places, so that a burst of jobs starts immediately and a
+ * slow job delays no other. (pg-boss's own `work` gives each of its loops one job, or a batch whose jobs end together.)
  */
 export function createPuller({ queue, concurrency, work, onError }: PullerOptions): Puller {
   const running = new Map<FetchedJob, Promise<void>>();
@@ -59,19 +61,19 @@ export function createPuller({ queue, concurrency, work, onError }: PullerOption
   const pump = createPump(async () => {
     const free = concurrency - running.size;
     if (stopped || free <= 0) return;
-    // The database is away: the next sweep asks again.
+    // If the database is away, the next sweep fetches again.
     const jobs = await queue.fetch(free).catch(() => []);
     for (const job of jobs) running.set(job, run(job));
   });
 
   async function run(job: FetchedJob): Promise<void> {
-    const verdict = await work(job.data, abort.signal).catch((error: unknown): JobVerdict => {
+    const result = await work(job.data, abort.signal).catch((error: unknown): JobResult => {
       onError(error);
       return "later";
     });
-    if (verdict === "later") rest = REST_SWEEPS;
-    // Untouched from now on: where this fails, the job is taken for lost and comes again.
-    await queue.settle(job, verdict).catch(() => {});
+    if (result === "later") rest = REST_SWEEPS;
+    // No more `touch` from now on: if `settle` fails, the queue considers the job lost and it is fetched again.
+    await queue.settle(job, result).catch(() => {});
     const wasFull = running.size >= concurrency;
     running.delete(job);
     if (wasFull) pump.wake();

@@ -2,16 +2,18 @@ import type { Db } from "pg-boss";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { QueueCount } from "#control-plane/jobs/metrics.ts";
 
-/** The channel on which a queue's name says that there is something to fetch. */
+/** Notification channel. A queue's name is sent on it when the queue has a job to fetch. */
 export const JOB_CHANNEL = "vantage_jobs";
 
-/** The schema that is pg-boss's own. */
+/** The database schema of pg-boss. */
 export const BOSS_SCHEMA = "pgboss";
 
-/** A transaction of ours as pg-boss's database, so that a job is sent if and only if that commits. */
-export function inTransaction(tx: Transaction): Db {
+/**
+ * Adapts a transaction to pg-boss's database interface, so that a job is sent if and only if the transaction commits.
+ */
+export function toBossDatabase(tx: Transaction): Db {
   return {
-    // Its parameters are text that the statement casts itself: nothing of postgres.js's own JSON types comes near them.
+    // pg-boss passes text parameters and casts them in the statement, so postgres.js's own JSON types do not apply.
     executeSql: async (text, values) => ({ rows: await tx.unsafe(text, values as string[]) }),
   };
 }
@@ -21,7 +23,7 @@ export async function notifyQueue(sql: Queryable, queue: string): Promise<void> 
   await sql`select pg_notify(${JOB_CHANNEL}, ${queue})`;
 }
 
-/** Every queue's jobs by state; what has ended is counted until its rows are removed. */
+/** Counts the jobs of every queue by state. Ended jobs count until their rows are deleted. */
 export async function countJobs(sql: Sql): Promise<readonly QueueCount[]> {
   return sql<QueueCount[]>`
     select name as queue, state::text as state, count(*) as jobs, min(created_on) as "oldestAt"

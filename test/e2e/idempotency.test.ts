@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { identify, lockNumber } from "#control-plane/idempotency/identity.ts";
+import { identifyWrite, lockNumber } from "#control-plane/idempotency/identity.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
 import { portsOf } from "#test/support/measurements.ts";
@@ -69,7 +69,7 @@ describe("a write with an X-Idempotency-Key", () => {
   it("is a conflict while the first is running, wherever that is", async () => {
     const [row] = await one.app.sql<{ id: number }[]>`select max(id) as id from keys`;
     const body = Buffer.from(JSON.stringify(BODY));
-    const { scope } = identify({ keyId: row?.id ?? 0, method: "POST", target: BATCH, body }, "running");
+    const { scope } = identifyWrite({ keyId: row?.id ?? 0, method: "POST", target: BATCH, body }, "running");
     const held = Promise.withResolvers<void>();
     const done = Promise.withResolvers<void>();
     const holding = one.app.sql.begin(async (tx) => {

@@ -2,21 +2,21 @@ import { outcomeError, unavailableError, type CheckAnswer, type CheckError } fro
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 
-/** What the probes said about one unit, or why no probe could be asked. */
+/** Answer of the probes for one unit, or the reason why no probe could check it. */
 type UnitAnswer =
   | { readonly isAnswered: true; readonly status: "ok"; readonly data: unknown }
   | { readonly isAnswered: true; readonly status: "failed"; readonly error: CheckError }
   | { readonly isAnswered: false; readonly error: CheckError };
 
-/** A call of `runCheck`, without its pace. null: this replica cannot make it, another one may. */
+/** A call of `runCheck` without its pace; null if this replica cannot make it but another may be able to. */
 export type UnitCall = Omit<CheckRequest, "pace"> | null;
 
-/** Checks one unit with one call, at the pace of background work. */
+/** Checks one unit with one call, paced as background work. */
 export async function askProbe(checks: CheckContext, call: UnitCall): Promise<UnitAnswer> {
   return readUnitAnswer(await callProbes(checks, call), 0);
 }
 
-/** Checks `count` units with one call over several locations; one answer for each unit, in their order. */
+/** Checks `count` units with one call over several locations. Returns one answer for each unit, in their order. */
 export async function askProbes(checks: CheckContext, call: UnitCall, count: number): Promise<readonly UnitAnswer[]> {
   const answer = await callProbes(checks, call);
   return Array.from({ length: count }, (_, index) => readUnitAnswer(answer, index));
@@ -26,7 +26,7 @@ async function callProbes(checks: CheckContext, call: UnitCall): Promise<CheckAn
   return call === null ? { kind: "unavailable", reason: "no_probe" } : runCheck(checks, { ...call, pace: "paced" });
 }
 
-/** The part of an answer that belongs to the unit at `index`. */
+/** Returns the part of an answer that belongs to the unit at `index`. */
 export function readUnitAnswer(answer: CheckAnswer, index: number): UnitAnswer {
   switch (answer.kind) {
     case "single": {
@@ -42,7 +42,7 @@ export function readUnitAnswer(answer: CheckAnswer, index: number): UnitAnswer {
       if (row.error.code === "probe_unavailable") return { isAnswered: false, error: row.error };
       return { isAnswered: true, status: "failed", error: row.error };
     }
-    // The target was allowed when the work was accepted: the agents that allow it are attached elsewhere, or no longer.
+    // The target was allowed when the run was accepted: agents that allow it are attached to other replicas or gone.
     case "refused":
       return unanswered("no_probe");
     case "unavailable":

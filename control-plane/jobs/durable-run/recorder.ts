@@ -1,20 +1,20 @@
 import { createRunWriter } from "#control-plane/jobs/durable-run/writer.ts";
 import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
 
-/** Stores the results of an attempt as they come, several in one statement. */
+/** Stores the results of an attempt as they arrive, several in one statement. */
 export interface Recorder<R> {
   add(result: R): void;
-  /** Resolves when everything is stored; false: the run is no longer this claim's. */
+  /** Resolves when everything is stored; to false if the run no longer belongs to this claim. */
   settle(): Promise<boolean>;
 }
 
-/** What a recorder needs. */
+/** Options of a recorder. */
 interface RecorderOptions<R> extends Writing {
-  /** Stores results, each once; false: the store refused them. May reject while the database is away. */
+  /** Stores results, each once. Returns false if the store refused them. Can reject while the database is away. */
   readonly write: (results: readonly R[]) => Promise<boolean>;
 }
 
-/** An empty recorder for one attempt. */
+/** Creates an empty recorder for one attempt. */
 export function createRecorder<R>({ write, ...writing }: RecorderOptions<R>): Recorder<R> {
   const waiting: R[] = [];
   const writer = createRunWriter({

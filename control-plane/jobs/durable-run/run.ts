@@ -4,39 +4,44 @@ import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 import type { RunState, RunWatch } from "#control-plane/jobs/durable-run/watch.ts";
 import type { Attempt, ClaimedRun, DurableWork, RunLease, Unanswered } from "#control-plane/jobs/durable-run/work.ts";
-import type { JobVerdict } from "#control-plane/jobs/pull.ts";
+import type { JobResult } from "#control-plane/jobs/pull.ts";
 
-/** What an attempt needs of its replica. */
+/** Dependencies of an attempt. */
 interface RunnerDeps {
   readonly clock: Pick<Clock, "now">;
   readonly watch: Pick<RunWatch<RunState>, "watch">;
 }
 
-/** Groups of one run at once, as many as curl --parallel has; beyond that the hub takes turns between accounts. */
+/**
+ * Maximum number of groups of one run at the same time: the default of curl --parallel. In addition, the hub takes
+ * turns between accounts.
+ */
 const GROUPS_AT_ONCE = 50;
 
 /**
- * Milliseconds for which a unit without a probe is left to another replica, or to a probe that comes back. After a restart
- * of a replica all its agents are back within 20 s.
+ * Time in milliseconds for which a unit without a probe waits for another replica or for a probe that reconnects. After
+ * a replica restarts, all its agents are connected again within 20 s.
  */
 const GIVE_UP_MS = 30_000;
 
 /**
- * Makes one attempt at a run, at whatever point the last attempt left it:
+ * Makes one attempt at a run, starting from the point where the last attempt stopped:
  *
- * 1. Claim the run. From now on the store refuses what earlier claims write.
- * 2. Do every unit without a result. A cancellation, an erasure or a newer claim, on any replica, aborts the attempt.
- * 3. If units wait for a probe: postpone the run, or give those units up when they have waited for 30 s.
+ * 1. Claim the run. From now on the store refuses writes of earlier claims.
+ * 2. Perform every unit without a result. A cancellation, an erasure or a newer claim, on any replica, aborts the
+ * attempt.
+ * 3. If units wait for a probe: postpone the run, or give these units up after they have waited for 30 s.
  * 4. If every unit has a result: finish the run.
  *
- * "later" puts the job back in the queue: units still wait, this process stops, or the database is away.
+ * Returns "later", which puts the job back into the queue, if units still wait, this process stops or the database is
+ * away.
  */
 export async function runDurably<W extends ClaimedRun, U>(
   deps: RunnerDeps,
   work: DurableWork<W, U>,
   id: string,
   stop: AbortSignal,
-): Promise<JobVerdict> {
+): Promise<JobResult> {
   try {
     const claimed = await work.claim(id, deps.clock.now());
     return claimed === null ? "done" : await attemptRun(deps, work, claimed, stop);
@@ -51,7 +56,7 @@ async function attemptRun<W extends ClaimedRun, U>(
   work: DurableWork<W, U>,
   claimed: W,
   stop: AbortSignal,
-): Promise<JobVerdict> {
+): Promise<JobResult> {
   const lost = new AbortController();
   const unwatch = watch.watch(claimed.id, (state) => {
     if (hasLost(claimed, state)) lost.abort();
@@ -73,12 +78,14 @@ async function attemptRun<W extends ClaimedRun, U>(
     return "done";
   } finally {
     unwatch();
-    // What an attempt that failed half-way still has under way ends with it.
+    // If the attempt failed halfway, this aborts the checks that it still has running.
     lost.abort();
   }
 }
 
-/** A state read before the claim was committed still shows an earlier claim: that one has lost, not this. */
+/**
+ * Reports whether this claim lost the run. A state read before the claim's commit shows a lower `run`: nothing is lost.
+ */
 function hasLost({ run }: RunLease, state: RunState | null): boolean {
   return state === null || isFinal(state.status) || state.run > run;
 }
@@ -87,7 +94,9 @@ function hasWaitedLongEnough({ waitingSince }: ClaimedRun, now: Date): boolean {
   return waitingSince !== null && now.getTime() >= waitingSince.getTime() + GIVE_UP_MS;
 }
 
-/** Performs the groups, GROUPS_AT_ONCE at a time; those not begun before the signal are unanswered. */
+/**
+ * Performs the groups, GROUPS_AT_ONCE at a time. Groups that have not begun when the signal is aborted are unanswered.
+ */
 async function performGroups<U>(attempt: Attempt<U>, signal: AbortSignal): Promise<readonly Unanswered<U>[]> {
   const unanswered: Unanswered<U>[] = [];
   const queue = attempt.groups.values();

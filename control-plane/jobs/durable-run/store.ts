@@ -3,16 +3,18 @@ import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
 import type { RunLease } from "#control-plane/jobs/durable-run/work.ts";
 
 /**
- * A table of runs. It has the columns id, account_id, status, run, waiting_since, created_at, started_at, finished_at and
- * expires_at.
+ * Names of a table of runs and of its channel. The table has the columns id, account_id, status, run, waiting_since,
+ * created_at, started_at, finished_at and expires_at.
  */
 export interface RunTableName {
   readonly table: string;
-  /** Ids of runs that have changed are notified on it. */
+  /** Notification channel on which the ids of changed runs are sent. */
   readonly channel: string;
 }
 
-/** Claims a run that has not ended, from whoever has it; `columns` is what it returns. */
+/**
+ * Claims a run that has not ended, also from another replica. Returns `columns`, or null if it has ended or is deleted.
+ */
 export async function claimRun<Row>(
   sql: Sql,
   { table }: RunTableName,
@@ -27,14 +29,14 @@ export async function claimRun<Row>(
   return rows[0] ?? null;
 }
 
-/** Notes when units of a run began to wait for a probe. */
+/** Stores the time at which units of a run began to wait for a probe; keeps an earlier time. */
 export async function postponeRun(sql: Sql, { table }: RunTableName, { id, run }: RunLease, now: Date): Promise<void> {
   await sql`
     update ${sql(table)} set waiting_since = coalesce(waiting_since, ${now})
     where id = ${id} and run = ${run} and status = 'running'`;
 }
 
-/** Ends a run of which no unit is open: completed where a unit has succeeded, else failed. null: nothing has changed. */
+/** Ends a run without open units: completed if a unit succeeded, else failed. Returns null if nothing changed. */
 export async function finishRun(
   sql: Sql,
   { table, channel }: RunTableName,
@@ -53,7 +55,7 @@ export async function finishRun(
   return row?.status ?? null;
 }
 
-/** Cancels an account's run that has not ended, and notifies every replica. false: there was nothing to cancel. */
+/** Cancels a run of an account that has not ended, and notifies every replica. Returns false if there is none. */
 export async function cancelRun(
   sql: Queryable,
   { table, channel }: RunTableName,
@@ -87,7 +89,9 @@ export async function failRunsCreatedBefore(
     select pg_notify(${channel}, id) from ended`;
 }
 
-/** Deletes up to `limit` runs past their expiry; returns how many. Rows that another replica is deleting are skipped. */
+/**
+ * Deletes up to `limit` runs past their expiry; returns how many. Rows that another replica is deleting are skipped.
+ */
 export async function deleteExpiredRuns(sql: Sql, { table }: RunTableName, now: Date, limit: number): Promise<number> {
   const { count } = await sql`
     delete from ${sql(table)} where id in (

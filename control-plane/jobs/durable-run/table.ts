@@ -11,16 +11,16 @@ import {
 } from "#control-plane/jobs/durable-run/store.ts";
 import type { ClaimedRun, RunLease } from "#control-plane/jobs/durable-run/work.ts";
 
-/** The life of the runs in one table, as statements. `Row` is what a claim reads. */
+/** Statements that claim, end and delete the runs of one table. `Row` is the row that a claim returns. */
 export interface RunTable<Row extends ClaimedRun> {
   readonly channel: string;
-  /** Claims a run; from now on only this claim may write. null: it has ended, or is gone. */
+  /** Claims a run: from now on only this claim can write. Returns null if it has ended or is deleted. */
   claim(sql: Sql, id: string, now: Date): Promise<Row | null>;
-  /** Notes since when units wait for a probe. */
+  /** Stores since when units wait for a probe. */
   postpone(sql: Sql, lease: RunLease, now: Date): Promise<void>;
   /**
-   * Ends a run: completed where `succeeded` selects a unit, else failed. null: `open` selects a unit, or the claim no
-   * longer holds.
+   * Ends a run: completed if `succeeded` selects a unit, else failed. Returns null and changes nothing if `open`
+   * selects a unit or the claim is no longer valid.
    */
   finish(
     sql: Sql,
@@ -28,7 +28,7 @@ export interface RunTable<Row extends ClaimedRun> {
     units: { readonly open: SqlFragment; readonly succeeded: SqlFragment },
     now: Date,
   ): Promise<RunStatus | null>;
-  /** Cancels an account's run; the attempt under way is aborted on whichever replica it is. false: nothing to cancel. */
+  /** Cancels a run of an account and aborts its attempt on any replica. Returns false if there is nothing to cancel. */
   cancel(sql: Queryable, accountId: number, id: string, now: Date): Promise<boolean>;
   /** Fails runs that were created before `before` and have not ended. */
   failCreatedBefore(sql: Sql, before: Date, now: Date): Promise<void>;
@@ -36,7 +36,7 @@ export interface RunTable<Row extends ClaimedRun> {
   deleteExpired(sql: Sql, now: Date, limit: number): Promise<number>;
 }
 
-/** The runs of a table whose columns are those of RunTableName. */
+/** Creates the statements for a table that has the columns named at RunTableName. */
 export function createRunTable<Row extends ClaimedRun>(
   name: RunTableName,
   columns: (sql: Queryable) => SqlFragment,

@@ -3,18 +3,18 @@ import { deleteInSteps } from "#control-plane/database/upkeep.ts";
 import type { RunTable } from "#control-plane/jobs/durable-run/table.ts";
 import type { ClaimedRun } from "#control-plane/jobs/durable-run/work.ts";
 
-/** How often the runs of a table are swept, milliseconds. */
+/** Interval between two sweeps of a table of runs, in milliseconds. */
 export const SWEEP_RUNS_MS = 600_000;
 
-/** How the runs of a table age. */
+/** Ages at which runs of a table are failed or deleted. */
 export interface RunAges {
-  /** A run that has not ended after so many milliseconds has lost its job; the deadlines of its units are far below. */
+  /** Milliseconds after which an unended run must have lost its job; the deadlines of its units are far shorter. */
   readonly forgottenMs: number;
-  /** Runs deleted by one statement: each takes its units along. */
+  /** Maximum number of runs deleted by one statement, together with their units. */
   readonly deletedAtOnce: number;
 }
 
-/** Fails runs that have lost their job, and deletes those past their expiry. Rejects while the database is away. */
+/** Fails runs that have lost their job and deletes expired runs. Rejects while the database is away. */
 export async function sweepRuns<W extends ClaimedRun>(
   sql: Sql,
   runs: RunTable<W>,

@@ -2,37 +2,40 @@ import type { Notifications } from "#control-plane/database/notifications.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
 
-/** What every replica can see of a run. */
+/** State of a run as every replica can read it. */
 export interface RunState {
   readonly id: string;
   readonly status: RunStatus;
-  /** Number of the newest claim; 0: none yet. */
+  /** Number of the newest claim; 0 before the first. */
   readonly run: number;
 }
 
-/** Receives the state of a run; null: it is gone. */
+/** Receives the state of a run, or null if it is deleted. */
 type StateListener<S extends RunState> = (state: S | null) => void;
 
-/** Tells streams and runs of this replica what any replica does to the runs they watch. */
+/** Informs streams and attempts of this replica about changes that any replica makes to the runs they watch. */
 export interface RunWatch<S extends RunState> {
-  /** Calls `listener` soon, after each change, and at least once a second; returns how to stop. */
+  /** Calls `listener` soon, after each change and at least once a second. Returns a function that stops this. */
   watch(id: string, listener: StateListener<S>): () => void;
   close(): void;
 }
 
-/** What a watch needs. */
+/** Dependencies of a watch. */
 interface RunWatchDeps<S extends RunState> {
-  /** A notification on it carries the id of a run that has changed. */
+  /** Notification channel on which the ids of changed runs are sent. */
   readonly channel: string;
   readonly notifications: Notifications;
-  /** The states of these runs, in any order; those that are gone are missing. May reject while the database is away. */
+  /** Reads the states of these runs, in any order; deleted runs are missing. Can reject while the database is away. */
   readonly readStates: (ids: readonly string[]) => Promise<readonly S[]>;
 }
 
-/** Every run is read this often, because a notification can be lost, and a transaction pooler carries none. */
+/**
+ * Every run is read at this interval in milliseconds: a notification can be lost, and a transaction pooler carries
+ * none.
+ */
 const SWEEP_MS = 1_000;
 
-/** Opens a watch. One statement reads all runs that are watched here and may have changed. */
+/** Opens a watch. One statement reads all runs that this replica watches and that may have changed. */
 export function createRunWatch<S extends RunState>({
   channel,
   notifications,
@@ -45,7 +48,7 @@ export function createRunWatch<S extends RunState>({
     const ids = [...changed].filter((id) => listeners.has(id));
     changed.clear();
     if (ids.length === 0) return;
-    // The database is away: the next sweep asks again.
+    // If the database is away, the next sweep reads again.
     const states = await readStates(ids).catch(() => null);
     if (states === null) return;
     const byId = new Map(states.map((state) => [state.id, state]));

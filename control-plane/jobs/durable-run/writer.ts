@@ -2,25 +2,28 @@ import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import type { Writing } from "#control-plane/jobs/durable-run/work.ts";
 
-/** Stores what an attempt produces, piece by piece, and waits while the database is away. */
+/** Runs the writes of an attempt one after the other. Waits while the database is away. */
 interface RunWriter {
-  /** There is something to write. */
+  /** Starts writing soon. Call it when there is something to write. */
   wake(): void;
-  /** Resolves when everything is written; false: the run is no longer this claim's. */
+  /** Resolves when everything is written; to false if the run no longer belongs to this claim. */
   settle(): Promise<boolean>;
 }
 
-/** What a writer needs. */
+/** Options of a writer. */
 interface RunWriterOptions extends Writing {
-  /** Whether something waits to be written. */
+  /** Reports whether something waits to be written. */
   readonly hasMore: () => boolean;
-  /** Writes some of it, which then no longer waits; false: the store refused it. May reject while the database is away. */
+  /**
+   * Writes the next part, which then no longer waits. Returns false if refused. Can reject while the database is away.
+   */
   readonly write: () => Promise<boolean>;
 }
 
+/** Pause in milliseconds before a write is repeated. */
 const RETRY_MS = 500;
 
-/** A writer for one attempt. It never runs two writes at once. */
+/** Creates a writer for one attempt. It never runs two writes at the same time. */
 export function createRunWriter({ hasMore, write, signal, onLost }: RunWriterOptions): RunWriter {
   let lost = false;
   let idle: (() => void)[] = [];
@@ -29,7 +32,8 @@ export function createRunWriter({ hasMore, write, signal, onLost }: RunWriterOpt
       try {
         lost = !(await write());
       } catch (error) {
-        // A statement that is wrong stays wrong: the attempt ends, and the next one starts from what is stored.
+        // A wrong statement fails again when it is repeated: the attempt ends, and the next one continues from what is
+        // stored.
         lost = !isDatabaseAway(error) || signal.aborted;
         if (!lost) await delay(RETRY_MS);
       }

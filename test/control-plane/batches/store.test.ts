@@ -21,7 +21,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Runs a batch of so many targets to its end. */
+/** Runs a batch with these results to its end. Returns its final status. */
 async function finish(id: string, results: readonly Omit<NewResult, "ordinal" | "durationMs">[]) {
   const batch = { id, accountId, tool: "check", invalid: "[]", createdAt: NOW, expiresAt: NOW };
   const targets = results.map((_result, original) => ({ url: `http://${original}.example/`, original }));
@@ -33,7 +33,7 @@ async function finish(id: string, results: readonly Omit<NewResult, "ordinal" | 
   return finishBatch(sql, claimed, NOW);
 }
 
-it("a batch has failed if no target had a probe, whatever the words of the errors", async () => {
+it("a batch fails if no target had a probe, regardless of the text of the errors", async () => {
   const unavailable = { code: "probe_unavailable", message: "No probe." };
   const reversed = JSON.stringify({ message: "No probe.", code: "probe_unavailable" });
   const failed = { status: "failed", isUnanswered: true } as const;
@@ -43,7 +43,7 @@ it("a batch has failed if no target had a probe, whatever the words of the error
   expect(await finish("one", [{ ...failed, result: reversed }, answered])).toBe("completed");
 });
 
-it("an answer with the words of our own error is still an answer", async () => {
+it("an answer with the text of our own error still counts as an answer", async () => {
   const result = JSON.stringify({ code: "probe_unavailable", message: "from the target" });
   expect(await finish("words", [{ status: "failed", isUnanswered: false, result }])).toBe("completed");
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
-import { createAnswers, type Answer, type Answers, type Once } from "#control-plane/idempotency/answers.ts";
-import { identify } from "#control-plane/idempotency/identity.ts";
+import { createAnswers, type Answer, type Answers, type KeyedWrite } from "#control-plane/idempotency/answers.ts";
+import { identifyWrite } from "#control-plane/idempotency/identity.ts";
 import { sweepAnswers } from "#control-plane/idempotency/upkeep.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
@@ -33,15 +33,15 @@ afterAll(async () => {
 });
 
 const write = (key: string, body = "{}") => ({
-  identity: identify({ keyId: 1, method: "POST", target: "/api/v4/batch", body: Buffer.from(body) }, key),
+  identity: identifyWrite({ keyId: 1, method: "POST", target: "/api/v4/batch", body: Buffer.from(body) }, key),
   accountId,
 });
-const once = (key: string, { body = "{}", make = () => Promise.resolve(ANSWER) } = {}): Promise<Once> =>
+const once = (key: string, { body = "{}", make = () => Promise.resolve(ANSWER) } = {}): Promise<KeyedWrite> =>
   transact(sql, (tx) => answers.once(tx, write(key, body), make));
 const count = async () => (await sql<{ n: number }[]>`select count(*) as n from idempotent_answers`)[0]?.n;
 
 describe("an answer", () => {
-  it("is made once and replayed for a minute", async () => {
+  it("is created once and replayed for a minute", async () => {
     expect(await once("minute")).toEqual({ kind: "made", answer: ANSWER });
     const never = () => Promise.reject(new Error("made again"));
     clock.advance(59_999);
@@ -50,12 +50,12 @@ describe("an answer", () => {
     expect((await once("minute")).kind).toBe("made");
   });
 
-  it("is not given to another request under the same key", async () => {
+  it("is not replayed for a different request with the same key", async () => {
     await once("other");
     expect(await once("other", { body: '{"x":1}' })).toEqual({ kind: "other" });
   });
 
-  it("is waited for by nobody: while it is made, a second attempt hears so", async () => {
+  it("does not make a second attempt wait: the attempt learns that the first one is running", async () => {
     const begun = Promise.withResolvers<void>();
     const go = Promise.withResolvers<Answer>();
     const first = once("slow", {
@@ -71,12 +71,12 @@ describe("an answer", () => {
     expect((await once("slow")).kind).toBe("replayed");
   });
 
-  it("is not kept where its transaction fails", async () => {
+  it("is not stored if its transaction fails", async () => {
     await expect(once("fails", { make: () => Promise.reject(new Error("no")) })).rejects.toThrow("no");
     expect((await once("fails")).kind).toBe("made");
   });
 
-  it("is unreadable in the database, and nowhere else to be read than in its own row", async () => {
+  it("is encrypted in the database, and can only be decrypted in its own row", async () => {
     await once("sealed");
     await once("sealed elsewhere", { make: () => Promise.resolve({ ...ANSWER, body: "{}" }) });
     const rows = await sql<{ answer: Uint8Array }[]>`select answer from idempotent_answers`;
@@ -84,10 +84,10 @@ describe("an answer", () => {
     const [from, to] = [write("sealed").identity.scope, write("sealed elsewhere").identity.scope];
     await sql`update idempotent_answers set answer = (select answer from idempotent_answers where scope = ${from})
       where scope = ${to}`;
-    await expect(once("sealed elsewhere")).rejects.toThrow("sealed under another");
+    await expect(once("sealed elsewhere")).rejects.toThrow("encrypted with another");
   });
 
-  it("goes with the housekeeping once its time is over, and with its account", async () => {
+  it("is deleted by the housekeeping after its expiry, and together with its account", async () => {
     await once("old");
     clock.advance(60_000);
     await once("new");

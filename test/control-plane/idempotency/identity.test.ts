@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { identify, isIdempotencyKey, lockNumber, type WriteRequest } from "#control-plane/idempotency/identity.ts";
+import { identifyWrite, isIdempotencyKey, lockNumber, type WriteRequest } from "#control-plane/idempotency/identity.ts";
 
 const WRITE: WriteRequest = {
   keyId: 1,
@@ -8,12 +8,12 @@ const WRITE: WriteRequest = {
   body: Buffer.from('{"urls":[]}'),
 };
 const hex = (write: Partial<WriteRequest>, key = "k") => {
-  const { scope, fingerprint } = identify({ ...WRITE, ...write }, key);
+  const { scope, fingerprint } = identifyWrite({ ...WRITE, ...write }, key);
   return { scope: scope.toString("hex"), fingerprint: fingerprint.toString("hex") };
 };
 
 describe("the identity of a write", () => {
-  it("is the same whatever the order of its query", () => {
+  it("does not depend on the order of the query", () => {
     expect(hex({ target: "/api/v4/batch?a=1&b=2" })).toEqual(hex({}));
   });
 
@@ -22,31 +22,31 @@ describe("the identity of a write", () => {
     ["path", { target: "/api/v4/measurements?b=2&a=1" }],
     ["query", { target: "/api/v4/batch?b=2&a=3" }],
     ["order of one name's values", { target: "/api/v4/batch?a=1&b=2&b=1" }],
-  ])("is another with another %s", (_, write) => {
+  ])("changes with the %s", (_, write) => {
     const base = hex(write.target?.includes("b=1") === true ? { target: "/api/v4/batch?a=1&b=1&b=2" } : {});
     expect(hex(write).scope).not.toBe(base.scope);
     expect(hex(write).fingerprint).not.toBe(base.fingerprint);
   });
 
-  it("has the scope of its key and of the client's name for it, and the same fingerprint under each", () => {
+  it("has a scope for each API key and idempotency key, and the same fingerprint in each scope", () => {
     for (const other of [hex({ keyId: 2 }), hex({}, "K")]) {
       expect(other.scope).not.toBe(hex({}).scope);
       expect(other.fingerprint).toBe(hex({}).fingerprint);
     }
   });
 
-  it("keeps its scope with another body, but not its fingerprint", () => {
+  it("has the same scope but another fingerprint if the body differs", () => {
     const other = hex({ body: Buffer.from('{"urls": []}') });
     expect(other.scope).toBe(hex({}).scope);
     expect(other.fingerprint).not.toBe(hex({}).fingerprint);
   });
 
-  it("does not let its parts run into each other", () => {
+  it("distinguishes parts that have the same text when joined", () => {
     expect(hex({ keyId: 1, method: "1POST" }).scope).not.toBe(hex({ keyId: 11, method: "POST" }).scope);
     expect(hex({ target: "/a?b=c" }, "d").scope).not.toBe(hex({ target: "/a" }, "b=cd").scope);
   });
 
-  it("locks by a number that PostgreSQL's bigint holds", () => {
+  it("has a lock number that fits PostgreSQL's bigint", () => {
     expect(lockNumber(Buffer.from("ffffffffffffffff00", "hex"))).toBe("-1");
     expect(lockNumber(Buffer.from("7fffffffffffffff00", "hex"))).toBe("9223372036854775807");
   });

@@ -7,7 +7,7 @@ const event = (name: string, data = "{}"): NewEvent => ({ event: name, ordinal: 
 const never = new AbortController().signal;
 
 describe("a journal", () => {
-  it("writes in order, in batches, each following on the last", async () => {
+  it("writes events in order, in consecutive batches", async () => {
     const written: [number, string[]][] = [];
     const journal = createJournal({
       write: (events, after) => {
@@ -27,7 +27,7 @@ describe("a journal", () => {
     expect(written.flatMap(([, events]) => events)).toEqual(Array.from({ length: 250 }, (_, n) => String(n)));
   });
 
-  it("says a batch again, with the same begin, when the database was away", async () => {
+  it("repeats a batch from the same start after the database was away", async () => {
     const begins: number[] = [];
     const journal = createJournal({
       write: (_events, after) => {
@@ -43,7 +43,7 @@ describe("a journal", () => {
     expect(begins).toEqual([0, 0]);
   });
 
-  it("stops writing what is no longer its own", async () => {
+  it("stops writing when the measurement no longer belongs to its claim", async () => {
     let lost = 0;
     let writes = 0;
     const journal = createJournal({
@@ -65,7 +65,7 @@ describe("a journal", () => {
     expect(lost).toBeGreaterThan(0);
   });
 
-  it("drops progress by number and by size, and says how much", async () => {
+  it("drops progress above the limits of number and size, and counts the dropped events", async () => {
     let kept = 0;
     let dropped = 0;
     const journal = createJournal({

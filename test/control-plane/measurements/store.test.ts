@@ -50,8 +50,8 @@ const result = (text: string, ordinal = 0): NewEvent => ({
   result: { location: "{}", status: "ok", result: text, durationMs: 5 },
 });
 
-describe("what a run writes", () => {
-  it("counts only for the newest run", async () => {
+describe("a write of a claim", () => {
+  it("is accepted only from the newest claim", async () => {
     await insert("two-runs");
     const first = await claimMeasurement(sql, "two-runs", NOW);
     const second = await claimMeasurement(sql, "two-runs", NOW);
@@ -64,7 +64,7 @@ describe("what a run writes", () => {
     expect(await claimMeasurement(sql, "two-runs", NOW)).toBeNull();
   });
 
-  it("is written once though it is said twice", async () => {
+  it("is stored once if it is repeated", async () => {
     await insert("twice");
     const run = await claimMeasurement(sql, "twice", NOW);
     if (run === null) throw new Error("not claimed");
@@ -73,7 +73,7 @@ describe("what a run writes", () => {
     expect(await readEvents(sql, "twice", 0)).toHaveLength(1);
   });
 
-  it("keeps a location's first result, and tells no other", async () => {
+  it("stores only the first result of a location, and an event only for that", async () => {
     await insert("first-counts");
     const run = await claimMeasurement(sql, "first-counts", NOW);
     if (run === null) throw new Error("not claimed");
@@ -83,7 +83,7 @@ describe("what a run writes", () => {
     expect((await readEvents(sql, "first-counts", 0)).map(({ number }) => number)).toEqual([1]);
   });
 
-  it("is read a few results at a time, and told whole and in order", async () => {
+  it("is read a few results at a time, and streamed completely and in order", async () => {
     await insert("many-results", 7, 10);
     const run = await claimMeasurement(sql, "many-results", NOW);
     if (run === null) throw new Error("not claimed");
@@ -95,16 +95,16 @@ describe("what a run writes", () => {
     expect(page.filter(({ event }) => event === "result")).toHaveLength(4);
     const listener = connectListener(database.url, "test");
     const watch = createWatch(sql, createNotifications(listener));
-    const told: number[] = [];
+    const streamed: number[] = [];
     for await (const { number } of tailEvents({ sql, watch }, "many-results", 0, new AbortController().signal)) {
-      told.push(number);
+      streamed.push(number);
     }
     watch.close();
     await listener.end();
-    expect(told).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(streamed).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 
-  it("may hold a NUL character, as answers of targets do", async () => {
+  it("can contain a NUL character, as answers of targets do", async () => {
     await insert("nul");
     const run = await claimMeasurement(sql, "nul", NOW);
     if (run === null) throw new Error("not claimed");
@@ -114,7 +114,7 @@ describe("what a run writes", () => {
   });
 });
 
-it("earlier attempts are counted by location, whatever the words of a probe's place", async () => {
+it("earlier attempts are counted by location, regardless of the characters in the probe's location", async () => {
   await insert("attempts", 7, 3);
   const run = await claimMeasurement(sql, "attempts", NOW);
   if (run === null) throw new Error("not claimed");
@@ -131,7 +131,7 @@ it("earlier attempts are counted by location, whatever the words of a probe's pl
   );
 });
 
-it("housekeeping deletes what is past its time and ends what lost its job", async () => {
+it("housekeeping deletes expired measurements and fails those that lost their job", async () => {
   await insert("short", 1);
   await insert("long", 7);
   const clock = createManualClock(NOW);

@@ -16,9 +16,9 @@ const single = (outcome: Extract<CheckAnswer, { kind: "single" }>["outcome"]): C
   return { kind: "single", outcome, location, cached: false };
 };
 
-it("an answer of one probe belongs to the one unit", () => {
+it("the answer of a single probe is the answer of the unit", () => {
   expect(readUnitAnswer(single({ status: "ok", data: 7 }), 0)).toEqual({ isAnswered: true, status: "ok", data: 7 });
-  const refused = failed("connect", "target", "refused", "It did not want to.");
+  const refused = failed("connect", "target", "refused", "The connection was refused.");
   expect(readUnitAnswer(single(refused), 0)).toMatchObject({
     isAnswered: true,
     status: "failed",
@@ -26,7 +26,7 @@ it("an answer of one probe belongs to the one unit", () => {
   });
 });
 
-it("of an answer over several locations each unit has its row, or no answer where no probe was available", () => {
+it("each unit gets its row of an answer over several locations, or no answer if no probe was available", () => {
   const row = { location, duration_ms: 1 };
   const error = unavailableError("probe_lost");
   const own = { code: "request_failed", message: "no" } as const;

@@ -11,7 +11,7 @@ export const MAILINGS = createRunTable<ClaimedRun>(
   (sql) => sql`id, run, waiting_since as "waitingSince"`,
 );
 
-/** Makes the tables. */
+/** Creates the tables. */
 export async function createTables(sql: Sql): Promise<void> {
   await sql`
     create table mailings (
@@ -32,29 +32,29 @@ export async function insertMailing(sql: Sql, id: string, addresses: readonly st
   await sql`insert into letters (mailing_id, address) select ${id}, unnest(${[...addresses]}::text[])`;
 }
 
-/** Results by address; null: none yet. */
+/** Returns the results by address; null for a letter without one. */
 export async function readLetters(sql: Sql, id: string): Promise<Record<string, string | null>> {
   const rows = await sql<{ address: string; result: string | null }[]>`
     select address, result from letters where mailing_id = ${id} order by address`;
   return Object.fromEntries(rows.map(({ address, result }) => [address, result]));
 }
 
-/** The status of a mailing, and since when letters of it wait. */
+/** Returns the status of a mailing, and since when its letters wait. */
 export async function readMailing(sql: Sql, id: string) {
   const [row] = await sql<{ status: string; waitingSince: Date | null }[]>`
     select status, waiting_since as "waitingSince" from mailings where id = ${id}`;
   return row;
 }
 
-/** The states that a watch reads. */
+/** Reads the states of mailings for a watch. */
 export async function readStates(sql: Sql, ids: readonly string[]): Promise<readonly RunState[]> {
   return sql<RunState[]>`select id, status, run from mailings where id = any(${[...ids]}::text[])`;
 }
 
-/** Delivers a letter; null: nobody is there who could. */
+/** Delivers a letter. Returns null if no one is available to deliver it. */
 export type Deliver = (address: string, signal: AbortSignal) => Promise<string | null>;
 
-/** Mailings as durable work, each letter in a group of its own. */
+/** Mailings as durable work, one group per letter. */
 export function createMailingWork(sql: Sql, deliver: Deliver): DurableWork<ClaimedRun, string> {
   return {
     claim: (id, now) => MAILINGS.claim(sql, id, now),

@@ -18,7 +18,7 @@ import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 
 const START = new Date("2026-01-01T00:00:00Z");
-/** What a connection pooler in transaction mode does: nothing ever arrives. */
+/** Notifications behind a connection pooler in transaction mode: none ever arrives. */
 const DEAF: Notifications = { listen: () => {} };
 
 let database: TestDatabase;
@@ -64,14 +64,14 @@ const attempt = (
   { stop = never, on = watch }: { stop?: AbortSignal; on?: Pick<RunWatch<RunState>, "watch"> } = {},
 ) => runDurably({ clock, watch: on }, createMailingWork(sql, deliver), id, stop);
 
-/** Resolves when the signal is aborted, to no delivery, as a check that is called back. */
+/** Resolves to null when the signal is aborted, as a cancelled check does. */
 const until = (signal: AbortSignal) =>
   new Promise<null>((resolve) => {
     if (signal.aborted) resolve(null);
     else signal.addEventListener("abort", () => resolve(null), { once: true });
   });
 
-/** A delivery that has begun and goes on until it is called back. */
+/** A delivery that runs until it is cancelled, and a promise of its start. */
 function endlessDelivery() {
   const begun = Promise.withResolvers<null>();
   const deliver: Deliver = (_address, signal) => {
@@ -82,17 +82,17 @@ function endlessDelivery() {
 }
 
 describe("an attempt at a durable run", () => {
-  it("does every unit, and the run is completed", async () => {
+  it("performs every unit and completes the run", async () => {
     await insertMailing(sql, "all", ["a", "b", "c"], START);
     expect(await attempt("all", (address) => Promise.resolve(`to ${address}`))).toBe("done");
     expect(await readLetters(sql, "all")).toEqual({ a: "to a", b: "to b", c: "to c" });
     expect(await readMailing(sql, "all")).toMatchObject({ status: "completed" });
-    // The job comes again where its settlement was lost.
-    expect(await attempt("all", () => Promise.reject(new Error("done twice")))).toBe("done");
-    expect(await attempt("absent", () => Promise.reject(new Error("done for nobody")))).toBe("done");
+    // The job is fetched again if its settlement was lost.
+    expect(await attempt("all", () => Promise.reject(new Error("performed twice")))).toBe("done");
+    expect(await attempt("absent", () => Promise.reject(new Error("performed without a run")))).toBe("done");
   });
 
-  it("does at most 50 units at once", async () => {
+  it("performs at most 50 units at the same time", async () => {
     await insertMailing(
       sql,
       "many",
@@ -111,7 +111,7 @@ describe("an attempt at a durable run", () => {
     expect(await readMailing(sql, "many")).toMatchObject({ status: "completed" });
   });
 
-  it("that ends half-way is followed by one that does only the rest", async () => {
+  it("that fails halfway is followed by one that performs only the remaining units", async () => {
     await insertMailing(sql, "half", ["a", "b"], START);
     const broken = attempt("half", async (address) => {
       if (address === "a") return "first";
@@ -128,7 +128,7 @@ describe("an attempt at a durable run", () => {
     expect([asked, await readLetters(sql, "half")]).toEqual([["b"], { a: "first", b: "second" }]);
   });
 
-  it("loses to a newer claim: it is called back, and what it still has to say is not stored", async () => {
+  it("loses to a newer claim: it is aborted, and its late results are not stored", async () => {
     await insertMailing(sql, "taken", ["a"], START);
     const called = Promise.withResolvers<null>();
     const older = attempt("taken", async (_address, signal) => {
@@ -137,7 +137,7 @@ describe("an attempt at a durable run", () => {
       return "too late";
     });
     await called.promise;
-    // Called back while the newer one is still at it: nothing but the claim says so.
+    // The newer attempt is still running, so only its claim can abort the older one.
     const newer = attempt("taken", async () => {
       expect(await older).toBe("done");
       return "in time";
@@ -148,7 +148,7 @@ describe("an attempt at a durable run", () => {
     expect(row?.writes).toBe(1);
   });
 
-  it("does not take the state before its own claim for a newer claim", async () => {
+  it("does not mistake a state from before its own claim for a newer claim", async () => {
     await insertMailing(sql, "stale", ["a"], START);
     const stale: Pick<RunWatch<RunState>, "watch"> = {
       watch(id, notice) {
@@ -162,9 +162,9 @@ describe("an attempt at a durable run", () => {
   });
 
   it.each([
-    ["at once", () => watch],
-    ["without notifications too", () => openWatch(DEAF)],
-  ])("is called back when the run is cancelled anywhere, %s", async (_how, on) => {
+    ["immediately with notifications", () => watch],
+    ["and also without notifications", () => openWatch(DEAF)],
+  ])("is aborted when any replica cancels the run, %s", async (_how, on) => {
     await insertMailing(sql, "cancelled", ["a"], START);
     const { begun, deliver } = endlessDelivery();
     const running = attempt("cancelled", deliver, { on: on() });
@@ -176,7 +176,7 @@ describe("an attempt at a durable run", () => {
     expect(await MAILINGS.cancel(sql, 1, "cancelled", START)).toBe(false);
   });
 
-  it("is called back when the run is erased", async () => {
+  it("is aborted when the run is erased", async () => {
     await insertMailing(sql, "erased", ["a"], START);
     const { begun, deliver } = endlessDelivery();
     const running = attempt("erased", deliver);
@@ -185,7 +185,7 @@ describe("an attempt at a durable run", () => {
     expect(await running).toBe("done");
   });
 
-  it("puts the job back when the process stops, and keeps the results it has", async () => {
+  it("puts the job back when the process stops, and keeps its results", async () => {
     await insertMailing(sql, "stopped", ["a", "b"], START);
     const stop = new AbortController();
     const running = attempt(
@@ -199,11 +199,11 @@ describe("an attempt at a durable run", () => {
     );
     expect(await running).toBe("later");
     expect(await readLetters(sql, "stopped")).toEqual({ a: "first", b: null });
-    // A stop says nothing about probes: no wait has begun.
+    // A stop does not mean that no probe is available: no wait has begun.
     expect(await readMailing(sql, "stopped")).toEqual({ status: "running", waitingSince: null });
   });
 
-  it("finishes the run though the process stops, if no unit is left", async () => {
+  it("finishes the run even if the process stops, if no unit is left", async () => {
     await insertMailing(sql, "last", ["a"], START);
     const stop = new AbortController();
     const deliver: Deliver = () => {
@@ -214,7 +214,7 @@ describe("an attempt at a durable run", () => {
     expect(await readMailing(sql, "last")).toMatchObject({ status: "completed" });
   });
 
-  it("postpones units that nobody can do, and gives them up after half a minute", async () => {
+  it("postpones units that no probe can perform, and gives them up after 30 s", async () => {
     await insertMailing(sql, "waiting", ["a", "b"], START);
     const deliver: Deliver = (address) => Promise.resolve(address === "a" ? "first" : null);
     const began = clock.now();
@@ -228,7 +228,7 @@ describe("an attempt at a durable run", () => {
     expect(await readMailing(sql, "waiting")).toMatchObject({ status: "completed" });
   });
 
-  it("fails a run of which every unit was given up", async () => {
+  it("fails a run if every unit was given up", async () => {
     await insertMailing(sql, "nobody", ["a"], START);
     expect(await attempt("nobody", () => Promise.resolve(null))).toBe("later");
     clock.advance(30_000);
@@ -244,7 +244,7 @@ describe("an attempt at a durable run", () => {
   });
 });
 
-it("housekeeping fails runs that lost their job and deletes expired ones, with their units", async () => {
+it("housekeeping fails runs that lost their job and deletes expired runs with their units", async () => {
   await insertMailing(sql, "old", ["a"], START);
   const hour = 3_600_000;
   const at = (hours: number) => new Date(START.getTime() + hours * hour);
