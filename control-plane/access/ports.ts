@@ -1,43 +1,47 @@
 import type { Principal } from "#control-plane/access/principal.ts";
-import type { Verdict } from "#control-plane/access/verdict.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
-/** Receives the owner of a key, null for an unknown key; or an error where the database did not answer. */
-export type Found = (error: Error | null, principal: Principal | null) => void;
+/** Receives the owner of a key, or null for an unknown key; or an error if the database did not answer. */
+export type KeyFoundCallback = (error: Error | null, principal: Principal | null) => void;
 
 /** Finds the owner of a presented key. */
 export interface KeyFinder {
-  /** Calls `found` once: at once where the answer is known, else after a statement shared with all waiting requests. */
-  find(presented: string, found: Found): void;
+  /**
+   * Calls `found` once: immediately if the owner is cached, else after a statement shared with all waiting requests.
+   */
+  find(presented: string, found: KeyFoundCallback): void;
 }
 
-/** Receives the state of the account's limits; or an error where the database did not answer: the request must stop. */
-export type Counted = (error: Error | null, verdict: Verdict | null) => void;
+/**
+ * Receives the state of the account's limits; or an error if the database did not answer, and the request must stop.
+ */
+export type CountedCallback = (error: Error | null, state: LimitState | null) => void;
 
 /** Which limits a request counts against. */
-export type Kind = "minute-and-day" | "minute";
+export type LimitKind = "minute-and-day" | "minute";
 
 /** Counts the requests of accounts. */
 export interface Limiter {
-  /** Counts one request of an account; calls `counted` once, always later. */
-  take(accountId: number, plan: Plan, kind: Kind, counted: Counted): void;
+  /** Counts one request of an account. Calls `counted` once, always asynchronously. */
+  take(accountId: number, plan: Plan, kind: LimitKind, counted: CountedCallback): void;
 }
 
-/** The state of a client address's limit after one call. */
-interface AddressVerdict {
+/** State of a client address's limit after one call. */
+interface AddressLimitState {
   readonly ok: boolean;
-  /** Calls left in the window after this one. */
+  /** Number of calls left in the window. */
   readonly remaining: number;
   /** Unix seconds at which the window ends. */
   readonly resetsAt: number;
-  /** Whole seconds to wait, at least 1; for Retry-After. */
+  /** Seconds to wait, at least 1, as in Retry-After. */
   readonly retryAfterSeconds: number;
 }
 
-/** Counts calls per client address in fixed UTC windows, in this process only. */
+/** Counts calls of each client address in fixed UTC windows, in this process only. */
 export interface AddressLimiter {
-  /** Counts one call; a refused one consumes nothing. */
-  take(address: string): AddressVerdict;
-  /** Whether the next call would be refused; counts nothing. */
+  /** Counts one call. A refused call is not counted. */
+  take(address: string): AddressLimitState;
+  /** Reports whether the next call would be refused. Counts nothing. */
   isExhausted(address: string): boolean;
 }

@@ -15,44 +15,50 @@ import {
 } from "#control-plane/accounts/store.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 
-/** All that a noun keeps about an account, as JSON, without secrets; read inside the erasing transaction. */
+/** Returns all data of one kind about an account, as JSON without secrets. Called inside the erasing transaction. */
 type Exporter = (sql: Queryable, accountId: number) => Promise<unknown>;
 
-/** Told inside the transaction that changes or erases an account. */
+/** Called inside the transaction that changes or erases an account. */
 type ChangeListener = (sql: Queryable, accountId: number) => Promise<void>;
 
-/** What erasing an account left: null without the account; `exported` by noun where it was asked for. */
+/**
+ * Result of an erasure; null if there is no such account. `exported` holds the export by kind, or null if not
+ * requested.
+ */
 type Erased = { readonly exported: Readonly<Record<string, unknown>> | null } | null;
 
-/** Accounts: making, reading, changing, erasing. */
+/** Accounts: creates, reads, changes and erases them. */
 export interface Accounts {
-  /** Makes an account; null where the address is in use. Works in any transaction. */
+  /** Creates an account. Returns null if the email address is in use. Works in any transaction. */
   create(sql: Queryable, account: { readonly email: string | null; readonly plan: PlanName }): Promise<Account | null>;
+  /** Finds an account; null if there is none with this id. */
   find(sql: Queryable, id: number): Promise<Account | null>;
-  /** A page of accounts, newest first, and how many there are in all. */
+  /** Lists a page of accounts, newest first, and the total number. */
   list(limit: number, offset: number): Promise<{ accounts: readonly Account[]; total: number }>;
-  /** Changes an account; null where there is none, "taken" where the address is in use. */
+  /** Changes an account. Returns null if there is none, "taken" if the email address is in use. */
   update(id: number, change: AccountChange): Promise<Account | "taken" | null>;
-  /** Erases an account with all that belongs to it; with `withExport` what every noun kept is read first. */
+  /** Erases an account and everything that belongs to it. `withExport` reads the data of all exporters first. */
   erase(id: number, withExport: boolean): Promise<Erased>;
-  /** A noun's part of the export, under its name. */
-  addExporter(noun: string, exporter: Exporter): void;
-  /** Called inside the transaction of every change and erasure. */
+  /** Adds a part of the export under the name `kind`. */
+  addExporter(kind: string, exporter: Exporter): void;
+  /** Adds a listener that is called inside the transaction of every change and erasure. */
   onChange(listener: ChangeListener): void;
-  /** Called after the commit of every change and erasure. */
+  /** Adds a listener that is called after the commit of every change and erasure. */
   afterChange(listener: (accountId: number) => void): void;
-  /** Called inside the transaction of an erasure, for what no foreign key takes along. */
+  /**
+   * Adds a listener that is called inside the transaction of an erasure, to delete rows that no foreign key deletes.
+   */
   onErase(listener: ChangeListener): void;
 }
 
-/** Builds the accounts of one replica. */
+/** Creates the accounts of one replica. */
 export function createAccounts(sql: Sql, clock: Clock): Accounts {
   const exporters = new Map<string, Exporter>();
   const changeListeners: ChangeListener[] = [];
   const eraseListeners: ChangeListener[] = [];
   const afterListeners: ((accountId: number) => void)[] = [];
 
-  async function announce(listeners: readonly ChangeListener[], tx: Queryable, id: number): Promise<void> {
+  async function notifyListeners(listeners: readonly ChangeListener[], tx: Queryable, id: number): Promise<void> {
     for (const listener of listeners) await listener(tx, id);
   }
 
@@ -67,7 +73,7 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
       try {
         const changed = await transact(sql, async (tx) => {
           const updated = await updateAccount(tx, id, change, clock.now());
-          if (updated !== null) await announce(changeListeners, tx, id);
+          if (updated !== null) await notifyListeners(changeListeners, tx, id);
           return updated;
         });
         for (const listener of afterListeners) listener(id);
@@ -84,17 +90,17 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
         let exported: Record<string, unknown> | null = null;
         if (withExport) {
           exported = { account: { id, email: account.email, plan: account.plan, created_at: account.createdAt } };
-          for (const [noun, exporter] of exporters) exported[noun] = await exporter(tx, id);
+          for (const [kind, exporter] of exporters) exported[kind] = await exporter(tx, id);
         }
         if (!(await deleteAccount(tx, id))) return null;
-        await announce([...eraseListeners, ...changeListeners], tx, id);
+        await notifyListeners([...eraseListeners, ...changeListeners], tx, id);
         return { exported };
       });
       for (const listener of afterListeners) listener(id);
       return erased;
     },
     afterChange: (listener) => void afterListeners.push(listener),
-    addExporter: (noun, exporter) => void exporters.set(noun, exporter),
+    addExporter: (kind, exporter) => void exporters.set(kind, exporter),
     onChange: (listener) => void changeListeners.push(listener),
     onErase: (listener) => void eraseListeners.push(listener),
   };

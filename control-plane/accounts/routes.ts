@@ -46,15 +46,15 @@ const Shown = Type.Object({
 });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
-/** What the account routes stand on. */
+/** Dependencies of the account routes. */
 interface AccountRoutesDeps {
   readonly accounts: Accounts;
   readonly sql: Sql;
-  /** The operator's gate. */
+  /** Hook that admits only the operator. */
   readonly admin: Hook;
 }
 
-/** The operator's account routes: POST, GET, PUT and DELETE /api/admin/accounts. */
+/** Registers the operator's account routes: POST, GET, PUT and DELETE /api/admin/accounts. */
 export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, admin }: AccountRoutesDeps): void {
   const url = "/api/admin/accounts";
 
@@ -94,7 +94,7 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     }),
     handler: async (request) => {
       const { id, ...fields } = readQuery(ListQuery, request);
-      if (id !== undefined) return answer(request, show(present(await accounts.find(sql, id), id)));
+      if (id !== undefined) return answer(request, show(requireFound(await accounts.find(sql, id), id)));
       const page = pageOf(fields);
       const { accounts: rows, total } = await accounts.list(page.limit, page.offset);
       return answer(request, rows.map(show), { pagination: page.pagination(total) });
@@ -120,7 +120,7 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
       if (change.email !== undefined) checkEmail(change.email);
       const updated = await accounts.update(id, change);
       if (updated === "taken") throw emailTaken();
-      return answer(request, show(present(updated, id)));
+      return answer(request, show(requireFound(updated, id)));
     },
   });
 
@@ -138,7 +138,7 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
     }),
     handler: async (request) => {
       const { id, export: withExport = false } = readQuery(DeleteQuery, request);
-      const { exported } = present(await accounts.erase(id, withExport), id);
+      const { exported } = requireFound(await accounts.erase(id, withExport), id);
       return answer(request, { id, deleted: true, ...(exported === null ? {} : { export: exported }) });
     },
   });
@@ -148,7 +148,7 @@ function show({ id, email, plan, createdAt }: Account) {
   return { id, email, plan, created_at: createdAt.toISOString() };
 }
 
-/** A form check only: whether mail arrives is known when it does. */
+/** Checks only the form of an address; only a delivered mail shows that it exists. */
 function checkEmail(email: string): void {
   if (/^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u.test(email)) return;
   throw refuseField({ field: "email", reason: "type", message: "must be an email address" });
@@ -158,7 +158,7 @@ function emailTaken(): Refusal {
   return refuseField({ field: "email", reason: "duplicate", message: "belongs to another account" });
 }
 
-function present<T>(found: T | null, id: number): T {
+function requireFound<T>(found: T | null, id: number): T {
   if (found === null) throw new Refusal("not_found", `No account has the id ${id}.`);
   return found;
 }

@@ -9,13 +9,13 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-/** Which fields of an account change. */
+/** Fields of an account to change. */
 export interface AccountChange {
   readonly email?: string;
   readonly plan?: PlanName;
 }
 
-/** Adds an account; null where the address is in use (in any case of its letters). */
+/** Inserts an account. Returns null if the email address is in use, regardless of upper and lower case. */
 export async function insertAccount(
   sql: Queryable,
   account: { readonly email: string | null; readonly plan: PlanName },
@@ -29,24 +29,24 @@ export async function insertAccount(
   return row ?? null;
 }
 
-/** One account, or null. */
+/** Finds an account; null if there is none. */
 export async function findAccount(sql: Queryable, id: number): Promise<Account | null> {
   const [row] = await sql<Account[]>`select ${columns(sql)} from accounts where id = ${id}`;
   return row ?? null;
 }
 
-/** Newest first. */
+/** Lists a page of accounts, newest first. */
 export async function listAccounts(sql: Queryable, limit: number, offset: number): Promise<readonly Account[]> {
   return sql<Account[]>`select ${columns(sql)} from accounts order by id desc limit ${limit} offset ${offset}`;
 }
 
-/** How many accounts there are. */
+/** Counts all accounts. */
 export async function countAccounts(sql: Queryable): Promise<number> {
   const [row] = await sql<{ total: number }[]>`select count(*) as total from accounts`;
   return row?.total ?? 0;
 }
 
-/** Changes an account; null where there is none. Fails with 23505 where the address is in use. */
+/** Changes an account. Returns null if there is none. Rejects with code 23505 if the email address is in use. */
 export async function updateAccount(
   sql: Queryable,
   id: number,
@@ -62,7 +62,7 @@ export async function updateAccount(
   return row ?? null;
 }
 
-/** Deletes an account and all that refers to it; false where there was none. */
+/** Deletes an account and all rows that refer to it. Returns false if there is none. */
 export async function deleteAccount(sql: Queryable, id: number): Promise<boolean> {
   const { count } = await sql`delete from accounts where id = ${id}`;
   return count > 0;

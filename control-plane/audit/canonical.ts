@@ -1,16 +1,18 @@
 /**
- * A JSON value in the one form that a signature can be made over: the JSON Canonicalization Scheme, RFC 8785. Names are
- * sorted by UTF-16 code units (section 3.2.3), numbers and strings written as ECMAScript does (3.2.2), nothing else.
+ * Returns the canonical form of a JSON value, over which a signature can be computed: the JSON Canonicalization Scheme,
+ * RFC
+ * 8785. Names are sorted by UTF-16 code units (section 3.2.3). Numbers and strings are written as ECMAScript does
+ * (3.2.2). There is no whitespace.
  *
- * Throws TypeError on whatever JSON cannot say exactly: NaN and infinities, BigInt, undefined, functions, symbols, lone
- * surrogates (in names too) and cycles. JSON.stringify leaves some of these out or rewrites them, and a signature over
- * what was left out would be worth nothing. Only own, enumerable properties with string names count.
+ * Throws TypeError for values that JSON cannot represent exactly: NaN and infinities, BigInt, undefined, functions,
+ * symbols, lone surrogates (in names too) and cycles. JSON.stringify omits or changes some of these, and a signature
+ * would not cover what was omitted. Only own, enumerable properties with string names are written.
  */
 export function canonicalize(value: unknown): string {
   return writeValue(value, new Set());
 }
 
-/** `above`: the objects and arrays the value lies in. */
+/** Writes a value. `above` holds the objects and arrays that contain it. */
 function writeValue(value: unknown, above: Set<object>): string {
   switch (typeof value) {
     case "string":
@@ -19,7 +21,7 @@ function writeValue(value: unknown, above: Set<object>): string {
       return String(value);
     case "number":
       if (!Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`);
-      // ECMAScript's own form is the canonical one, -0 is 0 (section 3.2.2.3).
+      // ECMAScript's own form is the canonical one; -0 is written as 0 (section 3.2.2.3).
       return JSON.stringify(value);
     case "object":
       return value === null ? "null" : writeContainer(value, above);
@@ -32,7 +34,7 @@ function writeContainer(value: object, above: Set<object>): string {
   if (above.has(value)) throw new TypeError("the value contains itself");
   above.add(value);
   const text = Array.isArray(value)
-    ? // Array.from visits holes, which map would pass over: they are undefined and refused.
+    ? // Array.from visits holes, which map would skip: they are undefined and refused.
       `[${Array.from(value, (item: unknown) => writeValue(item, above)).join(",")}]`
     : `{${members(value)
         .map(([name, item]) => `${writeString(name)}:${writeValue(item, above)}`)
@@ -41,14 +43,14 @@ function writeContainer(value: object, above: Set<object>): string {
   return text;
 }
 
-/** In canonical order: the default order of strings is that of their UTF-16 code units. */
+/** Returns the members in canonical order: the default order of strings is that of their UTF-16 code units. */
 function members(value: object): readonly (readonly [name: string, value: unknown])[] {
   return Object.keys(value)
     .toSorted()
     .map((name) => [name, (value as Record<string, unknown>)[name]] as const);
 }
 
-/** Escapes as section 3.2.2.2 has them, which is ECMAScript's QuoteJSONString. */
+/** Writes a string with the escapes of section 3.2.2.2, which are those of ECMAScript's QuoteJSONString. */
 function writeString(text: string): string {
   if (!text.isWellFormed()) throw new TypeError("a string with half a surrogate pair has no form in UTF-8");
   return JSON.stringify(text);

@@ -1,13 +1,13 @@
 import { hasErrorCode } from "#shared/error-code.ts";
 
-/** A row with this key exists (PostgreSQL, appendix A). */
+/** Error code: a row with this key exists (PostgreSQL, appendix A). */
 export const UNIQUE_VIOLATION = "23505";
-/** The row that a new row refers to does not exist. */
+/** Error code: the row that a new row refers to does not exist. */
 const FOREIGN_KEY_VIOLATION = "23503";
-/** There is no such table. */
+/** Error code: there is no such table. */
 export const UNDEFINED_TABLE = "42P01";
 
-/** Whether a row could not be written because its account was erased after the request was let in. */
+/** Reports whether a row was not written because its account was erased after the request was admitted. */
 export function isAccountGone(error: unknown): boolean {
   const constraint = error instanceof Error && "constraint_name" in error ? error.constraint_name : null;
   return (

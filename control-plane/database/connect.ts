@@ -1,26 +1,28 @@
 import postgres from "postgres";
 
-/** A postgres.js client of ours: bigint columns are JavaScript numbers (ids and counts stay below 2^53). */
+/** A postgres.js client that reads bigint columns as JavaScript numbers (ids and counts stay below 2^53). */
 export type Sql = postgres.Sql<{ bigint: number }>;
 
 /** The handle of an open transaction (database/transaction.ts). */
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;
 
-/** Anything a store function can run a statement on. */
+/** A client or a transaction: anything on which a store function can run a statement. */
 export type Queryable = Sql | Transaction;
 
-/** A piece of a statement, made with `sql` in a store and put into a statement there. */
+/** A part of a statement, created with `sql` in a store and inserted into a statement there. */
 export type SqlFragment = postgres.Fragment;
 
-/** What differs between the clients of one process. */
+/** Options that differ between the clients of one process. */
 interface ConnectOptions {
-  /** Most connections open at once. */
+  /** Maximum number of open connections. */
   readonly connections: number;
-  /** Shown in pg_stat_activity. */
+  /** Name of the client in pg_stat_activity. */
   readonly name: string;
-  /** Milliseconds after which the server gives up a statement. */
+  /** Time in milliseconds after which the server cancels a statement. */
   readonly statementTimeoutMs: number;
-  /** false: a commit may be lost with the server's last half second, in exchange for not waiting for the disk. */
+  /**
+   * If false, commits do not wait for the disk, and those of the last half second can be lost if the server crashes.
+   */
   readonly durable?: boolean;
 }
 
@@ -31,16 +33,17 @@ const BIGINT = {
   parse: (text: string) => Number(text),
 };
 
-/** Seconds that statements on the sound connections of a client get to finish once one of its connections broke. */
+/** Seconds for which statements on a client's other connections can still finish after one of its connections broke. */
 const RETIRE_SECONDS = 5;
 
 /**
- * Opens a client; nothing is sent until the first statement. Every wait is bounded: connecting, statements, retries.
+ * Opens a client. It sends nothing before the first statement. Connecting, statements and retries all have a time
+ * limit.
  *
- * postgres.js 3.4.9 reconnects by itself, but a statement that it accepts between a socket's error and its close never
- * settles, and bytes not yet written then stay in the buffer and break the connection's next start. So a client whose
- * connection broke is never used again: behind the same handle the next statement gets a fresh one, and what was lost
- * with the old one is rejected when that is ended.
+ * postgres.js 3.4.9 reconnects by itself. But a statement that it accepts between a socket's error and its close never
+ * settles, and bytes that are not yet written stay in the buffer and break the next start of the connection. So a
+ * client whose connection broke is never used again. The returned handle uses a new client for the next statement, and
+ * the lost statements of the old client are rejected when it is ended.
  */
 export function connect(databaseUrl: string, options: ConnectOptions): Sql {
   let ended = false;
@@ -52,7 +55,7 @@ export function connect(databaseUrl: string, options: ConnectOptions): Sql {
       types: { bigint: BIGINT },
       connect_timeout: 2,
       keep_alive: 15,
-      // A connection ends because it broke, for no other reason.
+      // With these two settings a connection only ends because it broke.
       max_lifetime: null,
       idle_timeout: 0,
       onnotice: () => {},
@@ -84,15 +87,15 @@ export function connect(databaseUrl: string, options: ConnectOptions): Sql {
 }
 
 /**
- * Opens a client for LISTEN alone, which postgres.js takes up again by itself after every loss: nothing else is sent on
- * it, so that nothing can be lost.
+ * Opens a client for LISTEN only. postgres.js reconnects and listens again by itself after every loss. No statements
+ * are sent on this client, so none can be lost.
  */
 export function connectListener(databaseUrl: string, name: string): Sql {
   return postgres(databaseUrl, {
     max: 1,
     types: { bigint: BIGINT },
     connect_timeout: 2,
-    // Seconds to the next attempt; the library's own rule goes up to 20.
+    // Seconds to the next attempt. The library's default goes up to 20.
     backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 4), 0.5),
     keep_alive: 15,
     onnotice: () => {},

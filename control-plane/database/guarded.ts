@@ -1,17 +1,19 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import { DatabaseAway, isDatabaseAway } from "#control-plane/database/database-away.ts";
 
-/** A client for statements that a request waits for: an answer or DatabaseAway within the time limit. */
+/**
+ * A client for statements that a request waits for: they settle within a time limit, if necessary with DatabaseAway.
+ */
 export interface GuardedDatabase {
-  /** Runs statements; rejects with DatabaseAway when the database is away or silent, else with what `work` throws. */
+  /** Runs statements. Rejects with DatabaseAway if the database is away or silent, else with what `work` throws. */
   run<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Closes the connections; statements under way fail. */
+  /** Closes the connections. Running statements fail. */
   close(): Promise<void>;
 }
 
 /**
  * Guards a client against a database that stops answering without closing its connections (a frozen host, a firewall
- * that forgot): after `timeoutMs` the client is thrown away, so that the next statement starts on a fresh connection.
+ * that dropped its state). After `timeoutMs` the client is replaced, so that the next statement uses a new connection.
  */
 export function guardDatabase(open: () => Sql, timeoutMs: number): GuardedDatabase {
   let client = open();

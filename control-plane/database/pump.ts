@@ -1,13 +1,13 @@
-/** Work that is done in batches: whoever adds something wakes the pump. */
+/** Runs work in batches. Code that adds work wakes the pump. */
 interface Pump {
-  /** Asks for a flush soon. Cheap, and harmless when one is already coming. */
+  /** Requests a flush soon. Cheap, and without effect if one is already scheduled. */
   wake(): void;
 }
 
 /**
- * Runs `flush` once per turn of the event loop at most, never twice at once, and again when it was woken meanwhile. What
- * arrives while a statement is under way travels in the next one: no timer, and no wait when there is little to do.
- * `flush` takes what is waiting and must not reject.
+ * Creates a pump. It runs `flush` at most once per turn of the event loop, never twice at the same time, and again if
+ * it was woken during a run. Work that arrives while a statement is running is part of the next one. So there is no
+ * timer, and no delay when there is little to do. `flush` takes the waiting work and must not reject.
  */
 export function createPump(flush: () => Promise<void>): Pump {
   let scheduled = false;

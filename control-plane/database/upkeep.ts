@@ -1,36 +1,36 @@
 /** Housekeeping that repeats until it is stopped. */
 interface Upkeep {
-  /** No further rounds; one under way is not waited for. */
+  /** Starts no further rounds. Does not wait for a running round. */
   stop(): void;
 }
 
-/** What is repeated. */
+/** Options of repeated housekeeping. */
 interface UpkeepOptions {
   /** Milliseconds between the starts of two rounds. */
   readonly everyMs: number;
-  /** One round. Every replica runs it, so it must be safe to run twice at once on one database. */
+  /** Runs one round. Every replica runs it, so two rounds must be able to run at the same time on one database. */
   readonly round: () => Promise<void>;
-  /** Receives what a round rejected with. The next round does its work. */
+  /** Receives the error of a failed round. The next round does its work. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Starts rounds of housekeeping in this process. A round that is due while the last one is under way is left out. */
+/** Starts rounds of housekeeping in this process. A round is skipped if the previous one is still running. */
 export function startUpkeep({ everyMs, round, onError = () => {} }: UpkeepOptions): Upkeep {
-  let isUnderWay = false;
+  let isRunning = false;
   const timer = setInterval(() => {
-    if (isUnderWay) return;
-    isUnderWay = true;
+    if (isRunning) return;
+    isRunning = true;
     void round()
       .catch(onError)
       .finally(() => {
-        isUnderWay = false;
+        isRunning = false;
       });
   }, everyMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }
 
-/** Deletes with one short statement after the other until one finds fewer than `limit` rows. */
+/** Deletes rows with one short statement after the other, until one deletes fewer than `limit` rows. */
 export async function deleteInSteps(limit: number, deleteUpTo: (limit: number) => Promise<number>): Promise<void> {
   while ((await deleteUpTo(limit)) === limit);
 }

@@ -5,9 +5,9 @@ import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { keyInBody } from "#control-plane/http/body.ts";
 import { Refusal, serviceUnavailable } from "#control-plane/http/errors.ts";
 import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
-import type { AddressLimiter, KeyFinder, Kind, Limiter } from "#control-plane/access/ports.ts";
+import type { AddressLimiter, KeyFinder, Limiter, LimitKind } from "#control-plane/access/ports.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
-import type { Verdict } from "#control-plane/access/verdict.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
 import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
 /** A hook of one route. Calls `done` without an argument to continue the request, with a Refusal to end it. */
@@ -22,7 +22,7 @@ interface GateOptions {
   readonly scope: Scope | null;
   /** Default: headers. */
   readonly key?: KeyPlace;
-  readonly counts?: Kind;
+  readonly counts?: LimitKind;
 }
 
 /** Checks a request before a route that needs a key: key, minute limit, day limit, scope, in this order. */
@@ -55,11 +55,11 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
     keys.find(presented, (lookupError, principal) => {
       if (lookupError !== null) return done(away(lookupError));
       if (principal === null) return done(refuseKey(request, "invalid_api_key"));
-      limits.take(principal.accountId, principal.plan, counts, (countError, verdict) => {
-        if (countError !== null || verdict === null) return done(away(countError));
+      limits.take(principal.accountId, principal.plan, counts, (countError, state) => {
+        if (countError !== null || state === null) return done(away(countError));
         const nowMs = clock.now().getTime();
-        setRateHeaders(reply, principal.plan, verdict, nowMs);
-        if (verdict.denied !== null) return done(overLimit(verdict, nowMs));
+        setRateHeaders(reply, principal.plan, state, nowMs);
+        if (state.denied !== null) return done(overLimit(state, nowMs));
         if (scope !== null && !principal.scopes.includes(scope)) return done(outOfScope(scope, principal));
         request.principal = principal;
         done();
@@ -142,10 +142,10 @@ function missingKey(request: FastifyRequest): string {
   return `Send your API key ${WHERE}${parameter}. If you have no key, ask the operator or create one in the dashboard.`;
 }
 
-function overLimit(verdict: Verdict, nowMs: number): Refusal {
-  const byDay = verdict.denied === "day";
-  const wait = secondsUntil(byDay ? dayEnd(verdict.day) : minuteEnd(verdict.minute), nowMs);
-  const limit = byDay ? `${verdict.dayLimit} requests a day` : `${verdict.minuteLimit} requests a minute`;
+function overLimit(state: LimitState, nowMs: number): Refusal {
+  const byDay = state.denied === "day";
+  const wait = secondsUntil(byDay ? dayEnd(state.day) : minuteEnd(state.minute), nowMs);
+  const limit = byDay ? `${state.dayLimit} requests a day` : `${state.minuteLimit} requests a minute`;
   const until = byDay ? "until 00:00 UTC" : `${wait} s`;
   return new Refusal(byDay ? "daily_limit_exceeded" : "rate_limit_exceeded", {
     message: `Your plan allows ${limit} for all keys of the account together. Wait ${until} or move to a larger plan.`,

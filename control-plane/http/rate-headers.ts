@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { Plan } from "#control-plane/plans/plans.ts";
-import type { Verdict } from "#control-plane/access/verdict.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
 import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
 /** Number of requests allowed in each window. */
@@ -22,16 +22,16 @@ function rateLimitPolicy(plan: Allowance): string {
  * Sets X-RateLimit-* (always for the minute), RateLimit and RateLimit-Policy of a keyed answer, and forbids caching by
  * intermediaries: the answer is private to the caller.
  */
-export function setRateHeaders(reply: FastifyReply, plan: Allowance, verdict: Verdict, nowMs: number): void {
-  const reset = minuteEnd(verdict.minute);
+export function setRateHeaders(reply: FastifyReply, plan: Allowance, state: LimitState, nowMs: number): void {
+  const reset = minuteEnd(state.minute);
   reply.header("cache-control", "no-store");
-  reply.header("x-ratelimit-limit", verdict.minuteLimit);
-  reply.header("x-ratelimit-remaining", verdict.minuteRemaining);
+  reply.header("x-ratelimit-limit", state.minuteLimit);
+  reply.header("x-ratelimit-remaining", state.minuteRemaining);
   reply.header("x-ratelimit-reset", reset);
   reply.header("ratelimit-policy", rateLimitPolicy(plan));
   reply.header(
     "ratelimit",
-    `"minute";r=${verdict.minuteRemaining};t=${secondsUntil(reset, nowMs)}, ` +
-      `"day";r=${verdict.dayRemaining};t=${secondsUntil(dayEnd(verdict.day), nowMs)}`,
+    `"minute";r=${state.minuteRemaining};t=${secondsUntil(reset, nowMs)}, ` +
+      `"day";r=${state.dayRemaining};t=${secondsUntil(dayEnd(state.day), nowMs)}`,
   );
 }

@@ -8,20 +8,20 @@ import { gatherVantages } from "#control-plane/job-inputs/propagation.ts";
 import { gatherObservations } from "#control-plane/job-inputs/reverse-ip.ts";
 import { createObservations } from "#control-plane/observations/observations.ts";
 
-/** What the inputs need. */
+/** Dependencies of the inputs. */
 interface JobInputsDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly accounts: Accounts;
 }
 
-/** The inputs of a replica's jobs. */
+/** Inputs that a replica adds to jobs. */
 interface JobInputs {
   readonly inputs: Inputs;
   close(): void;
 }
 
-/** Opens what the control plane adds to jobs: the one table of the tools whose input it gathers itself. */
+/** Opens the inputs that the control plane adds to jobs. Lists the tools for which it gathers an input. */
 export function openJobInputs({ sql, clock, accounts }: JobInputsDeps): JobInputs {
   const observations = createObservations(sql, clock);
   accounts.onErase((tx, accountId) => observations.forget(tx, accountId));

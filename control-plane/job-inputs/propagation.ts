@@ -5,18 +5,22 @@ import type { Vantage } from "#shared/tools/vantages.ts";
 import type { LocationRow } from "#control-plane/checks/answer.ts";
 import type { InputCall } from "#control-plane/checks/context.ts";
 
-/** Milliseconds that other agents may take of a call's own time. */
+/** Time in milliseconds that the answers of other agents can take from the call's own deadline. */
 const ELSEWHERE_MS = 4_000;
-/** Regions asked, as many as the largest plan allows of one call. */
+/** Maximum number of regions: as many locations as the largest plan allows in one call. */
 const MOST_REGIONS = 50;
-/** Records of one answer that are handed on, and characters of each. */
+/** Maximum number of records of one answer. */
 const MOST_RECORDS = 50;
+/** Maximum number of characters of a record. */
 const MOST_TEXT = 1_000;
-/** Extended DNS Errors of one answer that are handed on, and characters of each. */
+/** Maximum number of Extended DNS Errors of one answer. */
 const MOST_ERRORS = 5;
+/** Maximum number of characters in the text of an Extended DNS Error. */
 const MOST_ERROR_TEXT = 200;
 
-/** Gathers the answers of other agents' resolvers, one in each region; [] for types that the dns tool does not ask for. */
+/**
+ * Gathers the answers of other agents' resolvers, one in each region. Empty for record types that the dns tool lacks.
+ */
 export async function gatherVantages(call: InputCall): Promise<Readonly<Record<string, unknown>>> {
   return { vantages: await askVantages(call) };
 }
@@ -31,11 +35,11 @@ async function askVantages({ params, askElsewhere }: InputCall): Promise<readonl
     params: parsed.value,
     locations: everywhere.items,
     maxLocations: MOST_REGIONS,
-    // The call itself has taken the target's budget.
+    // The call itself has already taken the target's budget.
     pace: "paced",
     deadlineMs: ELSEWHERE_MS,
   });
-  return answer.kind === "multi" ? answer.data.locations.flatMap(vantageOf) : [];
+  return answer.kind === "multi" ? answer.data.locations.flatMap(toVantage) : [];
 }
 
 interface DnsData {
@@ -48,8 +52,8 @@ interface DnsData {
   }[];
 }
 
-/** The answer of one agent's own resolver; none where the agent failed. */
-function vantageOf(row: LocationRow): Vantage[] {
+/** Returns the answer of one agent's own resolver; empty if the agent failed. */
+function toVantage(row: LocationRow): Vantage[] {
   if (row.status !== "ok") return [];
   const [result] = (row.data as DnsData).results;
   if (result === undefined) return [];

@@ -3,7 +3,7 @@ import type { Scope } from "#shared/tools/define.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
-import { digestKey, makeKey, shownPart } from "#control-plane/keys/format.ts";
+import { createKey, digestKey, keyPrefix } from "#control-plane/keys/format.ts";
 import { createKeyLookup, type KeyLookup } from "#control-plane/keys/lookup.ts";
 import { effectiveScopes, type Principal } from "#control-plane/access/principal.ts";
 import {
@@ -19,39 +19,40 @@ import {
 } from "#control-plane/keys/store.ts";
 import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 
-/** What a new key is asked to be; without scopes it has the plan's, also after a change of plan. */
+/** Properties of a new key. */
 interface KeyRequest {
   readonly account: { readonly id: number; readonly plan: PlanName };
   readonly name: string | null;
+  /** null for the scopes of the account's plan, also after a change of plan. */
   readonly scopes: readonly Scope[] | null;
 }
 
-/** A key just made, in clear for the only time. */
-interface MadeKey {
+/** A new key, in plain text for the only time. */
+interface CreatedKey {
   readonly id: number;
   readonly key: string;
   readonly scopes: readonly Scope[];
 }
 
-/** Keys: making, listing, revoking, and telling whose they are. */
+/** API keys: creates, lists and revokes them, and finds their owners. */
 export interface Keys {
   readonly lookup: KeyLookup;
-  /** Makes a key; null where the account's allowance is used up or the account changed meanwhile. */
-  create(sql: Queryable, request: KeyRequest): Promise<MadeKey | null>;
-  /** A page of keys, newest first, and how many there are in all. */
+  /** Creates a key. Returns null if the plan allows no more keys, or if the account was deleted or changed its plan. */
+  create(sql: Queryable, request: KeyRequest): Promise<CreatedKey | null>;
+  /** Lists a page of keys, newest first, and the total number. */
   list(filter: KeyFilter, limit: number, offset: number): Promise<{ keys: readonly ListedKey[]; total: number }>;
-  /** Revokes a key: this replica refuses it from now on, the others within milliseconds. false: there was none. */
+  /** Revokes a key: this replica refuses it from now on, others within milliseconds. Returns false if there is none. */
   revoke(id: number): Promise<boolean>;
-  /** An account's keys without the keys themselves, for its export. */
+  /** Returns the keys of an account without their values, for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
-  /** Makes every replica look up an account's keys anew; call it in the transaction that changes the account. */
+  /** Makes every replica look up the account's keys again. Call it in the transaction that changes the account. */
   accountChanged(sql: Queryable, accountId: number): Promise<void>;
 }
 
-/** What the keys stand on. */
+/** Dependencies of the keys. */
 interface KeysDeps {
   readonly sql: Sql;
-  /** For look-ups a request waits for. */
+  /** Connection for look-ups that a request waits for. */
   readonly gate: GuardedDatabase;
   readonly notifications: Notifications;
   readonly plans: Plans;
@@ -59,7 +60,7 @@ interface KeysDeps {
   readonly random: Random;
 }
 
-/** Builds the keys of one replica and starts listening for what the others revoke. */
+/** Opens the keys of one replica and starts to listen for keys that other replicas revoke. */
 export function createKeys({ sql, gate, notifications, plans, clock, random }: KeysDeps): Keys {
   async function load(digests: readonly string[]): Promise<ReadonlyMap<string, Principal>> {
     const rows = await gate.run((client) => findKeys(client, digests));
@@ -86,14 +87,14 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
   return {
     lookup,
     async create(queryable, { account, name, scopes }) {
-      const key = makeKey(random);
+      const key = createKey(random);
       const plan = plans[account.plan];
       const id = await insertKey(queryable, {
         accountId: account.id,
         plan: account.plan,
         name,
         digest: digestKey(key),
-        prefix: shownPart(key),
+        prefix: keyPrefix(key),
         scopes,
         mostKeys: plan.keys,
         now: clock.now(),

@@ -1,47 +1,54 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
-import type { Found, KeyFinder } from "#control-plane/access/ports.ts";
+import type { KeyFinder, KeyFoundCallback } from "#control-plane/access/ports.ts";
 import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { digestKey, isWellFormedKey } from "#control-plane/keys/format.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 
-/** Finds the owner of a presented key, and forgets what it found. */
+/** Finds the owner of a presented key. Caches owners and can forget them. */
 export interface KeyLookup extends KeyFinder {
-  /** Forgets one key, by the digest of it. */
+  /** Forgets one key, given by its digest. */
   forgetKey(digest: string): void;
   /** Forgets every key of an account. */
   forgetAccount(accountId: number): void;
-  /** Forgets everything, e.g. after messages may have been lost. */
+  /** Forgets everything, e.g. after notifications may have been lost. */
   forgetAll(): void;
 }
 
-/** What the lookup stands on. */
+/** Dependencies of the look-up. */
 interface KeyLookupDeps {
   readonly clock: Clock;
-  /** Principals by digest (hex); rejects when the database is away. */
+  /** Loads principals by digest (hex). Rejects if the database is away. */
   readonly load: (digests: readonly string[]) => Promise<ReadonlyMap<string, Principal>>;
-  /** Milliseconds an answer is kept, at most 5,000: a revoked key stops working within that on every replica. */
-  readonly believedMs?: number;
-  /** Keys remembered at once. */
-  readonly remembered?: number;
+  /**
+   * Milliseconds for which an owner is cached, at most 5,000: within that time a revoked key stops working everywhere.
+   */
+  readonly cachedMs?: number;
+  /** Maximum number of cached keys, and of cached unknown keys. */
+  readonly maxCached?: number;
 }
 
-interface Remembered {
+interface CachedOwner {
   readonly principal: Principal | null;
   readonly until: number;
 }
 
+/** Maximum number of digests in one statement. */
 const MOST_DIGESTS = 500;
+/** Maximum number of requests that wait for a look-up. */
 const MOST_WAITING = 50_000;
 
-/** A bounded cache before coalesced look-ups. Wrong keys are remembered too, apart, so that they cannot push out right ones. */
-export function createKeyLookup({ clock, load, believedMs = 5_000, remembered = 20_000 }: KeyLookupDeps): KeyLookup {
-  const known = new LRUCache<string, Remembered>({ max: remembered });
-  const unknown = new LRUCache<string, Remembered>({ max: remembered });
-  const waiting = new Map<string, Found[]>();
+/**
+ * Creates a look-up with a bounded cache. Requests that wait at the same time share a statement. Unknown keys are
+ * cached separately, so that they cannot evict valid ones.
+ */
+export function createKeyLookup({ clock, load, cachedMs = 5_000, maxCached = 20_000 }: KeyLookupDeps): KeyLookup {
+  const known = new LRUCache<string, CachedOwner>({ max: maxCached });
+  const unknown = new LRUCache<string, CachedOwner>({ max: maxCached });
+  const waiting = new Map<string, KeyFoundCallback[]>();
   let waitingCount = 0;
-  // Rises with everything forgotten: an answer asked for before that may be out of date and is not remembered.
+  // Number of calls that forgot something. A result loaded across such a call can be out of date and is not cached.
   let forgotten = 0;
 
   async function flush(): Promise<void> {
@@ -49,7 +56,7 @@ export function createKeyLookup({ clock, load, believedMs = 5_000, remembered = 
     if (digests.length === 0) return;
     const waiters = digests.map((digest) => take(digest));
     if (waiting.size > 0) pump.wake();
-    const asked = forgotten;
+    const forgottenBefore = forgotten;
     let principals: ReadonlyMap<string, Principal>;
     try {
       principals = await load(digests);
@@ -59,15 +66,15 @@ export function createKeyLookup({ clock, load, believedMs = 5_000, remembered = 
       for (const found of [...waiters.flat(), ...late]) found(failure, null);
       return;
     }
-    const until = clock.monotonic() + believedMs;
+    const until = clock.monotonic() + cachedMs;
     digests.forEach((digest, index) => {
       const principal = principals.get(digest) ?? null;
-      if (asked === forgotten) (principal === null ? unknown : known).set(digest, { principal, until });
+      if (forgottenBefore === forgotten) (principal === null ? unknown : known).set(digest, { principal, until });
       for (const found of waiters[index] ?? []) found(null, principal);
     });
   }
 
-  function take(digest: string): readonly Found[] {
+  function take(digest: string): readonly KeyFoundCallback[] {
     const waiters = waiting.get(digest) ?? [];
     waiting.delete(digest);
     waitingCount -= waiters.length;

@@ -43,7 +43,7 @@ const KEY_FIELDS = {
   account_id: Type.Integer({ description: "Account the key belongs to" }),
   name: Type.Union([Type.String(), Type.Null()], { description: "Label" }),
   plan: Type.String({ description: "Plan of the account" }),
-  scopes: Type.Array(Type.String(), { description: "Scopes of the key: what it may call" }),
+  scopes: Type.Array(Type.String(), { description: "Scopes of the key: the tools it is allowed to call" }),
 };
 const Made = Type.Object({ ...KEY_FIELDS, key: Type.String({ description: "The key; shown only in this response" }) });
 const Listed = Type.Object({
@@ -53,17 +53,17 @@ const Listed = Type.Object({
 });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
-/** What the key routes stand on. */
+/** Dependencies of the key routes. */
 interface KeyRoutesDeps {
   readonly keys: Keys;
   readonly accounts: Accounts;
   readonly plans: Plans;
   readonly sql: Sql;
-  /** The operator's gate. */
+  /** Hook that admits only the operator. */
   readonly admin: Hook;
 }
 
-/** The operator's key routes: POST, GET and DELETE /api/admin/keys. */
+/** Registers the operator's key routes: POST, GET and DELETE /api/admin/keys. */
 export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps): void {
   const { keys, plans, admin } = deps;
   const url = "/api/admin/keys";
@@ -132,16 +132,16 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
 }
 
 async function create({ keys, accounts, plans, sql }: KeyRoutesDeps, request: FastifyRequest) {
-  const { plan, account_id: accountId, name = null, scopes: asked } = readWrite(Create, request, READ_ONLY);
+  const { plan, account_id: accountId, name = null, scopes: requested } = readWrite(Create, request, READ_ONLY);
   return transact(sql, async (tx) => {
-    // Without an account the key gets one of its own.
+    // Without account_id a new account is created for the key.
     const account =
       accountId === undefined
         ? await accounts.create(tx, { email: null, plan: plan ?? "free" })
         : await accounts.find(tx, accountId);
     if (account === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
     if (plan !== undefined && plan !== account.plan) throw otherPlan(account.plan);
-    const scopes = asked === undefined ? null : checkScopes(asked, account.plan, plans);
+    const scopes = requested === undefined ? null : checkScopes(requested, account.plan, plans);
     const made = await keys.create(tx, { account, name, scopes });
     if (made === null) {
       const { keys: most } = plans[account.plan];
@@ -151,10 +151,10 @@ async function create({ keys, accounts, plans, sql }: KeyRoutesDeps, request: Fa
   });
 }
 
-function checkScopes(asked: readonly string[], plan: PlanName, plans: Plans): readonly Scope[] {
+function checkScopes(requested: readonly string[], plan: PlanName, plans: Plans): readonly Scope[] {
   const allowed = plans[plan].scopes;
-  const scopes = allowed.filter((scope) => asked.includes(scope));
-  const beyond = asked.find((scope) => !(allowed as readonly string[]).includes(scope));
+  const scopes = allowed.filter((scope) => requested.includes(scope));
+  const beyond = requested.find((scope) => !(allowed as readonly string[]).includes(scope));
   if (beyond === undefined) return scopes;
   throw refuseField({
     field: "scopes",

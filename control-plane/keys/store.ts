@@ -1,20 +1,21 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 
-/** The channel on which replicas tell each other to forget keys: `key:<digest>` or `account:<id>`. */
+/** Notification channel on which replicas make each other forget keys: `key:<digest>` or `account:<id>`. */
 export const KEY_CHANNEL = "vantage_keys";
 
-/** A key as the gate needs it; scopes null means the plan's. */
+/** A stored key. */
 interface StoredKey {
   readonly id: number;
   readonly accountId: number;
   /** Hex. */
   readonly digest: string;
   readonly plan: PlanName;
+  /** null for the scopes of the plan. */
   readonly scopes: readonly string[] | null;
 }
 
-/** A key as its owner may see it. */
+/** A key without its value, as lists show it. */
 export interface ListedKey {
   readonly id: number;
   readonly accountId: number;
@@ -25,7 +26,7 @@ export interface ListedKey {
   readonly createdAt: Date;
 }
 
-/** What a new key is made of. */
+/** A key to insert. */
 interface NewKey {
   readonly accountId: number;
   readonly plan: PlanName;
@@ -33,12 +34,12 @@ interface NewKey {
   readonly digest: string;
   readonly prefix: string;
   readonly scopes: readonly string[] | null;
-  /** The plan's allowance. */
+  /** Maximum number of keys in the plan. */
   readonly mostKeys: number;
   readonly now: Date;
 }
 
-/** The keys with these digests (hex), in no order; those nobody has are missing. */
+/** Finds the keys with these digests (hex), in any order. Unknown digests are missing. */
 export async function findKeys(sql: Sql, digests: readonly string[]): Promise<readonly StoredKey[]> {
   return sql<StoredKey[]>`
     select keys.id, account_id as "accountId", encode(digest, 'hex') as digest, plan, scopes
@@ -47,8 +48,8 @@ export async function findKeys(sql: Sql, digests: readonly string[]): Promise<re
 }
 
 /**
- * Adds a key within the plan's allowance; null where the account is gone, on another plan by now, or full. The count in
- * the account's row makes this exact: a concurrent insert waits for the row and then sees the new count.
+ * Inserts a key. Returns null if the account is deleted, has changed its plan, or has the maximum number of keys. The
+ * count in the account's row makes this exact: a concurrent insert waits for the row and then sees the new count.
  */
 export async function insertKey(sql: Queryable, key: NewKey): Promise<number | null> {
   const [row] = await sql<{ id: number }[]>`
@@ -65,13 +66,13 @@ export async function insertKey(sql: Queryable, key: NewKey): Promise<number | n
   return row?.id ?? null;
 }
 
-/** Which keys a list shows. */
+/** Filter of a list of keys; an absent field matches every key. */
 export interface KeyFilter {
   readonly id?: number;
   readonly accountId?: number;
 }
 
-/** Newest first. */
+/** Lists a page of keys, newest first. */
 export async function listKeys(sql: Queryable, filter: KeyFilter, limit: number, offset: number): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
     select keys.id, account_id as "accountId", name, prefix, plan, scopes, keys.created_at as "createdAt"
@@ -80,7 +81,7 @@ export async function listKeys(sql: Queryable, filter: KeyFilter, limit: number,
     order by keys.id desc limit ${limit} offset ${offset}`;
 }
 
-/** How many keys a list has in all. */
+/** Counts the keys that match a filter. */
 export async function countKeys(sql: Queryable, filter: KeyFilter): Promise<number> {
   const [row] = await sql<{ total: number }[]>`select count(*) as total from keys where ${matches(sql, filter)}`;
   return row?.total ?? 0;
@@ -92,8 +93,8 @@ function matches(sql: Queryable, { id, accountId }: KeyFilter) {
 }
 
 /**
- * Deletes a key and tells every replica, in one statement; the digest of the key, or null where there was none. It locks
- * the account before the key, as the erasure of an account does: in the other order the two can wait for each other.
+ * Deletes a key and notifies every replica, in one statement. Returns the digest of the key, or null if there is none.
+ * It locks the account before the key, as the erasure of an account does: in the other order the two could deadlock.
  */
 export async function deleteKey(sql: Queryable, id: number): Promise<string | null> {
   const [row] = await sql<{ digest: string }[]>`
@@ -109,7 +110,7 @@ export async function deleteKey(sql: Queryable, id: number): Promise<string | nu
   return row?.digest ?? null;
 }
 
-/** Tells every replica to forget an account's keys: its plan changed or it is gone. */
+/** Makes every replica forget an account's keys, because its plan changed or it was deleted. */
 export async function notifyAccountChanged(sql: Queryable, accountId: number): Promise<void> {
   await sql`select pg_notify(${KEY_CHANNEL}, ${`account:${accountId}`})`;
 }

@@ -7,17 +7,18 @@ import { countRequests, deleteCounts, pruneCounts } from "#control-plane/limits/
 import { windowsAt } from "#control-plane/access/windows.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
-/** The limiter on its database, with its housekeeping. */
+/** The limiter with its database and its housekeeping. */
 interface AccountLimits extends Limiter {
-  /** Drops the counts of an account that is being erased. */
+  /** Deletes the counts of an account that is being erased. */
   forget(sql: Queryable, accountId: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What the limits stand on; the connection is theirs alone and is closed with them. */
+/** Dependencies of the account limits. */
 interface AccountLimitsDeps {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "limitStatements" | "limitRequests">;
+  /** Used only by these limits and closed with them. */
   readonly database: GuardedDatabase;
 }
 
@@ -35,7 +36,7 @@ export function createAccountLimits({ clock, metrics, database }: AccountLimitsD
   });
   const timer = setInterval(() => {
     const { day } = windowsAt(clock.now().getTime());
-    // Old rows do no harm: what fails now is done an hour later.
+    // Old rows do no harm: if this fails, the next round an hour later deletes them.
     database.run((sql) => pruneCounts(sql, day - 1)).catch(() => {});
   }, PRUNE_EVERY_MS);
   timer.unref();

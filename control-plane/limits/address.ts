@@ -3,12 +3,13 @@ import ipaddr from "ipaddr.js";
 import type { Clock } from "#shared/clock.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 
-/** The limit and the memory it may use. */
+/** Options of an address limiter. */
 interface AddressLimiterOptions {
   readonly clock: Clock;
+  /** Maximum number of calls in a window. */
   readonly limit: number;
   readonly windowSeconds: number;
-  /** Addresses remembered at once; the one unseen for longest is forgotten first. */
+  /** Maximum number of addresses in memory; the least recently used one is forgotten first. */
   readonly addresses?: number;
 }
 
@@ -17,12 +18,12 @@ interface Entry {
   count: number;
 }
 
-/** A limiter for calls that no account answers for. Memory is bounded; IPv6 clients count by their /64. */
+/** Creates a limiter for calls without an account. Its memory is bounded. IPv6 clients are counted by their /64. */
 export function createAddressLimiter(options: AddressLimiterOptions): AddressLimiter {
   const { clock, limit, windowSeconds, addresses = 50_000 } = options;
   const entries = new LRUCache<string, Entry>({ max: addresses });
 
-  function current(address: string, window: number): Entry {
+  function currentEntry(address: string, window: number): Entry {
     const group = addressGroup(address);
     let entry = entries.get(group);
     if (entry === undefined) {
@@ -39,7 +40,7 @@ export function createAddressLimiter(options: AddressLimiterOptions): AddressLim
     take(address) {
       const nowSeconds = clock.now().getTime() / 1_000;
       const window = Math.floor(nowSeconds / windowSeconds);
-      const entry = current(address, window);
+      const entry = currentEntry(address, window);
       const ok = entry.count < limit;
       if (ok) entry.count += 1;
       const resetsAt = (window + 1) * windowSeconds;
@@ -57,7 +58,10 @@ export function createAddressLimiter(options: AddressLimiterOptions): AddressLim
   };
 }
 
-/** What one client can be taken for: an IPv4 address, or the /64 of an IPv6 one, which is what a subscriber gets. */
+/**
+ * Returns the address by which one client is counted: an IPv4 address, or the /64 of an IPv6 address, which one
+ * subscriber gets.
+ */
 export function addressGroup(address: string): string {
   if (!address.includes(":")) return address.slice(0, 64);
   const plain = address.split("%", 1)[0] ?? "";

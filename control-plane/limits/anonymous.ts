@@ -2,30 +2,30 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/clock.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
-import type { Ask, Count } from "#control-plane/limits/store.ts";
-import type { Verdict } from "#control-plane/access/verdict.ts";
+import type { RequestsToCount, RequestCount } from "#control-plane/limits/store.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
 import { windowsAt, type Windows } from "#control-plane/access/windows.ts";
 
-/** Requests a minute and a day of one client address. */
+/** Maximum number of requests of one client address per minute and per day. */
 export interface AnonymousAllowance {
   readonly requestsPerMinute: number;
   readonly requestsPerDay: number;
 }
 
-/** Limits of callers without an account, by client address (IPv6: /64). */
+/** Limits for callers without an account, by client address (IPv6: /64). */
 export interface AnonymousLimits {
-  /** Counts one request; a refused one consumes nothing. */
-  take(address: string): Verdict;
-  /** Stops telling the other replicas. */
+  /** Counts one request. A refused request is not counted. */
+  take(address: string): LimitState;
+  /** Stops the exchange of counts with other replicas. */
   close(): void;
 }
 
-/** What they stand on. */
+/** Dependencies of the limits. */
 interface AnonymousLimitsDeps {
   readonly clock: Clock;
   readonly allowance: AnonymousAllowance;
-  /** The statement of limits/store.ts; rejects while the database is away. */
-  readonly count: (windows: Windows, asks: readonly Ask[]) => Promise<readonly Count[]>;
+  /** Runs the statement `countRequests` of limits/store.ts. Rejects while the database is away. */
+  readonly count: (windows: Windows, asks: readonly RequestsToCount[]) => Promise<readonly RequestCount[]>;
 }
 
 interface Entry {
@@ -34,20 +34,21 @@ interface Entry {
   minuteCount: number;
   day: number;
   dayCount: number;
-  /** Admitted since the database was last told. */
+  /** Requests admitted since the last exchange with the database. */
   pending: number;
 }
 
-/** How soon replicas hear of each other's counts; a restart forgets no more than that. */
+/** Delay in milliseconds before counts are exchanged. A restart loses only the counts of that time. */
 const EXCHANGE_MS = 500;
-// Addresses remembered at once: about 20 MB.
+/** Maximum number of addresses in memory: about 20 MB. */
 const MOST_ADDRESSES = 100_000;
+/** Maximum number of addresses in one statement. */
 const MOST_AT_ONCE = 1_000;
 
 /**
- * Decides in memory, so that an answer that is at hand costs no statement, and exchanges the counts with the other
- * replicas through the database a moment later: one address gets over its limit by at most what it asks of several
- * replicas within that moment. The database being away changes nothing here.
+ * Creates the limits of one replica. It decides in memory, so that a cached answer needs no statement, and exchanges
+ * the counts with other replicas through the database a moment later. An address exceeds its limit at most by the
+ * requests that it sends to several replicas within that moment. The limits also work while the database is away.
  */
 export function createAnonymousLimits({ clock, allowance, count }: AnonymousLimitsDeps): AnonymousLimits {
   const { requestsPerMinute: minuteLimit, requestsPerDay: dayLimit } = allowance;
@@ -55,14 +56,14 @@ export function createAnonymousLimits({ clock, allowance, count }: AnonymousLimi
   const dirty = new Set<Entry>();
   let timer: NodeJS.Timeout | null = null;
 
-  function entryOf(address: string, { minute, day }: Windows): Entry {
+  function currentEntry(address: string, { minute, day }: Windows): Entry {
     const group = addressGroup(address);
     let entry = entries.get(group);
     if (entry === undefined) {
-      entry = { id: rowOf(group), minute, minuteCount: 0, day, dayCount: 0, pending: 0 };
+      entry = { id: rowIdOf(group), minute, minuteCount: 0, day, dayCount: 0, pending: 0 };
       entries.set(group, entry);
     }
-    roll(entry, { minute, day });
+    startNewWindows(entry, { minute, day });
     return entry;
   }
 
@@ -75,21 +76,21 @@ export function createAnonymousLimits({ clock, allowance, count }: AnonymousLimi
 
   async function exchange(): Promise<void> {
     const batch = Array.from(dirty).slice(0, MOST_AT_ONCE);
-    const told = new Map(batch.map((entry) => [entry.id, { entry, requests: entry.pending }]));
+    const sent = new Map(batch.map((entry) => [entry.id, { entry, requests: entry.pending }]));
     for (const entry of batch) {
       dirty.delete(entry);
       entry.pending = 0;
     }
-    const asks = Array.from(told, ([accountId, { requests }]): Ask => {
+    const asks = Array.from(sent, ([accountId, { requests }]): RequestsToCount => {
       return { accountId, requests, countsDay: true, minuteLimit, dayLimit };
     });
     try {
       for (const row of await count(windowsAt(clock.now().getTime()), asks)) {
-        const entry = told.get(row.accountId)?.entry;
-        if (entry !== undefined) learn(entry, row);
+        const entry = sent.get(row.accountId)?.entry;
+        if (entry !== undefined) mergeCounts(entry, row);
       }
     } catch {
-      // The database is away: what this replica has counted still holds here.
+      // If the database is away, the counts of this replica stay valid here.
     }
     if (dirty.size > 0) schedule();
   }
@@ -97,7 +98,7 @@ export function createAnonymousLimits({ clock, allowance, count }: AnonymousLimi
   return {
     take(address) {
       const windows = windowsAt(clock.now().getTime());
-      const entry = entryOf(address, windows);
+      const entry = currentEntry(address, windows);
       const denied = entry.minuteCount >= minuteLimit ? "minute" : entry.dayCount >= dayLimit ? "day" : null;
       if (denied === null) {
         entry.minuteCount += 1;
@@ -122,7 +123,7 @@ export function createAnonymousLimits({ clock, allowance, count }: AnonymousLimi
   };
 }
 
-function roll(entry: Entry, { minute, day }: Windows): void {
+function startNewWindows(entry: Entry, { minute, day }: Windows): void {
   if (entry.minute !== minute) {
     entry.minute = minute;
     entry.minuteCount = 0;
@@ -133,13 +134,16 @@ function roll(entry: Entry, { minute, day }: Windows): void {
   }
 }
 
-/** All replicas' count, and what was admitted here while the statement was under way. */
-function learn(entry: Entry, row: Count): void {
+/** Merges the count of all replicas with the requests that were admitted here while the statement was running. */
+function mergeCounts(entry: Entry, row: RequestCount): void {
   if (row.minute === entry.minute) entry.minuteCount = Math.max(entry.minuteCount, row.minuteCount + entry.pending);
   if (row.day === entry.day) entry.dayCount = Math.max(entry.dayCount, row.dayCount + entry.pending);
 }
 
-/** An address' row among the accounts' counts: their ids are positive, these negative; 52 bits of a hash. */
-function rowOf(group: string): number {
+/**
+ * Returns the row id of an address in the table of account counts: negative, 52 bits of a hash. Accounts' ids are
+ * positive.
+ */
+function rowIdOf(group: string): number {
   return -1 - Number.parseInt(createHash("sha256").update(group).digest("hex").slice(0, 13), 16);
 }

@@ -1,42 +1,44 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Counted, Kind, Limiter } from "#control-plane/access/ports.ts";
+import type { CountedCallback, LimitKind, Limiter } from "#control-plane/access/ports.ts";
 import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
-import type { Ask, Count } from "#control-plane/limits/store.ts";
-import { verdictOf } from "#control-plane/limits/verdict.ts";
+import type { RequestsToCount, RequestCount } from "#control-plane/limits/store.ts";
+import { limitStateOf } from "#control-plane/limits/limit-state.ts";
 import { windowsAt, type Windows } from "#control-plane/access/windows.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
-/** What the limiter stands on. */
+/** Dependencies of the limiter. */
 interface LimiterDeps {
   readonly clock: Clock;
-  /** The one statement of limits/store.ts on a guarded connection; rejects when the database is away. */
-  readonly count: (windows: Windows, asks: readonly Ask[]) => Promise<readonly Count[]>;
-  /** Told how many requests a statement carried. */
+  /** Runs the statement `countRequests` of limits/store.ts on a guarded connection. Rejects if the database is away. */
+  readonly count: (windows: Windows, asks: readonly RequestsToCount[]) => Promise<readonly RequestCount[]>;
+  /** Receives the number of requests that a statement counted. */
   readonly onStatement?: (requests: number) => void;
 }
 
-/** One account's requests that wait for the next statement. */
+/** Requests of one account that wait for the next statement. */
 interface Group {
-  // After a change of plan the old and the new row of the table may meet here for a moment; the last word counts.
+  // After a change of plan, requests with the old and the new plan can wait here together; the latest plan applies.
   plan: Plan;
-  readonly waiting: Counted[];
+  readonly waiting: CountedCallback[];
 }
 
-// Accounts in one statement; the rest travels in the next.
+/** Maximum number of accounts in one statement; the others wait for the next. */
 const MOST_ACCOUNTS = 1_000;
-// Requests waiting at once; at a full house an answer now is worth more than a place in the queue.
+/** Maximum number of waiting requests. Above it a request is refused immediately, which is better than a long wait. */
 const MOST_WAITING = 50_000;
 
-/** Counts in batches: whatever waits when the last statement returns travels in the next one. */
+/**
+ * Creates a limiter that counts in batches: requests that wait when a statement returns are counted by the next one.
+ */
 export function createLimiter({ clock, count, onStatement }: LimiterDeps): Limiter {
-  const groups: Readonly<Record<Kind, Map<number, Group>>> = { "minute-and-day": new Map(), minute: new Map() };
+  const groups: Readonly<Record<LimitKind, Map<number, Group>>> = { "minute-and-day": new Map(), minute: new Map() };
   let waiting = 0;
 
-  /** Takes what fits into one statement; an account has one row there, so its two kinds travel apart. */
-  function takeBatch(): { asks: Ask[]; waiters: Counted[][] } {
-    const asks: Ask[] = [];
-    const waiters: Counted[][] = [];
+  /** Takes the requests for one statement. An account has one row in it, so its two kinds need two statements. */
+  function takeBatch(): { asks: RequestsToCount[]; waiters: CountedCallback[][] } {
+    const asks: RequestsToCount[] = [];
+    const waiters: CountedCallback[][] = [];
     const taken = new Set<number>();
     for (const kind of ["minute-and-day", "minute"] as const) {
       for (const [accountId, group] of groups[kind]) {
@@ -62,12 +64,12 @@ export function createLimiter({ clock, count, onStatement }: LimiterDeps): Limit
     const { asks, waiters } = takeBatch();
     if (asks.length === 0) return;
     if (waiting > 0) pump.wake();
-    let rows: readonly Count[];
+    let rows: readonly RequestCount[];
     try {
       rows = await count(windowsAt(clock.now().getTime()), asks);
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      // Those that came meanwhile would wait as long again for the same answer.
+      // Requests that arrived meanwhile would wait just as long for the same error.
       for (const counted of [...waiters.flat(), ...takeAll()]) counted(failure, null);
       return;
     }
@@ -76,7 +78,7 @@ export function createLimiter({ clock, count, onStatement }: LimiterDeps): Limit
     asks.forEach((ask, index) => settle(ask, counts.get(ask.accountId), waiters[index] ?? []));
   }
 
-  function takeAll(): Counted[] {
+  function takeAll(): CountedCallback[] {
     const all = Object.values(groups).flatMap((kind) => Array.from(kind.values(), (group) => group.waiting).flat());
     for (const kind of Object.values(groups)) kind.clear();
     waiting = 0;
@@ -104,9 +106,9 @@ export function createLimiter({ clock, count, onStatement }: LimiterDeps): Limit
   };
 }
 
-function settle(ask: Ask, count: Count | undefined, waiters: readonly Counted[]): void {
+function settle(ask: RequestsToCount, count: RequestCount | undefined, waiters: readonly CountedCallback[]): void {
   waiters.forEach((counted, rank) => {
     if (count === undefined) counted(new Error(`account ${ask.accountId} was not counted`), null);
-    else counted(null, verdictOf(ask, count, rank));
+    else counted(null, limitStateOf(ask, count, rank));
   });
 }

@@ -9,7 +9,7 @@ import {
 } from "#control-plane/limits/anonymous.ts";
 import { countRequests } from "#control-plane/limits/store.ts";
 
-/** The open tier's limits on their database. */
+/** The open tier's limits with their database. */
 interface OpenAnonymousLimits {
   readonly limits: AnonymousLimits;
   readonly allowance: AnonymousAllowance;
@@ -18,7 +18,7 @@ interface OpenAnonymousLimits {
 
 const TIMEOUT_MS = 2_000;
 
-/** What the open tier's limits need. */
+/** Dependencies of the open tier's limits. */
 interface OpenAnonymousLimitsDeps {
   readonly clock: Clock;
   readonly config: Pick<Config, "databaseUrl" | "openPerMinute" | "openPerDay">;

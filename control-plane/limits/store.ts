@@ -1,45 +1,50 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { Windows } from "#control-plane/access/windows.ts";
 
-/** What one account asks of a statement: so many requests, all of one kind. */
-export interface Ask {
+/** Requests of one account to count in a statement, all of one kind. */
+export interface RequestsToCount {
   readonly accountId: number;
   readonly requests: number;
-  /** false: counted against the minute only, e.g. methods of /mcp other than tools/call, which run no check. */
+  /** Whether they count against the day. Not for requests that run no check, e.g. methods of /mcp except tools/call. */
   readonly countsDay: boolean;
   readonly minuteLimit: number;
   readonly dayLimit: number;
 }
 
-/** An account's counts after the statement, the granted requests included. */
-export interface Count {
+/** Counts of an account after the statement, including the granted requests. */
+export interface RequestCount {
   readonly accountId: number;
   readonly minute: number;
   readonly minuteCount: number;
   readonly day: number;
   readonly dayCount: number;
-  /** How many of the asked requests may go on. */
+  /** Number of the requests that are admitted. */
   readonly granted: number;
 }
 
-// The largest integer of PostgreSQL: no limit.
+// PostgreSQL's largest integer, used as "no limit".
 const MOST = 2_147_483_647;
 
 /**
- * Counts every waiting request of every account in one atomic statement, exact across replicas: each row is locked,
- * asked for what is left of its minute and day, and takes only what it grants; a refused request consumes nothing.
- * Rows are taken in the order of their ids, so that two replicas never wait for each other.
+ * Counts the waiting requests of all accounts in one atomic statement, exactly even with several replicas. Each row is
+ * locked and counts only the requests that its minute and day still allow; a refused request is not counted. Rows are
+ * locked in the order of their ids, so that two replicas cannot deadlock.
  *
- * A replica that comes a moment late to a window's end counts in the window that has begun. A row further ahead than
- * that was written by a clock that has since been put right, and starts anew.
+ * A replica whose clock is slightly behind at the end of a window counts in the window that has already begun. A row
+ * further ahead was written with a wrong clock that has since been corrected; its counts start again from 0.
  */
-export async function countRequests(sql: Sql, windows: Windows, asks: readonly Ask[]): Promise<readonly Count[]> {
+export async function countRequests(
+  sql: Sql,
+  windows: Windows,
+  asks: readonly RequestsToCount[],
+): Promise<readonly RequestCount[]> {
   const minuteUsed = sql`case when c.minute in (excluded.minute, excluded.minute + 1) then c.minute_count else 0 end`;
   const dayUsed = sql`case when c.day in (excluded.day, excluded.day + 1) then c.day_count else 0 end`;
-  // excluded.granted is what was asked, cut to the limits; excluded.day_count the same, or 0 for minute-only requests.
+  // excluded.granted is the number requested, cut to the limits; excluded.day_count the same, or 0 for minute-only
+  // ones.
   const granted = sql`greatest(0, least(
     excluded.granted, excluded.minute_limit - (${minuteUsed}), excluded.day_limit - (${dayUsed})))`;
-  return sql<Count[]>`
+  return sql<RequestCount[]>`
     insert into request_counts as c
       (account_id, minute, minute_count, minute_limit, day, day_count, day_limit, granted)
     select account_id, ${windows.minute}, granted, minute_limit,
@@ -67,26 +72,27 @@ export async function countRequests(sql: Sql, windows: Windows, asks: readonly A
     returning account_id as "accountId", minute, minute_count as "minuteCount", day, day_count as "dayCount", granted`;
 }
 
-/** Drops the counts of accounts that have not asked since the given day (days since the epoch). */
+/** Deletes the counts of accounts without a request since the given day (days since the epoch). */
 export async function pruneCounts(sql: Sql, beforeDay: number): Promise<number> {
   const { count } = await sql`delete from request_counts where day < ${beforeDay}`;
   return count;
 }
 
-/** Drops one account's counts. */
+/** Deletes the counts of one account. */
 export async function deleteCounts(sql: Queryable, accountId: number): Promise<void> {
   await sql`delete from request_counts where account_id = ${accountId}`;
 }
 
-/** What the calls at one target ask of a statement. */
-export interface TargetAsk {
+/** Calls at one target to count in a statement. */
+export interface CallsToCount {
   readonly target: string;
-  /** Calls of callers with an account, and of those without. */
+  /** Calls of callers with an account. */
   readonly named: number;
+  /** Calls of callers without an account. */
   readonly anonymous: number;
 }
 
-/** How many of the asked calls may go on, and the minute they count in. */
+/** Number of the calls at one target that are admitted, and the minute in which they count. */
 export interface TargetCount {
   readonly target: string;
   readonly minute: number;
@@ -95,19 +101,19 @@ export interface TargetCount {
 }
 
 /**
- * Counts every waiting call at every target in one atomic statement, exact across replicas, as countRequests does: what
- * is refused consumes nothing, so that callers without an account never use up what the others have.
+ * Counts the waiting calls at all targets in one atomic statement, exactly even with several replicas, as countRequests
+ * does. A refused call is not counted, so callers without an account never use up the budget of the others.
  */
 export async function countTargets(
   sql: Sql,
   minute: number,
   limits: { readonly all: number; readonly anonymous: number },
-  asks: readonly TargetAsk[],
+  asks: readonly CallsToCount[],
 ): Promise<readonly TargetCount[]> {
   const isCurrent = sql`c.minute in (excluded.minute, excluded.minute + 1)`;
   const named = sql`case when ${isCurrent} then c.named else 0 end`;
   const anonymous = sql`case when ${isCurrent} then c.anonymous else 0 end`;
-  // excluded.*_granted is what was asked, cut to the limits.
+  // excluded.*_granted is the number requested, cut to the limits.
   const namedGranted = sql`greatest(0, least(
     excluded.named_granted, ${limits.all}::integer - (${named}) - (${anonymous})))`;
   const anonymousGranted = sql`greatest(0, least(
@@ -137,7 +143,7 @@ export async function countTargets(
     returning target, minute, named_granted as "namedGranted", anonymous_granted as "anonymousGranted"`;
 }
 
-/** Drops the counts of targets nobody has asked for since the given minute (minutes since the epoch). */
+/** Deletes the counts of targets without a call since the given minute (minutes since the epoch). */
 export async function pruneTargets(sql: Sql, beforeMinute: number): Promise<number> {
   const { count } = await sql`delete from target_counts where minute < ${beforeMinute}`;
   return count;

@@ -2,54 +2,60 @@ import type { Clock } from "#shared/clock.ts";
 import { LRUCache } from "lru-cache";
 import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createPump } from "#control-plane/database/pump.ts";
-import type { TargetAsk, TargetCount } from "#control-plane/limits/store.ts";
+import type { CallsToCount, TargetCount } from "#control-plane/limits/store.ts";
 import { minuteEnd, secondsUntil, windowsAt } from "#control-plane/access/windows.ts";
 
-/** Calls a minute at one target without an account behind them. */
+/** Maximum number of calls per minute at one target by callers without an account. */
 const ANONYMOUS_PER_MINUTE = 10;
 
-/** Whether one more call at a target may go on; if not, whole seconds to wait. */
-export type TargetVerdict = { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number };
+/** Whether one more call at a target is admitted; if not, whole seconds to wait. */
+export type BudgetDecision = { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number };
 
-/** The budget of on-demand calls at each target, over all accounts and replicas. */
+/** Budget of on-demand calls at each target, over all accounts and replicas. */
 export interface TargetBudget {
-  /** Counts one call at a target (limits/target-key.ts). Rejects when the database is away: then it must not go on. */
-  take(target: string, anonymous: boolean): Promise<TargetVerdict>;
+  /** Counts one call at a target (limits/target-key.ts). Rejects if the database is away; the call must then stop. */
+  take(target: string, anonymous: boolean): Promise<BudgetDecision>;
 }
 
-/** What the budget stands on. */
+/** Dependencies of the budget. */
 interface TargetBudgetDeps {
   readonly clock: Clock;
-  /** Calls a minute; those without an account have ANONYMOUS_PER_MINUTE of them at most. */
+  /** Maximum number of calls per minute; at most ANONYMOUS_PER_MINUTE of them without an account. */
   readonly limit: number;
-  /** The one statement of limits/store.ts on a guarded connection; rejects when the database is away. */
-  readonly count: (minute: number, limits: TargetLimits, asks: readonly TargetAsk[]) => Promise<readonly TargetCount[]>;
+  /** Runs the statement `countTargets` of limits/store.ts on a guarded connection. Rejects if the database is away. */
+  readonly count: (
+    minute: number,
+    limits: TargetLimits,
+    asks: readonly CallsToCount[],
+  ) => Promise<readonly TargetCount[]>;
   readonly onRefused?: (caller: Caller) => void;
 }
 
-/** Calls a minute at one target, in all and of those without an account. */
+/** Maximum number of calls per minute at one target: in total, and by callers without an account. */
 interface TargetLimits {
   readonly all: number;
   readonly anonymous: number;
 }
 
 type Caller = "named" | "anonymous";
-type Waiters = Record<Caller, PromiseWithResolvers<TargetVerdict>[]>;
+type Waiters = Record<Caller, PromiseWithResolvers<BudgetDecision>[]>;
 
-// Targets in one statement, calls waiting at once, spent targets remembered: as in limits/limiter.ts, for the same reasons.
+/** Maximum number of targets in one statement; the others wait for the next. */
 const MOST_TARGETS = 1_000;
+/** Maximum number of waiting calls, for the same reason as in limits/limiter.ts. */
 const MOST_WAITING = 50_000;
+/** Maximum number of targets with a used-up budget in memory. */
 const MOST_SPENT = 10_000;
 
-/** Counts in batches: whatever waits when the last statement returns travels in the next one. */
+/** Creates a budget that counts in batches: calls that wait when a statement returns are counted by the next one. */
 export function createTargetBudget({ clock, limit, count, onRefused }: TargetBudgetDeps): TargetBudget {
   const limits: TargetLimits = { all: limit, anonymous: Math.min(limit, ANONYMOUS_PER_MINUTE) };
   const groups = new Map<string, Waiters>();
-  /** Minutes in which a target has nothing left for a kind of caller: no statement can change that. */
+  /** The minute in which a target's budget for a kind of caller is used up: no statement can change that. */
   const spent = new LRUCache<string, number>({ max: MOST_SPENT });
   let waiting = 0;
 
-  function refusal(caller: Caller, minute: number): TargetVerdict {
+  function refusal(caller: Caller, minute: number): BudgetDecision {
     onRefused?.(caller);
     return { ok: false, retryAfterSeconds: secondsUntil(minuteEnd(minute), clock.now().getTime()) };
   }
@@ -69,7 +75,7 @@ export function createTargetBudget({ clock, limit, count, onRefused }: TargetBud
     const batch = takeBatch();
     if (batch.length === 0) return;
     if (waiting > 0) pump.wake();
-    const asks = batch.map(([target, { named, anonymous }]): TargetAsk => {
+    const asks = batch.map(([target, { named, anonymous }]): CallsToCount => {
       return { target, named: named.length, anonymous: anonymous.length };
     });
     try {
@@ -77,7 +83,7 @@ export function createTargetBudget({ clock, limit, count, onRefused }: TargetBud
       const counts = new Map(rows.map((row) => [row.target, row]));
       for (const [target, waiters] of batch) settle(target, waiters, counts.get(target));
     } catch (error) {
-      // Those that came meanwhile would wait as long again for the same answer.
+      // Calls that arrived meanwhile would wait just as long for the same error.
       const late = Array.from(groups);
       groups.clear();
       waiting = 0;
@@ -110,7 +116,7 @@ export function createTargetBudget({ clock, limit, count, onRefused }: TargetBud
       if (spent.get(`${caller} ${target}`) === minute) return Promise.resolve(refusal(caller, minute));
       if (waiting >= MOST_WAITING) return Promise.reject(new DatabaseAway("too many calls wait to be counted"));
       waiting += 1;
-      const waiter = Promise.withResolvers<TargetVerdict>();
+      const waiter = Promise.withResolvers<BudgetDecision>();
       const group = groups.get(target) ?? { named: [], anonymous: [] };
       group[caller].push(waiter);
       groups.set(target, group);

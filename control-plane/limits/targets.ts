@@ -5,17 +5,18 @@ import { countTargets, pruneTargets } from "#control-plane/limits/store.ts";
 import { createTargetBudget, type TargetBudget } from "#control-plane/limits/target-budget.ts";
 import { windowsAt } from "#control-plane/access/windows.ts";
 
-/** The budget on its database, with its housekeeping. */
+/** The target budget with its database and its housekeeping. */
 interface TargetLimits extends TargetBudget {
   close(): Promise<void>;
 }
 
-/** What it stands on; the connection is its alone and is closed with it. */
+/** Dependencies of the target budget. */
 interface TargetLimitsDeps {
   readonly clock: Clock;
   readonly registry: Registry;
+  /** Used only by this budget and closed with it. */
   readonly database: GuardedDatabase;
-  /** Calls a minute at one target (VANTAGE_TARGET_BUDGET). */
+  /** Maximum number of calls per minute at one target (VANTAGE_TARGET_BUDGET). */
   readonly limit: number;
 }
 
@@ -37,7 +38,7 @@ export function createTargetLimits({ clock, registry, database, limit }: TargetL
   });
   const timer = setInterval(() => {
     const { minute } = windowsAt(clock.now().getTime());
-    // Old rows do no harm: what fails now is done a minute later.
+    // Old rows do no harm: if this fails, the next round a minute later deletes them.
     database.run((sql) => pruneTargets(sql, minute - 1)).catch(() => {});
   }, PRUNE_EVERY_MS);
   timer.unref();

@@ -7,40 +7,55 @@ import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import {
   deleteObservations,
   exportObservations,
-  noteObservations,
+  writeObservations,
   pruneObservations,
   readObservations,
   type NewObservation,
   type SeenName,
 } from "#control-plane/observations/store.ts";
 
-/** What checks have seen: which names stand at which addresses. */
+/** Names that checks have seen at addresses. */
 export interface Observations {
-  /** Notes what a check of this account (null: of nobody's) has seen; soon, and never at the cost of its answer. */
+  /**
+   * Stores soon what a check has seen, without delaying its answer. `accountId` is null for a caller without an
+   * account.
+   */
   note(accountId: number | null, seen: readonly Observation[]): void;
-  /** Names seen at an address by everybody's checks and by this account's, the newest first. */
+  /** Returns the names seen at an address by callers without an account and by this account, newest first. */
   at(ip: string, accountId: number | null): Promise<readonly SeenName[]>;
+  /** Deletes what an account has seen. */
   forget(sql: Queryable, accountId: number): Promise<void>;
+  /** Returns what an account has seen, for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
   close(): void;
 }
 
-/** Callers without an account. */
+/** Account id of observations by callers without an account; every caller can read them. */
 const EVERYBODY = 0;
-/** The same is not written again so soon. */
+/** Time in milliseconds within which the same observation is not written again. */
 const AGAIN_MS = 3_600_000;
+/** Maximum number of recent observations in memory. */
 const MOST_REMEMBERED = 20_000;
+/** Maximum number of observations that wait to be written. */
 const MOST_WAITING = 5_000;
+/** Maximum number of observations in one statement. */
 const BATCH = 500;
-/** Names of one check: a hostile chain of redirects or a long list of records shall not fill the table. */
+/**
+ * Maximum number of names of one check: a hostile chain of redirects or a long list of records must not fill the table.
+ */
 const MOST_OF_A_CHECK = 20;
+/** Maximum number of names returned for an address. */
 const MOST_SHOWN = 500;
+/** Maximum number of observations in an export. */
 const MOST_EXPORTED = 10_000;
-/** Not seen for so long: gone. */
+/** Retention in milliseconds after an observation was last seen: 90 days. */
 const KEPT_MS = 90 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
-/** Keeps observations in batches: what cannot be written is lost, for it is seen again. */
+/**
+ * Opens the observations. They are written in batches; a batch that cannot be written is dropped, as its names are seen
+ * again.
+ */
 export function createObservations(sql: Sql, clock: Clock): Observations {
   const recent = new LRUCache<string, true>({
     max: MOST_REMEMBERED,
@@ -52,14 +67,14 @@ export function createObservations(sql: Sql, clock: Clock): Observations {
   const pump = createPump(async () => {
     const batch = waiting.splice(0, BATCH);
     if (batch.length === 0) return;
-    await noteObservations(sql, batch, clock.now()).catch(() => {});
+    await writeObservations(sql, batch, clock.now()).catch(() => {});
     if (waiting.length > 0) pump.wake();
   });
 
   const timer = setInterval(() => void prune(), PRUNE_EVERY_MS).unref();
   async function prune(): Promise<void> {
     const before = new Date(clock.now().getTime() - KEPT_MS);
-    // Old rows do no harm: what fails now is done an hour later.
+    // Old rows do no harm: if this fails, the next round an hour later deletes them.
     while ((await pruneObservations(sql, before, BATCH).catch(() => 0)) === BATCH);
   }
 

@@ -1,21 +1,21 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 
-/** A name seen at an address; account 0 is everybody. */
+/** A name seen at an address; account 0 represents callers without an account. */
 export interface NewObservation {
   readonly ip: string;
   readonly host: string;
   readonly accountId: number;
 }
 
-/** A name that was seen at an address. */
+/** A name with the times at which it was first and last seen at an address. */
 export interface SeenName {
   readonly host: string;
   readonly firstSeen: Date;
   readonly lastSeen: Date;
 }
 
-/** Notes what was seen now; each address and name once in a statement. */
-export async function noteObservations(sql: Sql, seen: readonly NewObservation[], now: Date): Promise<void> {
+/** Stores observations of the present moment. A statement must contain each address, account and name only once. */
+export async function writeObservations(sql: Sql, seen: readonly NewObservation[], now: Date): Promise<void> {
   await sql`
     insert into observations as o (ip, host, account_id, first_seen, last_seen)
     select ip, host, account_id, ${now}, ${now} from unnest(
@@ -27,7 +27,7 @@ export async function noteObservations(sql: Sql, seen: readonly NewObservation[]
     on conflict (ip, account_id, host) do update set last_seen = greatest(o.last_seen, excluded.last_seen)`;
 }
 
-/** Names seen at an address by callers without an account and by this one, the newest first. */
+/** Returns the names seen at an address by callers without an account and by this account, newest first. */
 export async function readObservations(
   sql: Sql,
   ip: string,
@@ -40,7 +40,7 @@ export async function readObservations(
     group by host order by max(last_seen) desc, host limit ${limit}`;
 }
 
-/** Drops up to `limit` names that nobody has seen since; says how many. */
+/** Deletes up to `limit` observations that were last seen before `before`. Returns how many. */
 export async function pruneObservations(sql: Sql, before: Date, limit: number): Promise<number> {
   const { count } = await sql`
     delete from observations where (ip, account_id, host) in (
@@ -49,12 +49,12 @@ export async function pruneObservations(sql: Sql, before: Date, limit: number): 
   return count;
 }
 
-/** Drops what an account has seen. */
+/** Deletes what an account has seen. */
 export async function deleteObservations(sql: Queryable, accountId: number): Promise<void> {
   await sql`delete from observations where account_id = ${accountId}`;
 }
 
-/** What an account has seen, for its export. */
+/** Returns what an account has seen, for its data export. */
 export async function exportObservations(sql: Queryable, accountId: number, limit: number): Promise<readonly object[]> {
   return sql<object[]>`
     select ip, host, first_seen, last_seen from observations

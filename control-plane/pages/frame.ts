@@ -1,6 +1,6 @@
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
-/** The only style and script policy that pages have: the style of the frame and nothing else. */
+/** Content-Security-Policy of all pages: it allows inline styles and nothing else. */
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -10,10 +10,10 @@ const STYLE =
   "border-bottom:1px solid #ddd;overflow-wrap:anywhere}th{font-weight:normal;color:#555;width:40%}" +
   "@media(prefers-color-scheme:dark){body{color:#eee;background:#151515}th{color:#aaa}th,td{border-color:#333}a{color:#8bf}}";
 
-/** What a page says of itself. */
+/** Head of a page. */
 interface PageHead {
   readonly title: string;
-  /** Seconds after which a browser loads the page again; null: never. */
+  /** Seconds after which a browser loads the page again; null for never. */
   readonly refreshSeconds: number | null;
 }
 
@@ -24,7 +24,7 @@ const renderHead: (head: PageHead) => string = compileTemplate(`
 <style>${STYLE}</style></head><body>
 `);
 
-/** A whole document; `body` is HTML, as a compiled template writes it. */
+/** Renders a whole document. `body` is HTML that a compiled template has written. */
 export function renderDocument(head: PageHead, body: string): string {
   return `${renderHead(head)}${body}</body></html>\n`;
 }
@@ -33,7 +33,7 @@ const renderSentence: (page: { readonly heading: string; readonly message: strin
   "<h1><%= it.heading %></h1><p><%= it.message %></p>",
 );
 
-/** A page of one sentence, for errors. */
+/** Renders a page with a heading and one sentence, for errors. */
 export function renderMessage(heading: string, message: string): string {
   return renderDocument({ title: heading, refreshSeconds: null }, renderSentence({ heading, message }));
 }

@@ -1,8 +1,8 @@
 import { Eta } from "eta/core";
 
 /**
- * `<% code %>` runs, `<%= value %>` writes a value escaped for an element's content or a quoted attribute. There is no tag
- * that writes a value as it is.
+ * Template engine. `<% code %>` runs code. `<%= value %>` writes a value, escaped for the content of an element or a
+ * quoted attribute. No tag writes a value without escaping.
  */
 const engine = new Eta({
   autoEscape: true,
@@ -10,12 +10,15 @@ const engine = new Eta({
   parse: { exec: "", interpolate: "=", raw: "" },
 });
 
-/** What writes without escaping: the tag for raw output, and names that the engine gives to the code of a template. */
+/**
+ * Constructs that write without escaping: the tag for raw output, and names that the engine gives to a template's code.
+ */
 const UNESCAPED = /<%[-_]?\s*~|\boutput\(|__eta/;
 
 /**
- * Compiles a template into a function from its data, `it`, to HTML; the caller names the type of the data. Call it once for each template, when its module is
- * loaded. Throws where the template is not well-formed, or would write a value unescaped.
+ * Compiles a template into a function that renders its data, `it`, as HTML. The caller declares the type of the data.
+ * Call it once for each template, when its module is loaded. Throws if the template is not well-formed or would write a
+ * value without escaping.
  */
 export function compileTemplate(template: string): (data: object) => string {
   const found = UNESCAPED.exec(template)?.[0];

@@ -2,22 +2,24 @@ import { isRecord } from "#shared/is-record.ts";
 import { SCOPES, type Scope } from "#shared/tools/define.ts";
 import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/plans/plans.ts";
 
-/** The plans in force, or one line saying what is wrong with the operator's file. */
+/** The resulting plans, or one line that says what is wrong in the operator's override. */
 type PlansResult =
   | {
       readonly ok: true;
       readonly plans: Plans;
-      /** Lines about columns that the file sets although no code reads them yet. */
+      /** Lines about columns that the override sets although no code reads them yet. */
       readonly notYetUsed: readonly string[];
     }
   | { readonly ok: false; readonly message: string };
 
-/** How the value of a JSON name is read; null where it is not allowed. */
+/** One column of a plan: where its value goes and how it is parsed. */
 interface Column {
-  /** Where the value goes; null: it is checked, but no code of this version reads it. */
+  /** Field of the plan; null if the value is checked but no code of this version reads it. */
   readonly field: keyof Plan | null;
+  /** Description of the allowed values, for the error message. */
   readonly allowed: string;
-  read(value: unknown): Plan[keyof Plan] | boolean | null;
+  /** Parses the JSON value; null if it is not allowed. */
+  parse(value: unknown): Plan[keyof Plan] | boolean | null;
 }
 
 // PostgreSQL counts in 32 bits; no plan needs more than a billion.
@@ -26,9 +28,9 @@ const MOST = 1_000_000_000;
 const COLUMNS: Readonly<Record<string, Column>> = {
   requests_per_minute: count("requestsPerMinute", 1, MOST),
   requests_per_day: count("requestsPerDay", 1, MOST),
-  scopes: { field: "scopes", allowed: `a list of ${SCOPES.join(", ")}`, read: readScopes },
+  scopes: { field: "scopes", allowed: `a list of ${SCOPES.join(", ")}`, parse: parseScopes },
   webhooks: count(null, 0, MOST),
-  // No plan may allow more than 100.
+  // No plan is allowed to have more than 100.
   batch_urls: count("batchUrls", 0, 100),
   monitors: count(null, 0, MOST),
   shortest_interval_minutes: count(null, 1, 1_440),
@@ -37,13 +39,13 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   audit_export: {
     field: null,
     allowed: "true or false",
-    read: (value) => (typeof value === "boolean" ? value : null),
+    parse: (value) => (typeof value === "boolean" ? value : null),
   },
 };
 
 /**
- * The built-in table with an operator's rows over it: `{"<plan>": {"<column>": value, ...}, ...}` (VANTAGE_PLANS). What is
- * not named keeps its built-in value.
+ * Applies an operator's override (VANTAGE_PLANS) to the built-in plans: `{"<plan>": {"<column>": value, ...}, ...}`.
+ * Columns that it does not name keep their built-in values.
  */
 export function overridePlans(override: unknown): PlansResult {
   if (!isRecord(override)) return wrong("must be a JSON object of plans");
@@ -56,10 +58,10 @@ export function overridePlans(override: unknown): PlansResult {
       const column = Object.hasOwn(COLUMNS, key) ? COLUMNS[key] : undefined;
       if (column === undefined)
         return wrong(`"${name}.${key}" is not a column; allowed: ${Object.keys(COLUMNS).join(", ")}`);
-      const read = column.read(value);
-      if (read === null) return wrong(`"${name}.${key}" must be ${column.allowed}`);
+      const parsed = column.parse(value);
+      if (parsed === null) return wrong(`"${name}.${key}" must be ${column.allowed}`);
       if (column.field === null) notYetUsed.push(`VANTAGE_PLANS "${name}.${key}" is set but not yet in use`);
-      else plans[name] = { ...(plans[name] ?? BUILT_IN_PLANS[name]), [column.field]: read };
+      else plans[name] = { ...(plans[name] ?? BUILT_IN_PLANS[name]), [column.field]: parsed };
     }
   }
   return { ok: true, plans: plans as Plans, notYetUsed };
@@ -69,12 +71,12 @@ function count(field: keyof Plan | null, minimum: number, maximum: number): Colu
   return {
     field,
     allowed: `an integer between ${minimum} and ${maximum}`,
-    read: (value) =>
+    parse: (value) =>
       typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum ? value : null,
   };
 }
 
-function readScopes(value: unknown): readonly Scope[] | null {
+function parseScopes(value: unknown): readonly Scope[] | null {
   if (!Array.isArray(value)) return null;
   const scopes = SCOPES.filter((scope) => value.includes(scope));
   return scopes.length === new Set(value).size ? scopes : null;

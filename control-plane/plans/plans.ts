@@ -1,20 +1,21 @@
 import { SCOPES, type Scope } from "#shared/tools/define.ts";
 
-/** The five plans, smallest first. */
+/** Names of the five plans, smallest first. */
 export const PLAN_NAMES = ["free", "starter", "pro", "business", "captain"] as const;
-/** One of the five plans. */
+/** Name of one of the five plans. */
 export type PlanName = (typeof PLAN_NAMES)[number];
 
-/** What an account of a plan may do. */
+/** Limits and scopes of the accounts of a plan. */
 export interface Plan {
   readonly name: PlanName;
   readonly requestsPerMinute: number;
   readonly requestsPerDay: number;
   readonly scopes: readonly Scope[];
-  /** URLs in one batch submission. */
+  /** Maximum number of URLs in one batch. */
   readonly batchUrls: number;
-  /** Probes one call may use. */
+  /** Maximum number of probes that one call uses. */
   readonly locations: number;
+  /** Maximum number of API keys of an account. */
   readonly keys: number;
 }
 
@@ -32,7 +33,7 @@ const ROWS: Readonly<Record<PlanName, Row>> = {
   captain: [240, 200_000, SCOPES, 100, 50, 100],
 };
 
-/** The built-in table. */
+/** The built-in plans. */
 export const BUILT_IN_PLANS: Plans = {
   free: plan("free"),
   starter: plan("starter"),
@@ -54,7 +55,7 @@ function plan(name: PlanName): Plan {
   };
 }
 
-/** Whether a word names a plan; plan names are lower case. */
+/** Reports whether a word is the name of a plan; plan names are lower case. */
 export function isPlanName(word: unknown): word is PlanName {
   return (PLAN_NAMES as readonly unknown[]).includes(word);
 }

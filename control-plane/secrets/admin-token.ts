@@ -4,7 +4,10 @@ import { hasErrorCode } from "#shared/error-code.ts";
 import type { Random } from "#shared/clock.ts";
 import { makeDirectory } from "#shared/process/directory.ts";
 
-/** The operator's bearer token: as configured, or kept in `<data dir>/admin-token` (0600), made on the first start. */
+/**
+ * Returns the operator's bearer token: the configured one, or that of `<data dir>/admin-token` (0600), created at the
+ * first start.
+ */
 export function readAdminToken(configured: string | null, dataDir: string, random: Random): string {
   if (configured !== null) return configured;
   const file = join(dataDir, "admin-token");

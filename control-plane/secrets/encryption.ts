@@ -1,21 +1,24 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import type { Random } from "#shared/clock.ts";
 
-/** Seals secrets for the database: AES-256-GCM (NIST SP 800-38D) under a key derived from the master key. */
+/** Encrypts secrets for the database: AES-256-GCM (NIST SP 800-38D) with a key derived from the master key. */
 export interface Encryption {
-  /** `purpose` says what the secret is and where it stands, e.g. "authority.private_key"; only it opens the secret again. */
+  /**
+   * Encrypts a secret. `purpose` says what and where it is, e.g. "authority.private_key"; `open` needs the same
+   * purpose.
+   */
   seal(secret: Uint8Array, purpose: string): Uint8Array;
-  /** The secret; null where it was altered, sealed for another purpose or under another key. */
+  /** Decrypts a secret. Returns null if it was altered, or sealed for another purpose or with another key. */
   open(sealed: Uint8Array, purpose: string): Uint8Array | null;
 }
 
-// Version, nonce, secret, tag. Random 96-bit nonces are safe for 2^32 secrets under one key, far above what we keep.
+// Version, nonce, secret, tag. Random 96-bit nonces are safe for 2^32 secrets with one key, far more than we store.
 const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = "aes-256-gcm";
 
-/** The encryption under a master key of 32 bytes. */
+/** Creates the encryption for a master key of 32 bytes. */
 export function createEncryption(masterKey: Uint8Array, random: Random): Encryption {
   const key = new Uint8Array(hkdfSync("sha256", masterKey, "", "vantage encryption", 32));
   return {
@@ -33,13 +36,13 @@ export function createEncryption(masterKey: Uint8Array, random: Random): Encrypt
       try {
         return Buffer.concat([text, decipher.final()]);
       } catch {
-        return null; // what final() throws says only that the tag does not fit
+        return null; // final() throws only if the tag does not match
       }
     },
   };
 }
 
-/** What a database keeps to recognise its master key by; says nothing about the key (HMAC, RFC 2104). */
+/** Returns the value by which a database recognises its master key. It does not reveal the key (HMAC, RFC 2104). */
 export function checkValueOf(masterKey: Uint8Array): Uint8Array {
   return createHmac("sha256", masterKey).update("vantage master key check").digest();
 }

@@ -8,22 +8,25 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { checkValueOf } from "#control-plane/secrets/encryption.ts";
 import { keepFact } from "#control-plane/secrets/store.ts";
 
-/** The key does not fit: not the database's, or a file that holds none. The message is one line for the operator. */
+/**
+ * The master key is wrong: it is not the database's, or its file holds none. The message is one line for the operator.
+ */
 export class WrongMasterKey extends Error {
   override readonly name = "WrongMasterKey";
 }
 
 /**
- * The master key, 32 bytes: as configured, or kept in `<data dir>/master-key` (0600, base64), made on the first start.
- * A file that holds something else is never replaced: it may be the damaged key of a database full of secrets.
+ * Returns the master key, 32 bytes: the configured one, or that of `<data dir>/master-key` (0600, base64), created at
+ * the first start. A file with other content is never replaced: it can be the damaged key of a database full of
+ * secrets.
  */
 export function readMasterKey(configured: Uint8Array | null, dataDir: string, random: Random): Uint8Array {
   if (configured !== null) return configured;
   const file = join(dataDir, "master-key");
-  const kept = readKept(file);
+  const kept = readKeyFile(file);
   if (kept !== null) return kept;
   makeDirectory(resolve(dataDir));
-  // Whole or not at all, and on the disk before anything is sealed with it; of two processes one is first.
+  // Atomic, and on the disk before anything is encrypted with the key. If two processes do this, the first one wins.
   const draft = `${file}.${Buffer.from(random.bytes(6)).toString("hex")}`;
   const descriptor = openSync(draft, "wx", 0o600);
   try {
@@ -36,12 +39,12 @@ export function readMasterKey(configured: Uint8Array | null, dataDir: string, ra
     closeSync(descriptor);
     rmSync(draft);
   }
-  const made = readKept(file);
+  const made = readKeyFile(file);
   if (made === null) throw new Error(`${file} is gone`);
   return made;
 }
 
-function readKept(file: string): Uint8Array | null {
+function readKeyFile(file: string): Uint8Array | null {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -54,12 +57,13 @@ function readKept(file: string): Uint8Array | null {
   return key;
 }
 
-/** Throws WrongMasterKey where the database was set up under another key; the first key that asks becomes its key. */
+/** Throws WrongMasterKey if the database was set up with another key. The first key that is checked becomes its key. */
 export async function checkMasterKey(sql: Sql, masterKey: Uint8Array): Promise<void> {
   const value = checkValueOf(masterKey);
   const kept = await keepFact(sql, "master_key_check", value);
   if (Buffer.compare(kept, value) === 0) return;
   throw new WrongMasterKey(
-    "VANTAGE_MASTER_KEY is not the key this database was set up with: set it to that key, or put the file master-key of the first data directory back",
+    "VANTAGE_MASTER_KEY is not the key with which this database was set up. Set it to that key, or restore the file " +
+      "master-key of the first data directory",
   );
 }

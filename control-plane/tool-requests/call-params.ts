@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Contract } from "#shared/tools/define.ts";
 import { Flag } from "#shared/tools/fields.ts";
 
-/** The parameters that every tool of v4 takes besides its own. */
+/** Parameters that every tool takes in v4 in addition to its own. */
 export const CALL_PARAMS = Type.Object({
   locations: Type.Optional(
     Type.Unsafe<string | readonly string[]>({
@@ -20,10 +20,10 @@ export const CALL_PARAMS = Type.Object({
   share: Type.Optional(Flag({ description: "1: store the result; meta.share_id is the id of its public page" })),
 });
 
-/** The switches among them. */
+/** Boolean parameters of every call. */
 export const SWITCHES = Type.Pick(CALL_PARAMS, ["dry_run", "share"]);
 
-/** The names a call of a tool may use in v4: the tool's own parameters and those of every call. */
-export function callNames({ params }: Contract): readonly string[] {
+/** Returns the parameter names of a tool's call in v4: the tool's own and those of every call. */
+export function callParamNames({ params }: Contract): readonly string[] {
   return [...Object.keys(params.properties), ...Object.keys(CALL_PARAMS.properties)];
 }

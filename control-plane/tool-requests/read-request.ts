@@ -6,29 +6,29 @@ import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { rawParams } from "#control-plane/http/body.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
 import { warningsFor } from "#control-plane/http/warnings.ts";
-import { callNames, SWITCHES } from "#control-plane/tool-requests/call-params.ts";
+import { callParamNames, SWITCHES } from "#control-plane/tool-requests/call-params.ts";
 
-/** A tool call as parsed from a request. */
+/** A tool call parsed from a request. */
 interface ToolRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly locations: readonly LocationItem[] | null;
   readonly dryRun: boolean;
-  /** Keep the answer for whoever is given its link. */
+  /** Whether to store the answer and return the id of its public page. */
   readonly share: boolean;
 }
 
 /**
- * Query and body of a request as the contract's parameters. Fields of the body that the tool does not know are noted on
- * the request. Throws Refusal naming the first field at fault.
+ * Parses the query and body of a request as the contract's parameters. Notes unknown fields of the body on the request
+ * as warnings. Throws a Refusal that names the first wrong field.
  */
 export function readToolRequest(request: FastifyRequest, contract: Contract): ToolRequest {
   const { values, from } = rawParams(request);
   const inBody = Object.keys(values).filter((name) => !Object.hasOwn(request.query as object, name));
-  request.ignored = warningsFor(inBody, callNames(contract));
+  request.ignored = warningsFor(inBody, callParamNames(contract));
   const parsed = parseToolParams(contract, values, { from, unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
   const params = parsed.value;
-  // v3 and before are frozen: they know none of these.
+  // v3 and earlier versions are frozen: they have none of these parameters.
   if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false, share: false };
   const switches = parseParams(SWITCHES, values, { from, unknown: "ignore" });
   if (!switches.ok) throw refuseField(switches.problem);
@@ -36,7 +36,7 @@ export function readToolRequest(request: FastifyRequest, contract: Contract): To
   return { params, locations: readLocations(values["locations"], from), dryRun, share };
 }
 
-/** The `locations` of a call; null where there is none. Throws Refusal. */
+/** Parses the `locations` of a call; null if absent. Throws Refusal. */
 export function readLocations(raw: unknown, from: "text" | "json"): readonly LocationItem[] | null {
   if (raw === undefined) return null;
   const field = "locations";

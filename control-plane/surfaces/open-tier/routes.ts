@@ -13,7 +13,7 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { plainOperation } from "#control-plane/http/operations/operation.ts";
 import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
 import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/limits/anonymous.ts";
-import type { Verdict } from "#control-plane/access/verdict.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
 import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 import { CACHE_SECONDS, createAnswers, type KeptAnswer } from "#control-plane/surfaces/open-tier/kept-answers.ts";
 import { createCalls } from "#control-plane/surfaces/open-tier/known-calls.ts";
@@ -55,9 +55,9 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
   });
   const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const nowMs = checks.clock.now().getTime();
-    const verdict = limits.take(request.clientAddress);
-    setRateHeaders(reply, allowance, verdict, nowMs);
-    if (verdict.denied !== null) return done(overLimit(verdict, nowMs));
+    const state = limits.take(request.clientAddress);
+    setRateHeaders(reply, allowance, state, nowMs);
+    if (state.denied !== null) return done(overLimit(state, nowMs));
     // A call with known text needs no parsing.
     const call = calls.find(request.raw.url ?? "");
     if (call === undefined) return done();
@@ -189,10 +189,10 @@ function openOperation({ contract, name, q, extra }: OpenTool) {
   });
 }
 
-function overLimit(verdict: Verdict, nowMs: number): Refusal {
-  const byDay = verdict.denied === "day";
-  const wait = secondsUntil(byDay ? dayEnd(verdict.day) : minuteEnd(verdict.minute), nowMs);
-  const limit = byDay ? `${verdict.dayLimit} requests a day` : `${verdict.minuteLimit} requests a minute`;
+function overLimit(state: LimitState, nowMs: number): Refusal {
+  const byDay = state.denied === "day";
+  const wait = secondsUntil(byDay ? dayEnd(state.day) : minuteEnd(state.minute), nowMs);
+  const limit = byDay ? `${state.dayLimit} requests a day` : `${state.minuteLimit} requests a minute`;
   return new Refusal(byDay ? "daily_limit_exceeded" : "rate_limit_exceeded", {
     message: `The open tier allows ${limit} from one address. Wait ${byDay ? "until 00:00 UTC" : `${wait} s`}, or use an API key.`,
     headers: { "retry-after": String(wait) },

@@ -5,7 +5,7 @@ import type { Gate } from "#control-plane/http/gate.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { TOOL_METHODS } from "#control-plane/surfaces/catalogue/document.ts";
 import { toolOperation } from "#control-plane/surfaces/rest/operation.ts";
-import { callNames } from "#control-plane/tool-requests/call-params.ts";
+import { callParamNames } from "#control-plane/tool-requests/call-params.ts";
 import { toolHandler } from "#control-plane/surfaces/rest/call-handler.ts";
 
 /** The tools that exist in v3, v2 and v1. */
@@ -21,7 +21,7 @@ export function registerTools(
 ): void {
   for (const contract of contracts) {
     const handler = toolHandler(app, contract, measurements);
-    const queryNames = callNames(contract);
+    const queryNames = callParamNames(contract);
     const versions = FROZEN_TOOLS.has(contract.name) ? (["v4", "v3", "v2", "v1"] as const) : (["v4"] as const);
     for (const version of versions) {
       const keyed = gate.keyed({ scope: contract.scope, key: version === "v4" ? "headers" : "anywhere" });

@@ -44,7 +44,7 @@ async function makeAccount(plan: string, email = `${crypto.randomUUID()}@example
 }
 
 describe("the operator", () => {
-  it("is whoever has the token, compared as a whole", async () => {
+  it("is identified by the whole token", async () => {
     const codeWith = async (authorization?: string) => {
       const headers = authorization === undefined ? {} : { authorization };
       const { status, body, headers: answered } = await call(`${gate.url}/api/admin/keys`, { headers });
@@ -62,7 +62,7 @@ describe("the operator", () => {
     );
   });
 
-  it("is not locked out by strangers: after 30 failures in a minute an address is refused, the right token never", async () => {
+  it("is not locked out: 30 failures in a minute block an address, but not the right token", async () => {
     const from = { "x-forwarded-for": "198.51.100.9" };
     const ask = (token?: string) =>
       call(`${gate.url}/api/admin/keys`, {
@@ -81,7 +81,7 @@ describe("the operator", () => {
 });
 
 describe("keys", () => {
-  it("are made with an account of their own and shown in clear once", async () => {
+  it("are created with a new account and shown in plain text once", async () => {
     const made = await admin("POST", "/keys", { plan: "pro", name: "ci" });
     expect(made.status).toBe(201);
     const { id, account_id: accountId, key, ...rest } = keyIn(made);
@@ -100,7 +100,7 @@ describe("keys", () => {
     expect(keyIn(await admin("POST", "/keys")).plan).toBe("free");
   });
 
-  it("carry fewer scopes than the plan, never more", async () => {
+  it("can have fewer scopes than the plan, never more", async () => {
     const narrow = keyIn(await admin("POST", "/keys", { plan: "pro", scopes: ["webhook", "dns"] }));
     expect(narrow.scopes).toEqual(["dns", "webhook"]);
     expect((await whoami(narrow.key)).status).toBe(403);
@@ -127,7 +127,7 @@ describe("keys", () => {
     expect(errorOf(await admin("POST", "/keys", body))).toEqual([400, "missing_parameter", field, reason]);
   });
 
-  it("belong to an account that exists, on the plan it is on", async () => {
+  it("need an existing account and its plan", async () => {
     const { id } = await makeAccount("starter");
     expect(errorOf(await admin("POST", "/keys", { account_id: 999_999 }))[0]).toBe(404);
     expect(errorOf(await admin("POST", "/keys", { account_id: id, plan: "pro" }))).toEqual([
@@ -139,7 +139,7 @@ describe("keys", () => {
     expect(keyIn(await admin("POST", "/keys", { account_id: id, plan: "starter" })).account_id).toBe(id);
   });
 
-  it("are as many as the plan allows, exactly, also when all are made at once", async () => {
+  it("are limited exactly to the number of the plan, even if all are created at the same time", async () => {
     const { id } = await makeAccount("free");
     const made = await Promise.all(Array.from({ length: 12 }, () => admin("POST", "/keys", { account_id: id })));
     expect(made.filter(({ status }) => status === 201).length).toBe(5);
@@ -167,7 +167,7 @@ describe("keys", () => {
 });
 
 describe("accounts", () => {
-  it("are made, read, changed and listed", async () => {
+  it("are created, read, changed and listed", async () => {
     const made = await admin("POST", "/accounts", { email: "Ann@Example.com", plan: "pro", id: 7 });
     expect(made.status).toBe(201);
     const account = accountIn(made);
@@ -188,7 +188,7 @@ describe("accounts", () => {
     expect(errorOf(await admin("PUT", "/accounts?id=999999", {}))[0]).toBe(404);
   });
 
-  it("have an address of their own, whatever the case of its letters", async () => {
+  it("have unique email addresses, regardless of upper and lower case", async () => {
     const { id } = await makeAccount("pro", "bob@example.com");
     const taken = [400, "missing_parameter", "email", "duplicate"];
     expect(errorOf(await admin("POST", "/accounts", { email: "BOB@example.com" }))).toEqual(taken);
@@ -204,7 +204,7 @@ describe("accounts", () => {
     }
   });
 
-  it("take their keys along to another plan at once, up and down", async () => {
+  it("change the plan of their keys immediately, up and down", async () => {
     const { id } = await makeAccount("free");
     const { key } = keyIn(await admin("POST", "/keys", { account_id: id }));
     expect((await whoami(key)).body.data).toMatchObject({ plan: "free", scopes: ["check", "dns"] });
@@ -215,7 +215,7 @@ describe("accounts", () => {
     expect((await whoami(key)).headers.get("x-ratelimit-limit")).toBe("10");
   });
 
-  it("are erased with their keys, and exported first where that is asked for", async () => {
+  it("are erased with their keys, and exported first if requested", async () => {
     const { id, email } = await makeAccount("pro");
     const { key } = keyIn(await admin("POST", "/keys", { account_id: id, name: "mine" }));
     expect((await whoami(key)).status).toBe(200);

@@ -8,7 +8,7 @@ describe("RFC 8785", () => {
       "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
       "literals": [null, true, false]
     }`;
-    // Section 3.2.4, as UTF-8 octets.
+    // Section 3.2.4, UTF-8 octets in hexadecimal.
     const expected =
       "7b226c69746572616c73223a5b6e756c6c2c747275652c66616c73655d2c226e" +
       "756d62657273223a5b3333333333333333332e333333333333332c31652b3330" +
@@ -88,7 +88,7 @@ describe("RFC 8785", () => {
   });
 });
 
-test("a value that contains itself is refused, one that is there twice is written twice", () => {
+test("a value that contains itself is refused, a value that appears twice is written twice", () => {
   const cycle: Record<string, unknown> = { a: [] };
   (cycle["a"] as unknown[]).push({ cycle });
   expect(() => canonicalize(cycle)).toThrow("contains itself");

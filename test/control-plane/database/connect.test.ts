@@ -45,12 +45,12 @@ describe("a client", () => {
     expect(row?.n).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it.each([1, 4])("of %i connections settles every statement, whenever the connection breaks", async (connections) => {
+  it.each([1, 4])("with %i connections settles every statement whenever a connection breaks", async (connections) => {
     const sql = connect(throughProxy, { ...options, connections });
     for (let round = 0; round < 10; round += 1) {
       await expect.poll(() => sql`select 1`.then(() => "ok", String), { timeout: 10_000 }).toBe("ok");
       const cutting = wait(round % 5).then(() => proxy.cut());
-      // Statement upon statement, so that some fall between the socket's error and its close.
+      // Many statements in a row, so that some are sent between the socket's error and its close.
       const end = performance.now() + 30;
       while (performance.now() < end) {
         const settled = sql`select 1`.then(
@@ -65,14 +65,14 @@ describe("a client", () => {
     await sql.end({ timeout: 1 });
   });
 
-  it("gives up a statement that takes too long", async () => {
+  it("cancels a statement that takes too long", async () => {
     const sql = connect(database.url, { ...options, statementTimeoutMs: 50 });
     const error = await sql`select pg_sleep(5)`.catch((reason: unknown) => reason);
     expect(isDatabaseAway(error)).toBe(true);
     await sql.end();
   });
 
-  it("tells a wrong statement from a database that is away", async () => {
+  it("distinguishes a wrong statement from a database that is away", async () => {
     const error = await direct`select nonsense`.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
     expect(isDatabaseAway(error)).toBe(false);
@@ -80,7 +80,7 @@ describe("a client", () => {
 });
 
 describe("a guarded client", () => {
-  it("answers within its time also when the database is silent, and again when it is back", async () => {
+  it("settles within its time limit when the database is silent, and works again when it is back", async () => {
     const guarded = guardDatabase(() => connect(throughProxy, options), 300);
     const read = () =>
       guarded.run((sql) => sql`select 1 as one`).then(([row]) => row?.["one"] as unknown, isDatabaseAway);
@@ -104,13 +104,13 @@ describe("a transaction", () => {
     expect(await direct`select text from notes`).toEqual([{ text: "kept" }]);
   });
 
-  it("whose connection dies writes nothing outside of itself", async () => {
+  it("whose connection is lost writes nothing outside of the transaction", async () => {
     const sql = connect(database.url, { ...options, connections: 3 });
     const running = transact(sql, async (tx) => {
       await tx`insert into notes values ('inside')`;
       await kill();
       await wait(100);
-      // A careless callback: it swallows the error and goes on.
+      // A careless callback: it ignores the error and continues.
       await tx`select 1`.catch(() => {});
       await tx`insert into notes values ('outside')`.catch(() => {});
       return "done";
@@ -123,8 +123,8 @@ describe("a transaction", () => {
   });
 });
 
-describe("a transaction that is over", () => {
-  it("refuses what a straggler of its callback still sends", async () => {
+describe("a transaction that has ended", () => {
+  it("refuses a late statement of its callback", async () => {
     let straggler: Promise<unknown> = Promise.resolve();
     const failing = transact(direct, async (tx) => {
       straggler = wait(50).then(() => tx`insert into notes values ('late')`);
@@ -132,13 +132,13 @@ describe("a transaction that is over", () => {
       await tx`select 1 / 0`;
     });
     await expect(failing).rejects.toThrow("division by zero");
-    await expect(straggler).rejects.toThrow("the transaction is over");
+    await expect(straggler).rejects.toThrow("the transaction has ended");
     expect(await direct`select text from notes where text = 'late'`).toEqual([]);
   });
 });
 
 describe("messages between replicas", () => {
-  it("arrive again after a loss, which is told", async () => {
+  it("arrive again after a lost connection, which is reported as a reset", async () => {
     await proxy.cut();
     const listener = connectListener(throughProxy, "test");
     const heard: string[] = [];
@@ -162,7 +162,7 @@ describe("messages between replicas", () => {
 });
 
 describe("the pump", () => {
-  it("never runs twice at once, and again for what came meanwhile", async () => {
+  it("never runs twice at the same time, and runs again for work that arrived during a run", async () => {
     let running = 0;
     let most = 0;
     let runs = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 
-it("rounds repeat, never two at once, and a round that fails is followed by the next", async () => {
+it("rounds repeat, never two at the same time, and a failed round is followed by the next", async () => {
   const failures: unknown[] = [];
   let [rounds, running, most] = [0, 0, 0];
   const third = Promise.withResolvers<null>();
@@ -23,7 +23,7 @@ it("rounds repeat, never two at once, and a round that fails is followed by the 
   expect([most, failures]).toEqual([1, [new Error("the database is away")]]);
 });
 
-it("rows are deleted in steps until a step finds fewer than it may delete", async () => {
+it("rows are deleted in steps until a step deletes fewer than its limit", async () => {
   let left = 25;
   const steps: number[] = [];
   await deleteInSteps(10, (limit) => {

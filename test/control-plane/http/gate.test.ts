@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { makeKey } from "#control-plane/keys/format.ts";
+import { createKey } from "#control-plane/keys/format.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { call, callAdmin, makeTestKey, startGate, type TestGate } from "#test/support/gate.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -79,7 +79,7 @@ describe("the key", () => {
     expect(await codeOf()).toEqual([401, "auth_required"]);
     expect(await codeOf("")).toEqual([401, "auth_required"]);
     expect(await codeOf("vtg_short")).toEqual([401, "invalid_api_key"]);
-    expect(await codeOf(makeKey(systemRandom))).toEqual([401, "invalid_api_key"]);
+    expect(await codeOf(createKey(systemRandom))).toEqual([401, "invalid_api_key"]);
   });
 
   it("is refused in the moment it is revoked, on every replica", async () => {
@@ -109,7 +109,7 @@ describe("the key", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     // Wrong keys of the right form are looked up and refused; they lock nobody out either.
     const made = await Promise.all(
-      Array.from({ length: 40 }, () => call(path("v4"), { key: makeKey(systemRandom), headers: from })),
+      Array.from({ length: 40 }, () => call(path("v4"), { key: createKey(systemRandom), headers: from })),
     );
     expect(new Set(made.map(({ status }) => status))).toEqual(new Set([429]));
     expect((await call(path("v4"), { key, headers: from })).status).toBe(200);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function makeAccountWithKey(): Promise<{ accountId: number; keyId: number }> {
+async function createAccountWithKey(): Promise<{ accountId: number; keyId: number }> {
   const account = await insertAccount(sql, { email: null, plan: "free" }, NOW);
   const accountId = account?.id ?? 0;
   made += 1;
@@ -29,7 +29,7 @@ async function makeAccountWithKey(): Promise<{ accountId: number; keyId: number 
   return { accountId, keyId: (await insertKey(sql, { ...key, plan: "free" })) ?? 0 };
 }
 
-/** Resolves once a statement of the test's connections waits for a lock. */
+/** Resolves when a statement of the test's connections waits for a lock. */
 async function untilWaiting(): Promise<void> {
   for (;;) {
     const [row] = await sql<{ waiting: number }[]>`
@@ -39,8 +39,8 @@ async function untilWaiting(): Promise<void> {
   }
 }
 
-it("an account is erased and its key revoked at once: one of them finds nothing left, and neither fails", async () => {
-  const { accountId, keyId } = await makeAccountWithKey();
+it("erasing an account while its key is revoked works: one of them finds nothing, and neither fails", async () => {
+  const { accountId, keyId } = await createAccountWithKey();
   let revoked: Promise<string | null> | undefined;
   const erased = await sql.begin(async (erasing) => {
     await erasing`select from accounts where id = ${accountId} for update`;
@@ -52,8 +52,8 @@ it("an account is erased and its key revoked at once: one of them finds nothing 
   expect(await revoked).toBeNull();
 });
 
-it("revoking a key counts it once, however often it is asked for at once", async () => {
-  const { accountId, keyId } = await makeAccountWithKey();
+it("concurrent revocations of a key reduce the key count once", async () => {
+  const { accountId, keyId } = await createAccountWithKey();
   const digests = await Promise.all([deleteKey(sql, keyId), deleteKey(sql, keyId), deleteKey(sql, keyId)]);
   expect(digests.filter((digest) => digest !== null)).toHaveLength(1);
   const [row] = await sql<{ count: number }[]>`select key_count::int as count from accounts where id = ${accountId}`;
@@ -61,7 +61,7 @@ it("revoking a key counts it once, however often it is asked for at once", async
 });
 
 it.each(["keys", "batches", "measurements", "idempotent_answers"])(
-  "%s of an erased account are told from other faults",
+  "a violation because the account of %s was erased is distinguished from other errors",
   async (table) => {
     const [row] = await sql<{ name: string }[]>`
       select conname as name from pg_constraint
@@ -75,7 +75,7 @@ it.each(["keys", "batches", "measurements", "idempotent_answers"])(
   },
 );
 
-it("a key written for an account that is gone says so", async () => {
+it("a key that is inserted for a missing account is rejected with that error", async () => {
   const insert = sql`
     insert into keys (account_id, name, digest, prefix, created_at) values (999999, null, decode(repeat('ff', 32), 'hex'), 'vtg_test', ${NOW})`;
   await expect(insert).rejects.toSatisfy(isAccountGone);

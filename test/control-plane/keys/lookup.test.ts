@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { digestKey, makeKey } from "#control-plane/keys/format.ts";
+import { digestKey, createKey } from "#control-plane/keys/format.ts";
 import { createKeyLookup, type KeyLookup } from "#control-plane/keys/lookup.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
@@ -19,7 +19,7 @@ beforeEach(() => {
   beforeAnswer = async () => {};
   lookup = createKeyLookup({
     clock,
-    remembered: 10,
+    maxCached: 10,
     load: async (digests) => {
       loads.push(digests);
       const found = new Map([...owners].filter(([digest]) => digests.includes(digest)));
@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 function add(accountId = 1): string {
-  const key = makeKey(systemRandom);
+  const key = createKey(systemRandom);
   owners.set(digestKey(key), { keyId: owners.size + 1, accountId, plan, scopes: plan.scopes });
   return key;
 }
@@ -44,9 +44,9 @@ const find = (key: string) =>
   });
 
 describe("the owner of a key", () => {
-  it("is asked for once by all that wait, and known at once for 5 s", async () => {
+  it("is loaded once for all waiting requests, and cached for 5 s", async () => {
     const [first, second] = [add(1), add(2)];
-    const found = await Promise.all([find(first), find(second), find(first), find(makeKey(systemRandom))]);
+    const found = await Promise.all([find(first), find(second), find(first), find(createKey(systemRandom))]);
     expect(found.map((principal) => principal?.accountId)).toEqual([1, 2, 1, undefined]);
     expect(loads.length).toBe(1);
     let answered = false;
@@ -62,13 +62,13 @@ describe("the owner of a key", () => {
     expect(loads.length).toBe(2);
   });
 
-  it("of a key with a wrong checksum is nobody, without asking", async () => {
-    expect(await find(`${makeKey(systemRandom).slice(0, -1)}!`)).toBeNull();
+  it("of a key with a wrong checksum is null, without a look-up", async () => {
+    expect(await find(`${createKey(systemRandom).slice(0, -1)}!`)).toBeNull();
     expect(await find("x".repeat(100_000))).toBeNull();
     expect(loads).toEqual([]);
   });
 
-  it("is asked for again once forgotten", async () => {
+  it("is loaded again after it was forgotten", async () => {
     const [one, two, three] = [add(1), add(1), add(2)];
     await Promise.all([find(one), find(two), find(three)]);
     lookup.forgetKey(digestKey(one));
@@ -82,7 +82,7 @@ describe("the owner of a key", () => {
     expect(loads.at(-1)).toEqual([digestKey(three)]);
   });
 
-  it("is not remembered where the key was revoked while the answer was on its way", async () => {
+  it("is not cached if the key was revoked during the look-up", async () => {
     const key = add();
     beforeAnswer = async () => {
       owners.delete(digestKey(key));
@@ -92,16 +92,16 @@ describe("the owner of a key", () => {
     expect(await find(key)).toBeNull();
   });
 
-  it("is remembered for so many keys, and wrong keys push out none of the right ones", async () => {
+  it("is cached for a bounded number of keys, and unknown keys never evict valid ones", async () => {
     const key = add();
     await find(key);
-    for (let at = 0; at < 50; at += 1) await find(makeKey(systemRandom));
+    for (let at = 0; at < 50; at += 1) await find(createKey(systemRandom));
     const before = loads.length;
     await find(key);
     expect(loads.length).toBe(before);
   });
 
-  it("cannot be told while the database is away, to nobody who waits; later it can", async () => {
+  it("is unknown while the database is away: waiting requests get an error, later ones succeed", async () => {
     const key = add();
     beforeAnswer = () => Promise.reject(new Error("away"));
     const settled = await Promise.allSettled([find(key), find(add(2))]);

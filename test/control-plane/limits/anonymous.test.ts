@@ -13,7 +13,7 @@ let replicas: AnonymousLimits[];
 let away: boolean;
 
 const ALLOWANCE = { requestsPerMinute: 5, requestsPerDay: 8 };
-/** Longer than the exchange between replicas takes. */
+/** Longer than an exchange of counts between replicas takes, in milliseconds. */
 const EXCHANGED_MS = 900;
 
 function open(): AnonymousLimits {
@@ -52,7 +52,7 @@ afterEach(() => {
 });
 
 describe("the open tier's limits", () => {
-  it("admit exactly the minute's number, then the day's, each window anew", () => {
+  it("admit exactly the minute's limit, then the day's, and start again with each window", () => {
     const limits = open();
     expect(takeMany(limits, "192.0.2.1", 6)).toEqual([null, null, null, null, null, "minute"]);
     clock.advance(60_000);
@@ -61,7 +61,7 @@ describe("the open tier's limits", () => {
     expect(limits.take("192.0.2.1")).toMatchObject({ denied: null, minuteRemaining: 4, dayRemaining: 7 });
   });
 
-  it("count an IPv6 subscriber by the /64, and an address apart from any other", () => {
+  it("count an IPv6 subscriber by the /64, and each other address separately", () => {
     const limits = open();
     takeMany(limits, "2001:db8:1:2::1", 5);
     expect(limits.take("2001:db8:1:2:ffff::9").denied).toBe("minute");
@@ -69,7 +69,7 @@ describe("the open tier's limits", () => {
     expect(limits.take("192.0.2.7").denied).toBeNull();
   });
 
-  it("hold over replicas and restarts, a moment later", async () => {
+  it("apply across replicas and restarts, a moment later", async () => {
     const [one, two] = [open(), open()];
     takeMany(one, "192.0.2.1", 3);
     takeMany(two, "192.0.2.1", 1);
@@ -83,7 +83,7 @@ describe("the open tier's limits", () => {
     expect(restarted.take("192.0.2.1").denied).toBe("minute");
   });
 
-  it("go on in memory while the database is away", async () => {
+  it("continue in memory while the database is away", async () => {
     away = true;
     const limits = open();
     takeMany(limits, "192.0.2.1", 3);
@@ -91,7 +91,7 @@ describe("the open tier's limits", () => {
     expect(takeMany(limits, "192.0.2.1", 3)).toEqual([null, null, "minute"]);
   });
 
-  it("never touch an account's row: their ids are negative", async () => {
+  it("never change an account's row: their row ids are negative", async () => {
     const limits = open();
     limits.take("192.0.2.1");
     await wait(EXCHANGED_MS);

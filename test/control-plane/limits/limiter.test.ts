@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
-import type { Kind, Limiter } from "#control-plane/access/ports.ts";
+import type { Limiter, LimitKind } from "#control-plane/access/ports.ts";
 import { createLimiter } from "#control-plane/limits/limiter.ts";
 import { countRequests, pruneCounts } from "#control-plane/limits/store.ts";
-import type { Verdict } from "#control-plane/access/verdict.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
 import { windowsAt } from "#control-plane/access/windows.ts";
 import { BUILT_IN_PLANS, type Plan } from "#control-plane/plans/plans.ts";
 import { createManualClock } from "#test/support/clock.ts";
@@ -26,20 +26,20 @@ function take(
   limiter: Limiter | undefined,
   account: number,
   of: Plan,
-  kind: Kind = "minute-and-day",
-): Promise<Verdict> {
+  kind: LimitKind = "minute-and-day",
+): Promise<LimitState> {
   return new Promise((resolve, reject) => {
-    limiter?.take(account, of, kind, (error, verdict) => {
-      if (verdict === null) reject(error);
-      else resolve(verdict);
+    limiter?.take(account, of, kind, (error, state) => {
+      if (state === null) reject(error);
+      else resolve(state);
     });
   });
 }
 
-const denials = (verdicts: readonly Verdict[]) => ({
-  passed: verdicts.filter((verdict) => verdict.denied === null).length,
-  minute: verdicts.filter((verdict) => verdict.denied === "minute").length,
-  day: verdicts.filter((verdict) => verdict.denied === "day").length,
+const denials = (states: readonly LimitState[]) => ({
+  passed: states.filter((state) => state.denied === null).length,
+  minute: states.filter((state) => state.denied === "minute").length,
+  day: states.filter((state) => state.denied === "day").length,
 });
 
 beforeAll(async () => {
@@ -69,35 +69,33 @@ beforeEach(async () => {
 });
 
 describe("the limits of an account", () => {
-  it("admit exactly the minute's limit over three replicas at once", async () => {
-    const verdicts = await Promise.all(
+  it("admit exactly the minute's limit over three replicas at the same time", async () => {
+    const states = await Promise.all(
       Array.from({ length: 900 }, async (_, at) => {
         // Spread over turns of the event loop, so that the batches of the replicas interleave.
         await wait(at % 17);
         return take(limiters[at % 3], 1 + (at % 2), plan(100, 10_000));
       }),
     );
-    const ofFirst = verdicts.filter((_, at) => at % 2 === 0);
+    const ofFirst = states.filter((_, at) => at % 2 === 0);
     expect(denials(ofFirst)).toEqual({ passed: 100, minute: 350, day: 0 });
-    expect(denials(verdicts)).toEqual({ passed: 200, minute: 700, day: 0 });
+    expect(denials(states)).toEqual({ passed: 200, minute: 700, day: 0 });
   });
 
-  it("tell each request of a minute another remainder, from the limit down to 0", async () => {
-    const verdicts = await Promise.all(
+  it("report a different remainder to each request of a minute, from the limit down to 0", async () => {
+    const states = await Promise.all(
       Array.from({ length: 60 }, (_, at) => take(limiters[at % 3], 1, plan(50, 10_000))),
     );
-    const remainders = verdicts.filter(({ denied }) => denied === null).map((verdict) => verdict.minuteRemaining);
+    const remainders = states.filter(({ denied }) => denied === null).map((state) => state.minuteRemaining);
     expect(remainders.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, at) => at));
-    for (const { denied, minuteRemaining } of verdicts) if (denied !== null) expect(minuteRemaining).toBe(0);
+    for (const { denied, minuteRemaining } of states) if (denied !== null) expect(minuteRemaining).toBe(0);
   });
 
   it("admit exactly the day's limit over several minutes", async () => {
     const passed: number[] = [];
     for (let minute = 0; minute < 4; minute += 1) {
-      const verdicts = await Promise.all(
-        Array.from({ length: 30 }, (_, at) => take(limiters[at % 3], 1, plan(20, 50))),
-      );
-      passed.push(denials(verdicts).passed);
+      const states = await Promise.all(Array.from({ length: 30 }, (_, at) => take(limiters[at % 3], 1, plan(20, 50))));
+      passed.push(denials(states).passed);
       clock.advance(60_000);
     }
     expect(passed).toEqual([20, 20, 10, 0]);
@@ -108,7 +106,7 @@ describe("the limits of an account", () => {
     });
   });
 
-  it("begin anew with the minute and with the UTC day", async () => {
+  it("start again with each minute and each UTC day", async () => {
     expect((await take(limiters[0], 1, plan(1, 2))).denied).toBeNull();
     expect((await take(limiters[1], 1, plan(1, 2))).denied).toBe("minute");
     clock.advance(60_000);
@@ -119,34 +117,34 @@ describe("the limits of an account", () => {
     expect((await take(limiters[0], 1, plan(1, 2))).denied).toBeNull();
   });
 
-  it("are not touched by a denied request", async () => {
+  it("do not count a denied request", async () => {
     await take(limiters[0], 1, plan(10, 1));
     const denied = await Promise.all(Array.from({ length: 5 }, () => take(limiters[0], 1, plan(10, 1))));
-    expect(denied.map((verdict) => [verdict.denied, verdict.minuteRemaining])).toEqual(
+    expect(denied.map((state) => [state.denied, state.minuteRemaining])).toEqual(
       Array.from({ length: 5 }, () => ["day", 9]),
     );
     expect((await take(limiters[0], 1, plan(10, 3))).denied).toBeNull();
   });
 
-  it("count minute-only calls in the minute and not in the day, also when the day is used up", async () => {
+  it("count minute-only calls in the minute but not in the day, even when the day is used up", async () => {
     expect((await take(limiters[0], 1, plan(5, 1))).dayRemaining).toBe(0);
     const mixed = await Promise.all([
       take(limiters[0], 1, plan(5, 1), "minute"),
       take(limiters[0], 1, plan(5, 1)),
       take(limiters[0], 1, plan(5, 1), "minute"),
     ]);
-    expect(mixed.map((verdict) => verdict.denied)).toEqual([null, "day", null]);
+    expect(mixed.map((state) => state.denied)).toEqual([null, "day", null]);
     expect((await take(limiters[0], 1, plan(5, 2), "minute")).dayRemaining).toBe(1);
     expect((await take(limiters[0], 1, plan(4, 2), "minute")).denied).toBe("minute");
   });
 
-  it("follow the plan when it changes within a minute", async () => {
+  it("apply a new plan within the minute of the change", async () => {
     await Promise.all(Array.from({ length: 8 }, () => take(limiters[0], 1, plan(8, 100))));
     expect((await take(limiters[0], 1, plan(5, 100))).denied).toBe("minute");
     expect(await take(limiters[0], 1, plan(10, 100))).toMatchObject({ denied: null, minuteRemaining: 1 });
   });
 
-  it("count a replica that is late at the minute's end in the minute that has begun", async () => {
+  it("count requests of a replica whose clock is behind in the minute that has begun", async () => {
     const late = createManualClock(new Date("2026-03-01T12:00:59Z"));
     const early = createManualClock(new Date("2026-03-01T12:01:00Z"));
     const [first, second] = [late, early].map((own, at) =>
@@ -162,7 +160,7 @@ describe("the limits of an account", () => {
     });
   });
 
-  it("recover from a clock that had run far ahead", async () => {
+  it("recover from a clock that was far ahead", async () => {
     clock.advance(3_600_000);
     await take(limiters[0], 1, plan(1, 1));
     const back = createManualClock(new Date("2026-02-01T12:00:10Z"));
@@ -174,13 +172,13 @@ describe("the limits of an account", () => {
     expect((await take(limiter, 1, plan(1, 1))).denied).toBe("minute");
   });
 
-  it("cost a burst of 100 requests two statements at most", async () => {
+  it("need at most two statements for a burst of 100 requests", async () => {
     await Promise.all(Array.from({ length: 100 }, (_, at) => take(limiters[0], 1 + (at % 10), plan(60, 5_000))));
     expect(statements.length).toBeLessThanOrEqual(2);
     expect(statements.reduce((sum, requests) => sum + requests, 0)).toBe(100);
   });
 
-  it("forget accounts that have not asked for days", async () => {
+  it("delete the counts of accounts without requests for two days", async () => {
     const [sql] = replicas as [Sql];
     await take(limiters[0], 1, plan(1, 1));
     clock.advance(2 * 86_400_000);
@@ -191,7 +189,7 @@ describe("the limits of an account", () => {
 });
 
 describe("when the database does not count", () => {
-  it("every waiting request is told so, and the next ones are counted again", async () => {
+  it("every waiting request gets an error, and later requests are counted again", async () => {
     let away = true;
     const limiter = createLimiter({
       clock,
@@ -203,7 +201,7 @@ describe("when the database does not count", () => {
     });
     const first = Array.from({ length: 5 }, () => take(limiter, 1, plan(10, 10)));
     await wait(5);
-    // These wait behind the failing statement and do not wait for one of their own.
+    // These wait behind the failing statement and fail with it, without another statement.
     const behind = Array.from({ length: 5 }, () => take(limiter, 2, plan(10, 10)));
     const settled = await Promise.allSettled([...first, ...behind]);
     expect(settled.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => "rejected"));

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { countTargets, pruneTargets } from "#control-plane/limits/store.ts";
-import { createTargetBudget, type TargetBudget, type TargetVerdict } from "#control-plane/limits/target-budget.ts";
+import { createTargetBudget, type TargetBudget, type BudgetDecision } from "#control-plane/limits/target-budget.ts";
 import { targetKey } from "#control-plane/limits/target-key.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -14,9 +14,9 @@ let budgets: TargetBudget[];
 let statements: number;
 
 const LIMIT = 30;
-const passed = (verdicts: readonly TargetVerdict[]) => verdicts.filter((verdict) => verdict.ok).length;
+const passed = (decisions: readonly BudgetDecision[]) => decisions.filter((decision) => decision.ok).length;
 
-function take(replica: number, target: string, anonymous = false): Promise<TargetVerdict> {
+function take(replica: number, target: string, anonymous = false): Promise<BudgetDecision> {
   return budgets[replica]?.take(target, anonymous) ?? Promise.reject(new Error("no such replica"));
 }
 
@@ -50,19 +50,19 @@ beforeEach(async () => {
 });
 
 describe("the budget of a target", () => {
-  it("admits exactly its calls over three replicas at once, each target its own", async () => {
-    const verdicts = await Promise.all(
+  it("admits exactly the limit of each target over three replicas at the same time", async () => {
+    const decisions = await Promise.all(
       Array.from({ length: 600 }, async (_, at) => {
         // Spread over turns of the event loop, so that the batches of the replicas interleave.
         await wait(at % 17);
         return take(at % 3, at % 2 === 0 ? "even.example" : "odd.example");
       }),
     );
-    expect(passed(verdicts.filter((_, at) => at % 2 === 0))).toBe(LIMIT);
-    expect(passed(verdicts)).toBe(2 * LIMIT);
+    expect(passed(decisions.filter((_, at) => at % 2 === 0))).toBe(LIMIT);
+    expect(passed(decisions)).toBe(2 * LIMIT);
   });
 
-  it("gives callers without an account ten of them, and never what the others have", async () => {
+  it("gives callers without an account ten calls, and leaves the rest to accounts", async () => {
     const flood = await Promise.all(Array.from({ length: 200 }, (_, at) => take(at % 3, "a.example", true)));
     expect(passed(flood)).toBe(10);
     const named = await Promise.all(Array.from({ length: 60 }, (_, at) => take(at % 3, "a.example")));
@@ -70,41 +70,41 @@ describe("the budget of a target", () => {
     expect(await take(0, "a.example", true)).toEqual({ ok: false, retryAfterSeconds: 50 });
   });
 
-  it("serves accounts first where both come at once", async () => {
+  it("admits accounts first if both call at the same time", async () => {
     const both = Array.from({ length: 40 }, (_, at) => take(0, "b.example", at % 2 === 0));
-    const verdicts = await Promise.all(both);
-    expect(passed(verdicts.filter((_, at) => at % 2 === 1))).toBe(20);
-    expect(passed(verdicts)).toBe(LIMIT);
+    const decisions = await Promise.all(both);
+    expect(passed(decisions.filter((_, at) => at % 2 === 1))).toBe(20);
+    expect(passed(decisions)).toBe(LIMIT);
   });
 
-  it("says how long to wait, and begins anew with the minute", async () => {
-    const verdicts = await Promise.all(Array.from({ length: LIMIT + 1 }, () => take(0, "c.example")));
-    expect(verdicts.at(-1)).toEqual({ ok: false, retryAfterSeconds: 50 });
+  it("says how long to wait, and starts again with the minute", async () => {
+    const decisions = await Promise.all(Array.from({ length: LIMIT + 1 }, () => take(0, "c.example")));
+    expect(decisions.at(-1)).toEqual({ ok: false, retryAfterSeconds: 50 });
     clock.advance(49_500);
     expect(await take(1, "c.example")).toEqual({ ok: false, retryAfterSeconds: 1 });
     clock.advance(500);
     expect(await take(0, "c.example")).toEqual({ ok: true });
   });
 
-  it("asks the database no more about a target that has nothing left this minute", async () => {
+  it("does not query the database about a target whose budget is used up in this minute", async () => {
     await Promise.all(Array.from({ length: LIMIT + 1 }, () => take(0, "d.example")));
     const before = statements;
     await Promise.all(Array.from({ length: 100 }, () => take(0, "d.example")));
     expect(statements).toBe(before);
   });
 
-  it("counts what waits together in one statement", async () => {
+  it("counts waiting calls in one statement", async () => {
     await Promise.all(Array.from({ length: 500 }, (_, at) => take(0, `${at % 50}.example`)));
     expect(statements).toBeLessThanOrEqual(2);
   });
 
-  it("rejects every waiting call when it cannot be counted", async () => {
+  it("rejects every waiting call if it cannot be counted", async () => {
     const broken = createTargetBudget({ clock, limit: 5, count: () => Promise.reject(new Error("away")) });
     const calls = await Promise.allSettled([broken.take("x", false), broken.take("y", true)]);
     expect(calls.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
-  it("leaves no rows behind", async () => {
+  it("deletes rows of earlier minutes", async () => {
     const [first] = replicas as [Sql];
     await take(0, "e.example");
     expect(await pruneTargets(first, Math.floor(clock.now().getTime() / 60_000))).toBe(0);
@@ -112,7 +112,7 @@ describe("the budget of a target", () => {
   });
 });
 
-describe("what a target is counted by", () => {
+describe("the key by which a target is counted", () => {
   it.each([
     ["www.example.co.uk", "example.co.uk"],
     ["example.com", "example.com"],
@@ -124,7 +124,7 @@ describe("what a target is counted by", () => {
     ["93.184.216.34", "93.184.216.34"],
     ["2606:2800:220:1:248:1893:25c8:1946", "2606:2800:220:1"],
     ["2606:2800:220:1::", "2606:2800:220:1"],
-  ])("%s: %s", (host, key) => {
+  ])("is for %s: %s", (host, key) => {
     expect(targetKey(host)).toBe(key);
   });
 });

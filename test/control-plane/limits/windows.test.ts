@@ -13,7 +13,7 @@ describe("the windows", () => {
     expect(dayEnd(nextMoment.day)).toBe(Date.parse("2026-03-03T00:00:00Z") / 1_000);
   });
 
-  it("are waited for in whole seconds, at least one", () => {
+  it("end after a whole number of seconds, at least one", () => {
     expect(secondsUntil(100, 40_000)).toBe(60);
     expect(secondsUntil(100, 40_001)).toBe(60);
     expect(secondsUntil(100, 99_999)).toBe(1);
@@ -22,7 +22,7 @@ describe("the windows", () => {
 });
 
 describe("the limit of an address", () => {
-  it("lets so many calls pass in a window and says when the next one begins", () => {
+  it("admits its number of calls in a window and says when the next window begins", () => {
     const clock = createManualClock(new Date("2026-03-01T00:00:30Z"));
     const limiter = createAddressLimiter({ clock, limit: 2, windowSeconds: 60 });
     const resetsAt = Date.parse("2026-03-01T00:01:00Z") / 1_000;
@@ -36,7 +36,7 @@ describe("the limit of an address", () => {
     expect(limiter.take("192.0.2.1")).toMatchObject({ ok: true, remaining: 1, retryAfterSeconds: 60 });
   });
 
-  it("takes an IPv6 /64 for one client, and a mapped IPv4 address for that address", () => {
+  it("counts an IPv6 /64 as one client, and a mapped IPv4 address as that address", () => {
     expect(addressGroup("2001:db8:1:2::1")).toBe(addressGroup("2001:db8:1:2:ffff:ffff:ffff:ffff"));
     expect(addressGroup("2001:db8:1:2::1")).not.toBe(addressGroup("2001:db8:1:3::1"));
     expect(addressGroup("::ffff:192.0.2.1")).toBe("192.0.2.1");
@@ -44,7 +44,7 @@ describe("the limit of an address", () => {
     expect(addressGroup(`x:${"y".repeat(1_000)}`).length).toBeLessThanOrEqual(64);
   });
 
-  it("remembers a bounded number of addresses", () => {
+  it("stores a bounded number of addresses", () => {
     const clock = createManualClock(new Date("2026-03-01T00:00:30Z"));
     const limiter = createAddressLimiter({ clock, limit: 1, windowSeconds: 60, addresses: 10 });
     limiter.take("192.0.2.1");

@@ -21,7 +21,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await sql`truncate observations`;
   clock = createManualClock(new Date("2026-03-01T11:59:59Z"));
-  // The cache takes a begin at 0 for none.
+  // The cache treats a time of 0 as no time.
   clock.advance(1_000);
   observations = createObservations(sql, clock);
 });
@@ -31,7 +31,7 @@ const IP = "192.0.2.7";
 const hosts = async (accountId: number | null) => (await observations.at(IP, accountId)).map(({ host }) => host);
 
 describe("names seen at an address", () => {
-  it("are everybody's where nobody's account saw them, else that account's alone", async () => {
+  it("are public if a caller without an account saw them, else only for the account that did", async () => {
     observations.note(null, [{ host: "open.example", ip: IP }]);
     observations.note(7, [{ host: "mine.example", ip: IP }]);
     await expect.poll(() => hosts(7)).toHaveLength(2);
@@ -40,7 +40,7 @@ describe("names seen at an address", () => {
     expect((await hosts(7)).toSorted()).toEqual(["mine.example", "open.example"]);
   });
 
-  it("keep when they were first seen, and rise to the top when seen again", async () => {
+  it("keep the time when they were first seen, and move to the top when seen again", async () => {
     observations.note(null, [{ host: "old.example", ip: IP }]);
     await expect.poll(() => hosts(null)).toHaveLength(1);
     clock.advance(2 * 3_600_000);
@@ -54,7 +54,7 @@ describe("names seen at an address", () => {
     expect(first?.lastSeen.toISOString()).toBe("2026-03-01T16:00:00.000Z");
   });
 
-  it("are no addresses, and no more of one check than a few", async () => {
+  it("include no addresses, and at most 20 names of one check", async () => {
     observations.note(null, [{ host: "192.0.2.9", ip: IP }]);
     observations.note(
       null,
@@ -63,7 +63,7 @@ describe("names seen at an address", () => {
     await expect.poll(() => hosts(null)).toHaveLength(20);
   });
 
-  it("are forgotten with their account, and when nobody has seen them for long", async () => {
+  it("are deleted with their account, and when they have not been seen for a long time", async () => {
     observations.note(7, [{ host: "mine.example", ip: IP }]);
     observations.note(null, [{ host: "open.example", ip: IP }]);
     await expect.poll(() => hosts(7)).toHaveLength(2);

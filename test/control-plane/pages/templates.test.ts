@@ -13,12 +13,12 @@ describe("a template", () => {
     ["\u2028\u0000line\r\n  end", "\u2028\u0000line\r\n  end"],
     [["<b>", 1], "&lt;b&gt;,1"],
     [{ toString: (): string => "<i>" }, "&lt;i&gt;"],
-  ])("escapes %j wherever it is written, and takes no value for code", (value, expected) => {
+  ])("escapes %j wherever it is written, and never runs a value as code", (value, expected) => {
     expect(render({ value })).toBe(`<p title="${expected}">${expected}</p>`);
   });
 
   it.each(["<%~ it.value %>", "<%-~ it.value %>", "<% ~it.value %>", "<% output(it.value) %>", "<% __eta.res += 1 %>"])(
-    "%s is refused when it is compiled: nothing is written unescaped",
+    "with %s is refused when it is compiled: it would write without escaping",
     (template) => {
       expect(() => compileTemplate(template)).toThrow("without escaping");
     },

@@ -3,7 +3,7 @@ import { overridePlans } from "#control-plane/plans/override.ts";
 import { BUILT_IN_PLANS, PLAN_NAMES } from "#control-plane/plans/plans.ts";
 
 describe("the plans", () => {
-  it("allow what each plan promises", () => {
+  it("have the documented limits and scopes", () => {
     const of = (read: (name: (typeof PLAN_NAMES)[number]) => unknown) => PLAN_NAMES.map(read);
     expect(of((name) => BUILT_IN_PLANS[name].requestsPerMinute)).toEqual([10, 30, 60, 120, 240]);
     expect(of((name) => BUILT_IN_PLANS[name].requestsPerDay)).toEqual([100, 1_000, 5_000, 50_000, 200_000]);
@@ -14,7 +14,7 @@ describe("the plans", () => {
     expect(BUILT_IN_PLANS.free.scopes).toEqual(["check", "dns"]);
   });
 
-  it("take an operator's rows column by column and leave the rest", () => {
+  it("take an operator's values column by column and keep the others", () => {
     const result = overridePlans({ free: { requests_per_minute: 20, scopes: ["dns", "ssl"] }, captain: { keys: 3 } });
     if (!result.ok) throw new Error(result.message);
     expect(result.plans.free).toEqual({ ...BUILT_IN_PLANS.free, requestsPerMinute: 20, scopes: ["dns", "ssl"] });
@@ -22,7 +22,7 @@ describe("the plans", () => {
     expect(result.plans.pro).toBe(BUILT_IN_PLANS.pro);
   });
 
-  it("accept columns that no code reads yet, and say so", () => {
+  it("accept columns that no code reads yet, and report them", () => {
     const result = overridePlans({ free: { monitors: 7, keys: 6 }, pro: { audit_export: true } });
     if (!result.ok) throw new Error(result.message);
     expect(result.plans.free).toEqual({ ...BUILT_IN_PLANS.free, keys: 6 });
@@ -44,7 +44,7 @@ describe("the plans", () => {
     [{ free: { audit_export: 1 } }, "true or false"],
     [JSON.parse('{"__proto__": {}}'), "is not a plan"],
     [{ free: JSON.parse('{"constructor": 1}') as object }, "is not a column"],
-  ])("refuse what makes no sense: %j", (override, message) => {
+  ])("refuse an invalid override: %j", (override, message) => {
     const result = overridePlans(override);
     expect(result.ok ? "" : result.message).toContain(message);
   });

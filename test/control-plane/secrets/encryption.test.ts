@@ -5,7 +5,7 @@ import { systemRandom } from "#test/support/clock.ts";
 const encryption = createEncryption(Buffer.alloc(32, 1), systemRandom);
 const secret = Buffer.from("whsec_of somebody");
 
-it("opens what it sealed, empty secrets too, and never seals alike twice", () => {
+it("an encrypted secret, even an empty one, can be decrypted, and two encryptions of it differ", () => {
   const sealed = encryption.seal(secret, "webhook:1");
   expect(encryption.open(sealed, "webhook:1")).toEqual(secret);
   expect(Buffer.from(sealed).includes(secret)).toBe(false);
@@ -13,7 +13,7 @@ it("opens what it sealed, empty secrets too, and never seals alike twice", () =>
   expect(encryption.open(encryption.seal(Buffer.alloc(0), "x"), "x")).toEqual(Buffer.alloc(0));
 });
 
-it("opens nothing for another purpose, under another key, altered or cut anywhere", () => {
+it("a secret cannot be decrypted for another purpose, with another key, or if it was altered or cut", () => {
   const sealed = encryption.seal(secret, "webhook:1");
   expect(encryption.open(sealed, "webhook:2")).toBeNull();
   expect(createEncryption(Buffer.alloc(32, 2), systemRandom).open(sealed, "webhook:1")).toBeNull();
@@ -25,7 +25,7 @@ it("opens nothing for another purpose, under another key, altered or cut anywher
   }
 });
 
-it("has a check value for each key, which opens nothing", () => {
+it("each key has a check value, which decrypts nothing", () => {
   const key = Buffer.alloc(32, 1);
   expect(checkValueOf(key)).toEqual(checkValueOf(Buffer.alloc(32, 1)));
   expect(checkValueOf(key)).not.toEqual(checkValueOf(Buffer.alloc(32, 2)));

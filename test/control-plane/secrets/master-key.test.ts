@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("the file of the master key", () => {
-  it("is made once, for its owner alone, and read from then on", () => {
+  it("is created once, readable only by its owner, and read from then on", () => {
     const data = join(folder, "data");
     const key = readMasterKey(null, data, systemRandom);
     const file = join(data, "master-key");
@@ -31,13 +31,13 @@ describe("the file of the master key", () => {
     expect(readdirSync(data)).toEqual(["master-key"]);
   });
 
-  it("is not needed where the setting gives the key", () => {
+  it("is not needed if the setting contains the key", () => {
     const key = Buffer.alloc(32, 3);
     expect(readMasterKey(key, folder, systemRandom)).toBe(key);
     expect(existsSync(join(folder, "master-key"))).toBe(false);
   });
 
-  it("is never replaced, whatever it holds", () => {
+  it("is never replaced, regardless of its content", () => {
     for (const damaged of ["", "short", Buffer.alloc(31).toString("base64"), Buffer.alloc(33).toString("base64")]) {
       writeFileSync(join(folder, "master-key"), damaged);
       expect(() => readMasterKey(null, folder, systemRandom)).toThrow(WrongMasterKey);
@@ -55,7 +55,7 @@ describe("the database", () => {
 
   afterEach(() => database.drop());
 
-  it("takes the first key it is shown, of those that come at once one, and that one only", async () => {
+  it("accepts the first key, of several concurrent ones exactly one, and no other key later", async () => {
     const sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 10_000 });
     const keys = Array.from({ length: 4 }, (_, index) => Buffer.alloc(32, index));
     const came = await Promise.allSettled(keys.map((key) => checkMasterKey(sql, key)));
@@ -66,7 +66,7 @@ describe("the database", () => {
     await sql.end();
   });
 
-  it("keeps a control plane with another key from starting, which says so in one line", async () => {
+  it("prevents a control plane with another key from starting, which prints one line about it", async () => {
     const sql = connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 10_000 });
     await checkMasterKey(sql, Buffer.alloc(32, 1));
     await sql.end();

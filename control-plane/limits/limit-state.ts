@@ -1,11 +1,12 @@
-import type { Verdict } from "#control-plane/access/verdict.ts";
-import type { Ask, Count } from "#control-plane/limits/store.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
+import type { RequestsToCount, RequestCount } from "#control-plane/limits/store.ts";
 
 /**
- * The verdict of the request with this rank (0 first) among those of one ask. The granted ones are the first; of the
- * rest, those the minute alone would have let pass met the day's limit, the others the minute's.
+ * Returns the state of the limits after one of the requests that a statement counted together. `rank` is its position,
+ * 0 first. The first requests are the granted ones. Of the others, those that the minute's limit alone would admit are
+ * refused by the day's limit, the rest by the minute's.
  */
-export function verdictOf(ask: Ask, count: Count, rank: number): Verdict {
+export function limitStateOf(ask: RequestsToCount, count: RequestCount, rank: number): LimitState {
   const minuteBefore = count.minuteCount - count.granted;
   const dayBefore = count.dayCount - (ask.countsDay ? count.granted : 0);
   const admitted = rank < count.granted;
