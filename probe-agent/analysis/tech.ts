@@ -13,35 +13,35 @@ export interface RuleObjects {
   readonly categories?: Readonly<Record<string, unknown>>;
 }
 
-/** How a long search is watched and ended. */
+/** Options of a search that can take long. */
 interface Watch {
-  /** Rules left alone. */
+  /** Names of rules that are not tested. */
   readonly skip?: ReadonlySet<string>;
-  /** Asked before each test of a rule; false ends the search with what has been found. */
+  /** Called before each test of a rule. false ends the search with the technologies found so far. */
   goOn?(rule: Rule): boolean;
-  /** The page parsed already; its `html` is then left alone. */
+  /** The page's parsed HTML. If given, `html` of the page is not read. */
   readonly parsed?: Page;
 }
 
-/** What a search found. */
+/** Result of a search. */
 interface Detection {
   readonly technologies: Technology[];
-  /** Rules the search did not come to. */
+  /** Number of rules that were due but not tested when the search ended. */
   readonly unfinished: number;
 }
 
-/** The technologies a page shows, the surest first. Pure. */
+/** Detects the technologies of a page, sorted by confidence. Pure. */
 export function detect(page: TechPage, rules: TechRules | RuleObjects): Technology[] {
   return detectWatched(page, "byName" in rules ? rules : compileObjects(rules)).technologies;
 }
 
-/** `detect` for rules and pages that may take long. */
+/** Detects technologies as `detect` does, for rules and pages that can take long. */
 export function detectWatched(page: TechPage, rules: TechRules, watch: Watch = {}): Detection {
   const search = new Search(readSubject(page, rules.literals, watch.parsed), watch);
   const waiting = new Set(rules.rules.filter((rule) => watch.skip?.has(rule.name) !== true));
   let findings = new Map<string, Finding>();
   for (;;) {
-    // What a finding opens the way for is looked for next, until nothing is added.
+    // Rules that require a technology found in this round are tested in the next one, until no rule is added.
     const due = [...waiting].filter((rule) => isDue(rule, findings));
     if (due.length === 0 || search.stopped) break;
     for (const rule of due) {
@@ -76,7 +76,7 @@ class Search {
     this.#watch = watch;
   }
 
-  /** Holds a rule against the page; false where the search was ended first. */
+  /** Tests a rule on the page. Returns false if the search was ended first. */
   run(rule: Rule): boolean {
     const fitting = new Set<Pattern>();
     const matches: Match[] = [];
@@ -100,7 +100,7 @@ class Search {
   }
 }
 
-/** The most exact one; of equals the first found. */
+/** Returns the longest version, or the first of those of equal length. */
 function bestVersion(matches: readonly Match[]): string | null {
   return matches.reduce<string | null>(
     (best, { version }) => (version !== null && version.length > (best?.length ?? 0) ? version : best),

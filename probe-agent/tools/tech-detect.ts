@@ -5,10 +5,10 @@ import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
 import { seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** For the page itself, so that there is time left to look at it. */
+/** Maximum time to fetch the page, in milliseconds. Leaves time to analyse it. */
 const PAGE_MS = 18_000;
 
-/** What a page, its headers, its name and its certificate show of what it is made with. */
+/** Detects technologies by a page, its headers, the DNS records of its host and its certificate. */
 export const techDetect = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url, { timeoutMs: PAGE_MS });
   if (seen.status !== "ok") return seen;

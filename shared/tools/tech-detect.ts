@@ -8,10 +8,10 @@ const Technology = Type.Object({
   name: text("Name of the technology"),
   slug: text("The name as a stable key: lower-case letters, digits, hyphens"),
   categories: list(
-    Type.Object({ id: integer("Number of the category, as in public rule sets"), name: text("Its name") }),
+    Type.Object({ id: integer("Number of the category, as in public rule sets"), name: text("Name of the category") }),
     "Categories of the technology",
   ),
-  version: Nullable(text("Version shown by the page; null if it shows none")),
+  version: Nullable(text("Version that the page reveals; null if it reveals none")),
   confidence: Type.Integer({ minimum: 1, maximum: 100, description: "Confidence of the detection, percent" }),
   evidence: list(TechEvidence, "Evidence, at most six items"),
   website: Nullable(text("Home page of the technology")),
@@ -39,11 +39,11 @@ const Result = Type.Object({
   ...OBSERVED_FIELDS,
 });
 
-/** Detects the technologies of a site. */
+/** The tech-detect tool: detects the technologies of a page and its host. */
 export const techDetect = defineTool({
   name: "tech-detect",
   title: "Technology fingerprint",
-  summary: "The software, services and hosting a page shows, with the evidence for each and its version if known",
+  summary: "Software, services and hosting of a page, with the evidence for each and its version if known",
   scope: "check",
   toolset: "page",
   target: { param: "url", kind: "url", connects: true },

@@ -27,7 +27,7 @@ export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
 export const TechEvidence = Type.Object({
   type: word(
     EVIDENCE_TYPES,
-    "Kind of evidence; dom: an element by CSS selector; path: a well-known file of it; implied: another technology needs it",
+    "Kind of evidence; dom: an element by CSS selector; path: a well-known file of the technology; implied: another technology requires it",
   ),
   match: text("Matched text, at most 160 characters"),
 });

@@ -8,7 +8,7 @@ function namesOf(page: Partial<TechPage>, technologies: RuleObjects["technologie
   return detect({ url: URL, ...page }, { technologies }).map(({ name }) => name);
 }
 
-/** Version, confidence and evidence of the only technology there is. */
+/** Returns the version, confidence and evidence of the only technology found. */
 function only(page: Partial<TechPage>, rule: object) {
   const [found, ...more] = detect({ url: URL, ...page }, { technologies: { It: rule } });
   expect(more).toEqual([]);
@@ -17,7 +17,7 @@ function only(page: Partial<TechPage>, rule: object) {
     : { version: found.version, confidence: found.confidence, evidence: found.evidence };
 }
 
-describe("each field of a rule is held against its part of the page", () => {
+describe("each field of a rule is tested on its part of the page", () => {
   const page: Partial<TechPage> = {
     headers: [
       ["Server", "Made/1.2"],
@@ -112,7 +112,7 @@ describe("versions", () => {
     expect(only({ metas: [["generator", generator]] }, { meta: { generator: pattern } })?.version).toBe(version);
   });
 
-  it("the most exact of several counts", () => {
+  it("reports the most exact of several versions", () => {
     const rule = {
       headers: { server: "Made/(\\d+)\\;version:\\1" },
       meta: { generator: "Made ([\\d.]+)\\;version:\\1" },
@@ -122,7 +122,7 @@ describe("versions", () => {
     );
   });
 
-  it("goes into the CPE name", () => {
+  it("fills the version into the CPE name", () => {
     const rule = { cpe: "cpe:2.3:a:f5:nginx:*:*:*:*:*:*:*:*", headers: { server: "nginx/([\\d.]+)\\;version:\\1" } };
     const cpeOf = (server: string) =>
       detect({ url: URL, headers: [["server", server]] }, { technologies: { It: rule } })[0]?.cpe;
@@ -134,32 +134,32 @@ describe("versions", () => {
 describe("confidence", () => {
   const rule = { html: ["one\\;confidence:30", "two\\;confidence:40", "three\\;confidence:50", "zero\\;confidence:0"] };
 
-  it("adds up, to a hundred at most", () => {
+  it("adds up to a maximum of 100", () => {
     expect(only({ html: "one" }, rule)?.confidence).toBe(30);
     expect(only({ html: "one two" }, rule)?.confidence).toBe(70);
     expect(only({ html: "one two three" }, rule)?.confidence).toBe(100);
   });
 
-  it("counts a pattern once however often it fits", () => {
+  it("counts a pattern once, however often it matches", () => {
     const src = { scriptSrc: "made\\;confidence:20" };
     expect(only({ html: '<script src="/made1.js"></script><script src="/made2.js"></script>' }, src)?.confidence).toBe(
       20,
     );
   });
 
-  it("below what a rule wants at least is no finding", () => {
+  it("leaves out a technology below the minimum of its rule", () => {
     const together = { html: ["one\\;confidence:30", "two\\;confidence:40"], least: 60 };
     expect(only({ html: "two" }, together)).toBeNull();
     expect(only({ html: "one two" }, together)?.confidence).toBe(70);
   });
 
-  it("of nothing is no finding", () => {
+  it("leaves out a technology with confidence 0", () => {
     expect(only({ html: "zero" }, rule)).toBeNull();
   });
 });
 
-describe("what follows, what is needed, what cannot be", () => {
-  it("a technology brings others with it, as sure as it is itself", () => {
+describe("implied, required and excluded technologies", () => {
+  it("adds implied technologies with at most the confidence of the one that implies them", () => {
     const technologies = {
       Shop: { html: "shop\\;confidence:60", implies: ["Blog", "Cache\\;confidence:20", "Nothing known"] },
       Blog: { implies: "Language\\;version:8" },
@@ -176,11 +176,11 @@ describe("what follows, what is needed, what cannot be", () => {
     expect(found[0]?.evidence).toEqual([{ type: "implied", match: "Shop" }]);
   });
 
-  it("a circle of implications ends", () => {
+  it("ends a cycle of implications", () => {
     expect(namesOf({ html: "a" }, { A: { html: "a", implies: "B" }, B: { implies: ["A", "B"] } })).toEqual(["A", "B"]);
   });
 
-  it("a rule that needs another is looked for only beside it, seen or implied", () => {
+  it("tests a rule that requires another only if that one is detected or implied", () => {
     const technologies = {
       Plugin: { html: "plugin", requires: "Blog", implies: "Sub" },
       "Plugin of a plugin": { html: "plugin", requires: ["Nobody", "Sub"] },
@@ -198,7 +198,7 @@ describe("what follows, what is needed, what cannot be", () => {
     ]);
   });
 
-  it("a rule may need a category", () => {
+  it("tests a rule that requires a category only if a technology of it is found", () => {
     const technologies = {
       Theme: { html: "theme", requiresCategory: 1 },
       Blog: { cats: [1], html: "blog" },
@@ -208,7 +208,7 @@ describe("what follows, what is needed, what cannot be", () => {
     expect(namesOf({ html: "theme blog" }, technologies)).toEqual(["Blog", "Theme"]);
   });
 
-  it("the surer of two that exclude each other stays, and what it excludes is not implied either", () => {
+  it("keeps the more certain of two that exclude each other, and does not imply the excluded one", () => {
     const technologies = {
       Old: { html: "old\\;confidence:50", excludes: "New" },
       New: { html: "new", excludes: ["Old", "Older"] },
@@ -221,12 +221,12 @@ describe("what follows, what is needed, what cannot be", () => {
 });
 
 describe("rules of any quality", () => {
-  it("a page without anything shows nothing", () => {
+  it("finds nothing on an empty page", () => {
     expect(detect({ url: URL }, { technologies: { A: { html: "x" } } })).toEqual([]);
     expect(detect({ url: "not a url", html: "\0" }, { technologies: {} })).toEqual([]);
   });
 
-  it("an unusable line spoils nothing else", () => {
+  it("skips an unusable line without an effect on others", () => {
     const technologies = {
       A: { html: ["(", "a"], dom: ["p:hover", { "p::before": { exists: "" } }], headers: 5, cats: "x", implies: 7 },
       B: null,
@@ -236,14 +236,14 @@ describe("rules of any quality", () => {
     expect(namesOf({ html: "<p>a" }, technologies)).toEqual(["A", "C", "__proto__"]);
   });
 
-  it("evidence is short and without control characters", () => {
+  it("keeps evidence short and without control characters", () => {
     const found = only({ headers: [["X-It", `it\u0007\n${"é".repeat(5000)}`]] }, { headers: { "x-it": ".+[^]*" } });
     const match = found?.evidence[0]?.match ?? "";
     expect(match.length).toBeLessThanOrEqual(160);
     expect(match).toMatch(/^x-it: it é+…$/);
   });
 
-  it("shows six pieces of evidence at most, each once", () => {
+  it("shows up to six pieces of evidence, each once", () => {
     const html =
       '<script src="/it.js"></script>'.repeat(3) +
       Array.from({ length: 20 }, (_, n) => `<script src="/it${n}.js"></script>`).join("");

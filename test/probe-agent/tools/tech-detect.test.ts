@@ -72,7 +72,7 @@ function look(path: string, more: Parameters<typeof resultOf>[2] = {}) {
 }
 
 describe("a page", () => {
-  it("is told by its markup, headers, cookies, robots.txt, DNS and certificate together", async () => {
+  it("is fingerprinted by its markup, headers, cookies, robots.txt, DNS and certificate", async () => {
     const result = await look("/");
     const found = new Map(result.technologies.map((one) => [one.name, one]));
     expect([...found.keys()].toSorted()).toEqual([
@@ -118,32 +118,32 @@ describe("a page", () => {
     expect(JSON.stringify(result)).not.toContain("secret");
   });
 
-  it("is the one after redirects; cookies of its own host on the way count", async () => {
+  it("is the one after redirects, with the cookies that its host set on the way", async () => {
     const result = await look("/moved");
     expect(result.final_url).toBe(`${base}/`);
     expect(result.technologies.map(({ name }) => name)).toContain("Laravel");
   });
 
-  it("that is none still has headers", async () => {
+  it("is fingerprinted by its headers if it is not HTML", async () => {
     const result = await look("/json");
     expect(result.technologies.map(({ name }) => name)).toContain("Kestrel");
     expect(result.limitations.join(" ")).toMatch(/no HTML/);
   });
 
-  it("of an error is looked at and said to be one", async () => {
+  it("is fingerprinted if it is an error page, and the result says so", async () => {
     const result = await look("/down");
     expect(result.code).toBe(503);
     expect(result.technologies.map(({ name }) => name)).toContain("Apache HTTP Server");
     expect(result.limitations.join(" ")).toMatch(/status 503/);
   });
 
-  it("of more than 5 MB is looked at as far as it is read", async () => {
+  it("is fingerprinted by its first 5 MB if it is larger", async () => {
     const result = await look("/huge");
     expect(result.technologies.map(({ name }) => name)).toContain("Next.js");
     expect(result.limitations.join(" ")).toMatch(/larger than what is looked at/);
   });
 
-  it("is not held up by a name server that keeps silent", async () => {
+  it("does not wait for a name server that never replies", async () => {
     const started = performance.now();
     const result = await resultOf(
       techDetect,
@@ -157,7 +157,7 @@ describe("a page", () => {
     expect(result.limitations.join(" ")).toMatch(/DNS records could not be had in time/);
   });
 
-  it("nobody answers for is a failure of the target", async () => {
+  it("is a failure of the target if no server answers", async () => {
     const dead = await runTool(techDetect, { url: `http://127.0.0.1:${await closedPort()}/` });
     expect(failureOf(dead.outcome)).toBe("connect/target/refused");
     const gone = await runTool(techDetect, { url: "http://gone.test/" }, { dnsServers: [names.address] });
@@ -171,7 +171,7 @@ describe("the operator's own rules", () => {
     categories: [["1", { name: "Ours" }]],
   });
 
-  it("take the place of the built-in ones; what cannot be used of them is counted", async () => {
+  it("replace the built-in rules; their unusable patterns are counted", async () => {
     const techRules = rulesOf({ Mine: { cats: [1, 99], text: "text" }, Broken: { html: "(" } });
     const result = await look("/", { data: { techRules } });
     expect(result.technologies.map(({ name }) => name)).toEqual(["Mine"]);
@@ -179,7 +179,7 @@ describe("the operator's own rules", () => {
     expect(result.rules).toEqual({ technologies: 2, unusable: 1 });
   });
 
-  it("may hold an expression without end: the rest is answered in time, and the result says so", async () => {
+  it("can contain an endless expression: the other rules are tested in time, and the result says so", async () => {
     const techRules = rulesOf({ Bad: { text: "(a+)+$" }, Nginx: { headers: { server: "nginx" } } });
     const started = performance.now();
     const result = await look("/bomb", { data: { techRules } });
@@ -188,7 +188,7 @@ describe("the operator's own rules", () => {
     expect(result.limitations.join(" ")).toMatch(/took too long .*\(1\): Bad\./);
   });
 
-  it("however many fit, the result fits", async () => {
+  it("keep the result within its size limit, however many technologies match", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 3000 }, (_, n) => [
         `Technology ${n} ${"é".repeat(100)}`,
@@ -199,6 +199,6 @@ describe("the operator's own rules", () => {
     expect(result.count).toBe(3000);
     expect(result.technologies.length).toBeGreaterThan(100);
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
-    expect(result.limitations.join(" ")).toMatch(/surest of 3000 technologies/);
+    expect(result.limitations.join(" ")).toMatch(/of 3000 technologies with the highest confidence/);
   });
 });

@@ -19,7 +19,7 @@ const PLAIN: readonly (readonly [field: string, source: PlainSource])[] = [
   ["text", "text"],
   ["css", "css"],
   ["scriptSrc", "script_src"],
-  // Its name in older sets.
+  // Name of the field in older rule sets.
   ["script", "script_src"],
   ["scripts", "script"],
   ["robots", "robots"],
@@ -32,7 +32,7 @@ const NAMED: readonly (readonly [field: string, source: NamedSource])[] = [
   ["meta", "meta"],
   ["dns", "dns"],
 ];
-/** Properties that show in the page's source: they reflect an attribute. All others exist only in a browser. */
+/** DOM properties that reflect an attribute, so the page's source shows them. All others exist only in a browser. */
 const REFLECTED = new Map([
   ["className", "class"],
   ["htmlFor", "for"],
@@ -46,7 +46,7 @@ const LIBRARY_FIELDS = [
 ] as const;
 const MAX_TEXT = 300;
 
-/** Makes rules usable; what cannot be used is left out and counted, so that one bad line spoils nothing else. */
+/** Compiles rules. Leaves out and counts patterns that cannot be used, so that one bad line does not affect others. */
 export function compileRules({ technologies, categories }: RuleData): TechRules {
   const compiler = new Compiler();
   const byName = new Map<string, Rule>();
@@ -57,14 +57,14 @@ export function compileRules({ technologies, categories }: RuleData): TechRules 
   return {
     rules: [...byName.values()],
     byName,
-    literals: new LiteralIndex(literalsOf(byName.values())),
+    literals: new LiteralIndex(collectLiterals(byName.values())),
     categories: readCategories(categories),
     unusable: compiler.unusable,
   };
 }
 
-/** The texts that patterns of whole sources cannot do without. */
-function* literalsOf(rules: Iterable<Rule>): Generator<string> {
+/** Yields the literals that patterns of whole sources require. */
+function* collectLiterals(rules: Iterable<Rule>): Generator<string> {
   for (const { tests } of rules) {
     for (const test of tests) {
       if (!("name" in test) && test.source !== "dom" && test.source !== "library") yield* test.pattern.literals ?? [];
@@ -72,8 +72,8 @@ function* literalsOf(rules: Iterable<Rule>): Generator<string> {
   }
 }
 
-/** A name as an address part: lower-case letters, digits and hyphens. */
-function slugOf(name: string): string {
+/** Converts a name to a URL path segment of lower-case letters, digits and hyphens. */
+function toSlug(name: string): string {
   const slug = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
@@ -97,7 +97,7 @@ class Compiler {
     const slug = fields["slug"];
     return {
       name: name.slice(0, MAX_TEXT),
-      slug: typeof slug === "string" ? slugOf(slug) : slugOf(name),
+      slug: typeof slug === "string" ? toSlug(slug) : toSlug(name),
       categories: integers(fields["cats"]),
       website: textOrNull(fields["website"]),
       cpe: textOrNull(fields["cpe"]),
@@ -126,9 +126,9 @@ class Compiler {
   }
 
   /**
-   * Fields of our own beside the format's: `files` and `styles`, names of a library's scripts and style sheets without
-   * version and build words, `packages`, names of its folder and of its packages in public
-   * stores, and `plugin`, its folder among WordPress plugins.
+   * Compiles the fields that Vantage adds to the format: `files` and `styles` are names of a library's scripts and
+   * style sheets without version and build words, `packages` are names of its folder and of its packages in public
+   * CDNs, and `plugin` is its folder among the WordPress plugins.
    */
   *#library(fields: Fields): Generator<RuleTest> {
     const packages = new Set(texts(fields["packages"]).map((name) => name.toLowerCase()));
@@ -150,7 +150,7 @@ class Compiler {
     }
   }
 
-  /** A selector, a list of them, or an object of what is to be found where it fits. */
+  /** Compiles a selector, a list of selectors, or an object of selectors with what to find in their elements. */
   *#dom(value: unknown): Generator<RuleTest> {
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (typeof one === "string") yield* this.#element(one, { exists: "" });

@@ -3,12 +3,12 @@ import { attribute } from "#probe-agent/analysis/html/page.ts";
 
 const JAVASCRIPT = /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script)$/i;
 /**
- * Types under which optimisers and consent tools keep scripts until they run them: WP Rocket, LiteSpeed Cache,
- * Perfmatters, FlyingPress, Partytown, and Cloudflare's Rocket Loader, which puts a number before the type.
+ * Script types that optimisers set on scripts that they run later: WP Rocket, LiteSpeed Cache, Perfmatters,
+ * FlyingPress, Partytown, and Cloudflare's Rocket Loader, which puts a number before the type.
  */
 const DELAYED =
   /^(?:rocketlazyloadscript|litespeed\/javascript|pmdelayedscript|flyingpress\/delayed|text\/partytown|[0-9a-f]{20,32}-(?:module|(?:text|application)\/javascript))$/i;
-/** What a consent tool's manual puts on a script of the type text/plain, so that it runs after consent. */
+/** Attributes that consent tools document for scripts of the type text/plain that run after consent. */
 const CONSENT_ATTRIBUTES = [
   "data-cookieconsent",
   "data-cookiecategory",
@@ -19,12 +19,12 @@ const CONSENT_ATTRIBUTES = [
   "data-cmp-vendor",
   "data-borlabs-cookie-script-blocker-id",
 ];
-/** Words of class attributes that do the same: OneTrust, Complianz, CookieYes, iubenda. */
+/** Class names with the same purpose: OneTrust, Complianz, CookieYes, iubenda. */
 const CONSENT_CLASS = /(?:^|\s)(?:optanon-category-|cmplz-|cli-|_iub_cs_activate)/;
-/** Where they keep the address. */
+/** Attributes that hold the address of a script. */
 const ADDRESSES = ["src", "data-src", "data-rocket-src", "data-cmp-src", "data-suppressedsrc", "data-cookieblock-src"];
 
-/** The address a script element loads now or later; null for an inline script. */
+/** Returns the address that a script element loads now or later, or null for an inline script. */
 export function scriptAddress(element: Element): string | null {
   for (const name of ADDRESSES) {
     const value = attribute(element, name);
@@ -33,8 +33,11 @@ export function scriptAddress(element: Element): string | null {
   return null;
 }
 
-/** Whether an inline script's text is code that runs now or later, or the state of a framework: a data block with an id. */
-export function holdsCode(element: Element): boolean {
+/**
+ * Reports whether the text of an inline script is code that runs now or later, or a data block with an id, which holds
+ * the state of a framework.
+ */
+export function containsCode(element: Element): boolean {
   const type = attribute(element, "type") ?? "";
   if (type === "" || JAVASCRIPT.test(type) || DELAYED.test(type)) return true;
   if (type.toLowerCase() === "text/plain") return waitsForConsent(element);

@@ -2,10 +2,10 @@ import type { Document, Element } from "domhandler";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import type { Selector, SelectorKey } from "#probe-agent/analysis/page/tech/selector.ts";
 
-/** Content of a template is no part of the page. */
+/** Elements whose content is not part of the page. */
 const SKIPPED = new Set(["template"]);
 
-/** The elements of a page, found by selector; the smallest set that can fit is searched. */
+/** Index of a page's elements. A selector is tested only on the smallest set of elements that can match. */
 export class Elements {
   readonly #all: Element[] = [];
   readonly #by: Readonly<Record<SelectorKey["kind"], Map<string, Element[]>>> = {
@@ -23,17 +23,20 @@ export class Elements {
       for (const name in element.attribs) add(attribute, name, element);
       const { id: ownId, class: ownClasses } = element.attribs;
       if (ownId !== undefined) add(id, ownId, element);
-      if (ownClasses !== undefined) for (const one of new Set(words(ownClasses))) add(classes, one, element);
+      if (ownClasses !== undefined) for (const one of new Set(splitClasses(ownClasses))) add(classes, one, element);
     }
   }
 
-  /** The first elements that fit, at most `limit`; an element that fits several parts of the list may come twice. */
+  /**
+   * Returns the first matching elements, up to `limit`. An element that matches several selectors of the list can be
+   * returned more than once.
+   */
   find(selector: Selector, limit: number): Element[] {
     const found: Element[] = [];
-    for (const { keys, fits } of selector) {
+    for (const { keys, matches } of selector) {
       for (const element of this.#candidates(keys)) {
         if (found.length >= limit) return found;
-        if (fits(element)) found.push(element);
+        if (matches(element)) found.push(element);
       }
     }
     return found;
@@ -55,6 +58,6 @@ function add(index: Map<string, Element[]>, key: string, element: Element): void
   else list.push(element);
 }
 
-function words(text: string): string[] {
+function splitClasses(text: string): string[] {
   return text.split(/[ \t\n\f\r]+/).filter((word) => word !== "");
 }

@@ -1,17 +1,17 @@
 import type { Asset } from "#probe-agent/analysis/page/tech/asset.ts";
 
-/** How the files of a library are recognised; all names in lower case. */
+/** Test that recognises the files of a library. All names are in lower case. */
 export interface LibraryTest {
   readonly kind: Asset["kind"];
-  /** The name of its file; null: any file of one of its packages in a public store, or of its WordPress plugin. */
+  /** File name. null accepts any file of the library's packages in a public CDN, or of its WordPress plugin. */
   readonly file: string | null;
-  /** Names of its folder or package. */
+  /** Names of the library's folder or package. */
   readonly packages: ReadonlySet<string>;
-  /** The name alone says little: only in a folder or package of the library. */
+  /** Whether the file name is too common and counts only in a folder or package of the library. */
   readonly together: boolean;
 }
 
-/** The scripts and style sheets of a page by the names of their files and packages. */
+/** Index of a page's scripts and style sheets by the names of their files and packages. */
 export class Assets {
   readonly #byName = new Map<string, Asset[]>();
   readonly #byHosted = new Map<string, Asset[]>();
@@ -23,13 +23,13 @@ export class Assets {
     }
   }
 
-  /** The assets that fit, each with the version that its name or folder shows. */
+  /** Yields the matching assets, each with the version in its file name or folder. */
   *find({ kind, file, packages, together }: LibraryTest): Generator<readonly [Asset, string | null]> {
     const lists = file === null ? [...packages].map((name) => this.#byHosted.get(name)) : [this.#byName.get(file)];
     for (const asset of lists.flatMap((list) => list ?? [])) {
       if (asset.kind !== kind) continue;
       const known = [...packages].filter((name) => asset.packages.has(name));
-      // A file of any name may have a number of its own; that of the package counts.
+      // If any file name is accepted, the number in the file name can be another version. The package's version counts.
       const named = file === null ? null : asset.version;
       const version = named ?? known.map((name) => asset.packages.get(name) ?? null).find(Boolean) ?? null;
       if (!together || known.length > 0) yield [asset, version];

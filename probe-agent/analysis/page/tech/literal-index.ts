@@ -1,26 +1,31 @@
-/** Characters of a text that are looked for; more of them make the automaton larger and tell little more. */
+/** Number of leading characters searched for. More would make the automaton larger and exclude few more texts. */
 const MAX_LENGTH = 16;
-/** States of the automaton, about 3 MB; texts for which there is no room are not looked for. */
+/** Maximum number of states of the automaton, about 3 MB. Texts beyond it are not searched for. */
 const MAX_STATES = 30_000;
 const ASCII = 128;
 
 /**
- * Finds which of many texts occur, letter case of ASCII aside, in one pass over what is searched, however many texts there
- * are (Aho and Corasick, Communications of the ACM 18(6), 1975).
+ * Finds which of many texts occur in an input, ignoring ASCII case. Reads the input once, regardless of the number of
+ * texts (Aho and Corasick, Communications of the ACM 18(6), 1975).
  */
 export class LiteralIndex {
   readonly #ids = new Map<string, number>();
-  /** Class of each ASCII character; 0 for those that no text has, as for all other characters. */
+  /**
+   * Class of each ASCII character. 0 for characters that occur in no text; all non-ASCII characters are class 0 too.
+   */
   readonly #classes = new Uint8Array(ASCII);
   readonly #width: number;
   readonly #next: Uint16Array;
-  /** Of a state: the nearest one, itself counted, at which a text ends; 0 for none. */
+  /**
+   * For each state, the first state on its fallback path, including itself, at which a text ends. 0 if there is none.
+   */
   readonly #first: Uint16Array;
-  /** Text that ends at a state, by number from one, and the next state behind it where another one ends; 0 for none. */
+  /** For each state, the number, from 1, of the text that ends there. 0 if none does. */
   readonly #ends: Uint16Array;
+  /** For each state, the next state on its fallback path at which another text ends. 0 if there is none. */
   readonly #more: Uint16Array;
 
-  /** Texts in lower case. */
+  /** Expects texts in lower case. */
   constructor(texts: Iterable<string>) {
     const wanted = [...new Set([...texts].map(cut))].filter((text) => text !== "");
     let classes = 0;
@@ -37,15 +42,18 @@ export class LiteralIndex {
     this.#first = new Uint16Array(room);
     this.#ends = new Uint16Array(room);
     this.#more = new Uint16Array(room);
-    this.#link(this.#plant(wanted, room));
+    this.#linkStates(this.#buildTree(wanted, room));
   }
 
-  /** Whether a text is looked for. */
-  knows(text: string): boolean {
+  /** Reports whether the index searches for a text. */
+  includes(text: string): boolean {
     return this.#ids.has(cut(text));
   }
 
-  /** What occurs in any of the texts searched; asked by `knows` texts. */
+  /**
+   * Searches the inputs. The returned function reports whether a text occurs in any of them; call it only with texts
+   * for which `includes` returns true.
+   */
   search(searched: readonly string[]): (text: string) => boolean {
     const found = new Uint8Array(this.#ids.size + 1);
     for (const text of searched) this.#scan(text, found);
@@ -69,8 +77,8 @@ export class LiteralIndex {
     }
   }
 
-  /** Makes the tree of the texts; how many states it has. */
-  #plant(texts: readonly string[], room: number): number {
+  /** Builds the tree of the texts and returns the number of its states. */
+  #buildTree(texts: readonly string[], room: number): number {
     let states = 1;
     for (const text of texts) {
       const steps = Array.from(text, (one) => (one < "\u0080" ? (this.#classes[one.charCodeAt(0)] ?? 0) : 0));
@@ -87,8 +95,8 @@ export class LiteralIndex {
     return states;
   }
 
-  /** Where no text goes on, the longest other text that fits goes on. */
-  #link(states: number): void {
+  /** Adds the transitions to the longest other text that matches, for steps that continue no text. */
+  #linkStates(states: number): void {
     const fallback = new Uint16Array(states);
     const queue: number[] = [0];
     for (const state of queue) {

@@ -1,11 +1,12 @@
-/** Shorter runs occur in most texts and save nothing. */
+/** Minimum length of a literal. Shorter literals occur in most texts, so a search for them saves nothing. */
 const LEAST_LENGTH = 3;
-/** Alternatives looked for; an expression with more of them is run without a look first. */
+/** Maximum number of alternatives. An expression with more of them is run without a search first. */
 const MAX_ALTERNATIVES = 8;
 
 /**
- * Texts in lower case of which one occurs in everything that an expression with the flag i fits; null where none is
- * certain. A look for them costs a fraction of the expression: an engine runs ignoring case over each character.
+ * Returns texts in lower case, at least one of which occurs in every match of an expression with the flag i. Returns
+ * null if there are none for certain. A search for them costs a fraction of the expression, because an engine that
+ * ignores case tries the expression at each character.
  */
 export function requiredLiterals(source: string): readonly string[] | null {
   const literals: string[] = [];
@@ -17,9 +18,9 @@ export function requiredLiterals(source: string): readonly string[] | null {
   return literals;
 }
 
-/** One unit of an expression's top level. */
+/** One unit of an expression's top level, e.g. a character, an escape or a group. */
 interface Unit {
-  /** The character it matches; null where it may fit something else, a group for one. */
+  /** The only character that the unit matches. null if it can match something else, e.g. if it is a group. */
   readonly character: string | null;
   readonly text: string;
 }
@@ -28,7 +29,7 @@ const QUANTIFIER = /^(?:[*?+]|\{\d+(?:,\d*)?\})$/;
 
 function splitAlternatives(source: string): Unit[][] {
   const alternatives: Unit[][] = [[]];
-  for (const unit of unitsOf(source)) {
+  for (const unit of parseUnits(source)) {
     if (unit.text === "|") alternatives.push([]);
     else alternatives.at(-1)?.push(unit);
   }
@@ -46,7 +47,7 @@ function longestRun(units: readonly Unit[]): string {
     const next = units[at + 1]?.text ?? "";
     if (character === null || QUANTIFIER.test(text)) end();
     else if (QUANTIFIER.test(next)) {
-      // Once at least: it belongs to the run, but what follows does not touch it.
+      // The character occurs at least once, so it belongs to the run. What follows is not next to its first occurrence.
       if (next === "+") run += character;
       end();
     } else run += character;
@@ -55,14 +56,14 @@ function longestRun(units: readonly Unit[]): string {
   return longest.toLowerCase();
 }
 
-/** Characters, escapes, classes, groups and quantifiers of the top level; a group is one unit. */
-function unitsOf(source: string): Unit[] {
+/** Splits an expression into the units of its top level: characters, escapes, classes, groups and quantifiers. */
+function parseUnits(source: string): Unit[] {
   const tokens = source.match(/\\[^]|\[(?:\\[^]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[^]/g) ?? [];
   const units: Unit[] = [];
   let depth = 0;
   for (const token of tokens) {
     if (token === "(") depth += 1;
-    if (depth === 0) units.push({ character: characterOf(token), text: token });
+    if (depth === 0) units.push({ character: parseCharacter(token), text: token });
     if (token === ")") {
       depth -= 1;
       if (depth === 0) units.push({ character: null, text: "()" });
@@ -71,7 +72,7 @@ function unitsOf(source: string): Unit[] {
   return units;
 }
 
-function characterOf(token: string): string | null {
+function parseCharacter(token: string): string | null {
   if (token.length === 1) return /[\^$.|*+?]/.test(token) || token > "~" ? null : token;
   // An escaped letter or digit is a class, an assertion, a reference or a character code.
   return /^\\[^a-z\d]$/i.test(token) ? token.slice(1) : null;

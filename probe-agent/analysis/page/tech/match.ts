@@ -6,24 +6,24 @@ import { resolveVersion, type Pattern } from "#probe-agent/analysis/page/tech/pa
 import type { RuleTest } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { Subject } from "#probe-agent/analysis/page/tech/subject.ts";
 
-/** What one test found. */
+/** One match of a test. */
 export interface Match {
   readonly type: EvidenceType;
-  /** What was seen, bounded and without control characters. */
+  /** Matched text, up to 160 characters, without control characters. */
   readonly match: string;
   readonly version: string | null;
 }
 
-/** Characters of a match shown, and of one that is part of something longer. */
+/** Maximum length of a match in the result, in characters. */
 const MAX_SHOWN = 160;
-/** Longer values are shown only where they fit. */
+/** Maximum length of a header, meta or DNS value that is shown whole. Of a longer value only the match is shown. */
 const MAX_WHOLE = 120;
-/** Elements of one selector whose attributes or text are looked at. */
+/** Maximum number of elements of one selector whose attributes or text are tested. */
 const MAX_ELEMENTS = 200;
 /** Sources whose values are short enough to be shown whole. */
 const WHOLE = new Set<EvidenceType>(["url", "script_src", "certificate_issuer", "xhr"]);
 
-/** Holds one test against a page; the versions of several fitting values may differ, so each is given. */
+/** Runs one test on a page. Yields a match for each matching value, because their versions can differ. */
 export function* runTest(test: RuleTest, subject: Subject): Generator<Match> {
   if (test.source === "dom") yield* runDom(test, subject);
   else if (test.source === "library") yield* runLibrary(test, subject);
@@ -31,14 +31,14 @@ export function* runTest(test: RuleTest, subject: Subject): Generator<Match> {
     for (const [name, values] of namedValues(test, subject)) {
       const label = (value: string, found: string): string =>
         test.source === "cookie" ? name : `${name}: ${value.length <= MAX_WHOLE ? value : found}`;
-      for (const value of values) yield* hold(test.pattern, value, test.source, label);
+      for (const value of values) yield* matchPattern(test.pattern, value, test.source, label);
     }
   } else {
     const { literals } = test.pattern;
-    if (literals !== null && !subject.holdsAny(test.source, literals)) return;
+    if (literals !== null && !subject.mayContainAny(test.source, literals)) return;
     const whole = WHOLE.has(test.source);
     for (const value of subject.plain[test.source]) {
-      yield* hold(test.pattern, value, test.source, (_, found) => (whole ? value : found));
+      yield* matchPattern(test.pattern, value, test.source, (_, found) => (whole ? value : found));
     }
   }
 }
@@ -49,23 +49,23 @@ function* runLibrary(
 ): Generator<Match> {
   const type = library.kind === "script" ? "script_src" : "dom";
   for (const [{ address }, version] of assets.find(library)) {
-    yield { type, match: shown(type === "dom" ? `link href="${address}"` : address), version };
+    yield { type, match: cleanMatch(type === "dom" ? `link href="${address}"` : address), version };
   }
 }
 
-function* hold(
+function* matchPattern(
   { regex, version }: Pattern,
   value: string,
   type: EvidenceType,
   label: (value: string, found: string) => string,
 ): Generator<Match> {
   if (regex === null) {
-    yield { type, match: shown(label(value, value)), version: resolveVersion(version, []) };
+    yield { type, match: cleanMatch(label(value, value)), version: resolveVersion(version, []) };
     return;
   }
   const groups = regex.exec(value);
   if (groups === null) return;
-  yield { type, match: shown(label(value, groups[0])), version: resolveVersion(version, groups) };
+  yield { type, match: cleanMatch(label(value, groups[0])), version: resolveVersion(version, groups) };
 }
 
 function namedValues(
@@ -78,11 +78,11 @@ function namedValues(
     const found = values.get(name);
     return found === undefined ? [] : [[name, found]];
   }
-  return [...values].filter(([one]) => fitsWildcard(one, parts));
+  return [...values].filter(([one]) => matchesWildcard(one, parts));
 }
 
-/** Whether the name consists of the parts with anything between them. */
-function fitsWildcard(name: string, parts: readonly string[]): boolean {
+/** Reports whether a name consists of the parts with any text between them. */
+function matchesWildcard(name: string, parts: readonly string[]): boolean {
   const first = parts[0] ?? "";
   const last = parts.at(-1) ?? "";
   const end = name.length - last.length;
@@ -100,7 +100,7 @@ function* runDom(test: Extract<RuleTest, { readonly source: "dom" }>, { elements
   const { selector, selectorText, part, pattern } = test;
   for (const element of elements.find(selector, part === null ? 1 : MAX_ELEMENTS)) {
     const value = valueOf(element, part);
-    if (value !== null) yield* hold(pattern, value, "dom", (_, found) => domLabel(selectorText, part, found));
+    if (value !== null) yield* matchPattern(pattern, value, "dom", (_, found) => domLabel(selectorText, part, found));
   }
 }
 
@@ -118,7 +118,7 @@ function domLabel(
   return part === "text" ? `${selector} ${found}` : `${selector} ${part.attribute}="${found}"`;
 }
 
-function shown(text: string): string {
+function cleanMatch(text: string): string {
   const clean = text
     .slice(0, MAX_SHOWN * 2)
     .replaceAll(/[\p{C}\s]+/gu, " ")

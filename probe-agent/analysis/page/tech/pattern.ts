@@ -1,18 +1,18 @@
 import { requiredLiterals } from "#probe-agent/analysis/page/tech/literal.ts";
 
-/** One pattern of a rule: what to look for and what finding it tells. */
+/** One pattern of a rule: the expression to match, and the version and confidence of a match. */
 export interface Pattern {
-  /** Null: that there is a value at all is enough. */
+  /** null matches any value. */
   readonly regex: RegExp | null;
-  /** Texts in lower case of which one is in everything that fits; null: not known. */
+  /** Texts in lower case, at least one of which occurs in every match. null if unknown. */
   readonly literals: readonly string[] | null;
-  /** The version in terms of the expression's groups, "" for none. */
+  /** Template of the version with references to the expression's groups. "" if there is none. */
   readonly version: string;
-  /** How far a match proves the technology, 0 to 100. */
+  /** Confidence that a match proves the technology, 0 to 100. */
   readonly confidence: number;
 }
 
-/** A name with what goes with it, as in `implies`. */
+/** A technology's name with its tags, as in `implies`. */
 export interface TaggedName {
   readonly name: string;
   readonly confidence: number;
@@ -28,12 +28,12 @@ interface Tags {
 const MAX_PATTERN = 4096;
 const MAX_TEMPLATE = 200;
 const MAX_VERSION = 32;
-/** A "version" that begins with so large a number is a date or a cache key. */
+/** A number from this on at the start is a date or a cache key, not a version. */
 const TOO_LARGE = 10_000;
 
 /**
- * Reads a pattern with its tags, e.g. `jquery-([\d.]+)\.js\;version:\1\;confidence:50`; letter case never counts. Null
- * where the expression is none.
+ * Parses a pattern with its tags, e.g. `jquery-([\d.]+)\.js\;version:\1\;confidence:50`. The pattern ignores case.
+ * Returns null if the expression is invalid or longer than 4096 characters.
  */
 export function parsePattern(text: string): Pattern | null {
   if (text.length > MAX_PATTERN) return null;
@@ -46,7 +46,7 @@ export function parsePattern(text: string): Pattern | null {
   }
 }
 
-/** Reads a technology's name with its tags, e.g. `PHP\;confidence:50`. */
+/** Parses a technology's name with its tags, e.g. `PHP\;confidence:50`. */
 export function parseTaggedName(text: string): TaggedName {
   const { value, version, confidence } = readTags(text);
   return { name: value, version, confidence };
@@ -65,20 +65,20 @@ function readTags(text: string): Tags {
 }
 
 /**
- * The version a match tells: `\1` is the first group, `\1?a:b` is a where that group took part and b where not (b runs to
- * the template's end and may hold another of these). Null where nothing like a version comes out.
+ * Fills in a version template. `\1` is the first group. `\1?a:b` is `a` if that group matched, else `b`; `b` runs to
+ * the template's end and can contain another condition. Returns null if the result is not a plausible version.
  */
 export function resolveVersion(template: string, groups: readonly (string | undefined)[]): string | null {
   if (template === "") return null;
-  // "Made 3.4." at the end of a sentence: the last dot belongs to the sentence.
-  const version = fill(template, groups)
+  // In "Made 3.4." the last dot ends the sentence.
+  const version = fillTemplate(template, groups)
     .trim()
     .replace(/(?<!\.)\.{1,3}$/, "");
-  const sane = version !== "" && version.length <= MAX_VERSION && /^[\w.+~:/ -]+$/.test(version);
-  return sane && !(Number.parseInt(version, 10) >= TOO_LARGE) ? version : null;
+  const plausible = version !== "" && version.length <= MAX_VERSION && /^[\w.+~:/ -]+$/.test(version);
+  return plausible && !(Number.parseInt(version, 10) >= TOO_LARGE) ? version : null;
 }
 
-function fill(template: string, groups: readonly (string | undefined)[]): string {
+function fillTemplate(template: string, groups: readonly (string | undefined)[]): string {
   const ternary = /\\(\d{1,2})\?/.exec(template);
   const middle = ternary === null ? -1 : template.indexOf(":", ternary.index);
   const plain = ternary === null || middle === -1 ? template : template.slice(0, ternary.index);
@@ -87,5 +87,5 @@ function fill(template: string, groups: readonly (string | undefined)[]): string
   const [whole, group] = ternary;
   const yes = template.slice(ternary.index + whole.length, middle);
   const no = template.slice(middle + 1);
-  return head + fill((groups[Number(group)] ?? "") === "" ? no : yes, groups);
+  return head + fillTemplate((groups[Number(group)] ?? "") === "" ? no : yes, groups);
 }

@@ -1,10 +1,10 @@
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
-/** Octets of JSON for the list: a result holds 256 KB, and the categories repeat the names. */
+/** Maximum size of the list as JSON, in bytes. A result is limited to 256 KB, and the categories repeat the names. */
 const MAX_BYTES = 160_000;
 
-/** Technologies as a result shows them. */
+/** Technologies as reported in a result. */
 interface TechReport {
   readonly technologies: Technology[];
   readonly count: number;
@@ -12,7 +12,7 @@ interface TechReport {
   readonly limitations: readonly string[];
 }
 
-/** Cuts the list to what fits and sorts its names into categories. */
+/** Cuts the list to the size limit and groups its names by category. */
 export function reportTechnologies(found: readonly Technology[]): TechReport {
   const technologies = leading(found, MAX_BYTES);
   const byCategory = new Map<string, string[]>();
@@ -28,6 +28,9 @@ export function reportTechnologies(found: readonly Technology[]): TechReport {
     technologies,
     count: found.length,
     categories: Object.fromEntries(byCategory),
-    limitations: left === 0 ? [] : [`The ${technologies.length} surest of ${found.length} technologies are shown.`],
+    limitations:
+      left === 0
+        ? []
+        : [`Only the ${technologies.length} of ${found.length} technologies with the highest confidence are shown.`],
   };
 }

@@ -1,22 +1,22 @@
 import type { Match } from "#probe-agent/analysis/page/tech/match.ts";
 import type { Rule, TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
 
-/** A technology on its way into the result. */
+/** A detected or implied technology, before it becomes part of the result. */
 export interface Finding {
   readonly rule: Rule;
   /** 1 to 100. */
   readonly confidence: number;
   readonly version: string | null;
   readonly matches: readonly Match[];
-  /** Name of what it follows from; null where it was seen itself. */
+  /** Name of the technology that implies it. null if it was detected itself. */
   readonly impliedBy: string | null;
 }
 
-/** What was seen, less what it excludes, with what follows from it. */
+/** Removes excluded technologies from the detected ones and adds implied ones. */
 export function resolveFindings(seen: readonly Finding[], { byName }: TechRules): Map<string, Finding> {
   const { kept, excluded } = withoutExcluded(seen);
   const findings = new Map(kept.map((finding) => [finding.rule.name, finding]));
-  // Confidence only grows on this way, so that circles of implications end.
+  // The confidence of a finding only grows here, so cycles of implications end.
   const queue = [...kept];
   for (let finding = queue.shift(); finding !== undefined; finding = queue.shift()) {
     for (const { name, confidence, version } of finding.rule.implies) {
@@ -39,7 +39,7 @@ export function resolveFindings(seen: readonly Finding[], { byName }: TechRules)
   return findings;
 }
 
-/** The stronger finding wins where two exclude each other. */
+/** Removes excluded findings. If two exclude each other, the one with the higher confidence stays. */
 function withoutExcluded(seen: readonly Finding[]): { kept: Finding[]; excluded: Set<string> } {
   const excluded = new Set<string>();
   const strongest = seen.toSorted((one, other) => other.confidence - one.confidence);

@@ -3,7 +3,7 @@ import type { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index
 import type { Pattern, TaggedName } from "#probe-agent/analysis/page/tech/pattern.ts";
 import type { Selector } from "#probe-agent/analysis/page/tech/selector.ts";
 
-/** Fields of the format that hold a pattern or a list of them. */
+/** Sources that a rule tests with a pattern or a list of patterns. */
 export type PlainSource =
   | "url"
   | "html"
@@ -14,17 +14,19 @@ export type PlainSource =
   | "robots"
   | "certificate_issuer"
   | "xhr";
-/** Fields of the format that hold patterns by name. */
+/** Sources of named values, which a rule tests with patterns by name. */
 export type NamedSource = "header" | "cookie" | "meta" | "dns";
-/** What of an element a pattern is held against; null: that it is there. */
+/** Part of an element that a pattern is tested on. null tests only that the element exists. */
 export type ElementPart = { readonly attribute: string } | "text" | null;
 
-/** One thing to look for. */
+/** One test of a rule. */
 export type RuleTest =
   | { readonly source: PlainSource; readonly pattern: Pattern }
   | {
       readonly source: NamedSource;
-      /** Lower case but for cookies; a cookie's may hold `*` for anything. */
+      /**
+       * Lower case for headers and meta elements, upper case for DNS types. A cookie name can contain `*` for any text.
+       */
       readonly name: string;
       readonly pattern: Pattern;
     }
@@ -37,7 +39,7 @@ export type RuleTest =
       readonly pattern: Pattern;
     };
 
-/** A technology and how it is told. */
+/** A technology and the tests that detect it. */
 export interface Rule {
   readonly name: string;
   readonly slug: string;
@@ -46,28 +48,32 @@ export interface Rule {
   readonly cpe: string | null;
   readonly tests: readonly RuleTest[];
   readonly implies: readonly TaggedName[];
-  /** Looked for only where one of these was found. */
+  /** Technologies, one of which must be found before this rule is tested. Empty if none is required. */
   readonly requires: readonly string[];
+  /** Categories, a technology of one of which has the same effect as `requires`. */
   readonly requiresCategories: readonly number[];
-  /** Never found together with these. */
+  /** Technologies that are never found together with this one. */
   readonly excludes: readonly string[];
-  /** Found only where its evidence adds up to this, percent: what one weak sign shows may be something else. */
+  /**
+   * Minimum confidence of all evidence together, in percent, for the technology to count as found. One weak sign alone
+   * can be caused by something else.
+   */
   readonly least: number;
 }
 
-/** Rules ready for use. */
+/** Compiled rules. */
 export interface TechRules {
   readonly rules: readonly Rule[];
   readonly byName: ReadonlyMap<string, Rule>;
-  /** The texts without which expressions of the rules fit nothing. */
+  /** Index of the texts that expressions of the rules require. */
   readonly literals: LiteralIndex;
-  /** Names by id. */
+  /** Names of categories by id. */
   readonly categories: ReadonlyMap<number, string>;
-  /** Patterns and selectors that cannot be used; the rest of their rules holds. */
+  /** Number of patterns and selectors that cannot be used. The rest of their rules is in effect. */
   readonly unusable: number;
 }
 
-/** Rules as they stand in files: entries of the format's JSON objects. Plain data, for another thread too. */
+/** Rules as in files: entries of the format's JSON objects. Plain data that can be sent to another thread. */
 export interface RuleData {
   readonly technologies: readonly (readonly [name: string, fields: unknown])[];
   readonly categories: readonly (readonly [id: string, fields: unknown])[];

@@ -3,7 +3,7 @@ import { AttributeAction, parse, SelectorType, type AttributeSelector, type Sele
 import { isTag, isText, type AnyNode, type Element } from "domhandler";
 import { DomUtils } from "htmlparser2";
 
-/** What an element must have to fit a part of a selector; an index of the page finds those that have it. */
+/** Feature that an element needs to match a selector. The page's index finds the elements that have it. */
 export interface SelectorKey {
   readonly kind: "tag" | "id" | "class" | "attribute";
   /** Lower case for tags and attributes. */
@@ -12,13 +12,13 @@ export interface SelectorKey {
 
 /** One selector of a list. */
 interface SelectorPart {
-  /** What its element itself must have, all of it. */
+  /** Features that the element itself must have, all of them. */
   readonly keys: readonly SelectorKey[];
-  /** Whether an element fits; looks at its ancestors and siblings as far as the combinators ask. */
-  fits(this: void, element: Element): boolean;
+  /** Reports whether an element matches, including the ancestors and siblings that the combinators require. */
+  matches(this: void, element: Element): boolean;
 }
 
-/** Any of its parts fits. */
+/** A list of selectors. An element matches if it matches one of them. */
 export type Selector = readonly SelectorPart[];
 
 const MAX_LENGTH = 2000;
@@ -30,32 +30,33 @@ const COMBINATORS: ReadonlySet<SelectorType> = new Set([
   SelectorType.Sibling,
 ]);
 /**
- * Pseudo-classes that cost the same on every page. Those that count siblings or search below an element (:nth-child(),
- * :has()) take quadratic time on a hostile one; those of a browser's state fit nothing here.
+ * Pseudo-classes with the same cost on every page. Those that count siblings or search below an element (:nth-child(),
+ * :has()) take quadratic time on a hostile page. Those for the state of a browser, such as :hover, match nothing here.
  */
 const PLACES: ReadonlySet<string> = new Set(["first-child", "last-child", "only-child", "root", "empty"]);
 
 const OPTIONS: Options<AnyNode, Element> = {
-  // Its own would find `constructor` on every element.
+  // The default adapter would find an attribute `constructor` on every element.
   adapter: { ...DomUtils, isTag, getAttributeValue: ownAttribute },
   pseudos: {
-    // As browsers do: white space is content. Its own follows the draft (Selectors Level 4, section 14.2).
+    // White space is content, as in browsers. The library's own version follows the draft (Selectors Level 4, section
+    // 14.2).
     empty: ({ children }) => !children.some((child) => isTag(child) || isText(child)),
-    // Its own walk the list of siblings from an end: quadratic where a page has many comments there.
+    // The library's own versions walk the siblings from one end, which is quadratic if a page has many comments there.
     "last-child": isLast,
     "only-child": (element) => isLast(element) && DomUtils.prevElementSibling(element) === null,
   },
 };
 
-/** A quoted value where one may be; what is left must hold no other quote. */
+/** Quoted value of an attribute. The rest of the selector must not contain a quote. */
 const QUOTED = /=\s*(?:"[^"]*"|'[^']*')/g;
 const MISPLACED = /["']|=\s*\]/;
 /** A name without escapes. */
 const NAME = /^[\w\u0080-\uffff-]+$/;
 
 /**
- * Reads a CSS selector (Selectors Level 4): names, ids, classes, attributes, the four combinators, lists, `:not()` of
- * simple ones and a few places. Null for what cannot be read or is not allowed.
+ * Parses a CSS selector (Selectors Level 4): names, ids, classes, attributes, the four combinators, lists, `:not()` of
+ * simple selectors, and the pseudo-classes of PLACES. Returns null if the selector is invalid or not allowed.
  */
 export function parseSelector(text: string): Selector | null {
   if (text.length > MAX_LENGTH || MISPLACED.test(text.replaceAll(QUOTED, "=x"))) return null;
@@ -64,16 +65,16 @@ export function parseSelector(text: string): Selector | null {
     const allowed = list.length > 0 && list.every((tokens) => isAllowed(tokens, text.includes("\\")));
     return allowed ? list.map(compilePart) : null;
   } catch {
-    // Neither library tells errors of syntax by a class of their own.
+    // Neither library has its own error class for syntax errors.
     return null;
   }
 }
 
 function compilePart(tokens: Token[]): SelectorPart {
   const subject = tokens.slice(tokens.findLastIndex(isCombinator) + 1);
-  // Before the tokens are compiled, which sorts them.
+  // Find the keys before compile(), which sorts the tokens.
   const keys = subject.flatMap(keyOf);
-  return { keys, fits: compile<AnyNode, Element>([tokens], OPTIONS) };
+  return { keys, matches: compile<AnyNode, Element>([tokens], OPTIONS) };
 }
 
 function keyOf(token: Token): SelectorKey[] {
@@ -88,7 +89,7 @@ function isExact({ name, action, ignoreCase }: AttributeSelector, wanted: string
   return name.toLowerCase() === wanted && action === by && ignoreCase !== true;
 }
 
-/** css-what takes much for a selector that is none: `a >`, `a..b`, `l$ink`. */
+/** Reports whether a selector is valid and allowed. css-what accepts many invalid ones: `a >`, `a..b`, `l$ink`. */
 function isAllowed(tokens: readonly Token[], hasEscapes: boolean): boolean {
   const compounds = splitAtCombinators(tokens);
   return compounds.length <= MAX_COMPOUNDS && compounds.every((compound) => isCompound(compound, hasEscapes));
@@ -117,9 +118,9 @@ function isSimple(token: Token, isFirst: boolean, hasEscapes: boolean): boolean 
   if (token.type === SelectorType.Tag) return isFirst && isName(token.name);
   if (token.type === SelectorType.Attribute) {
     const { action, name, value, ignoreCase } = token;
-    // != is no operator of CSS; an empty word is in no list (section 6.1), but css-select finds one.
+    // != is not a CSS operator. An empty word matches no list (section 6.1), but css-select finds one.
     if (action === AttributeAction.Not || (action === AttributeAction.Element && value === "")) return false;
-    // Of .class and #id the value is a name too.
+    // The value of .class and #id is a name too.
     return isName(ignoreCase === "quirks" ? value : name);
   }
   if (token.type !== SelectorType.Pseudo) return false;

@@ -2,14 +2,14 @@ import { isTag, isText, type ChildNode, type Document } from "domhandler";
 import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import type { MetaTag } from "#probe-agent/analysis/html/page.ts";
-import { readAssets } from "#probe-agent/analysis/page/tech/asset.ts";
-import { holdsCode, scriptAddress } from "#probe-agent/analysis/page/tech/delayed.ts";
+import { parseAssets } from "#probe-agent/analysis/page/tech/asset.ts";
+import { containsCode, scriptAddress } from "#probe-agent/analysis/page/tech/delayed.ts";
 import { Elements } from "#probe-agent/analysis/page/tech/elements.ts";
 import { Assets } from "#probe-agent/analysis/page/tech/library.ts";
 import type { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index.ts";
 import type { NamedSource, PlainSource } from "#probe-agent/analysis/page/tech/rule.ts";
 
-/** A page as it was seen. Plain data that can go to another thread; what the HTML holds is read from it. */
+/** A fetched page. Plain data that can be sent to another thread. Further facts are read from the HTML. */
 export interface TechPage {
   readonly url: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
@@ -18,9 +18,9 @@ export interface TechPage {
   readonly robots?: string | null;
   /** Record data by type: MX, TXT, NS, SOA, CNAME. */
   readonly dns?: Readonly<Record<string, readonly string[]>>;
-  /** Names of whoever issued the certificate. */
+  /** Names of the certificate's issuer. */
   readonly certIssuer?: string | readonly string[] | null;
-  /** What a browser saw beside the HTML. */
+  /** Facts from a browser in addition to the HTML. */
   readonly metas?: readonly (readonly [name: string, content: string])[];
   readonly scriptSrc?: readonly string[];
   readonly scripts?: readonly string[];
@@ -29,25 +29,25 @@ export interface TechPage {
   readonly xhr?: readonly string[];
 }
 
-/** A page laid out for rules: the texts of each source, cut to what is looked at. */
+/** A page prepared for rules: the texts of each source, cut to the length that is tested. */
 export interface Subject {
   readonly plain: Readonly<Record<PlainSource, readonly string[]>>;
   /** Header and meta names in lower case, DNS types in capitals. */
   readonly named: Readonly<Record<NamedSource, ReadonlyMap<string, readonly string[]>>>;
   readonly elements: Elements;
   readonly assets: Assets;
-  /** Whether one of the texts, all in lower case, may be in a source, letter case aside. */
-  holdsAny(source: PlainSource, texts: readonly string[]): boolean;
+  /** Reports whether one of the texts may occur in a source, ignoring case. The texts are in lower case. */
+  mayContainAny(source: PlainSource, texts: readonly string[]): boolean;
 }
 
-/** Characters looked at of each source, and of one entry of a list. */
+/** Maximum lengths of each source and of one entry of a list, in characters, and maximum number of entries. */
 const MAX_HTML = 1_000_000;
 const MAX_TEXT = 300_000;
 const MAX_SCRIPTS = 1_000_000;
 const MAX_ENTRY = 8192;
 const MAX_LISTED = 2000;
 
-/** Reads a page for rules. `index`: the texts they look for; `parsed`: its HTML, where that is parsed already. */
+/** Prepares a page for rules. `index` holds the texts that they require. `parsed` is the page's parsed HTML. */
 export function readSubject(page: TechPage, index: LiteralIndex, parsed: Page = readHtml(page.html ?? "")): Subject {
   const { document, facts, text } = parsed;
   const contents = readContents(document.root);
@@ -88,18 +88,18 @@ export function readSubject(page: TechPage, index: LiteralIndex, parsed: Page = 
     },
     elements: new Elements(document.root),
     assets: new Assets([
-      ...plain.script_src.flatMap((address) => readAssets("script", address)),
-      ...styles.flatMap((address) => readAssets("style", address)),
+      ...plain.script_src.flatMap((address) => parseAssets("script", address)),
+      ...styles.flatMap((address) => parseAssets("style", address)),
     ]),
-    holdsAny: createLook(plain, index),
+    mayContainAny: createTextSearch(plain, index),
   };
 }
 
-/** Searches each source once, when it is first asked for. */
-function createLook(plain: Subject["plain"], index: LiteralIndex): Subject["holdsAny"] {
+/** Returns a function that searches each source once, when it is first needed. */
+function createTextSearch(plain: Subject["plain"], index: LiteralIndex): Subject["mayContainAny"] {
   const searched = new Map<PlainSource, (text: string) => boolean>();
   return (source, texts) => {
-    if (!texts.every((text) => index.knows(text))) return true;
+    if (!texts.every((text) => index.includes(text))) return true;
     let found = searched.get(source);
     if (found === undefined) {
       found = index.search(plain[source]);
@@ -138,13 +138,13 @@ function baseOf(url: string, href: string | null): string {
 }
 
 function resolve(src: string | null, base: string): string[] {
-  // data: URLs hold a whole script and name nothing.
+  // A data: URL contains a whole script and has no file name.
   if (src === null || src === "" || src.startsWith("data:")) return [];
   const short = src.slice(0, MAX_ENTRY);
   return [(URL.parse(short, base)?.href ?? short).slice(0, MAX_ENTRY)];
 }
 
-/** Inline scripts and styles, addresses of other scripts, and the text of the rest. */
+/** Collects the inline scripts and styles, the addresses of other scripts, and the visible text. */
 function readContents(root: Document): { text: string; addresses: string[]; scripts: string[]; css: string[] } {
   const scripts: string[] = [];
   const addresses: string[] = [];
@@ -156,7 +156,7 @@ function readContents(root: Document): { text: string; addresses: string[]; scri
     if (name === "script") {
       const address = scriptAddress(element);
       if (address !== null && addresses.length < MAX_LISTED) addresses.push(address);
-      if (address !== null || element.attribs["src"] !== undefined || !holdsCode(element)) continue;
+      if (address !== null || element.attribs["src"] !== undefined || !containsCode(element)) continue;
     }
     const content = textOf(element, left[name]);
     left[name] -= content.length;

@@ -1,7 +1,7 @@
 import type { EvidenceType } from "#shared/tools/tech-detect/evidence.ts";
 import type { Finding } from "#probe-agent/analysis/page/tech/resolve.ts";
 
-/** A technology a page was found to use. */
+/** A technology that a page uses. */
 export interface Technology {
   name: string;
   slug: string;
@@ -12,13 +12,13 @@ export interface Technology {
   evidence: { type: EvidenceType; match: string }[];
   website: string | null;
   cpe: string | null;
-  /** Null where it was seen itself. */
+  /** Name of the technology that implies it. null if it was detected itself. */
   implied_by: string | null;
 }
 
 const MAX_EVIDENCE = 6;
 
-/** Findings as results show them: the surest first, then by name. */
+/** Converts findings to technologies of a result, sorted by confidence, then by name. */
 export function toTechnologies(findings: Iterable<Finding>, categories: ReadonlyMap<number, string>): Technology[] {
   return [...findings]
     .map(({ rule, confidence, version, matches, impliedBy }) => ({
@@ -40,7 +40,7 @@ function distinct(matches: Finding["matches"]): Technology["evidence"] {
   return [...seen.values()].slice(0, MAX_EVIDENCE);
 }
 
-/** The CPE name with its version component filled in, where the version is known and plain (NISTIR 7695, section 6.2). */
+/** Fills in the version of a CPE name if it is known and has a plain form (NISTIR 7695, section 6.2). */
 export function cpeWithVersion(cpe: string | null, version: string | null): string | null {
   if (cpe === null || version === null || !/^\w+(?:\.\w+)*$/.test(version)) return cpe;
   const parts = cpe.split(":");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readAssets } from "#probe-agent/analysis/page/tech/asset.ts";
+import { parseAssets } from "#probe-agent/analysis/page/tech/asset.ts";
 
 function only(address: string) {
-  const [asset, ...more] = readAssets("script", address);
+  const [asset, ...more] = parseAssets("script", address);
   expect(more).toEqual([]);
   return { name: asset?.name, version: asset?.version, hosted: asset?.hosted };
 }
@@ -37,17 +37,17 @@ describe("the address of a library's file", () => {
     ["/wp-content/plugins/elementor/assets/lib/swiper/swiper.min.js?ver=8.4.5", "plugins/elementor", null],
     ["/wp-content/plugins/akismet/_inc/akismet-frontend.js?ver=1690000000", "plugins/akismet", null],
   ])("%s is part of a package", (address, hosted, version) => {
-    const [asset] = readAssets("script", address);
+    const [asset] = parseAssets("script", address);
     expect(asset?.hosted).toBe(hosted);
     expect(asset?.packages.get(hosted)).toBe(version);
   });
 
-  it("a year in a folder is no version", () => {
-    expect(readAssets("script", "/jquery/2016/jquery.js")[0]?.packages.get("jquery")).toBeNull();
+  it("does not read a year in a folder name as a version", () => {
+    expect(parseAssets("script", "/jquery/2016/jquery.js")[0]?.packages.get("jquery")).toBeNull();
   });
 
-  it("may name several files that a server joins", () => {
-    const names = readAssets("style", "/min/?f=css/bootstrap.css,css/site.css").map(({ name }) => name);
+  it("can name several files that a server joins", () => {
+    const names = parseAssets("style", "/min/?f=css/bootstrap.css,css/site.css").map(({ name }) => name);
     expect(names).toEqual(["", "bootstrap", "site"]);
   });
 });

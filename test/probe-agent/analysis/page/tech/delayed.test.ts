@@ -17,7 +17,7 @@ describe("scripts that a page runs later", () => {
     ],
     ["an optimiser's address", '<script type="rocketlazyloadscript" data-rocket-src="//vendor.test/a.js">'],
     ["LiteSpeed's address", '<script type="litespeed/javascript" data-src="//vendor.test/a.js">'],
-  ])("%s counts", (_, html) => {
+  ])("reads %s", (_, html) => {
     expect(found(`${html}</script>`)).toEqual(["Loaded"]);
   });
 
@@ -27,12 +27,12 @@ describe("scripts that a page runs later", () => {
     ["by an optimiser", 'type="rocketlazyloadscript"'],
     ["by Rocket Loader", 'type="0123456789abcdef01234567-text/javascript"'],
     ["in a worker", 'type="text/partytown"'],
-  ])("code that runs %s counts", (_, attributes) => {
+  ])("reads code that runs %s", (_, attributes) => {
     expect(found(`<script ${attributes}>vendor.init(1)</script>`)).toEqual(["Inline"]);
   });
 
   it.each(["text/plain", "text/template", "application/json", "application/ld+json"])(
-    "text of the type %s is no code",
+    "ignores text of the type %s",
     (type) => {
       expect(found(`<script type="${type}">vendor.init(1)</script>`)).toEqual([]);
     },

@@ -3,7 +3,7 @@ import { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index.ts";
 import { requiredLiterals } from "#probe-agent/analysis/page/tech/literal.ts";
 import { builtInRules } from "#test/support/tech-corpus.ts";
 
-describe("the text that an expression cannot do without", () => {
+describe("the texts that an expression requires", () => {
   it.each([
     [String.raw`static\.hotjar\.com/c/`, ["static.hotjar.com/c/"]],
     [String.raw`\bNREUM\b\s?\|\|`, ["nreum"]],
@@ -19,7 +19,7 @@ describe("the text that an expression cannot do without", () => {
     expect(requiredLiterals(source)).toEqual(literals);
   });
 
-  it("never hides a match: every expression of the built-in rules fits nothing without it", () => {
+  it("never hides a match: no expression of the built-in rules matches a text without them", () => {
     const samples = ["", " ", "a", "1", "/", "x.js", "generator", "https://www.example.test/a.js?ver=1.2.3"];
     const patterns = builtInRules().rules.flatMap(({ tests }) => tests.map(({ pattern }) => pattern));
     expect(patterns.filter(({ literals }) => literals !== null).length).toBeGreaterThan(300);
@@ -36,7 +36,7 @@ describe("the text that an expression cannot do without", () => {
   });
 });
 
-describe("the search for many texts at once", () => {
+describe("the search for many texts at the same time", () => {
   const texts = ["static.hotjar.com/c/", "hotjar", "jar.co", "he", "she", "hers", "_gaq.push(", "jquery"];
   const index = new LiteralIndex(texts);
 
@@ -48,19 +48,19 @@ describe("the search for many texts at once", () => {
     "éhérs _gaq.push([])",
     "static.hotjar",
     "jqueryjquery",
-  ])("finds in %s what is there", (text) => {
+  ])("finds the texts in %s", (text) => {
     const found = index.search([text]);
     const there = texts.filter((one) => text.toLowerCase().includes(one.slice(0, 16)));
     expect(texts.filter(found)).toEqual(there);
   });
 
-  it("does not claim to know what it has no room for", () => {
+  it("includes only the texts that it has room for", () => {
     const many = Array.from({ length: 5000 }, (_, n) => `${n}`.padStart(8, "x").padEnd(16, `${n}`));
     const full = new LiteralIndex(many);
-    const known = many.filter((one) => full.knows(one));
+    const known = many.filter((one) => full.includes(one));
     expect(known.length).toBeGreaterThan(500);
     expect(known.length).toBeLessThan(many.length);
-    expect(full.knows("nothing")).toBe(false);
+    expect(full.includes("nothing")).toBe(false);
     const found = full.search([known.join(" ")]);
     expect(known.filter((one) => !found(one))).toEqual([]);
   });
