@@ -3,7 +3,7 @@ import { mixedContent as contract } from "#shared/tools/mixed-content.ts";
 import { isCut, readSeen, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Insecure references in a page's HTML. */
+/** Finds the insecure references in a page's HTML. */
 export const mixedContent = implement(contract, async (net, { url }) => {
   const seen = await seeSlowPage(net, url);
   if (seen.status !== "ok") return seen;
@@ -11,7 +11,7 @@ export const mixedContent = implement(contract, async (net, { url }) => {
   if (read.status !== "ok") return read;
   const { head, isHtml, observedAt } = seen.data;
   const { fields, limitations } = read.data.report;
-  // Nothing found in a part of a page is no clean page.
+  // If a page is incomplete and its part has no insecure reference, the page is not known to be clean.
   const unsure = fields.https && fields.verdict === "clean" && isCut(seen.data);
   return ok({
     ...head,
@@ -23,4 +23,4 @@ export const mixedContent = implement(contract, async (net, { url }) => {
   });
 });
 
-const CAVEAT = "Only the HTML was read: style sheets, scripts and frames may load more.";
+const CAVEAT = "Only the HTML was checked. Style sheets, scripts and frames can load more.";

@@ -7,52 +7,51 @@ import { TechEvidence } from "#shared/tools/tech-detect/evidence.ts";
 const SYSTEM = {
   name: text("Name of the system"),
   slug: text("The name as a stable key: lower-case letters, digits, hyphens"),
-  version: Nullable(text("Version as the site shows it; null where it shows none")),
-  confidence: Type.Integer({ minimum: 1, maximum: 100, description: "How sure it is, percent" }),
-  evidence: list(TechEvidence, "What shows it"),
-  website: Nullable(text("Its home page")),
-  cpe: Nullable(text("CPE 2.3 name for vulnerability databases, with the version where it is known")),
+  version: Nullable(text("Version that the site reveals; null if it reveals none")),
+  confidence: Type.Integer({ minimum: 1, maximum: 100, description: "Confidence of the detection, percent" }),
+  evidence: list(TechEvidence, "Evidence for the system"),
+  website: Nullable(text("Home page of the system")),
+  cpe: Nullable(text("CPE 2.3 name for vulnerability databases, with the version if known")),
 };
 
 const Part = {
-  name: text("Its folder or key, as the page's addresses show it"),
-  version: Nullable(text("Version in the addresses of its files; null where there is none or they disagree")),
+  name: text("Folder or key of the part in the page's addresses"),
+  version: Nullable(text("Version in the addresses of its files; null if there is none or they differ")),
 };
 
 const Result = Type.Object({
   ...PAGE_FIELDS,
-  detected: truth("A system was recognised with 50 percent or more"),
+  detected: truth("Whether a system was detected with a confidence of 50 percent or more"),
   cms: Nullable(
     record(
       {
         ...SYSTEM,
-        headless: truth("The content comes from it, the page from another program"),
+        headless: truth("Whether the system only provides the content, and another program renders the page"),
       },
-      "The system the site is run with; null where none is sure enough",
+      "System that runs the site; null if none was detected with 50 percent or more",
     ),
   ),
-  candidates: list(Type.Object(SYSTEM), "Others the page shows, the surest first"),
-  theme: Nullable(record(Part, "Theme or template of the system; null where none shows")),
+  candidates: list(Type.Object(SYSTEM), "Other systems with evidence in the page, sorted by confidence"),
+  theme: Nullable(record(Part, "Theme or template of the system; null if none was found")),
   plugins: list(
     Type.Object({
       ...Part,
       source: word(["assets", "rest_api"], "assets: addresses of its files in the page; rest_api: the site's own list"),
     }),
-    "Plugins, modules or extensions that show, by name, at most 100",
+    "Plugins, modules or extensions found, sorted by name, at most 100",
   ),
-  page_builders: texts("Page builders that show"),
-  ecommerce: Nullable(text("Shop software that shows; null for none")),
-  hosting: texts("Hosting and delivery services that show"),
-  latest_version: Nullable(text("Newest version of the system; null: no list of releases is at hand")),
+  page_builders: texts("Page builders found"),
+  ecommerce: Nullable(text("Shop software found; null if none")),
+  hosting: texts("Hosting and delivery services found"),
+  latest_version: Nullable(text("Newest version of the system; null because no list of releases is available")),
   ...OBSERVED_FIELDS,
 });
 
-/** The content management system of a site. */
+/** The cms tool: detects the content management system of a site. */
 export const cms = defineTool({
   name: "cms",
   title: "CMS detection",
-  summary:
-    "The content management or shop system of a site with version, theme and plugins, also where its name was removed",
+  summary: "Content management or shop system of a site with version, theme and plugins, even if its name was removed",
   scope: "check",
   toolset: "page",
   target: { param: "url", kind: "url", connects: true },
@@ -60,7 +59,7 @@ export const cms = defineTool({
   deadlineMs: () => 30_000,
   params: Type.Object({
     url: Url({
-      description: "Page to look at; redirects are followed, and up to three well-known files are asked for",
+      description: "Page to check; redirects are followed, and up to three well-known files are requested",
     }),
   }),
   result: Result,

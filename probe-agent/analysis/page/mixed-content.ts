@@ -5,56 +5,62 @@ import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import { referencesOf, type Reference } from "#probe-agent/analysis/page/mixed-content/references.ts";
+import { findReferences, type Reference } from "#probe-agent/analysis/page/mixed-content/references.ts";
 import { isTrustworthy } from "#probe-agent/analysis/page/mixed-content/trustworthy.ts";
 
 /** One reference to an insecure address. */
 export interface MixedReference {
   readonly tag: string;
-  /** The attribute it stands in; "text" for the content of a style element. */
+  /** Attribute with the reference. "text" for the content of a style element. */
   readonly attr: string;
   /** Resolved against the page and its base element. */
   readonly url: string;
-  /** From 1. */
+  /** Line of the HTML, from 1. */
   readonly line: number;
 }
 
-/** A reference browsers request over https instead, as far as they do. */
+/** A reference to an image, audio or video, which browsers request over https instead if they can. */
 interface PassiveReference extends MixedReference {
-  /** False for hosts that are addresses, unless the policy upgrades: those are blocked (W3C Mixed Content, section 4.1). */
+  /**
+   * Whether browsers upgrade the request. false for hosts that are IP addresses, unless the policy upgrades them;
+   * browsers block those (W3C Mixed Content, section 4.1).
+   */
   readonly upgradable: boolean;
 }
 
 /** Insecure references of a page that itself came over HTTPS (W3C Mixed Content). */
 export interface MixedContent {
-  /** The page came over HTTPS; else nothing is mixed. */
+  /** Whether the page was served over HTTPS. If not, nothing is mixed. */
   readonly https: boolean;
   /** Blocked by browsers: scripts, styles, frames, srcset images, ... */
   readonly active: readonly MixedReference[];
-  /** Upgraded by browsers, and lost where that fails: images, audio, video. */
+  /** Upgraded by browsers, and missing if the upgrade fails: images, audio, video. */
   readonly passive: readonly PassiveReference[];
-  /** Forms that send to an insecure address. */
+  /** Forms that submit to an insecure address. */
   readonly forms: readonly MixedReference[];
-  /** Those of style elements and style attributes; they stand among active or passive too. */
+  /** References of style elements and style attributes. They are also listed as active or passive. */
   readonly cssUrls: readonly MixedReference[];
-  /** How many of each were found, also beyond those listed. */
+  /** Number of references found of each kind, including those not listed. */
   readonly counts: { readonly active: number; readonly passive: number; readonly forms: number; readonly css: number };
-  /** The policy upgrades every insecure reference. */
+  /** Whether the policy upgrades every insecure reference. */
   readonly upgradeInsecureRequests: boolean;
-  /** "passive": all of it is upgraded, be it by the policy; "blocked": the policy blocks all of it. */
+  /**
+   * "clean": no insecure reference, "passive": all are upgraded, by browsers or by the policy, "active": browsers block
+   * some, "blocked": the policy blocks all.
+   */
   readonly verdict: "clean" | "passive" | "active" | "blocked";
 }
 
-/** What a page's Content-Security-Policy says about insecure references. */
+/** Directives of a page's Content-Security-Policy about insecure references. */
 interface MixedPolicy {
   readonly upgradeInsecureRequests: boolean;
   readonly blockAllMixedContent: boolean;
 }
 
-/** References listed of each kind. */
+/** Maximum number of references listed of each kind. */
 const MAX_LISTED = 100;
 
-/** Finds insecure references of a page under its own policy. */
+/** Finds the insecure references of a page and grades them under its policy. */
 export function findMixedContent(page: Page, pageUrl: string, policy: MixedPolicy): MixedContent {
   const https = pageUrl.startsWith("https:");
   const { upgradeInsecureRequests } = policy;
@@ -81,15 +87,18 @@ export function findMixedContent(page: Page, pageUrl: string, policy: MixedPolic
       }
     }
   }
-  return { https, ...found, counts, upgradeInsecureRequests, verdict: verdict(counts, policy) };
+  return { https, ...found, counts, upgradeInsecureRequests, verdict: gradeReferences(counts, policy) };
 }
 
 function keep<T>(list: T[], entry: T): void {
   if (list.length < MAX_LISTED) list.push(entry);
 }
 
-/** Upgrading comes before blocking (W3C Upgrade Insecure Requests, section 3.4), and leaves neither anything to do. */
-function verdict(counts: MixedContent["counts"], policy: MixedPolicy): MixedContent["verdict"] {
+/**
+ * Returns the verdict for a page. Upgrading takes precedence over blocking (W3C Upgrade Insecure Requests, section 3.4)
+ * and leaves nothing to block.
+ */
+function gradeReferences(counts: MixedContent["counts"], policy: MixedPolicy): MixedContent["verdict"] {
   if (counts.active + counts.passive === 0) return "clean";
   if (policy.upgradeInsecureRequests) return "passive";
   if (policy.blockAllMixedContent) return "blocked";
@@ -97,7 +106,7 @@ function verdict(counts: MixedContent["counts"], policy: MixedPolicy): MixedCont
 }
 
 function insecureReferences(element: Element, base: string): (Reference & { url: string; upgradable: boolean })[] {
-  return referencesOf(element, (name) => attribute(element, name)).flatMap((reference) => {
+  return findReferences(element, (name) => attribute(element, name)).flatMap((reference) => {
     const url = resolveUrl(reference.address, base);
     if (url === null || !["http:", "ws:", "ftp:"].includes(url.protocol) || isTrustworthy(url)) return [];
     const upgradable = literalFamily(url.hostname.replace(/^\[|\]$/g, "")) === null;

@@ -6,24 +6,24 @@ import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 
-/** A system after its own files were asked for. */
+/** A system and the facts from its well-known files. */
 export interface Confirmed {
   readonly system: Technology;
-  /** Keys of plugins its own list names. */
+  /** Keys of the plugins that its files list. */
   readonly plugins: readonly string[];
-  /** Some file of it was found. */
+  /** Whether at least one of its files was found. */
   readonly confirmed: boolean;
-  /** Files that were asked for. */
+  /** Number of requested files. */
   readonly asked: number;
 }
 
-/** Files asked for at most, the octets of one, the time for all, and what is left for the answer. */
+/** Maximum number of files, size of one file in bytes, time for all, and time kept for the result, in milliseconds. */
 const MAX_FILES = 3;
 const FILE_BYTES = 256 * 1024;
 const FILES_MS = 6000;
 const RESERVE_MS = 1000;
 
-/** Asks for the well-known files of the likeliest system: they name a version the page may hide. */
+/** Fetches the well-known files of the most likely system. They can name a version that the page hides. */
 export async function confirmSystem(
   net: Net,
   system: Technology,
@@ -33,22 +33,22 @@ export async function confirmSystem(
   const { origin, host } = new URL(pageUrl);
   const folder = systemFolder(system.slug, assets, host);
   const files = knownFiles(system.slug).slice(0, MAX_FILES);
-  const patience = Math.min(FILES_MS, net.remainingMs() - RESERVE_MS);
+  const budgetMs = Math.min(FILES_MS, net.remainingMs() - RESERVE_MS);
   const answers = await Promise.all(
     files.map(async (file) => {
       const fetched = await waitAtMost(
-        patience,
+        budgetMs,
         fetchSiteFile(net, origin, `${folder}${file.path}`, FILE_BYTES),
         unknown("took too long"),
       );
-      // Another site's file proves nothing about this one.
+      // A file of another site proves nothing about this site.
       const own = fetched.known && fetched.text !== null && new URL(fetched.url).origin === origin;
-      const says = own ? file.read(fetched.text ?? "") : null;
-      return says === null ? null : { ...says, path: `${folder}${file.path}` };
+      const facts = own ? file.read(fetched.text ?? "") : null;
+      return facts === null ? null : { ...facts, path: `${folder}${file.path}` };
     }),
   );
   const found = answers.filter((answer) => answer !== null);
-  const evidence = found.map(({ path, match }) => ({ type: "path" as const, match: shown(`${path}: ${match}`) }));
+  const evidence = found.map(({ path, match }) => ({ type: "path" as const, match: cleanMatch(`${path}: ${match}`) }));
   const version = mostExact([system.version, ...found.map((answer) => answer.version)]);
   return {
     system: {
@@ -67,6 +67,6 @@ function mostExact(versions: readonly (string | null)[]): string | null {
   return versions.reduce((best, one) => (one !== null && one.length > (best?.length ?? 0) ? one : best), null);
 }
 
-function shown(text: string): string {
+function cleanMatch(text: string): string {
   return text.replaceAll(/[\p{C}\s]+/gu, " ").slice(0, 160);
 }

@@ -5,7 +5,7 @@ import { isLinkItem } from "#probe-agent/analysis/page/ai/link-item.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
-import { srcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
+import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
@@ -31,7 +31,7 @@ const READINGS: Readonly<Record<string, () => unknown>> = {
   "WHOIS: registrar with tabs": () => parseWhois(whois(`Registrar: a${TABS}[Tag = x`), "whois.example"),
   "WHOIS: range with tabs": () => parseNumberWhois(whois(`inetnum: a${TABS}x`), "whois.example"),
   "the start of a page": () => isHtml(null, octets(`<!--${"-><HEAD--><!--><!--\t".repeat(25)}-><HEAD`)),
-  "srcset: parentheses that stay open": () => srcsetAddresses("a (b ".repeat(400_000)),
+  "srcset: parentheses that stay open": () => parseSrcsetAddresses("a (b ".repeat(400_000)),
   "TLSRPT: dots": () => readTlsRpt([`v=TLSRPTv1; rua=mailto:a@${"a.".repeat(100_000)}@`]),
   "a link's text": () => isNonDescriptive(`${"!".repeat(300_000)}a`, null),
   "a page of one line": () => {

@@ -60,7 +60,7 @@ const xml = (body: string) => ({ type: "application/rss+xml", body: `<?xml versi
 const text = (body: string) => ({ type: "text/plain", body });
 
 describe("a system that names itself", () => {
-  it("is told with version, theme, plugins and what it is built with", async () => {
+  it("is reported with version, theme, plugins and page builder", async () => {
     const { result } = await look({
       "/": page(
         `<meta name="generator" content="WordPress 6.4.2"><meta name="generator" content="Elementor 3.18.3">
@@ -81,9 +81,9 @@ describe("a system that names itself", () => {
       theme: { name: "astra", version: "4.6.0" },
       plugins: [
         { name: "contact-form-7", version: "5.8.5", source: "assets" },
-        // Its files carry two versions, one of a library's.
+        // Its files have two versions. One is that of a library.
         { name: "elementor", version: null, source: "assets" },
-        // The system's own version stands in for one that was not given.
+        // WordPress puts its own version on files that have none.
         { name: "forms", version: null, source: "assets" },
         { name: "own", version: null, source: "assets" },
       ],
@@ -95,7 +95,7 @@ describe("a system that names itself", () => {
     expect(result.limitations.join(" ")).toMatch(/no list of releases/);
   });
 
-  it("is the one under a shop that is built on it", async () => {
+  it("is the system under a shop that is built on it", async () => {
     const { result } = await look({
       "/": page('<script src="/wp-content/plugins/woocommerce/a.js?ver=8.4.0"></script>', '<div id="x"></div>'),
     });
@@ -104,7 +104,7 @@ describe("a system that names itself", () => {
     expect(result.candidates.map(({ name, version }) => [name, version])).toEqual([["WooCommerce", "8.4.0"]]);
   });
 
-  it("may be a shop alone", async () => {
+  it("can be a shop alone", async () => {
     const { result } = await look({
       "/": page(
         `<script src="https://cdn.shopify.com/s/a.js"></script>
@@ -120,14 +120,14 @@ describe("a system that names itself", () => {
     expect(result.cms?.evidence.at(-1)).toEqual({ type: "path", match: "/meta.json: made.myshopify.com" });
   });
 
-  it("may only deliver content that another program makes pages of", async () => {
+  it("is headless if another program renders its content", async () => {
     const { result } = await look({
       "/": page('<script src="/_next/static/a.js"></script>', '<img src="https://images.ctfassets.net/s/a.jpg">'),
     });
     expect(result.cms).toMatchObject({ name: "Contentful", headless: true });
   });
 
-  it("may be WordPress on another host, behind a front end", async () => {
+  it("can be WordPress on another host, behind a front end", async () => {
     const { result } = await look({
       "/": page(
         '<script src="/_next/static/a.js"></script>',
@@ -137,7 +137,7 @@ describe("a system that names itself", () => {
     expect(result.cms).toMatchObject({ name: "WordPress", headless: true });
   });
 
-  it("is not that of somebody whose pictures the page shows", async () => {
+  it("is not the system of another site whose images the page shows", async () => {
     const picture = '<img src="https://blog.example.com/wp-content/uploads/a.jpg">';
     const { result } = await look({ "/": page("", picture) });
     expect(result).toMatchObject({ detected: false, cms: null, candidates: [{ name: "WordPress", confidence: 30 }] });
@@ -158,14 +158,14 @@ describe("a system that names itself", () => {
     ["Sitecore", "/-/media/a.ashx"],
     ["Adobe Experience Manager", "/content/dam/site/a.png"],
     ["TYPO3", "/fileadmin/_processed_/a.jpg"],
-  ])("is not %s for a picture of another site", async (name, path) => {
+  ])("is not %s because of an image of another site", async (name, path) => {
     const { result } = await look({ "/": page("", `<img src="https://other.example${path}">`) });
     expect(result).toMatchObject({ detected: false, candidates: [{ name, confidence: 30 }] });
     const own = await look({ "/": page("", `<img src="${path}"><img src="https://other.example${path}">`) });
     expect(own.result.cms).toMatchObject({ name });
   });
 
-  it("counts before one whose pictures it shows", async () => {
+  it("takes precedence over a system whose images it shows", async () => {
     const { result } = await look({
       "/": page('<meta name="generator" content="WordPress 6.4">', '<img src="https://images.ctfassets.net/s/a.jpg">'),
     });
@@ -175,7 +175,7 @@ describe("a system that names itself", () => {
 });
 
 describe("a system whose name was removed", () => {
-  it("shows its version in its feed and its plugins in its REST index", async () => {
+  it("is found with the version in its feed and the plugins in its REST index", async () => {
     const { result, asked } = await look({
       "/": page('<link rel="stylesheet" href="/blog/wp-content/themes/x/style.css">'),
       "/blog/wp-json/": json({
@@ -244,7 +244,7 @@ describe("a system whose name was removed", () => {
       text("name = prosilver\nphpbb_version = 3.3.10\n"),
       "3.3.10",
     ],
-  ])("%s tells it in a well-known file", async (name, head, path, file, version) => {
+  ])("%s is confirmed by a well-known file", async (name, head, path, file, version) => {
     const { result, asked } = await look({ "/": page(head), [path]: file });
     expect(result.cms).toMatchObject({ name, version, confidence: 100 });
     expect(asked).toContain(path);
@@ -252,7 +252,7 @@ describe("a system whose name was removed", () => {
     expect(asked.join(" ")).not.toMatch(/login|wp-admin|user\b/);
   });
 
-  it("is no more than a candidate where little speaks for it", async () => {
+  it("is only a candidate if the evidence is weak", async () => {
     const { result } = await look({
       "/": page("", '<img src="/media/pages/home/a.jpg"><div id=wrapper></div>'),
       "/robots.txt": "",
@@ -271,7 +271,7 @@ describe("a system whose name was removed", () => {
   });
 });
 
-describe("files that are not what they seem", () => {
+describe("files that only look like those of a system", () => {
   it.each([
     ["a page for everything", page("<title>wp/v2</title>")],
     ["JSON of something else", json({ namespaces: "wp/v2" })],
@@ -289,7 +289,7 @@ describe("files that are not what they seem", () => {
     expect(result.limitations.join(" ")).toMatch(/well-known files could be read/);
   });
 
-  it("another site's answer confirms nothing about this one", async () => {
+  it("ignores a file of another site", async () => {
     const { result } = await look({
       "/": page('<meta name="generator" content="WordPress">'),
       "/wp-json/": { status: 302, to: `${elsewhere.url}/wp-json/` },
@@ -297,7 +297,7 @@ describe("files that are not what they seem", () => {
     expect(result.cms?.evidence.some(({ type }) => type === "path")).toBe(false);
   });
 
-  it("names in addresses stay within bounds", async () => {
+  it("keeps names in addresses within bounds", async () => {
     const many = Array.from(
       { length: 500 },
       (_, n) => `<script src="/wp-content/plugins/plugin-${n}/a.js"></script>`,
@@ -313,20 +313,20 @@ describe("files that are not what they seem", () => {
 });
 
 describe("a site without a system", () => {
-  it("is said to show none, and nothing but the page and robots.txt is asked for", async () => {
+  it("reports none, and requests only the page and robots.txt", async () => {
     const { result, asked } = await look({ "/": page("", "<h1>WordPress compared with Drupal</h1>") });
     expect(result).toMatchObject({ detected: false, cms: null, candidates: [], ecommerce: null });
-    expect(result.limitations.join(" ")).toMatch(/No system shows clearly/);
+    expect(result.limitations.join(" ")).toMatch(/No system was detected/);
     expect(asked).toEqual([]);
   });
 
-  it("that answers no HTML is looked at all the same", async () => {
+  it("is checked even if the response is not HTML", async () => {
     const { result } = await look({ "/": { type: "application/json", body: "{}" } });
     expect(result.detected).toBe(false);
     expect(result.limitations.join(" ")).toMatch(/no HTML/);
   });
 
-  it("nobody answers for is a failure of the target", async () => {
+  it("is a failure of the target if no server answers", async () => {
     const { outcome } = await runTool(cms, { url: `http://127.0.0.1:${await closedPort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
   });

@@ -63,7 +63,7 @@ async function see(path: string, server = secure) {
 }
 
 describe("a secure page", () => {
-  it("is looked through in every place, with lines", async () => {
+  it("is searched in every place, with line numbers", async () => {
     const result = await see("/page");
     expect(result).toMatchObject({ https: true, verdict: "active", code: 200, source: ["page"] });
     expect(result.active[0]).toEqual({
@@ -85,10 +85,10 @@ describe("a secure page", () => {
       "http://css.example/x.css",
       "http://img.example/b.png",
     ]);
-    expect(result.limitations).toEqual(["Only the HTML was read: style sheets, scripts and frames may load more."]);
+    expect(result.limitations).toEqual(["Only the HTML was checked. Style sheets, scripts and frames can load more."]);
   });
 
-  it("may be clean or only passive", async () => {
+  it("can be clean or only passive", async () => {
     expect(await see("/clean")).toMatchObject({
       verdict: "clean",
       counts: { active: 0, passive: 0, forms: 0, css: 0 },
@@ -100,7 +100,7 @@ describe("a secure page", () => {
     });
   });
 
-  it("may have a policy that upgrades or blocks, if browsers heed it where it stands", async () => {
+  it("can have a policy that upgrades or blocks, if it is in a place where browsers apply it", async () => {
     expect(await see("/meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: true });
     expect(await see("/void-meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: false });
     const blocked = await see("/blocked");
@@ -116,13 +116,13 @@ describe("a secure page", () => {
   });
 });
 
-it("a page over HTTP has nothing mixed", async () => {
+it("finds nothing mixed in a page over HTTP", async () => {
   const result = await see("/image", plain);
   expect(result).toMatchObject({ https: false, verdict: "clean", passive: [] });
   expect(kinds(result.findings)).toEqual(["warning page-not-encrypted"]);
 });
 
-it("an answer that is no HTML has no verdict", async () => {
+it("has no verdict if the response is not HTML", async () => {
   const result = await see("/text");
   expect(result).toMatchObject({ https: true, verdict: null });
   expect(result.limitations).toEqual(["The answer is no HTML (text/plain)."]);
@@ -136,28 +136,28 @@ describe("hostile pages", () => {
     expect(result.passive.map((one) => one.url).join("")).not.toMatch(/[\u0000-\u001f]/);
   });
 
-  it("with references of kilobytes are cut to a result, and say so", async () => {
+  it("with long references are cut to the size of a result, and the result says so", async () => {
     const result = await see("/huge");
     expect(result.counts).toEqual({ active: 500, passive: 1000, forms: 500, css: 500 });
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
     expect(result.limitations).toContain("Not all references are listed.");
   }, 10_000);
 
-  it("that break off are no clean ones, and tell what was found before", async () => {
+  it("that are cut off are not clean, and the references before the cut are reported", async () => {
     expect(await see("/cut?")).toMatchObject({ verdict: null, https: true });
     const found = await see(`/cut?${encodeURIComponent(IMAGE)}`);
     expect(found).toMatchObject({ verdict: "passive", counts: { passive: 1 } });
     expect(found.limitations).toContain("The body could not be read to its end: incomplete.");
   });
 
-  it("of five megabytes of links are read in time, and say that there is more", async () => {
+  it("with 5 MB of links are read in time, and the result says that there is more", async () => {
     const result = await see("/links");
     expect(result.verdict).toBeNull();
     expect(result.limitations).toContain("The page is larger than what is looked at.");
   }, 20_000);
 });
 
-it("hands on a target's failure", async () => {
+it("fails if the target fails", async () => {
   const { outcome } = await runTool(mixedContent, { url: `https://127.0.0.1:${await closedPort()}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

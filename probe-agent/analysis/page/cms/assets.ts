@@ -2,11 +2,11 @@ import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
 
-/** The address of a file of a page, taken apart. */
+/** Address of a file that a page references, parsed. */
 export interface Asset {
   readonly host: string;
   readonly path: string;
-  /** Value of `ver` or `v`, where it looks like a version. */
+  /** Value of the query parameter `ver` or `v` if it looks like a version, else null. */
   readonly version: string | null;
 }
 
@@ -19,7 +19,7 @@ const ATTRIBUTES = new Map([
   ["source", "src"],
 ]);
 
-/** Scripts, styles, pictures and other linked files of a page, each address once. */
+/** Lists the scripts, styles, images and other linked files of a page, each address once. */
 export function listAssets(page: Page, pageUrl: string): Asset[] {
   const base = URL.parse(page.facts.baseHref ?? "", pageUrl)?.href ?? pageUrl;
   const assets = new Map<string, Asset>();

@@ -1,6 +1,6 @@
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
-/** Categories whose technologies run a whole site, the ones that name it best first. */
+/** Categories whose technologies run a whole site, with their rank. A lower rank describes a site better. */
 const SYSTEMS = new Map([
   [1, 0], // CMS
   [11, 1], // blogs
@@ -17,7 +17,10 @@ const PAGE_BUILDERS = 51;
 const WORDPRESS_PLUGINS = 87;
 const HOSTING = new Set([31, 62, 63, 88]);
 
-/** Systems that only deliver content: another program makes the pages. Their images on a page prove less than others. */
+/**
+ * Systems that only deliver content, while another program renders the pages. Their images on a page prove less than
+ * those of other systems.
+ */
 const HEADLESS: ReadonlySet<string> = new Set([
   "builder-io",
   "buttercms",
@@ -34,22 +37,22 @@ const HEADLESS: ReadonlySet<string> = new Set([
   "storyblok",
   "strapi",
 ]);
-/** Programs that make pages from somebody else's content. */
+/** Programs that render pages from another system's content. */
 const FRONT_ENDS = new Set(["next-js", "nuxt-js", "gatsby", "astro", "sveltekit", "remix", "react-router", "eleventy"]);
 
-/** What a page's technologies say about the system behind it. */
-interface SystemsSeen {
-  /** The likeliest first. */
+/** Systems, builders, shop software and hosting found among a page's technologies. */
+interface DetectedSystems {
+  /** Sorted by confidence, then by the rank of their category. */
   readonly systems: readonly Technology[];
   readonly pageBuilders: readonly string[];
   readonly ecommerce: string | null;
   readonly hosting: readonly string[];
-  /** A program that makes pages from another system's content shows. */
+  /** Whether a program that renders pages from another system's content was detected. */
   readonly frontEnd: boolean;
 }
 
-/** Sorts technologies by what they are to the site. */
-export function chooseSystems(technologies: readonly Technology[]): SystemsSeen {
+/** Groups technologies by their role in the site. */
+export function chooseSystems(technologies: readonly Technology[]): DetectedSystems {
   const names = (wanted: (category: number) => boolean): string[] =>
     technologies.filter(({ categories }) => categories.some(({ id }) => wanted(id))).map(({ name }) => name);
   const systems = technologies
@@ -65,7 +68,7 @@ export function chooseSystems(technologies: readonly Technology[]): SystemsSeen 
   };
 }
 
-/** Whether a system never makes pages itself. */
+/** Reports whether a system never renders pages itself. */
 export function isHeadless(slug: string): boolean {
   return HEADLESS.has(slug);
 }

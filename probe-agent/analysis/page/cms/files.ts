@@ -1,23 +1,23 @@
 import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
 
-/** What a well-known file tells. */
-interface FileSays {
+/** Facts from a well-known file. */
+interface FileFacts {
   readonly version: string | null;
-  /** What in it shows the system. */
+  /** Text that identifies the system. */
   readonly match: string;
-  /** Keys of plugins it lists. */
+  /** Keys of the plugins that the file lists. */
   readonly plugins?: readonly string[];
 }
 
-/** A file every site of a system has unless it was taken away; public, and no page for signing in. */
+/** A file that every site of a system has unless it was removed. It is public and not a login page. */
 interface KnownFile {
-  /** From the system's own folder. */
+  /** Path relative to the system's folder. */
   readonly path: string;
-  /** Null where it is not that file. */
-  read(text: string): FileSays | null;
+  /** Parses the file's text. Returns null if it is not the expected file. */
+  read(text: string): FileFacts | null;
 }
 
-/** REST namespaces that are WordPress's own. */
+/** REST namespaces of WordPress itself, which belong to no plugin. */
 const OWN_NAMESPACES = new Set(["wp", "oembed", "wp-site-health", "wp-block-editor", "wp-abilities"]);
 const MAX_PLUGINS = 50;
 
@@ -31,7 +31,7 @@ function byPattern(path: string, pattern: RegExp): KnownFile {
   };
 }
 
-/** A file in which the version follows at most `within` characters behind the first `mark`. */
+/** Returns a file in which the version follows within `within` characters after the first `mark`. */
 function byMark(path: string, mark: string, within: number, pattern: RegExp): KnownFile {
   return {
     path,
@@ -43,7 +43,7 @@ function byMark(path: string, mark: string, within: number, pattern: RegExp): Kn
   };
 }
 
-function byJson(path: string, read: (value: unknown) => FileSays | null): KnownFile {
+function byJson(path: string, read: (value: unknown) => FileFacts | null): KnownFile {
   return {
     path,
     read(text) {
@@ -63,12 +63,12 @@ function field(value: unknown, ...keys: readonly string[]): unknown {
   );
 }
 
-function versionIn(value: unknown): FileSays | null {
+function versionIn(value: unknown): FileFacts | null {
   const version = typeof value === "string" ? /\d{1,4}(?:\.\d{1,5}){1,3}/.exec(value)?.[0] : undefined;
   return version === undefined ? null : { version, match: String(value).slice(0, 60) };
 }
 
-function readRestIndex(value: unknown): FileSays | null {
+function readRestIndex(value: unknown): FileFacts | null {
   const namespaces = field(value, "namespaces");
   if (!Array.isArray(namespaces)) return null;
   const names = namespaces.filter((one) => typeof one === "string");
@@ -80,7 +80,7 @@ function readRestIndex(value: unknown): FileSays | null {
 
 const VERSION_ELEMENT = /<version>(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?)/;
 
-/** At most three a system, by slug. */
+/** Up to three files for each CMS, keyed by its slug. */
 const FILES = new Map<string, readonly KnownFile[]>([
   [
     "wordpress",
@@ -133,7 +133,7 @@ const FILES = new Map<string, readonly KnownFile[]>([
   ],
 ]);
 
-/** What stands in addresses just below a system's own folder. */
+/** Expressions that match the paths just below a system's folder. The first group is the folder. */
 const MARKERS = new Map([
   ["wordpress", /^(.{0,200}?\/)wp-(?:content|includes)\//],
   ["drupal", /^(.{0,200}?\/)(?:core\/(?:misc|assets|themes)|sites\/(?:default|all))\//],
@@ -141,12 +141,12 @@ const MARKERS = new Map([
   ["moodle", /^(.{0,200}?\/)(?:theme|lib)\/[\w-]{1,40}\.php/],
 ]);
 
-/** The files that would show the system and its version. */
+/** Returns the files that identify a system and its version. Empty for unknown systems. */
 export function knownFiles(slug: string): readonly KnownFile[] {
   return FILES.get(slug) ?? [];
 }
 
-/** The folder the system is in, by the addresses of its own files; the site's root where nothing tells. */
+/** Finds the system's folder by the addresses of its files. Returns "/" if none of them shows it. */
 export function systemFolder(slug: string, assets: readonly Asset[], host: string): string {
   const marker = MARKERS.get(slug);
   const own = assets.filter((asset) => asset.host === host);

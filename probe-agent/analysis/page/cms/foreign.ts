@@ -2,9 +2,9 @@ import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
-/** Confidence of a system that shows in nothing but pictures of other sites, percent. */
+/** Maximum confidence of a system whose only evidence is images of other sites, in percent. */
 const FOREIGN = 30;
-/** Where systems keep the pictures that others embed. */
+/** Paths at which systems store uploaded images, which other sites can embed. */
 const UPLOADS = new Map([
   ["adobe-experience-manager", /\/content\/dam\//],
   ["drupal", /\/sites\/default\/files\//],
@@ -12,14 +12,14 @@ const UPLOADS = new Map([
   ["typo3", /\/fileadmin\/_processed_\//],
   ["wordpress", /\/wp-content\//],
 ]);
-/** Themes and programs of a page belong to its own system, wherever they lie. */
+/** Scripts and style sheets. They belong to the page's own system, on whichever host they are. */
 const PROGRAM = /\.(?:css|js|mjs)$/i;
 
 /**
- * A system less sure where nothing but pictures of other sites shows it: a page that embeds one from somebody's WordPress
- * is none itself.
+ * Lowers a system's confidence if its only evidence is images of other sites. A page that embeds an image from another
+ * site's WordPress does not itself run WordPress.
  */
-export function lessForeign(system: Technology, assets: readonly Asset[], pageUrl: string): Technology {
+export function lowerForeignConfidence(system: Technology, assets: readonly Asset[], pageUrl: string): Technology {
   const uploads = UPLOADS.get(system.slug);
   const byPictures = system.evidence.every(({ type, match }) => type === "dom" && match.includes("img[src"));
   if (uploads === undefined || !byPictures) return system;

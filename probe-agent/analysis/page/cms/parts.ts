@@ -1,6 +1,6 @@
 import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
 
-/** A theme or plugin as the page's addresses show it. */
+/** A theme or plugin found in the page's addresses. */
 export interface SystemPart {
   readonly name: string;
   readonly version: string | null;
@@ -22,7 +22,7 @@ function layout(themes: readonly RegExp[], plugins: readonly RegExp[]): Layout {
   return { themes, plugins };
 }
 
-/** Where each system keeps its themes and plugins, by its own documentation. */
+/** Paths of each system's themes and plugins, according to its documentation. */
 const LAYOUTS = new Map<string, Layout>([
   [
     "wordpress",
@@ -66,14 +66,14 @@ const LAYOUTS = new Map<string, Layout>([
 ]);
 const MAX_PLUGINS = 100;
 
-/** Theme and plugins a page's files belong to. A version that is the system's own says nothing about a part. */
+/** Finds the theme and plugins of a page's files. Ignores versions equal to the system's own version. */
 export function findParts(slug: string, assets: readonly Asset[], systemVersion: string | null): SystemParts {
   const known = LAYOUTS.get(slug);
   if (known === undefined) return { theme: null, plugins: [] };
-  const themes = partsOf(known.themes, assets, systemVersion);
-  const plugins = partsOf(known.plugins, assets, systemVersion);
+  const themes = countParts(known.themes, assets, systemVersion);
+  const plugins = countParts(known.plugins, assets, systemVersion);
   return {
-    // A child theme stands beside its parent; the one with most files is shown.
+    // A child theme is loaded together with its parent. The one with the most files is reported.
     theme: themes.toSorted((one, other) => other.files - one.files).map(({ part }) => part)[0] ?? null,
     plugins: plugins
       .map(({ part }) => part)
@@ -82,7 +82,7 @@ export function findParts(slug: string, assets: readonly Asset[], systemVersion:
   };
 }
 
-function partsOf(
+function countParts(
   patterns: readonly RegExp[],
   assets: readonly Asset[],
   systemVersion: string | null,
@@ -102,7 +102,7 @@ function partsOf(
   }));
 }
 
-/** Theme of a Shopify shop, from the object its pages set up; null where it is not there. */
+/** Finds the theme of a Shopify shop in the object `Shopify.theme` of its pages. Returns null if there is none. */
 export function shopifyTheme(html: string): SystemPart | null {
   const start = html.indexOf("Shopify.theme = {");
   if (start === -1) return null;

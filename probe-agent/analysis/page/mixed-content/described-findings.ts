@@ -2,16 +2,18 @@ import type { Finding } from "#shared/findings.ts";
 import type { MixedContent, MixedReference } from "#probe-agent/analysis/page/mixed-content.ts";
 
 const REFERENCE = "https://developer.mozilla.org/en-US/docs/Web/Security/Mixed_content";
-/** URLs named in a message. */
+/** Maximum number of URLs in a message, and the maximum length of one in characters. */
 const MAX_NAMED = 3;
 const MAX_URL = 150;
 
-/** What browsers make of the insecure references, one finding for each kind with the first few lines. */
+/**
+ * Returns a finding for each kind of insecure reference: what browsers do with it, and the first few with their lines.
+ */
 export function describeMixedContent(found: MixedContent, blocksAll: boolean): Finding[] {
   const { https, counts, active, passive, forms, upgradeInsecureRequests } = found;
   const base = { severity: "warning", reference: REFERENCE, where: null } as const;
   const upgrade =
-    "Write https:// in these addresses, or send the header Content-Security-Policy: upgrade-insecure-requests";
+    "Use https:// in these addresses, or send the header Content-Security-Policy: upgrade-insecure-requests";
   if (!https) {
     const message = "The page is served over http: anyone on the network can read and change it.";
     return [{ ...base, id: "page-not-encrypted", message, how: "Serve the page over https and redirect http to it." }];
@@ -26,13 +28,13 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
                 ...base,
                 id: "active-content-upgraded",
                 severity: "info" as const,
-                message: `The policy upgrades ${counts.active} http references to scripts, styles or frames: ${named(active)}.`,
-                how: "Write https:// in these addresses: older clients ignore the policy.",
+                message: `The policy upgrades ${counts.active} http references to scripts, styles or frames: ${describeFirst(active)}.`,
+                how: "Use https:// in these addresses, because older clients ignore the policy.",
               }
             : {
                 ...base,
                 id: "active-content-blocked",
-                message: `Browsers block ${counts.active} http references to scripts, styles or frames: ${named(active)}.`,
+                message: `Browsers block ${counts.active} http references to scripts, styles or frames: ${describeFirst(active)}.`,
                 how: upgrade,
               },
         ]
@@ -42,8 +44,10 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
           {
             ...base,
             id: "passive-content-blocked",
-            message: `Browsers block ${blocked ? counts.passive : lost.length} http references to images, audio or video: ${named(blocked ? passive : lost)}.`,
-            how: blocked ? upgrade : "Serve these files from a host name over https; addresses are not upgraded.",
+            message: `Browsers block ${blocked ? counts.passive : lost.length} http references to images, audio or video: ${describeFirst(blocked ? passive : lost)}.`,
+            how: blocked
+              ? upgrade
+              : "Serve these files over https from a host name. Browsers do not upgrade requests to IP addresses.",
           },
         ]
       : []),
@@ -53,8 +57,8 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
             ...base,
             id: "passive-content-upgraded",
             severity: "info" as const,
-            message: `Browsers request ${counts.passive - lost.length} http references to images, audio or video over https: ${named(passive.filter(({ upgradable }) => upgradable))}. They are missing where https fails.`,
-            how: "Write https:// in these addresses.",
+            message: `Browsers request ${counts.passive - lost.length} http references to images, audio or video over https: ${describeFirst(passive.filter(({ upgradable }) => upgradable))}. If a request over https fails, the file is missing.`,
+            how: "Use https:// in these addresses.",
           },
         ]
       : []),
@@ -63,15 +67,15 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
           {
             ...base,
             id: "form-not-encrypted",
-            message: `${counts.forms} forms or buttons send to an http address: ${named(forms)}. Browsers warn, and anyone on the network can read what is sent.`,
-            how: "Write https:// in the action of the form.",
+            message: `${counts.forms} forms or buttons submit to an http address: ${describeFirst(forms)}. Browsers show a warning, and anyone on the network can read the submitted data.`,
+            how: "Use https:// in the action of the form.",
           },
         ]
       : []),
   ];
 }
 
-function named(references: readonly MixedReference[]): string {
+function describeFirst(references: readonly MixedReference[]): string {
   const shown = references.slice(0, MAX_NAMED).map(({ url, line }) => `${url.slice(0, MAX_URL)} (line ${line})`);
   return `${shown.join(", ")}${references.length > MAX_NAMED ? ", ..." : ""}`;
 }

@@ -7,10 +7,10 @@ import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent, type MixedReference } from "#probe-agent/analysis/page/mixed-content.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 
-/** Octets of JSON for each list. */
+/** Maximum size of each list as JSON, in bytes. */
 const LIST_BYTES = 50_000;
 
-/** Insecure references of a page under its own policies, fitted into a result. */
+/** Reports the insecure references of a page under its own policies, cut to the size of a result. */
 export function mixedContentReport({ page, url, headers }: ReadPage) {
   const { effective } = analyseCsp(enforcedTexts(deliveredPolicies(headers, page)));
   const upgrades = effective.upgrade_insecure_requests;
@@ -18,10 +18,10 @@ export function mixedContentReport({ page, url, headers }: ReadPage) {
   const policy = { upgradeInsecureRequests: upgrades, blockAllMixedContent: blocks };
   const found = findMixedContent(page ?? readHtml(""), url, policy);
   const lists = {
-    active: shown(found.active),
+    active: cutList(found.active),
     passive: leading(found.passive, LIST_BYTES),
-    forms: shown(found.forms),
-    css_urls: shown(found.cssUrls),
+    forms: cutList(found.forms),
+    css_urls: cutList(found.cssUrls),
   };
   const cut =
     lists.active.length < found.counts.active ||
@@ -42,6 +42,6 @@ export function mixedContentReport({ page, url, headers }: ReadPage) {
   };
 }
 
-function shown(references: readonly MixedReference[]): MixedReference[] {
+function cutList(references: readonly MixedReference[]): MixedReference[] {
   return leading(references, LIST_BYTES);
 }

@@ -1,4 +1,7 @@
-/** An http URL whose origin browsers trust all the same (W3C Secure Contexts 3.1; onion services as Tor Browser). */
+/**
+ * Reports whether browsers trust the origin of an http URL although it is not encrypted (W3C Secure Contexts 3.1; onion
+ * services as in Tor Browser).
+ */
 export function isTrustworthy(url: URL): boolean {
   const host = url.hostname.replace(/\.$/, "");
   return (

@@ -1,4 +1,4 @@
-/** What a tracker is for. */
+/** Purpose of a tracker. */
 export type TrackerCategory =
   | "analytics"
   | "ads"
@@ -8,15 +8,16 @@ export type TrackerCategory =
   | "marketing"
   | "social";
 
-/** Who runs a host, and what it is for. */
+/** Operator and purpose of a tracker's host. */
 interface Tracker {
   readonly vendor: string;
   readonly category: TrackerCategory;
 }
 
 /**
- * Hosts (with everything below them) that pages load to measure or address their visitors, as the vendors' own manuals
- * tell site owners to embed them or to allow them in a Content-Security-Policy. Our own list; not complete.
+ * Hosts, including their subdomains, that pages load to measure their visitors or to show them advertising. They are
+ * taken from the vendors' manuals, which tell site owners to embed them or to allow them in a Content-Security-Policy.
+ * The list is Vantage's own and not complete.
  */
 const VENDORS: readonly (readonly [vendor: string, category: TrackerCategory, hosts: string])[] = [
   ["Google Analytics", "analytics", "google-analytics.com analytics.google.com"],
@@ -103,8 +104,8 @@ const BY_HOST: ReadonlyMap<string, Tracker> = new Map(
   VENDORS.flatMap(([vendor, category, hosts]) => hosts.split(" ").map((host) => [host, { vendor, category }] as const)),
 );
 
-/** The tracker a host belongs to, the nearest entry first; null where it is none of the list. */
-export function trackerOf(host: string): Tracker | null {
+/** Finds the tracker of a host by its most specific entry in the list. Returns null if the host is not in the list. */
+export function findTracker(host: string): Tracker | null {
   for (let name = host.toLowerCase().replace(/\.$/, ""); name.includes("."); name = name.slice(name.indexOf(".") + 1)) {
     const found = BY_HOST.get(name);
     if (found !== undefined) return found;

@@ -31,7 +31,7 @@ it.each<[what: string, html: string, url: string, policy: "none" | "upgrade" | "
   for (const { how } of findings) expect(how).toMatch(/https/);
 });
 
-it("a message names three references and their lines", () => {
+it("names three references and their lines in a message", () => {
   const found = findMixedContent(readHtml(`${IMAGE}\n`.repeat(5)), "https://example.com/", {
     upgradeInsecureRequests: false,
     blockAllMixedContent: false,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
-import { srcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
+import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
 
 const FIXTURE = readFileSync(new URL("../../../fixtures/html/page.html", import.meta.url));
 const NO_POLICY = { upgradeInsecureRequests: false, blockAllMixedContent: false };
@@ -33,7 +33,7 @@ describe("mixed content", () => {
     expect(found.forms).toEqual([{ tag: "form", attr: "action", url: "http://forms.example/send", line: 28 }]);
   });
 
-  it("is nothing on an http page, and nothing where all is secure", () => {
+  it("is not found on an http page, nor if all references are secure", () => {
     expect(find("<script src=http://a.example/x.js>", "http://example.com/")).toMatchObject({
       https: false,
       verdict: "clean",
@@ -43,13 +43,13 @@ describe("mixed content", () => {
     );
   });
 
-  it("spares addresses browsers trust and elements that load nothing", () => {
+  it("does not include addresses that browsers trust and elements that load nothing", () => {
     const html =
       "<script src=http://127.0.0.1:8080/x></script><img src='http://[::1]/'><img src=http://x.onion/><a href=http://a.example>";
     expect(find(`${html}<template><script src=http://a.example></script></template>`).verdict).toBe("clean");
   });
 
-  it("names images and media passive, and a blocking policy blocked", () => {
+  it("is passive for images and media, and blocked under a blocking policy", () => {
     expect(find("<img src=http://a.example/x.png>").verdict).toBe("passive");
     expect(find("<input type=image src=http://a.example/x.png>").verdict).toBe("passive");
     expect(find("<svg><use href='http://a.example/x.svg#a'/></svg>").verdict).toBe("active");
@@ -58,13 +58,13 @@ describe("mixed content", () => {
     );
   });
 
-  it("leaves nothing to block where the policy has all of it upgraded", () => {
+  it("is not blocked if the policy upgrades all of it", () => {
     const policy = { upgradeInsecureRequests: true, blockAllMixedContent: true };
     const found = find("<script src=http://a.example/x.js></script><img src=http://192.0.2.1/x>", undefined, policy);
     expect(found).toMatchObject({ verdict: "passive", counts: { active: 1 }, passive: [{ upgradable: true }] });
   });
 
-  it("lists what style sheets and attributes load once more", () => {
+  it("lists references of style sheets and attributes a second time", () => {
     const found = find(
       "<style>@import 'http://c.example/a.css'; p { background: url(http://c.example/b.png) }</style>" +
         '<p style="background:url(http://c.example/c.png)"><img src=http://c.example/d.png>',
@@ -77,7 +77,7 @@ describe("mixed content", () => {
     expect(found.counts).toEqual({ active: 1, passive: 3, forms: 0, css: 3 });
   });
 
-  it("tells fonts from images by the rule they stand in, and reads no comment, namespace or fragment", () => {
+  it("distinguishes fonts from images by their rule, and ignores comments, namespaces and fragments", () => {
     const found = find(
       "<base href=http://c.example/><style>/* url(http://c.example/x) */@namespace svg url(http://www.w3.org/2000/svg);" +
         "@font-face{src:url(https://c.example/1.eot);src:local(F),url('http://c.example/2.woff') format('woff')," +
@@ -87,7 +87,7 @@ describe("mixed content", () => {
     expect(found.passive.map(({ url }) => url)).toEqual(["http://c.example/4.png"]);
   });
 
-  it("tells what browsers upgrade: not the images of hosts that are addresses (W3C Mixed Content 4.1)", () => {
+  it("is not upgradable if the host of an image is an IP address (W3C Mixed Content 4.1)", () => {
     const html = "<img src=http://a.example/x><img src=http://192.0.2.1/x><img src='http://[2001:db8::1]/x'>";
     expect(find(html).passive.map((one) => one.upgradable)).toEqual([true, false, false]);
   });
@@ -107,26 +107,26 @@ describe("mixed content", () => {
     ["preload as=font", "active"],
     ["prefetch as=image", "active"],
     ["preconnect", "clean"],
-  ])("takes a link of rel=%s for %s", (rel, verdict) => {
+  ])("grades a link with rel=%s as %s", (rel, verdict) => {
     expect(find(`<link rel=${rel} href=http://a.example/>`).verdict).toBe(verdict);
   });
 
-  it("lists a hundred of a kind and counts the rest", () => {
+  it("lists 100 references of a kind and counts the rest", () => {
     const found = find("<img src=http://a.example/x.png>".repeat(250));
     expect([found.passive.length, found.counts.passive]).toEqual([100, 250]);
   });
 });
 
-it("takes a srcset apart at commas outside addresses", () => {
-  expect(srcsetAddresses("a.png 1x, b,c.png 2x,d.png")).toEqual(["a.png", "b,c.png", "d.png"]);
-  expect(srcsetAddresses("a.png, http://b.example/b.png 2x")).toEqual(["a.png", "http://b.example/b.png"]);
-  expect(srcsetAddresses("data:image/png;base64,AA== 1x, b.png (x, y) 2w,")).toEqual([
+it("splits a srcset at commas outside addresses", () => {
+  expect(parseSrcsetAddresses("a.png 1x, b,c.png 2x,d.png")).toEqual(["a.png", "b,c.png", "d.png"]);
+  expect(parseSrcsetAddresses("a.png, http://b.example/b.png 2x")).toEqual(["a.png", "http://b.example/b.png"]);
+  expect(parseSrcsetAddresses("data:image/png;base64,AA== 1x, b.png (x, y) 2w,")).toEqual([
     "data:image/png;base64,AA==",
     "b.png",
   ]);
 });
 
-it("stays quick with megabytes of styles and sources", () => {
+it("stays fast with megabytes of styles and sources", () => {
   for (const html of ["@import ", "url(", "src: url( ", " "]) find(`<style>${html.repeat(500_000)}</style>`);
   for (const set of ["a ,", " ", "a (", ","]) find(`<img srcset='${set.repeat(1_000_000)}'>`);
   expect(find("<img srcset='http://a/ 1x'>\n".repeat(140_000)).counts.active).toBe(140_000);

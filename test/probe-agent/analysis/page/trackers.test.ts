@@ -4,7 +4,7 @@ import { knownCookie } from "#probe-agent/analysis/web/cookies/vendors.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { isSameSite, siteOf } from "#probe-agent/analysis/http/same-site.ts";
 import { findTrackers } from "#probe-agent/analysis/page/trackers.ts";
-import { trackerOf } from "#probe-agent/analysis/page/trackers/hosts.ts";
+import { findTracker } from "#probe-agent/analysis/page/trackers/hosts.ts";
 
 function find(html: string, host = "www.example.com") {
   return findTrackers(readHtml(html), host).map((one) => `${one.host} ${one.vendor} ${one.category} ${one.found_in}`);
@@ -24,7 +24,7 @@ describe("trackers in a page", () => {
     ]);
   });
 
-  it("are found in inline scripts, escaped or not, and in noscript's fallbacks", () => {
+  it("are found in inline scripts, escaped or not, and in the fallbacks in noscript", () => {
     const html =
       "<script>j.src='https://www.googletagmanager.com/gtm.js?id='+i; x=\"https:\\/\\/script.crazyegg.com\\/p\"</script>" +
       "<noscript><iframe src=https://www.googletagmanager.com/ns.html></iframe></noscript>";
@@ -34,7 +34,7 @@ describe("trackers in a page", () => {
     ]);
   });
 
-  it("are not links for people, templates, comments, look-alikes or the site's own", () => {
+  it("are not found in links, templates, comments, similar names or hosts of the same site", () => {
     const html =
       "<a href=https://plausible.io/>x</a><template><script src=https://plausible.io/></script></template>" +
       "<!-- <script src=https://plausible.io/></script> --><script src=https://notplausible.io/ ></script>" +
@@ -43,7 +43,7 @@ describe("trackers in a page", () => {
     expect(find("<script src=https://cdn.hotjar.com/x>", "www.hotjar.com")).toEqual([]);
   });
 
-  it("are a hundred at most, quickly found in a page of 5 MB", () => {
+  it("are listed up to 100, and found fast in a page of 5 MB", () => {
     const many = Array.from({ length: 300 }, (_, n) => `<img src=https://s${n}.taboola.com/>`).join("");
     expect(find(many)).toHaveLength(100);
     for (const filler of [
@@ -58,9 +58,9 @@ describe("trackers in a page", () => {
   }, 20_000);
 });
 
-it("knows a host by its nearest entry", () => {
-  expect(trackerOf("stats.g.doubleclick.net.")?.vendor).toBe("Google Ads");
-  expect([trackerOf("net"), trackerOf(""), trackerOf("example.com"), trackerOf("facebook.com")]).toEqual([
+it("finds a host by its most specific entry", () => {
+  expect(findTracker("stats.g.doubleclick.net.")?.vendor).toBe("Google Ads");
+  expect([findTracker("net"), findTracker(""), findTracker("example.com"), findTracker("facebook.com")]).toEqual([
     null,
     null,
     null,
@@ -83,12 +83,12 @@ describe("cookies by name", () => {
     ["theme", null, "unknown"],
     ["", null, "unknown"],
     ["_garden", null, "unknown"],
-  ])("%s is %s's, for %s", (name, vendor, purpose) => {
+  ])("%s belongs to %s, for %s", (name, vendor, purpose) => {
     expect([knownCookie(name)?.vendor ?? null, cookiePurpose(name)]).toEqual([vendor, purpose]);
   });
 });
 
-it("draws the line between sites where browsers do", () => {
+it("separates sites as browsers do", () => {
   expect([siteOf("a.b.example.co.uk"), siteOf("x.github.io"), siteOf("[::1]"), siteOf("com")]).toEqual([
     "example.co.uk",
     "x.github.io",
