@@ -1,43 +1,44 @@
 import { readCookieLine, type SameSite } from "#probe-agent/analysis/web/cookies/attributes.ts";
 import { scopeCookie, type RejectedReason } from "#probe-agent/analysis/web/cookies/rejection.ts";
 
-/** A cookie as a browser would read it from one Set-Cookie line, with everything it says, kept or not. */
+/** A cookie as a browser reads it from one Set-Cookie line, with all its attributes, also if the browser drops it. */
 export interface Cookie {
   readonly name: string;
   readonly value: string;
-  /** Lower case without leading dot; the request's host where `host_only`. */
+  /** In lower case, without leading dot; the request's host if `host_only`. */
   readonly domain: string;
+  /** Whether the cookie is not sent to subdomains. */
   readonly host_only: boolean;
-  /** The default path where none was given. */
+  /** The default path if the line has none. */
   readonly path: string;
-  /** The Expires attribute as sent, past dates too; null where absent or unreadable. */
+  /** The Expires attribute as sent, also if in the past; null if absent or not a date. */
   readonly expires: Date | null;
-  /** The Max-Age attribute as sent, seconds; wins over `expires`. */
+  /** The Max-Age attribute as sent, in seconds; null if absent. It takes precedence over `expires`. */
   readonly max_age_s: number | null;
   readonly secure: boolean;
   readonly http_only: boolean;
   readonly same_site: SameSite | null;
-  /** SameSite was sent with a value browsers do not know. */
+  /** Whether SameSite has a value that browsers do not know. */
   readonly same_site_invalid: boolean;
   readonly partitioned: boolean;
   readonly priority: string | null;
-  /** Neither Max-Age nor Expires: gone when the browser closes. */
+  /** Whether the line has neither Max-Age nor Expires: the cookie ends when the browser closes. */
   readonly session: boolean;
-  /** When a browser drops it: Max-Age or Expires, at most 400 days from now; null for session cookies. */
+  /** When the cookie expires by Max-Age or Expires, at most 400 days from now; null for session cookies. */
   readonly expires_at: Date | null;
-  /** Octets of name and value. */
+  /** Length of name and value in octets. */
   readonly size_bytes: number;
-  /** Null where a browser keeps it. */
+  /** Why browsers drop the cookie; null if they keep it. */
   readonly rejected_reason: RejectedReason | null;
 }
 
 const DAY_MS = 86_400_000;
-/** Browsers shorten longer lives to this (RFC 6265bis section 5.5). */
+/** Maximum lifetime in days. Browsers shorten longer lifetimes to it (RFC 6265bis section 5.5). */
 export const MAX_LIFETIME_DAYS = 400;
 
 /**
- * Reads one Set-Cookie line of a response of `requestUrl` (an absolute http(s) URL) by RFC 6265bis. Null where there
- * is no cookie in it: neither name nor value. A cookie a browser would drop comes with its `rejected_reason`.
+ * Parses one Set-Cookie line of a response from `requestUrl`, an absolute http(s) URL (RFC 6265bis). Returns null if it
+ * has neither a name nor a value. A cookie that browsers drop is returned with its `rejected_reason`.
  */
 export function parseSetCookie(line: string, requestUrl: string | URL, now: Date): Cookie | null {
   const read = readCookieLine(line);

@@ -12,40 +12,42 @@ export interface CspPolicyReport {
   readonly directives: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a page's policies are worth. All of it survives JSON. */
+/** Analysis of a page's policies. All values are plain data that JSON preserves. */
 export interface CspAnalysis {
   readonly grade: LetterGrade;
-  /** 0 to 100; at most 30 where policies only report. */
+  /** 0 to 100; at most 30 if all policies are report-only. */
   readonly score: number;
   readonly findings: readonly CspFinding[];
-  /** What all enforced policies together allow (of report-only ones where nothing is enforced). */
+  /** What all enforced policies together allow; if none is enforced, what the report-only policies allow. */
   readonly effective: EffectivePolicy;
+  /** Changes of the score from 100. */
   readonly adjustments: readonly CspAdjustment[];
   readonly policies: readonly CspPolicyReport[];
-  /** At least one policy is enforced. */
+  /** Whether at least one policy is enforced. */
   readonly enforced: boolean;
   readonly strict_csp: boolean;
   readonly trusted_types: boolean;
   readonly reporting: { readonly report_uri: readonly string[]; readonly report_to: readonly string[] };
-  /** Allowed script sources known to serve what bypasses the policy. */
+  /** Allowed script sources that are known to serve content which bypasses the policy. */
   readonly bypass_hosts: readonly string[];
 }
 
+/** Maximum score if no policy is enforced. */
 const REPORT_ONLY_MAXIMUM = 30;
 
 /**
- * Grades the Content-Security-Policy of a page: header values and meta contents as they came, [] where
- * there are none. Several policies are taken together, as browsers do.
+ * Grades the Content-Security-Policy of a page from its header values and meta contents, unchanged; [] if there are
+ * none. Several policies are combined, as in browsers.
  */
 export function analyseCsp(texts: readonly PolicyText[]): CspAnalysis {
   const { policies, truncated } = parsePolicies(texts);
-  const enforcedOnes = policies.filter((policy) => policy.source !== "report-only");
-  const enforced = enforcedOnes.length > 0;
-  const judged = enforced ? enforcedOnes : policies;
-  const findings = cspFindings(judged, truncated);
-  const effective = effectivePolicy(judged);
-  const adjustments = judged.length === 0 ? [] : cspAdjustments(effective, findings);
-  const score = judged.length === 0 ? 0 : clamp(adjustments, enforced ? 100 : REPORT_ONLY_MAXIMUM);
+  const enforcedPolicies = policies.filter((policy) => policy.source !== "report-only");
+  const enforced = enforcedPolicies.length > 0;
+  const graded = enforced ? enforcedPolicies : policies;
+  const findings = cspFindings(graded, truncated);
+  const effective = effectivePolicy(graded);
+  const adjustments = graded.length === 0 ? [] : cspAdjustments(effective, findings);
+  const score = graded.length === 0 ? 0 : clamp(adjustments, enforced ? 100 : REPORT_ONLY_MAXIMUM);
   const values = (name: string): string[] => [
     ...new Set(policies.flatMap((one) => [...(one.directives.get(name) ?? [])])),
   ];
@@ -55,9 +57,9 @@ export function analyseCsp(texts: readonly PolicyText[]): CspAnalysis {
     findings,
     effective,
     adjustments,
-    policies: policies.map(report),
+    policies: policies.map(toPlainPolicy),
     enforced,
-    strict_csp: judged.length > 0 && isStrict(effective),
+    strict_csp: graded.length > 0 && isStrict(effective),
     trusted_types: effective.require_trusted_types_for.includes("'script'"),
     reporting: { report_uri: values("report-uri"), report_to: values("report-to") },
     bypass_hosts: bypassHosts(findings),
@@ -79,6 +81,6 @@ function bypassHosts(findings: readonly CspFinding[]): string[] {
   return [...new Set(bypasses.map((one) => one.value ?? ""))];
 }
 
-function report(policy: Policy): CspPolicyReport {
+function toPlainPolicy(policy: Policy): CspPolicyReport {
   return { source: policy.source, raw: policy.raw, directives: Object.fromEntries(policy.directives) };
 }

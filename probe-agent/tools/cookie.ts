@@ -8,12 +8,12 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Octets of JSON for the list of cookies, and for one text of theirs. */
+/** Maximum size of the list of cookies, of one of its texts and of the findings, in octets of JSON. */
 const COOKIES_BYTES = 170_000;
 const TEXT_BYTES = 1024;
 const FINDINGS_BYTES = 40_000;
 
-/** Cookies of a page and of the redirects that led to it. */
+/** Analyses the cookies of a page and of the redirects to it. */
 export const cookie = implement(contract, async (net, { url }) => {
   const now = net.now();
   const seen = await seeSlowPage(net, url);
@@ -26,7 +26,7 @@ export const cookie = implement(contract, async (net, { url }) => {
   if (reported.status !== "ok") return reported;
   const { cookies, graded, grade, score } = reported.data;
   const fitted = fitFindings(describeCookieFindings(cookies), FINDINGS_BYTES);
-  const shown = leading(cookies.map(row), COOKIES_BYTES);
+  const shown = leading(cookies.map(describeRow), COOKIES_BYTES);
   const number = (test: (one: SeenCookie) => boolean): number => cookies.filter(test).length;
   return ok({
     ...head,
@@ -49,7 +49,7 @@ export const cookie = implement(contract, async (net, { url }) => {
     source: ["page"],
     observed_at: observedAt,
     limitations: [
-      "No script was run: cookies that scripts set, and what they load, are not seen.",
+      "Scripts are not executed: cookies that they set, and trackers that they load, are not detected.",
       ...read.data.limitations,
       ...fitted.limitations,
       ...(shown.length < cookies.length
@@ -60,10 +60,20 @@ export const cookie = implement(contract, async (net, { url }) => {
 });
 
 function noteOf(total: number): string {
-  return total === 0 ? "No cookie was set." : "No cookie was set that a browser would keep.";
+  return total === 0 ? "No cookie was set." : "All cookies that were set are dropped by browsers or deleted.";
 }
 
-function row({ cookie: one, hopUrl, firstParty, purpose, vendor, prefix, prefixValid, deletes, issues }: SeenCookie) {
+function describeRow({
+  cookie: one,
+  hopUrl,
+  firstParty,
+  purpose,
+  vendor,
+  prefix,
+  prefixValid,
+  deletes,
+  issues,
+}: SeenCookie) {
   return {
     name: leadingText(one.name, TEXT_BYTES),
     value_length: Buffer.byteLength(one.value),

@@ -11,13 +11,13 @@ import type { PageSnapshot } from "#probe-agent/port/http.ts";
 import { askOrigins } from "#probe-agent/tools/cors/ask.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Octets of JSON for Access-Control-Allow-Origin, and for each list of names (two hundred at most). */
+/** Maximum size of Access-Control-Allow-Origin in the result, in octets of JSON. */
 const VALUE_BYTES = 2048;
 
-/** The resource as it is, then asked for with one origin after the other. */
+/** Requests a resource without an origin, then with each origin. */
 export const cors = implement(contract, async (net, { url, origin: given }) => {
   const origin = readOrigin(given);
-  if (origin === null) return { status: "invalid", field: "origin", message: "not an origin" };
+  if (origin === null) return { status: "invalid", field: "origin", message: "is not an origin" };
   const observedAt = net.now().toISOString();
   const fetched = await net.http.fetch({ url, method: "GET", follow: true, maxBodyBytes: 0 });
   if (fetched.status !== "ok") return fetched;
@@ -41,7 +41,7 @@ export const cors = implement(contract, async (net, { url, origin: given }) => {
     observed_at: observedAt,
     limitations: [
       ...(new URL(finalUrl).origin === origin
-        ? ["The origin asked with is the resource's own: browsers ask no leave there, whatever the answer says."]
+        ? ["The tested origin is the resource's own origin, to which CORS does not apply."]
         : []),
       ...limitationsOf(fetched.data, exchanges),
     ],
@@ -66,9 +66,11 @@ function limitationsOf({ url, finalUrl, stopped }: PageSnapshot, exchanges: read
   const limited = exchanges.filter(({ answer }) => answer.answered && answer.status === 429).length;
   const silent = exchanges.filter(({ answer }) => !answer.answered).length;
   return [
-    ...(stopped === null ? [] : [`The last response redirects on, which was not followed: ${stopped}.`]),
-    ...(new URL(url).href === finalUrl ? [] : ["The URL redirects: the origins asked where that ends."]),
-    ...(limited === 0 ? [] : ["The target limits requests (429): what is not answered tells nothing."]),
-    ...(silent === 0 ? [] : [`${silent} of ${exchanges.length} requests were not answered or no longer made.`]),
+    ...(stopped === null ? [] : [`The last response is a redirect that was not followed: ${stopped}.`]),
+    ...(new URL(url).href === finalUrl ? [] : ["The URL redirects. The origins were tested at the final URL."]),
+    ...(limited === 0
+      ? []
+      : ["The target limits requests (429). Requests without a response say nothing about its policy."]),
+    ...(silent === 0 ? [] : [`${silent} of ${exchanges.length} requests were not answered or not sent.`]),
   ];
 }

@@ -3,7 +3,7 @@ import { csp as contract } from "#shared/tools/csp.ts";
 import { readSeen, seeSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** The policies of a page's headers and meta elements, taken together. */
+/** Analyses the policies of a page's headers and meta elements together. */
 export const csp = implement(contract, async (net, { url }) => {
   const seen = await seeSlowPage(net, url);
   if (seen.status !== "ok") return seen;

@@ -7,7 +7,7 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobots } from "#probe-agent/sources/robots-file.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** The rules of a site for crawlers, by RFC 9309 as Google's parser reads it. */
+/** Analyses a site's rules for crawlers, by RFC 9309 and Google's parser. */
 export const robots = implement(contract, async (net, { domain, test_url: testUrl }) => {
   const observedAt = net.now().toISOString();
   const fetched = await fetchRobots(net, domain);
@@ -41,18 +41,21 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
     limitations: [
       ...report.limitations,
       ...fitted.limitations,
-      ...(otherHost ? ["test_url is of another host, whose own robots.txt counts for it."] : []),
+      ...(otherHost ? ["test_url is on another host, whose own robots.txt applies to it."] : []),
     ],
   });
 });
 
-/** A URL as people type it, or a path of the site. "example.com/x" on example.com is of the site, whatever its scheme. */
+/**
+ * Resolves a URL as people type it, or a path of the site. Returns undefined if it is not a URL. "example.com/x" on
+ * example.com is a URL of the site, with the site's scheme.
+ */
 function testedUrl(text: string, origin: string): string | undefined {
   const completed = completeUrl(text);
   const url = completed === null ? null : URL.parse(completed);
   const { host, protocol } = new URL(origin);
   if (url !== null && completed !== text && url.host === host) url.protocol = protocol;
-  // A word alone is a file of the site rather than a host.
+  // A single word is a file of the site, not a host.
   const isHost = url !== null && (url.host === host || /[.[]/.test(url.hostname));
   return isHost ? url.href : URL.parse(text, `${origin}/`)?.href;
 }

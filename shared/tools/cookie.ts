@@ -18,8 +18,8 @@ import {
 
 const Penalty = record(
   {
-    id: text("Id of the finding that costs them"),
-    points: count("Points taken from the cookie's 100"),
+    id: text("Id of the finding that costs the points"),
+    points: count("Points subtracted from the cookie's 100"),
   },
   "One step of a cookie's score",
 );
@@ -27,35 +27,37 @@ const Penalty = record(
 const Prefix = record(
   {
     name: word(["__Host-", "__Secure-"], "The prefix"),
-    valid: truth("The attributes keep what it promises; else browsers drop the cookie"),
+    valid: truth("The attributes satisfy the prefix; otherwise browsers drop the cookie"),
   },
-  "What the name's prefix promises",
+  "Prefix of the name",
 );
 
 const Cookie = record(
   {
-    name: text("Name, maybe cut; its value is never shown"),
-    value_length: count("Length of the value, octets"),
-    domain: text("Domain it is sent to, lower case; the host alone where host_only"),
+    name: text("Name, possibly truncated. The value is never shown"),
+    value_length: count("Length of the value in octets"),
+    domain: text("Domain that it is sent to, in lower case; only the host itself if host_only"),
     host_only: truth("Not sent to subdomains"),
-    path: text("Path it is sent below"),
-    expires: Nullable(text("Expires as sent, ISO 8601 UTC; null where absent or unreadable")),
-    max_age_s: Nullable(integer("Max-Age as sent, seconds; wins over expires")),
-    session: truth("Neither Max-Age nor Expires: gone when the browser closes"),
-    deletes: truth("The line removes the cookie: its life ends in the past"),
+    path: text("Path that it is sent to, with everything below"),
+    expires: Nullable(text("Expires as sent, ISO 8601 UTC; null if absent or not a date")),
+    max_age_s: Nullable(integer("Max-Age as sent, in seconds; takes precedence over expires")),
+    session: truth("Neither Max-Age nor Expires is set: the cookie ends when the browser closes"),
+    deletes: truth("The line removes the cookie: it expires in the past"),
     secure: truth("Sent over HTTPS only"),
     http_only: truth("Hidden from scripts"),
-    same_site: Nullable(word(["strict", "lax", "none"], "SameSite; null where absent or unknown: mostly lax then")),
-    partitioned: truth("Kept apart for each site that embeds it (CHIPS)"),
+    same_site: Nullable(
+      word(["strict", "lax", "none"], "SameSite; null if absent or unknown: browsers mostly use lax"),
+    ),
+    partitioned: truth("Stored separately for each embedding site (CHIPS)"),
     priority: Nullable(text("Priority as sent (Chromium only)")),
     prefix: Nullable(Prefix),
-    size_bytes: count("Name and value, octets"),
-    first_party: truth("Of the same registrable domain as the page"),
+    size_bytes: count("Length of name and value in octets"),
+    first_party: truth("Its domain has the same registrable domain as the page"),
     purpose: word(
       ["session", "csrf", "analytics", "ads", "lb", "unknown"],
-      "By its name; session includes sign-in, lb keeps a visitor at one server",
+      "Purpose, derived from the name; session includes sign-in, lb keeps a visitor on one server",
     ),
-    vendor: Nullable(text("Maker of the product that uses this name, where known")),
+    vendor: Nullable(text("Vendor of the product that uses this name; null if unknown")),
     hop_url: text("Response that set it: the page or a redirect on the way to it"),
     rejected_reason: Nullable(
       word(
@@ -72,47 +74,45 @@ const Cookie = record(
           "host_prefix",
           "nameless_prefix",
         ],
-        "Why browsers drop it; null where they keep it",
+        "Why browsers drop it; null if they keep it",
       ),
     ),
-    penalties: list(Penalty, "What its score loses, and by which finding"),
+    penalties: list(Penalty, "Points that its score loses, by finding"),
   },
   "One Set-Cookie line",
 );
 
 const Summary = record(
   {
-    total: count("Set-Cookie lines with a cookie, on redirects too"),
-    graded: count("Cookies the grade is made of: repeats, deletions and what never comes into being left out"),
-    rejected: count("Lines browsers drop"),
+    total: count("Set-Cookie lines with a cookie, redirects included"),
+    graded: count(
+      "Cookies in the grade: without repeats, deletions, and cookies dropped for reasons that are not graded",
+    ),
+    rejected: count("Lines that browsers drop"),
     secure: count("With Secure"),
     http_only: count("With HttpOnly"),
-    same_site: count("With a SameSite browsers know"),
-    third_party: count("Of other sites than the page's"),
+    same_site: count("With a SameSite value that browsers know"),
+    third_party: count("Of other sites than the page"),
     trackers: count("For analytics or advertising"),
   },
-  "Figures over all lines, those beyond the list included",
+  "Numbers for all lines, also those that are not listed",
 );
 
 const Tracker = record(
   {
-    host: text("Host the page names"),
-    vendor: text("Who runs it"),
-    category: word(
-      ["analytics", "ads", "tag_manager", "session_replay", "testing", "marketing", "social"],
-      "What it is for",
-    ),
-    found_in: word(["element", "script"], "element: the page loads it; script: an inline script names it"),
+    host: text("Host that the page refers to"),
+    vendor: text("Operator of the host"),
+    category: word(["analytics", "ads", "tag_manager", "session_replay", "testing", "marketing", "social"], "Purpose"),
+    found_in: word(["element", "script"], "element: the page loads it; script: an inline script contains its name"),
   },
   "A known tracker of another site",
 );
 
-/** The cookies a page and its redirects set, how well they are kept, and the trackers the page names. */
+/** Cookies of a page and its redirects, their weaknesses, and the trackers in the page. */
 export const cookie = defineTool({
   name: "cookie",
   title: "Cookies",
-  summary:
-    "Every cookie a page and its redirects set, with flags, weaknesses and purpose, and the trackers in its HTML",
+  summary: "Cookies set by a page and its redirects, with flags, weaknesses and purpose, and the trackers in the HTML",
   scope: "check",
   toolset: "web",
   target: { param: "url", kind: "url", connects: true },
@@ -123,12 +123,12 @@ export const cookie = defineTool({
   result: Type.Object({
     ...PAGE_FIELDS,
     grade: letterGrade("Grade of the score; A+ without cookies"),
-    score: points("60 % the worst cookie, 40 % their mean, each 100 less its penalties"),
-    findings: findings("What is weak about the cookies, worst first; where: the cookie's name"),
-    note: Nullable(text("Set where there is nothing to grade")),
+    score: points("60 % for the worst cookie and 40 % for the mean. Each cookie has 100 points minus its penalties"),
+    findings: findings("Weaknesses of the cookies, worst first. where: the cookie's name"),
+    note: Nullable(text("Why nothing was graded; null if a cookie was graded")),
     summary: Summary,
     cookies: list(Cookie, "In the order they were set"),
-    trackers_in_html: Nullable(list(Tracker, "By host, in document order; null where the HTML could not be analysed")),
+    trackers_in_html: Nullable(list(Tracker, "By host, in document order; null if the HTML could not be analysed")),
     ...OBSERVED_FIELDS,
   }),
   across: {

@@ -17,18 +17,18 @@ import {
 } from "#shared/tools/shapes.ts";
 
 function sources(what: string) {
-  return Nullable(texts(`${what}: what may load; [] is nothing, null no restriction`));
+  return Nullable(texts(`${what}: allowed sources; [] allows nothing, null allows all`));
 }
 
 const Policy = record(
   {
-    source: word(["header", "meta", "report-only"], "How it was delivered; report-only ones stop nothing"),
-    raw: text("As sent, maybe cut"),
+    source: word(["header", "meta", "report-only"], "How it was delivered; report-only policies block nothing"),
+    raw: text("As sent, possibly truncated"),
     directives: Type.Record(Type.String(), Type.Array(Type.String()), {
-      description: "Values by directive name in lower case; of repeated directives the first counts",
+      description: "Values by directive name in lower case. The first of repeated directives counts",
     }),
   },
-  "One policy; a header may hold several, separated by commas",
+  "One policy. A header can contain several, separated by commas",
 );
 
 const Effective = record(
@@ -40,71 +40,71 @@ const Effective = record(
     img_src: sources("Images"),
     media_src: sources("Audio and video"),
     font_src: sources("Fonts"),
-    connect_src: sources("fetch, XMLHttpRequest, WebSocket and their kin"),
+    connect_src: sources("fetch, XMLHttpRequest, WebSocket and similar"),
     object_src: sources("object and embed"),
     frame_src: sources("Frames in the page"),
-    child_src: sources("Frames and workers where nothing nearer is set"),
+    child_src: sources("Frames and workers without a more specific directive"),
     worker_src: sources("Workers"),
     manifest_src: sources("Web app manifests"),
     base_uri: sources("base elements"),
     form_action: sources("Targets of forms"),
-    frame_ancestors: sources("Pages that may frame this one"),
+    frame_ancestors: sources("Pages that can frame this one"),
     upgrade_insecure_requests: truth("http: references are requested over https"),
     block_all_mixed_content: truth("http: references of an https page are blocked"),
-    sandbox: Nullable(texts("Sandbox flags lifted; null where the page is not sandboxed")),
-    require_trusted_types_for: texts("Sinks that take Trusted Types only, e.g. 'script'"),
+    sandbox: Nullable(texts("Capabilities that the sandbox allows; null if the page is not sandboxed")),
+    require_trusted_types_for: texts("Sinks that accept only Trusted Types, e.g. 'script'"),
   },
-  "What all enforced policies together allow (of report-only ones where nothing is enforced)",
+  "What all enforced policies together allow; if none is enforced, what the report-only policies allow",
 );
 
 const ScoreStep = record(
   {
-    id: text("Stable name, e.g. script-unsafe-inline"),
-    points: integer("Points added to or taken from 100"),
-    message: text("Why"),
+    id: text("Stable id, e.g. script-unsafe-inline"),
+    points: integer("Points added to 100, or subtracted if negative"),
+    message: text("Reason"),
   },
   "One step of the score",
 );
 
 const Endpoint = record(
-  { name: text("Group that report-to names"), url: text("Where its reports go") },
+  { name: text("Group for report-to"), url: text("URL that its reports are sent to") },
   "A destination defined by Reporting-Endpoints or Report-To",
 );
 
-/** What a page's Content-Security-Policy allows, and what it is worth. */
+/** What a page's Content-Security-Policy allows, and its grade. */
 export const csp = defineTool({
   name: "csp",
   title: "Content-Security-Policy",
-  summary: "The policies of a page taken together, what an attacker could still do, and a grade",
+  summary: "The policies of a page combined, what they still allow an attacker to do, and a grade",
   scope: "check",
   toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 30_000,
   open: { q: "url" },
-  params: Type.Object({ url: Url({ description: "Page whose policies are read; redirects are followed" }) }),
+  params: Type.Object({ url: Url({ description: "Page whose policies to analyse. Redirects are followed" }) }),
   result: Type.Object({
     ...PAGE_FIELDS,
     grade: letterGrade("Grade of the score; F without a policy"),
-    score: points("100 plus the points of score_steps, within 0 to 100; at most 30 where policies only report"),
-    score_steps: list(ScoreStep, "What changes the score from 100; empty without a policy"),
+    score: points("100 plus the points of score_steps, within 0 to 100; at most 30 if all policies are report-only"),
+    score_steps: list(ScoreStep, "Changes of the score from 100; empty without a policy"),
     enforced: truth("At least one policy is enforced"),
-    strict_csp: truth("Nonces or hashes alone decide about scripts; plugins and base elements are locked"),
+    strict_csp: truth("Only nonces or hashes allow scripts; plugins and base elements are blocked"),
     trusted_types: truth("Trusted Types are required for scripts"),
     policies: list(Policy, "As delivered: headers, then meta elements of the head"),
     effective: Effective,
     findings: findings(),
-    bypass_hosts: texts("Allowed script sources known to serve what bypasses the policy"),
+    bypass_hosts: texts("Allowed script sources that are known to serve content which bypasses the policy"),
     reporting: record(
       {
         report_uri: texts("Addresses of report-uri"),
         report_to: texts("Groups of report-to"),
-        endpoints: list(Endpoint, "Where reports of groups go"),
+        endpoints: list(Endpoint, "Destinations of the groups"),
       },
       "Where violations are reported",
     ),
     ...OBSERVED_FIELDS,
   }),
-  // Not the policies themselves: nonces differ from answer to answer.
+  // Not the policies themselves: nonces differ from response to response.
   across: { agreeOn: ({ score, enforced, strict_csp }) => [score, enforced, strict_csp], measure: () => ({}) },
 });

@@ -17,20 +17,20 @@ import {
 
 const Rule = Type.Object({
   type: word(["allow", "disallow"], "allow or disallow"),
-  pattern: text("Path pattern, percent-encoded where it is not ASCII"),
+  pattern: text("Path pattern; characters that are not ASCII are percent-encoded"),
   line: integer("Line of the file, from 1"),
 });
 
 const Group = Type.Object({
-  user_agents: texts("Product tokens the rules are for; * for everyone"),
-  rules: list(Rule, "Its rules in the order of the file"),
-  crawl_delay: Nullable(number("Crawl-delay, seconds; not part of RFC 9309; null where there is none")),
+  user_agents: texts("Product tokens that the rules are for; * for all crawlers"),
+  rules: list(Rule, "Rules of the group, in the order of the file"),
+  crawl_delay: Nullable(number("Crawl-delay in seconds, which is not part of RFC 9309; null if there is none")),
 });
 
 const Tested = Type.Object({
   ua: text("Product token"),
-  allowed: truth("Whether it may fetch the URL"),
-  matched_rule: Nullable(text("The deciding rule as key: pattern; null where no rule matched")),
+  allowed: truth("It is allowed to fetch the URL"),
+  matched_rule: Nullable(text("The deciding rule as key: pattern; null if no rule matched")),
   line: Nullable(integer("Line of that rule, from 1")),
   group: word(
     ["specific", "global", "none"],
@@ -40,63 +40,63 @@ const Tested = Type.Object({
 
 const Bot = Type.Object({
   name: text("Product token"),
-  operator: text("Who runs it"),
-  purpose: word(["train", "search", "assistant", "agent"], "What it fetches for"),
-  allowed: truth("Whether it may fetch the site's root"),
-  named: truth("Whether a group names it"),
+  operator: text("Operator of the crawler"),
+  purpose: word(["train", "search", "assistant", "agent"], "Purpose of the crawler"),
+  allowed: truth("It is allowed to fetch the site's root"),
+  named: truth("A group names it"),
 });
 
 const Signals = record(
   {
-    search: Nullable(truth("May be used to build a search index")),
-    ai_input: Nullable(truth("May be put into an AI model's input for an answer")),
-    ai_train: Nullable(truth("May be used to train AI models")),
+    search: Nullable(truth("The content can be used to build a search index")),
+    ai_input: Nullable(truth("The content can be used as input of an AI model for an answer")),
+    ai_train: Nullable(truth("The content can be used to train AI models")),
   },
-  "Content-Signal of the group for everyone; null where nothing is said",
+  "Content-Signal for all crawlers; null if it is not stated",
 );
 
 const Result = Type.Object({
-  domain: text("Site as asked for"),
+  domain: text("Site as requested"),
   fetched_url: text("URL of the file, after redirects"),
   code: integer("HTTP status of the file"),
   availability: word(
     ["parsed", "allow_all", "disallow_all"],
-    "parsed: rules apply; allow_all: there is none (4xx); disallow_all: it cannot be had (5xx), which crawlers take as a ban (RFC 9309 section 2.3.1)",
+    "parsed: the rules apply; allow_all: there is no file (4xx); disallow_all: the file is unavailable (5xx), so crawlers treat the site as disallowed (RFC 9309 section 2.3.1)",
   ),
   content_type: Nullable(text("Content-Type as sent")),
-  size_bytes: count("Size read, bytes"),
-  truncated: truth("It is larger than 500 KiB: crawlers need not read the rest (RFC 9309 section 2.5)"),
+  size_bytes: count("Bytes that were read"),
+  truncated: truth("The file is larger than 500 KiB: crawlers need not read the rest (RFC 9309 section 2.5)"),
   groups: list(Group, "Groups in the order of the file"),
   sitemaps: texts("Sitemap URLs"),
   content_signals: Signals,
-  content_usage: Nullable(text("Content-Usage preference (IETF aipref) as written; null without one")),
+  content_usage: Nullable(text("Content-Usage preference (IETF aipref), unchanged; null if there is none")),
   unknown_lines: list(
-    Type.Object({ line: integer("Line, from 1"), key: text("Key as written"), value: text("Its value") }),
-    "Lines with a key that RFC 9309 does not know; they end no group",
+    Type.Object({ line: integer("Line, from 1"), key: text("Key, unchanged"), value: text("Value") }),
+    "Lines with a key that RFC 9309 does not define. They do not end a group",
   ),
   test: record(
-    { url: text("URL tested"), user_agents: list(Tested, "Search engines, AI crawlers, and everyone (*)") },
-    "Who may fetch test_url, or the site's root without one",
+    { url: text("Tested URL"), user_agents: list(Tested, "Search engines, AI crawlers and *") },
+    "Which crawlers are allowed to fetch test_url, or the site's root if it is absent",
   ),
   ai_bots: record(
     {
       bots: list(Bot, "Crawlers of AI services"),
-      allowed: count("How many may fetch the root"),
-      disallowed: count("How many may not"),
+      allowed: count("Number of crawlers that are allowed to fetch the root"),
+      disallowed: count("Number of crawlers that are not"),
     },
-    "Crawlers of AI services at the site's root",
+    "Access of AI crawlers to the site's root",
   ),
-  findings: findings("What is wrong with the file, worst first; where: the line"),
+  findings: findings("Problems of the file, worst first. where: the line"),
   ...OBSERVED_FIELDS,
 });
-/** Values of the tool's result. */
+/** Result of the tool. */
 export type RobotsResult = Static<typeof Result>;
 
-/** Who may crawl a site. */
+/** Rules of a site's robots.txt. */
 export const robots = defineTool({
   name: "robots",
   title: "robots.txt",
-  summary: "The rules of a site's robots.txt, what is wrong with it, and who may fetch a URL by them",
+  summary: "The rules of a site's robots.txt, its problems, and which crawlers are allowed to fetch a URL",
   scope: "check",
   toolset: "page",
   target: { param: "domain", kind: "site", connects: true },
@@ -108,7 +108,7 @@ export const robots = defineTool({
         minLength: 1,
         maxLength: 8192,
         examples: ["/private"],
-        description: "URL, or path of the site, to test the rules with; example.org/x means https://example.org/x",
+        description: "URL or path of the site to test the rules with. example.org/x means https://example.org/x",
       }),
     ),
   }),

@@ -1,18 +1,18 @@
-/** An address resolved against a base, null where it is no URL. */
+/** Resolves an address against a base. Returns null if the result is not a URL. */
 export function resolveUrl(address: string, base: string): URL | null {
   return URL.parse(address, base);
 }
 
-/** Longest address a result shows, characters; a longer one is of no use to anybody. */
+/** Maximum length of an address in a result, in characters. A longer one helps no reader. */
 const MAX_ADDRESS = 2048;
 
-/** An address resolved for a result; null where it is no URL, or too long to be shown whole. */
+/** Resolves an address for a result. Returns null if it is not a URL or is too long to be shown whole. */
 export function resolveAddress(address: string, base: string): string | null {
   const url = address.length > MAX_ADDRESS ? null : resolveUrl(address, base);
   return url === null || url.href.length > MAX_ADDRESS ? null : url.href;
 }
 
-/** What relative addresses of a page count from: its base element, itself relative to the page's URL. */
+/** Returns the base of a page's relative addresses: its base element, which is itself relative to the page's URL. */
 export function documentBase(baseHref: string | null, pageUrl: string): string {
   return resolveUrl(baseHref ?? "", pageUrl)?.href ?? pageUrl;
 }

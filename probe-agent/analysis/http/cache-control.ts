@@ -7,17 +7,17 @@ export type CacheProblemId =
   | "cache-private-and-public"
   | "cache-no-store-with-max-age";
 
-/** What does not fit the grammar or contradicts itself; the message has no final period. */
+/** A part that does not fit the grammar, or a contradiction. The message has no final period. */
 interface CacheProblem {
   readonly id: CacheProblemId;
   readonly message: string;
 }
 
-/** A Cache-Control field by RFC 9111 section 5.2, RFC 5861 and RFC 8246. */
+/** A parsed Cache-Control field (RFC 9111 section 5.2, RFC 5861 and RFC 8246). */
 export interface CacheControl {
-  /** Name in lower case -> argument, null for those without. Of repeated directives the first counts. */
+  /** Argument by directive name in lower case; null for no argument. The first of repeated directives counts. */
   readonly directives: ReadonlyMap<string, string | null>;
-  /** Seconds; null where absent or unusable. */
+  /** null if the directive is absent or has no usable number; so are the next two. */
   readonly maxAgeSeconds: number | null;
   readonly sharedMaxAgeSeconds: number | null;
   readonly staleWhileRevalidateSeconds: number | null;
@@ -47,10 +47,10 @@ const KNOWN = new Set([
 const DIRECTIVE =
   /[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]*)))?[ \t]*)?(?:,|$)/y;
 const MAX_CHARACTERS = 16_384;
-/** Larger delta-seconds count as this (RFC 9111 section 1.2.2). */
+/** Larger delta-seconds are read as this value (RFC 9111 section 1.2.2). */
 const MAX_SECONDS = 2_147_483_648;
 
-/** Reads the values of all Cache-Control fields of a response; null where there is none. */
+/** Parses the values of all Cache-Control fields of a response. Returns null if there are none. */
 export function parseCacheControl(values: readonly string[]): CacheControl | null {
   if (values.length === 0) return null;
   const text = values.join(",").slice(0, MAX_CHARACTERS);
@@ -88,7 +88,7 @@ export function parseCacheControl(values: readonly string[]): CacheControl | nul
   if (directives.has("no-store") && (seconds("max-age") ?? 0) > 0) {
     add(
       "cache-no-store-with-max-age",
-      "Cache-Control has max-age beside no-store, which forbids to keep a copy at all",
+      "Cache-Control has both max-age and no-store; no-store forbids caches to keep a copy",
     );
   }
   return {
@@ -106,7 +106,7 @@ export function parseCacheControl(values: readonly string[]): CacheControl | nul
   };
 }
 
-/** Whether anything usable was said: at least one known directive, with its number where it needs one. */
+/** Reports whether a field has at least one known directive, with a number if that directive needs one. */
 export function isUsable(control: CacheControl): boolean {
   return [...control.directives].some(
     ([name, argument]) => KNOWN.has(name) && (!SECONDS.has(name) || readSeconds(argument) !== null),

@@ -2,44 +2,44 @@ import { parseCacheControl, type CacheControl } from "#probe-agent/analysis/http
 import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";
 import { headerElements, headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** Where the length of a response's life comes from, the strongest first (RFC 9111 section 4.2.1). */
+/** Sources of a response's freshness lifetime, in order of precedence (RFC 9111 section 4.2.1). */
 const FRESHNESS_SOURCES = ["s-maxage", "max-age", "expires", "heuristic"] as const;
 
-/** How long a response may be served again without asking. */
+/** How long a cache can serve a response without asking the origin. */
 interface Freshness {
   readonly fresh_s: number;
   readonly from: (typeof FRESHNESS_SOURCES)[number];
 }
 
-/** What caches may do with a response, by RFC 9111. */
+/** What caches are allowed to do with a response (RFC 9111). */
 export interface CacheReport {
   readonly cache_control: string | null;
   readonly storable: "shared" | "private" | "none";
-  /** Stored copies must be checked with the origin each time. */
+  /** Whether a cache must check a stored copy with the origin at each use. */
   readonly always_revalidate: boolean;
-  /** For a browser's cache; null: nothing is said and nothing may be guessed, or it may not be stored. */
+  /** In a browser's cache. null if the response must not be stored, or states no lifetime and allows no estimate. */
   readonly browser: Freshness | null;
-  /** For a cache of many (CDN, proxy). */
+  /** In a shared cache (CDN, proxy); null as for `browser`. */
   readonly shared: Freshness | null;
   readonly age_s: number | null;
   readonly etag: string | null;
   readonly last_modified: string | null;
   readonly expires: string | null;
   readonly vary: readonly string[];
-  /** What caches on the way say of themselves: header and value. */
+  /** Headers in which caches on the way report what they did. */
   readonly served_by: readonly { readonly header: string; readonly value: string }[];
 }
 
-/** May be stored without a word (RFC 9110 section 15.1, heuristically cacheable). */
+/** Statuses that can be stored without explicit permission (RFC 9110 section 15.1, heuristically cacheable). */
 const HEURISTIC = new Set([200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]);
 /** RFC 9111 section 4.2.2: "a typical setting of this fraction might be 10 %". */
 const HEURISTIC_SHARE = 0.1;
 const MAX_SECONDS = 2_147_483_648;
 const MAX_TEXT = 1000;
-/** RFC 9211, and what CDNs and proxies have said before it. */
+/** Cache-Status (RFC 9211) and the headers that CDNs and proxies used before it. */
 const CACHE_HEADERS = ["cache-status", "cf-cache-status", "x-cache", "x-cache-status", "x-varnish-cache"];
 
-/** Judges a response to GET without credentials. `now`: the time it was received. */
+/** Reports how caches treat a response to a GET without credentials. `now` is the time at which it was received. */
 export function cacheReport(headers: readonly HeaderPair[], code: number, now: Date): CacheReport {
   const control = parseCacheControl(headerValues(headers, "cache-control"));
   const date = (name: string): Date | null => parseHttpDate(headerValues(headers, name)[0] ?? "", now);
@@ -55,7 +55,7 @@ export function cacheReport(headers: readonly HeaderPair[], code: number, now: D
   };
   const explicit = (): Freshness | null => {
     if (control !== null && control.maxAgeSeconds !== null) return { fresh_s: control.maxAgeSeconds, from: "max-age" };
-    // An Expires that is no date, "0" above all, is a time in the past (RFC 9111 section 5.3).
+    // An Expires that is not a date, most often "0", is a time in the past (RFC 9111 section 5.3).
     if (hasExpires) return { fresh_s: expires === null ? 0 : whole(secondsBetween(sentAt, expires)), from: "expires" };
     return heuristic();
   };
@@ -79,7 +79,7 @@ export function cacheReport(headers: readonly HeaderPair[], code: number, now: D
   };
 }
 
-/** RFC 9111 section 3. */
+/** Returns which caches are allowed to store a response (RFC 9111 section 3). */
 function storableBy(control: CacheControl | null, code: number, hasExpires: boolean): CacheReport["storable"] {
   if (code < 200 || control?.noStore === true) return "none";
   const said = control !== null && (control.public || control.maxAgeSeconds !== null);

@@ -1,8 +1,8 @@
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /**
- * A cookie date by RFC 6265 section 5.1.1: tokens in any order, the first of each kind counts, always UTC.
- * Null where a part is missing or out of range, or the day does not exist in its month.
+ * Parses a cookie date (RFC 6265 section 5.1.1): tokens in any order, the first of each kind counts, always UTC.
+ * Returns null if a part is missing or out of range, or if the day does not exist in its month.
  */
 export function parseCookieDate(text: string): Date | null {
   let time: readonly [number, number, number] | null = null;
@@ -33,7 +33,7 @@ export function parseCookieDate(text: string): Date | null {
   return build(year, month, day, time);
 }
 
-/** 70-99 mean the last century, 0-69 this one. */
+/** Expands a year of two digits: 70 to 99 are in the 1900s, 0 to 69 in the 2000s. */
 function fullYear(digits: number): number {
   if (digits >= 70 && digits <= 99) return digits + 1900;
   return digits <= 69 ? digits + 2000 : digits;

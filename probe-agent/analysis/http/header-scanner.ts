@@ -3,17 +3,17 @@ const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
 const BLANKS = /[ \t]*/y;
 
-/** Reads the parts that structured header fields are made of, from left to right, in linear time. */
+/** Scanner that reads the syntactic parts of a header field from left to right, in linear time. */
 export class HeaderScanner {
   readonly #text: string;
   #at = 0;
 
-  /** Longer texts are cut: no honest header is, and what stands there is a stranger's. */
+  /** Cuts a text longer than `maxCharacters`: genuine headers are shorter, and the text is untrusted. */
   constructor(text: string, maxCharacters = 16_384) {
     this.#text = text.slice(0, maxCharacters);
   }
 
-  /** Whether all has been read. */
+  /** Reports whether the whole text has been read. */
   atEnd(): boolean {
     return this.#at >= this.#text.length;
   }
@@ -24,23 +24,24 @@ export class HeaderScanner {
     return this;
   }
 
-  /** Reads that very character; false where another stands there. */
+  /** Reads the given character. Returns false, and reads nothing, if the next character is another one. */
   take(character: string): boolean {
     if (this.#text[this.#at] !== character) return false;
     this.#at += 1;
     return true;
   }
 
+  /** Reads a token (RFC 9110 section 5.6.2). Returns null if there is none at this position. */
   token(): string | null {
     return this.#match(TOKEN)?.[0] ?? null;
   }
 
-  /** The content of a quoted-string, escapes undone (RFC 9110 section 5.6.4). */
+  /** Reads a quoted-string and returns its content, unescaped (RFC 9110 section 5.6.4); null if there is none. */
   quoted(): string | null {
     return this.#match(QUOTED)?.[1]?.replaceAll(/\\(.)/gs, "$1") ?? null;
   }
 
-  /** Reads up to a character and over it; null where it does not come. */
+  /** Reads up to and including a character. Returns the text before it; null, with nothing read, if there is none. */
   until(character: string): string | null {
     const end = this.#text.indexOf(character, this.#at);
     if (end === -1) return null;
@@ -49,11 +50,14 @@ export class HeaderScanner {
     return read;
   }
 
-  /** Goes on behind the next comma that is in no quoted-string: the way out of an element that cannot be read. */
+  /**
+   * Skips to the position after the next comma outside a quoted-string. Used to recover from an element that cannot be
+   * parsed.
+   */
   skipElement(): void {
     while (!this.atEnd() && !this.take(",")) {
       if (this.#text[this.#at] !== '"') this.#at += 1;
-      // A quote that never ends takes the rest with it; to look for another end at each of its characters would be slow.
+      // An unterminated quote skips the rest of the text: a search for its end at each later quote would be slow.
       else if (this.quoted() === null) this.#at = this.#text.length;
     }
   }

@@ -12,7 +12,10 @@ const RFC850 = new RegExp(`^${LONG_DAY}, (\\d{2})-${MONTH}-(\\d{2}) ${TIME} GMT$
 /** Sun Nov  6 08:49:37 1994 */
 const ASCTIME = new RegExp(`^${SHORT_DAY} ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`);
 
-/** An HTTP-date in one of its three forms (RFC 9110 section 5.6.7); null for anything else. Two-digit years go by `now`. */
+/**
+ * Parses an HTTP-date in any of its three forms (RFC 9110 section 5.6.7). Returns null for any other text. `now`
+ * decides the century of a year with two digits.
+ */
 export function parseHttpDate(text: string, now: Date): Date | null {
   const fixed = IMF_FIXDATE.exec(text);
   if (fixed !== null) return dateOf(Number(fixed[3]), fixed[2], fixed[1], fixed.slice(4));
@@ -22,7 +25,7 @@ export function parseHttpDate(text: string, now: Date): Date | null {
   return c === null ? null : dateOf(Number(c[6]), c[1], c[2], c.slice(3, 6));
 }
 
-/** "More than 50 years in the future" means the most recent year in the past with those digits. */
+/** Expands a year of two digits: a year more than 50 years ahead is the most recent past year with those digits. */
 function fullYear(digits: number, now: Date): number {
   const thisYear = now.getUTCFullYear();
   const year = thisYear - (thisYear % 100) + digits;

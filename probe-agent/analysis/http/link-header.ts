@@ -1,21 +1,21 @@
 import { HeaderScanner } from "#probe-agent/analysis/http/header-scanner.ts";
 
-/** A link as a Link header field says it (RFC 8288 section 3). */
+/** A link of a Link header field (RFC 8288 section 3). */
 export interface HeaderLink {
-  /** As written between the angle brackets, trimmed; to be resolved against the URL of the response. */
+  /** The text between the angle brackets, trimmed. Resolve it against the URL of the response. */
   readonly target: string;
-  /** Words of rel in lower case; of several rel parameters the first counts (section 3.3). */
+  /** Relation types in lower case. The first of several rel parameters counts (section 3.3). */
   readonly rel: readonly string[];
-  /** The resource it speaks of where that is another one than the page, as written; null without it. */
+  /** The `anchor` parameter, unchanged: the resource that the link starts from instead of the page; null if absent. */
   readonly anchor: string | null;
-  /** All parameters by lower-case name, the first of each; null for those without a value. */
+  /** Values by parameter name in lower case, the first of each name; null for a parameter without a value. */
   readonly parameters: ReadonlyMap<string, string | null>;
 }
 
 const MAX_LINKS = 200;
 const MAX_CHARACTERS = 65_536;
 
-/** The links of all Link fields, at most 200. What cannot be read ends its element, not the others. */
+/** Parses the links of all Link fields, up to 200. An element that cannot be parsed does not affect the others. */
 export function parseLinkHeader(values: readonly string[]): HeaderLink[] {
   const scanner = new HeaderScanner(values.join(","), MAX_CHARACTERS);
   const links: HeaderLink[] = [];

@@ -1,12 +1,12 @@
-/** A declarative refresh: a Refresh header or a meta element. */
+/** A declarative refresh, from a Refresh header or a meta element. */
 export interface Refresh {
   /** Whole seconds; the standard ignores fractions. */
   readonly delaySeconds: number;
-  /** As written, quotes removed; null: the page itself. */
+  /** The target as sent, without its quotes; null if the page reloads itself. */
   readonly url: string | null;
 }
 
-/** Characters of a value looked at. */
+/** Maximum number of characters that are read of a value. */
 const MAX_CHARACTERS = 16_384;
 const MAX_SECONDS = 2_147_483_647;
 const SPACE = "[\\t\\n\\f\\r ]";
@@ -14,7 +14,7 @@ const TIME = new RegExp(`^${SPACE}*(\\d*)([\\d.]*)`);
 const SEPARATOR = new RegExp(`^(?:${SPACE}+[;,]?|[;,])${SPACE}*`);
 const URL_WORD = new RegExp(`^[Uu][Rr][Ll]${SPACE}*=${SPACE}*`);
 
-/** Reads the value as browsers do (WHATWG HTML, shared declarative refresh steps); null where they ignore it. */
+/** Parses a value as browsers do (WHATWG HTML, shared declarative refresh steps). Null if browsers ignore it. */
 export function parseRefresh(value: string): Refresh | null {
   const input = value.slice(0, MAX_CHARACTERS);
   const [read, digits = "", fraction = ""] = TIME.exec(input) ?? [""];
@@ -28,7 +28,7 @@ export function parseRefresh(value: string): Refresh | null {
   return { delaySeconds, url: target === "" ? null : targetOf(target) };
 }
 
-/** `url=` and a pair of quotes are left out; a word that only begins like `url=` is part of a relative address. */
+/** Removes `url=` and a pair of quotes. A text that starts with "u" but not with `url=` is a relative address. */
 function targetOf(text: string): string {
   const word = URL_WORD.exec(text);
   if (word === null && /^[Uu]/.test(text)) return text;

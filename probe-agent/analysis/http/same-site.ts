@@ -1,12 +1,12 @@
 import { registrableDomain } from "#shared/registrable-domain.ts";
 
-/** The site of a host: its registrable domain, or the host itself where it has none. */
+/** Returns the site of a host: its registrable domain, or the host itself if it has none. */
 export function siteOf(host: string): string {
   const bare = host.replace(/^\[|\]$/g, "").toLowerCase();
   return registrableDomain(bare) ?? bare;
 }
 
-/** Whether two hosts belong to one site. */
+/** Reports whether two hosts belong to the same site. */
 export function isSameSite(one: string, other: string): boolean {
   return siteOf(one) === siteOf(other);
 }

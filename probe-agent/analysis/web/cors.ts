@@ -4,33 +4,35 @@ import {
   corsFindings,
   type CorsFinding,
   type CorsRisk,
-  type JudgedExchange,
+  type AnsweredExchange,
 } from "#probe-agent/analysis/web/cors/findings.ts";
 import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
 import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** How one request ended for its origin. */
+/** What a browser does with the response to one request. */
 type CorsVerdict = "allowed_with_credentials" | "allowed" | "denied" | "redirected" | "rate_limited" | "failed";
 
-/** One request of the list. */
+/** One request and its outcome. */
 interface CorsProbe {
   readonly kind: OriginKind;
   readonly origin: string;
   readonly method: "GET" | "OPTIONS";
   readonly preflight: boolean;
-  /** HTTP status; null where nobody answered. */
+  /** HTTP status; null if there was no response. */
   readonly code: number | null;
+  /** Access-Control-Allow-Origin; null if absent. */
   readonly acao: string | null;
+  /** Access-Control-Allow-Credentials; null if absent. */
   readonly acac: string | null;
   readonly verdict: CorsVerdict;
 }
 
-/** What a target lets other origins do. */
+/** Access of other origins to a target. */
 export interface CorsReport {
   readonly risk: CorsRisk;
   readonly findings: readonly CorsFinding[];
   readonly probes: readonly CorsProbe[];
-  /** Of the given origin; null where its request was not answered. */
+  /** CORS fields of the response to the given origin; null if there was none. The next four are null likewise. */
   readonly simple: CorsHeaders | null;
   readonly preflight: CorsHeaders | null;
   readonly simpleAllowed: boolean | null;
@@ -38,14 +40,14 @@ export interface CorsReport {
   readonly preflightAllowed: boolean | null;
 }
 
-/** Characters of a header value shown. */
+/** Maximum length of a header value in the report, in characters. */
 const MAX_SHOWN = 512;
 const RISKS = ["none", "low", "high", "critical"] as const;
 
-/** Judges the answers to requests with different origins, as the Fetch standard has browsers do. */
+/** Evaluates the responses to requests with different origins, as browsers do by the Fetch standard. */
 export function analyseCors(exchanges: readonly CorsExchange[], base: readonly HeaderPair[]): CorsReport {
-  const judged = exchanges.map((exchange) => ({ exchange, found: judge(exchange) }));
-  const answered = judged.flatMap(({ found }) => (found === null ? [] : [found]));
+  const evaluated = exchanges.map((exchange) => ({ exchange, found: evaluateExchange(exchange) }));
+  const answered = evaluated.flatMap(({ found }) => (found === null ? [] : [found]));
   const findings = corsFindings(answered, readCorsHeaders(base));
   const given = (preflight: boolean) => answered.find((one) => one.kind === "given" && one.preflight === preflight);
   const simple = given(false);
@@ -53,7 +55,7 @@ export function analyseCors(exchanges: readonly CorsExchange[], base: readonly H
   return {
     risk: riskOf(findings),
     findings,
-    probes: judged.map(({ exchange, found }) => probeOf(exchange, found)),
+    probes: evaluated.map(({ exchange, found }) => describeProbe(exchange, found)),
     simple: simple?.headers ?? null,
     preflight: preflight?.headers ?? null,
     simpleAllowed: simple === undefined ? null : simple.grant !== "none",
@@ -64,8 +66,8 @@ export function analyseCors(exchanges: readonly CorsExchange[], base: readonly H
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Null where nobody answered, or only to say that it is too much: that tells nothing about origins. */
-function judge({ kind, origin, preflight, answer }: CorsExchange): JudgedExchange | null {
+/** Applies the CORS check. Returns null without a response and for status 429, which say nothing about origins. */
+function evaluateExchange({ kind, origin, preflight, answer }: CorsExchange): AnsweredExchange | null {
   if (!answer.answered || answer.status === TOO_MANY_REQUESTS) return null;
   const headers = readCorsHeaders(answer.headers);
   const { status } = answer;
@@ -74,20 +76,20 @@ function judge({ kind, origin, preflight, answer }: CorsExchange): JudgedExchang
   return { kind, origin, preflight, status, headers, storable, grant };
 }
 
-function probeOf({ kind, origin, preflight, answer }: CorsExchange, found: JudgedExchange | null): CorsProbe {
+function describeProbe({ kind, origin, preflight, answer }: CorsExchange, found: AnsweredExchange | null): CorsProbe {
   return {
     kind,
     origin,
     method: preflight ? "OPTIONS" : "GET",
     preflight,
     code: answer.answered ? answer.status : null,
-    acao: shown(found?.headers.allowOrigin),
-    acac: shown(found?.headers.allowCredentials),
+    acao: truncate(found?.headers.allowOrigin),
+    acac: truncate(found?.headers.allowCredentials),
     verdict: verdictOf(answer.answered, preflight, found),
   };
 }
 
-function verdictOf(answered: boolean, preflight: boolean, found: JudgedExchange | null): CorsVerdict {
+function verdictOf(answered: boolean, preflight: boolean, found: AnsweredExchange | null): CorsVerdict {
   if (!answered) return "failed";
   if (found === null) return "rate_limited";
   if (found.grant === "with_credentials") return "allowed_with_credentials";
@@ -100,6 +102,6 @@ function riskOf(findings: readonly CorsFinding[]): CorsReport["risk"] {
   return RISKS.findLast((risk) => risks.has(risk)) ?? "none";
 }
 
-function shown(value: string | null | undefined): string | null {
+function truncate(value: string | null | undefined): string | null {
   return value?.slice(0, MAX_SHOWN).toWellFormed() ?? null;
 }

@@ -2,13 +2,13 @@ import { PREFLIGHTED, type CorsAnswer, type CorsExchange } from "#probe-agent/an
 import { probeOrigins } from "#probe-agent/analysis/web/cors/origins.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** Requests under way at once, the wait for each, and what is kept back for the answer. */
-const AT_ONCE = 4;
+/** Maximum number of requests at the same time, the wait for each, and the time reserved for the result. */
+const PARALLEL = 4;
 const PATIENCE_MS = 5000;
 const RESERVE_MS = 1000;
 const TOO_MANY_REQUESTS = 429;
 
-/** Asks for a URL with each origin, by GET and by preflight; once the target limits requests it is left alone. */
+/** Requests a URL with each origin, by GET and by preflight. Sends no more requests after a status 429. */
 export async function askOrigins(net: Net, url: string, given: string): Promise<CorsExchange[]> {
   const origins = probeOrigins(new URL(url), given);
   const wanted = origins.flatMap((one) => [false, true].map((preflight) => ({ ...one, preflight })));
@@ -24,7 +24,7 @@ export async function askOrigins(net: Net, url: string, given: string): Promise<
       limited ||= answer.answered && answer.status === TOO_MANY_REQUESTS;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
   return wanted.map((one, at) => ({ ...one, answer: answers[at] ?? { answered: false, reason: "not asked" } }));
 }
 

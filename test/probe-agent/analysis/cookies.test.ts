@@ -43,7 +43,7 @@ describe("cookie dates (RFC 6265 section 5.1.1)", () => {
 });
 
 describe("reading a line (RFC 6265bis section 5.6)", () => {
-  it("takes name, value, attributes and defaults", () => {
+  it("reads name, value, attributes and defaults", () => {
     expect(
       parse(" SID = 31d4d96e407aad42 ; Path=/; Secure; HttpOnly; SameSite=lAX; Partitioned; Priority=High"),
     ).toEqual({
@@ -68,7 +68,7 @@ describe("reading a line (RFC 6265bis section 5.6)", () => {
     expect(parse("a=b")?.path).toBe("/dir");
   });
 
-  it("knows cookies without a name, and lines without a cookie", () => {
+  it("accepts cookies without a name, and lines without a cookie", () => {
     expect(parse("token")).toMatchObject({ name: "", value: "token", rejected_reason: null });
     expect(parse("=token")).toMatchObject({ name: "", value: "token" });
     expect(parse("name=")).toMatchObject({ name: "name", value: "" });
@@ -79,7 +79,7 @@ describe("reading a line (RFC 6265bis section 5.6)", () => {
     expect(parse('a="b=c, d"')).toMatchObject({ name: "a", value: '"b=c, d"' });
   });
 
-  it("lets the last of repeated attributes win", () => {
+  it("uses the last of repeated attributes", () => {
     expect(parse("a=b; Path=/x; path=/y; SameSite=Strict; SameSite=no")).toMatchObject({
       path: "/y",
       same_site: null,
@@ -88,7 +88,7 @@ describe("reading a line (RFC 6265bis section 5.6)", () => {
     expect(parse("a=b; Path=/x; Path=y")?.path).toBe("/dir");
   });
 
-  it("reads Max-Age as digits only and lets it win over Expires", () => {
+  it("reads Max-Age only as digits and prefers it to Expires", () => {
     const cookie = parse("a=b; Max-Age=60; Expires=Sun, 06 Nov 1994 08:49:37 GMT");
     expect(cookie).toMatchObject({ max_age_s: 60, session: false, expires_at: new Date("2026-03-01T12:01:00Z") });
     expect(cookie?.expires?.toISOString()).toBe("1994-11-06T08:49:37.000Z");
@@ -98,7 +98,7 @@ describe("reading a line (RFC 6265bis section 5.6)", () => {
     }
   });
 
-  it("shortens a long life to 400 days but shows what was asked for", () => {
+  it("shortens a long lifetime to 400 days and keeps the requested one", () => {
     const cookie = parse(`a=b; Max-Age=${"9".repeat(30)}`);
     expect(cookie?.max_age_s).toBe(Number.MAX_SAFE_INTEGER);
     expect(cookie?.expires_at?.toISOString()).toBe("2027-04-05T12:00:00.000Z");
@@ -110,7 +110,7 @@ describe("reading a line (RFC 6265bis section 5.6)", () => {
   });
 });
 
-describe("what a browser drops (RFC 6265bis section 5.7)", () => {
+describe("cookies that browsers drop (RFC 6265bis section 5.7)", () => {
   const rows: readonly (readonly [line: string, reason: string | null, url?: string])[] = [
     ["a=b; Domain=example.com", null],
     ["a=b; Domain=.EXAMPLE.com", null],
@@ -158,10 +158,10 @@ describe("what a browser drops (RFC 6265bis section 5.7)", () => {
 describe("grading", () => {
   const issues = (line: string) =>
     cookieIssues(parse(line) as NonNullable<ReturnType<typeof parse>>, "www.example.com", NOW);
-  it("finds nothing to say about a careful session cookie", () => {
+  it("finds no weakness in a careful session cookie", () => {
     expect(issues("__Host-session=x; Secure; HttpOnly; SameSite=Lax; Path=/")).toEqual([]);
   });
-  it("weighs what is missing", () => {
+  it("subtracts points for missing attributes", () => {
     expect(issues("PHPSESSID=x; Domain=example.com").map((issue) => [issue.id, issue.penalty])).toEqual([
       ["sensitive-without-secure", 40],
       ["session-without-httponly", 30],
@@ -175,7 +175,7 @@ describe("grading", () => {
       "lifetime-too-long",
     ]);
   });
-  it("mixes the worst cookie with the mean", () => {
+  it("combines the worst cookie and the mean", () => {
     expect(gradeCookies([])).toEqual({ score: 100, grade: "A+" });
     expect(gradeCookies([[], issues("theme=x; SameSite=Lax")])).toEqual({ score: 84, grade: "B" });
   });
@@ -213,7 +213,7 @@ describe("findings of cookies", () => {
     expect(found?.how).toContain(how);
   });
 
-  it("are none about a cookie that the line deletes", () => {
+  it("are empty for a cookie that the line deletes", () => {
     expect(described("theme=x; Max-Age=0")).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ function has(header: string, type: CspFinding["type"]): string[] {
 }
 
 describe("the grade", () => {
-  it("is F without a policy, and at most 30 where policies only report", () => {
+  it("is F without a policy, and at most 30 points if all policies are report-only", () => {
     expect(analyseCsp([])).toMatchObject({ grade: "F", score: 0, findings: [], enforced: false });
     expect(analyseCsp([{ header: STRICT, reportOnly: true }])).toMatchObject({
       grade: "F",
@@ -40,16 +40,16 @@ describe("the grade", () => {
       ["script_unsafe_eval"],
     ],
     ["script-src 'self'; script-src-elem http://a.example", ["active_http"]],
-  ])("goes by what decides about elements and event handlers: %s", (header, expected) => {
+  ])("uses the directives that apply to elements and event handlers: %s", (header, expected) => {
     const ids = analyse(header).adjustments.map((one) => one.id);
     expect(ids.filter((id) => id.startsWith("script_") || id === "active_http")).toEqual(expected);
   });
-  it("is not strict where event handlers run or elements load from anywhere", () => {
+  it("is not strict if event handlers run or elements load from anywhere", () => {
     expect(analyse(`${STRICT}; script-src-attr 'unsafe-inline'`)).toMatchObject({ strict_csp: false, score: 55 });
     expect(analyse(`${STRICT}; script-src-elem *`).strict_csp).toBe(false);
     expect(analyse(`${STRICT}; script-src-attr 'none'`)).toMatchObject({ strict_csp: true, score: 100 });
   });
-  it("takes the weights of the grading table", () => {
+  it("uses the weights of the grading table", () => {
     const ids = (header: string) => analyse(header).adjustments.map((one) => `${one.id} ${one.points}`);
     expect(ids("default-src 'self' 'unsafe-inline' 'unsafe-eval'")).toEqual([
       "script_unsafe_inline -40",
@@ -81,7 +81,7 @@ describe("the grade", () => {
 });
 
 describe("findings", () => {
-  it("name mistakes in writing", () => {
+  it("report syntax errors", () => {
     expect(has("script-src foo.bar object-src 'none'", "missing_semicolon")).toEqual(["syntax script-src object-src"]);
     expect(has("foobar-src foo.bar", "unknown_directive")).toEqual(["syntax foobar-src"]);
     expect(has("script-src strict-dynamic nonce-test 'foo' 'self'", "invalid_keyword")).toHaveLength(3);
@@ -92,7 +92,7 @@ describe("findings", () => {
     ]);
     expect(has("script-src 'nonce-short' 'nonce-***notbase64'", "nonce_charset")).toHaveLength(1);
   });
-  it("name what an attacker could use", () => {
+  it("report weaknesses that an attacker can use", () => {
     expect(has("script-src 'unsafe-inline'", "script_unsafe_inline")).toEqual(["high script-src 'unsafe-inline'"]);
     expect(has("script-src 'unsafe-inline' 'nonce-foobar12'", "script_unsafe_inline")).toEqual([]);
     expect(has("default-src 'unsafe-eval'", "script_unsafe_eval")).toEqual(["medium_maybe default-src 'unsafe-eval'"]);
@@ -105,7 +105,7 @@ describe("findings", () => {
     expect(has("script-src 127.0.0.1 [::1] 8.8.8.8", "ip_source")).toHaveLength(3);
     expect(has("script-src http://a.com; report-uri http://b.com/csp", "src_http")).toHaveLength(2);
   });
-  it("know hosts that bypass an allow-list", () => {
+  it("report hosts that bypass an allow-list", () => {
     expect(has("script-src www.googletagmanager.com", "script_allowlist_bypass")).toEqual([
       "medium_maybe script-src www.googletagmanager.com",
     ]);
@@ -113,7 +113,7 @@ describe("findings", () => {
     expect(analyse("script-src *.googleapis.com 'self'").bypass_hosts).toEqual(["*.googleapis.com"]);
     expect(has("script-src 'none'", "script_allowlist_bypass")).toEqual([]);
   });
-  it("say how far a policy is from a strict one", () => {
+  it("report what a policy lacks to be strict", () => {
     expect(has("script-src foo.bar", "strict_dynamic")).toEqual(["strict_csp script-src"]);
     expect(has("script-src 'strict-dynamic'", "strict_dynamic_not_standalone")).toEqual(["info script-src"]);
     expect(has("script-src 'nonce-abcdefgh'", "unsafe_inline_fallback")).toHaveLength(1);
@@ -121,7 +121,7 @@ describe("findings", () => {
     expect(has(STRICT, "ignored")).toHaveLength(2);
     expect(has("script-src 'self'; report-to main", "report_to_only")).toHaveLength(1);
   });
-  it("do not blame one policy for what another stops", () => {
+  it("leave out weaknesses that another policy prevents", () => {
     const types = analyse("script-src 'unsafe-inline'", "script-src 'self'; object-src 'none'").findings.map(
       (one) => one.type,
     );
@@ -142,7 +142,7 @@ describe("several policies together", () => {
     expect(effective.base_uri).toBeNull();
     expect(analyse("script-src 'self', script-src https://a.com").effective.script_src).toEqual([]);
   });
-  it("meet pairs of sources", () => {
+  it("intersect pairs of sources", () => {
     const pairs: readonly (readonly [string, string, string | null])[] = [
       ["*", "https://a.com", "https://a.com"],
       ["*", "data:", null],
@@ -164,7 +164,7 @@ describe("several policies together", () => {
 });
 
 describe("delivery", () => {
-  it("ignores in a meta element what does not count there, and does not split it at commas", () => {
+  it("ignores header-only directives in a meta element and does not split it at commas", () => {
     const report = analyseCsp([{ header: "frame-ancestors 'none'; default-src 'self', https://a.com", meta: true }]);
     expect(report.effective.frame_ancestors).toBeNull();
     expect(report.policies).toHaveLength(1);
@@ -183,7 +183,7 @@ describe("delivery", () => {
   });
 });
 
-it("stays quick with a hundred kilobytes of anything", () => {
+it("analyses a hundred kilobytes of any text quickly", () => {
   const fill = (text: string): string => text.repeat(Math.floor(100_000 / text.length));
   for (const text of [fill(";"), fill("a,"), fill("a;"), fill("' "), `script-src ${fill("a ")}`, fill(" ")])
     analyse(text, text);

@@ -5,7 +5,7 @@ import { robotsPath } from "#probe-agent/analysis/web/robots/path.ts";
 
 const SITE = "https://example.com";
 
-/** Each row: the file, the agent, the path, whether it may be fetched. */
+/** Each row: the file, the agent, the path, and whether the agent is allowed to fetch it. */
 function table(rows: readonly (readonly [string, string, string, boolean])[]): void {
   for (const [file, agent, path, allowed] of rows) {
     it(`${allowed ? "allows" : "forbids"} ${agent || "an unnamed agent"} ${path} by ${JSON.stringify(file)}`, () => {
@@ -112,14 +112,14 @@ describe("extensions of Google's parser", () => {
     [index, "foobot", "/dir/index.htm", false],
   ]);
 
-  it("cuts a line at 2083 * 8 - 1 octets", () => {
+  it("truncates a line at 2083 * 8 - 1 octets", () => {
     const long = `/x/${"a".repeat(2083 * 8 - "disallow: /x/".length - 1)}`;
     const file = `user-agent: foobot\ndisallow: ${long}/qux\n`;
     expect(robotsAllowed(file, ["foobot"], `${SITE}/fux`)).toBe(true);
     expect(robotsAllowed(file, ["foobot"], `${SITE}${long}/fux`)).toBe(false);
   });
 
-  it("skips a whole or partial byte order mark, at the start only", () => {
+  it("skips a whole or partial byte order mark, but only at the start", () => {
     const file = Buffer.from("user-agent: foobot\ndisallow: /\n");
     for (const mark of [[0xef, 0xbb, 0xbf], [0xef, 0xbb], [0xef]]) {
       expect(robotsAllowed(Buffer.concat([Buffer.from(mark), file]), ["foobot"], SITE)).toBe(false);
@@ -130,7 +130,7 @@ describe("extensions of Google's parser", () => {
   });
 });
 
-it("takes path, parameters and query of a URL, as written", () => {
+it("extracts path, parameters and query of a URL, unchanged", () => {
   const paths: Record<string, string> = {
     "": "/",
     "http://www.example.com": "/",
@@ -147,7 +147,7 @@ it("takes path, parameters and query of a URL, as written", () => {
   expect(Object.fromEntries(taken)).toEqual(paths);
 });
 
-it("counts lines by CR, LF and CRLF alike and reports what it cannot read", () => {
+it("counts lines that end in CR, LF or CRLF and reports syntax errors", () => {
   for (const end of ["\n", "\r", "\r\n"]) {
     const file = parseRobots(
       ["User-Agent: a", "Allow: /", "nonsense here now", "", "Crawl-delay: 2.5", ": x"].join(end),
@@ -164,7 +164,7 @@ it("counts lines by CR, LF and CRLF alike and reports what it cannot read", () =
   }
 });
 
-it("stays quick with five megabytes of anything", () => {
+it("parses five megabytes of any text quickly", () => {
   const path = `${SITE}/${"a".repeat(8000)}`;
   const fill = (line: string): string => `user-agent: *\n${line.repeat(Math.floor(5_000_000 / line.length))}`;
   for (const line of ["\n", "a\n", "a:\n", "disallow: /*aaaaaab\n", "allow: *a*a*a*b$\n", "user-agent: x\n", " "]) {

@@ -116,11 +116,11 @@ describe("cookies of a chain of redirects", () => {
       { host: "www.googletagmanager.com", vendor: "Google Tag Manager", category: "tag_manager", found_in: "element" },
     ]);
     expect(result.limitations).toEqual([
-      "No script was run: cookies that scripts set, and what they load, are not seen.",
+      "Scripts are not executed: cookies that they set, and trackers that they load, are not detected.",
     ]);
   });
 
-  it("are told in every field, but never by their values", async () => {
+  it("are reported in every field, but never with their values", async () => {
     const result = await see(`https://shop.test:${site.port}/`);
     expect(result.cookies.find((one) => one.name === "__Host-id")).toEqual({
       name: "__Host-id",
@@ -157,7 +157,7 @@ describe("cookies of a chain of redirects", () => {
     expect(JSON.stringify(result)).not.toMatch(/s3cr3tvalue|GA1\.1\.2/);
   });
 
-  it("are graded by the worst and the mean, what is deleted left out", async () => {
+  it("are graded by the worst and the mean, without deleted ones", async () => {
     const result = await see(`https://shop.test:${site.port}/`);
     const session = result.cookies.find((one) => one.name === "PHPSESSID");
     expect(session?.penalties.map(({ id, points }) => [id, points])).toEqual([
@@ -175,8 +175,8 @@ describe("cookies of a chain of redirects", () => {
     expect(result.findings).toContainEqual({
       id: "dropped-by-browsers",
       severity: "warning",
-      message: "The cookie other has a Domain that the responding host is not part of: browsers drop it.",
-      how: "Set Domain to the responding host or a parent domain of it, or leave it out.",
+      message: "The cookie other has a Domain that does not include the responding host: browsers drop it.",
+      how: "Set Domain to the responding host or to a parent domain of it, or omit it.",
       reference: "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie",
       where: "other",
     });
@@ -199,7 +199,7 @@ describe("a page without cookies", () => {
 });
 
 describe("hostile answers", () => {
-  it("with thousands of cookies over a chain are counted in full and listed as far as a result holds", async () => {
+  it("with thousands of cookies over a chain are counted in full and listed up to the size of a result", async () => {
     const result = await see(`https://shop.test:${site.port}/chain/9`);
     expect(result.summary).toMatchObject({ total: 9000, graded: 9000 });
     expect(result.cookies.length).toBeGreaterThan(200);
@@ -212,7 +212,7 @@ describe("hostile answers", () => {
     expect(outcome).toMatchObject({ status: "failed", source: "target", reason: "headers_overflow" });
   });
 
-  it("with broken cookies are read all the same", async () => {
+  it("with broken cookies are still read", async () => {
     const bytes =
       "HTTP/1.1 200 OK\r\nSet-Cookie: a=b\u0001c; x\r\nSet-Cookie: ;;;\r\nSet-Cookie: __proto__=1\r\nSet-Cookie:\r\n\r\n";
     const result = await see(`${plain.url}/wire?bytes=${encodeURIComponent(bytes)}`);
@@ -223,7 +223,7 @@ describe("hostile answers", () => {
   });
 });
 
-it.each(["reset", "timeout"])("a page that ends in a %s has set its cookies all the same", async (error) => {
+it.each(["reset", "timeout"])("a page that ends in a %s has still set its cookies", async (error) => {
   const server = await startHttpServer({
     handler: (request, response) => {
       response.writeHead(200, { "content-type": HTML, "set-cookie": "a=1", "content-length": 100 });
@@ -239,7 +239,7 @@ it.each(["reset", "timeout"])("a page that ends in a %s has set its cookies all 
   expect(result.limitations).toContain(`The body could not be read to its end: ${error}.`);
 });
 
-it("hands on a target's failure", async () => {
+it("returns the failure of a target", async () => {
   const { outcome } = await runTool(cookie, { url: `http://127.0.0.1:${await closedPort()}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -48,7 +48,7 @@ function originOf(seen: Parameters<Handler>[2]): string | undefined {
 }
 
 describe("a target with a policy", () => {
-  it("is asked by each origin, plainly and by preflight, and told in every field", async () => {
+  it("is tested with each origin, by GET and by preflight, and reported in every field", async () => {
     answer = (request, response, seen) => {
       const allowed = originOf(seen) === GIVEN;
       const policy = allowed
@@ -124,7 +124,7 @@ describe("a target with a policy", () => {
     expect(result).toMatchObject({ origin: "null", credentialed_request_allowed: true, preflight_allowed: false });
   });
 
-  it("that redirects is asked where that ends", async () => {
+  it("that redirects is tested at the final URL", async () => {
     answer = (_request, response, { path }) => {
       if (path === "/old") response.writeHead(302, { location: "/new" }).end();
       else response.writeHead(200, { "access-control-allow-origin": "*" }).end();
@@ -135,13 +135,13 @@ describe("a target with a policy", () => {
       final_url: `https://api.site.test:${server.port}/new`,
       simple_request_allowed: true,
     });
-    expect(result.limitations).toEqual(["The URL redirects: the origins asked where that ends."]);
+    expect(result.limitations).toEqual(["The URL redirects. The origins were tested at the final URL."]);
     expect(server.requests.slice(seenFrom + 2).every(({ path }) => path === "/new")).toBe(true);
   });
 });
 
 describe("a difficult target", () => {
-  it("that limits requests is left alone, and the result says so", async () => {
+  it("that limits requests gets no more of them, and the result says so", async () => {
     let count = 0;
     answer = (_request, response) => {
       count += 1;
@@ -149,12 +149,12 @@ describe("a difficult target", () => {
       return true;
     };
     const result = await see();
-    expect(result.limitations.join(" ")).toMatch(/limits requests \(429\).*not answered or no longer made/);
+    expect(result.limitations.join(" ")).toMatch(/limits requests \(429\).*not answered or not sent/);
     expect(server.requests.length - seenFrom).toBeLessThan(10);
     expect(new Set(result.probes.map((probe) => probe.verdict))).toContain("failed");
   });
 
-  it("that never asks for more than four at once", async () => {
+  it("gets no more than four requests at the same time", async () => {
     let open = 0;
     let most = 0;
     answer = (_request, response) => {
@@ -171,7 +171,7 @@ describe("a difficult target", () => {
     expect(most).toBeGreaterThan(1);
   });
 
-  it("that answers GET but is silent to OPTIONS gives what is known, in time", async () => {
+  it("that answers GET but not OPTIONS gives a partial result in time", async () => {
     answer = (request, response) => {
       if (request.method !== "OPTIONS") response.writeHead(200, { "access-control-allow-origin": "*" }).end();
       return true;
@@ -187,7 +187,7 @@ describe("a difficult target", () => {
     expect(result.limitations.join(" ")).toContain("were not answered");
   }, 10_000);
 
-  it("that is a stream of events that are yet to come is asked like any other", async () => {
+  it("that streams events is tested like any other", async () => {
     answer = (request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "access-control-allow-origin": "*" });
       if (request.method === "OPTIONS") response.end();
@@ -200,14 +200,14 @@ describe("a difficult target", () => {
     expect(result.probes.map(({ verdict }) => verdict)).not.toContain("failed");
   });
 
-  it("that is asked with its own origin says that this is no question of CORS", async () => {
+  it("that is tested with its own origin gets a limitation: CORS does not apply", async () => {
     answer = () => false;
     const own = await see("/", `https://api.site.test:${server.port}`);
     expect(own.limitations[0]).toContain("the resource's own");
     expect((await see("/")).limitations.join()).not.toContain("the resource's own");
   });
 
-  it("that streams without end costs no more than its head", async () => {
+  it("that streams without end costs no more than its header", async () => {
     answer = () => false;
     const result = await see("/endless-body");
     expect(result).toMatchObject({ code: 200, risk: "none", simple_request_allowed: false });
@@ -215,7 +215,7 @@ describe("a difficult target", () => {
 });
 
 describe("the parameter origin", () => {
-  it("is refused where it is none", () => {
+  it("is refused if it is not an origin", () => {
     const refine = (origin: string) => {
       const parsed = parseParams(
         contract.params,
@@ -236,7 +236,7 @@ describe("the parameter origin", () => {
   });
 });
 
-it("hands on a target's failure", async () => {
+it("returns the failure of a target", async () => {
   const { outcome } = await runTool(cors, { url: `http://127.0.0.1:${await closedPort()}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -54,7 +54,7 @@ async function see(path: string) {
 }
 
 describe("a page's policies", () => {
-  it("of a strict header earn the best grade", async () => {
+  it("in a strict header get the best grade", async () => {
     const result = await see("/strict");
     expect(result).toMatchObject({
       url: `${server.url}/strict`,
@@ -78,7 +78,7 @@ describe("a page's policies", () => {
     ]);
   });
 
-  it("of several headers, commas and a meta element are intersected", async () => {
+  it("in several headers, separated by commas and in a meta element are intersected", async () => {
     const { effective, policies, findings } = await see("/both");
     expect(policies.map((policy) => policy.source)).toEqual(["header", "header", "header", "meta"]);
     expect(effective.script_src).toEqual(["'self'"]);
@@ -95,7 +95,7 @@ describe("a page's policies", () => {
     expect(findings).toContainEqual(expect.objectContaining({ id: "meta-after-script", severity: "warning" }));
   });
 
-  it("that only report are graded at most 30", async () => {
+  it("that are report-only get at most 30 points", async () => {
     const result = await see("/reporting");
     expect(result).toMatchObject({ grade: "F", score: 30, enforced: false });
     expect(result.findings).toContainEqual(
@@ -105,7 +105,7 @@ describe("a page's policies", () => {
     expect(result.limitations).toEqual([]);
   });
 
-  it("may be absent: grade F, and the header to send", async () => {
+  it("get grade F and the header to send if they are absent", async () => {
     expect(await see("/none")).toMatchObject({
       grade: "F",
       score: 0,
@@ -115,7 +115,7 @@ describe("a page's policies", () => {
     });
   });
 
-  it("are read on what is no HTML too", async () => {
+  it("are read also if the response is not HTML", async () => {
     const result = await see("/bytes/10");
     expect(result).toMatchObject({ code: 200, grade: "F" });
     expect(result.limitations).toEqual(["The answer is no HTML (text/plain)."]);
@@ -132,27 +132,27 @@ describe("hostile answers", () => {
     });
   });
 
-  it("with 500 directives in a header are read whole", async () => {
+  it("with 500 directives in a header are read completely", async () => {
     const result = await see("/large-header");
     expect(Object.keys(result.policies[0]?.directives ?? {}).length).toBe(500);
     expect(JSON.stringify(result).length).toBeLessThan(MAX_RESULT_BYTES);
   });
 
-  it("with a megabyte of sources in a meta element fit a result that says it is cut", async () => {
+  it("with a megabyte of sources in a meta element fit a result that reports the truncation", async () => {
     const result = await see("/huge-meta");
     expect(JSON.stringify(result).length).toBeLessThan(MAX_RESULT_BYTES);
     expect(result.findings).toContainEqual(expect.objectContaining({ id: "truncated" }));
-    expect(result.limitations.join(" ")).toContain("lists of them are cut");
+    expect(result.limitations.join(" ")).toContain("Their lists are truncated");
   }, 10_000);
 });
 
-it("a page that never ends has shown its policy all the same", async () => {
+it("reads the policy of a page that never ends", async () => {
   const result = await resultOf(csp, { url: `${server.url}/endless` }, { timeoutMs: 1500 });
   expect(result).toMatchObject({ enforced: true, policies: [{ source: "header" }, { source: "meta" }] });
   expect(result.limitations).toContain("The body could not be read to its end: timeout.");
 });
 
-it("hands on a target's failure", async () => {
+it("returns the failure of a target", async () => {
   const port = await closedPort();
   expect((await runTool(csp, { url: `http://127.0.0.1:${port}/` })).outcome).toMatchObject({
     status: "failed",

@@ -42,7 +42,7 @@ const verdictOf = (result: Awaited<ReturnType<typeof ask>>, ua: string) =>
   result.test.user_agents.find((one) => one.ua === ua);
 
 describe("a site's rules for crawlers", () => {
-  it("are read in full, with what is wrong with them", async () => {
+  it("are read completely, with their problems", async () => {
     answer = { status: 200, body: FILE };
     const result = await ask("/private/secret");
     expect(result).toMatchObject({
@@ -72,7 +72,7 @@ describe("a site's rules for crawlers", () => {
     });
   });
 
-  it("count for a crawler by each of the tokens that its operator documents", async () => {
+  it("apply to a crawler by each of the tokens that its operator documents", async () => {
     answer = {
       status: 200,
       body: "User-agent: Googlebot\nDisallow: /a\n\nUser-agent: Yandex\nDisallow: /b\n\nUser-agent: *\nDisallow: /\n",
@@ -84,7 +84,7 @@ describe("a site's rules for crawlers", () => {
     expect(verdictOf(result, "Bingbot")).toMatchObject({ allowed: false, line: 8, group: "global" });
   });
 
-  it("name crawlers of AI services", async () => {
+  it("are tested for crawlers of AI services", async () => {
     answer = { status: 200, body: FILE };
     const { ai_bots: ai } = await ask();
     expect(ai.bots.find(({ name }) => name === "GPTBot")).toMatchObject({
@@ -109,7 +109,7 @@ describe("a site's rules for crawlers", () => {
     expect(verdictOf(result, "*")?.allowed).toBe(allowed);
   });
 
-  it("may come from behind redirects, in any encoding, or as HTML, and that is said", async () => {
+  it("can be behind redirects, in any encoding, or HTML, which is reported", async () => {
     answer = {
       status: 200,
       body: "<!doctype html><html><title>Not found</title>",
@@ -122,8 +122,8 @@ describe("a site's rules for crawlers", () => {
       {
         id: "not-robots-txt",
         severity: "warning",
-        message: "The server sends HTML in place of robots.txt; crawlers find no rules in it.",
-        how: "Serve robots.txt as plain text, or answer 404 if the site has none.",
+        message: "The server sends HTML instead of a robots.txt. Crawlers find no rules in it.",
+        how: "Serve robots.txt as plain text, or respond with 404 if the site has none.",
         reference: "https://www.rfc-editor.org/rfc/rfc9309#section-2.3",
         where: null,
       },
@@ -138,43 +138,43 @@ describe("a site's rules for crawlers", () => {
     expect((await ask()).groups).toMatchObject([{ rules: [{ pattern: "/%E9" }] }]);
   });
 
-  it("are read up to 500 KiB, within a moment, however large the file is", async () => {
+  it("are read up to 500 KiB, quickly, for a file of any size", async () => {
     const rule = "Disallow: /*a*b*c*d*e*f*g*h$\n";
     answer = { status: 200, body: `User-agent: *\n${rule.repeat(180_000)}` };
     const started = performance.now();
     const result = await ask(`/${"abcdefg".repeat(800)}`);
     expect(result).toMatchObject({ truncated: true, size_bytes: 500 * 1024 });
     expect(JSON.stringify(result).length).toBeLessThan(256_000);
-    expect(result.limitations[0]).toMatch(/^Of \d+ rules \d+ are shown/);
+    expect(result.limitations[0]).toMatch(/^Only \d+ of \d+ rules are shown/);
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   it.each([
     ["/reset", "the server reset the connection"],
     ["/short", "the connection was closed before the end"],
-  ])("that were cut short (%s) are not all of them", async (location, words) => {
+  ])("that were cut short (%s) are reported as incomplete", async (location, words) => {
     answer = { status: 302, body: "", headers: { location } };
     expect((await ask()).findings[0]).toMatchObject({ id: "cut-short", message: expect.stringContaining(words) });
   });
 
-  it("are looked for over http where nothing answers over https, or at the URL that was given", async () => {
+  it("are fetched over http if https does not answer, or from the given URL", async () => {
     answer = { status: 200, body: "User-agent: *\nDisallow:" };
     expect((await ask(undefined, `${site.url}/some/page?x=1`)).fetched_url).toBe(`${site.url}/robots.txt`);
     const { outcome } = await runTool(robots, { domain: `127.0.0.1:${await closedPort()}` });
     expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
   });
 
-  it("tell which lines have no effect", async () => {
+  it("include findings about lines without effect", async () => {
     answer = { status: 200, body: `Disallow: /\nUser-agent: *\n${"Disallow: private\n".repeat(30)}` };
     const { findings, limitations } = await ask();
     expectWellFormed(findings);
     expect(findings).toHaveLength(11);
     expect(findings[0]).toMatchObject({ id: "rule-before-user-agent", severity: "warning", where: "line 1" });
-    expect(findings[1]?.message).toContain('Line 3: "private" begins with neither');
+    expect(findings[1]?.message).toContain('Line 3: "private" starts with neither');
     expect(limitations).toEqual(["20 more findings of the same kinds are not listed."]);
   });
 
-  it("tell of a sitemap line without an address, and of what is not shown", async () => {
+  it("include a finding about a sitemap line without a URL, and limitations for what is not shown", async () => {
     answer = {
       status: 200,
       body: `Sitemap:\n${"Sitemap: https://example.com/x.xml\n".repeat(201)}User-agent: *\nAllow: /\n`,
@@ -184,10 +184,10 @@ describe("a site's rules for crawlers", () => {
       200,
       ["Line 1: the sitemap line has no URL."],
     ]);
-    expect(limitations).toEqual(["Of 201 sitemaps 200 are shown."]);
+    expect(limitations).toEqual(["Only 200 of 201 sitemaps are shown."]);
   });
 
-  it("are tested with a URL of the site, or none", async () => {
+  it("are tested with a URL of the site, or without one", async () => {
     answer = { status: 200, body: "" };
     const { outcome } = await runTool(robots, { domain: site.url, test_url: "ftp://a.example/" });
     expect(outcome).toMatchObject({ status: "invalid", field: "test_url" });

@@ -1,4 +1,4 @@
-/** Hosts whose addresses stand for others, by who runs them; names below a host belong to it where it begins with a dot. */
+/** Hosts of URL shorteners, by operator. A host that starts with a dot includes all names one label below it. */
 const SERVICES: readonly (readonly [service: string, hosts: string])[] = [
   ["Bitly", "bit.ly bitly.com j.mp bit.do"],
   ["X", "t.co"],
@@ -86,7 +86,7 @@ const BY_HOST: ReadonlyMap<string, string> = new Map(
   SERVICES.flatMap(([service, hosts]) => hosts.split(" ").map((host) => [host, service] as const)),
 );
 
-/** The service that shortens links at this host (lower case); null where none is known to. */
+/** Returns the service that shortens links at a host (in lower case); null if no known service does. */
 export function shortenerOf(host: string): string | null {
   const name = host.replace(/^www\./, "").replace(/\.$/, "");
   const parent = name.slice(Math.max(0, name.indexOf(".")));

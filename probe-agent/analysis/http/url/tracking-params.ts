@@ -1,6 +1,6 @@
-/** A parameter that says where a click came from and changes nothing of the page. */
+/** A parameter that records where a click came from and does not change the page. */
 interface TrackingParam {
-  /** As in the URL, percent-encoding undone. */
+  /** Name as in the URL, percent-decoded. */
   readonly name: string;
   readonly vendor: string;
 }
@@ -40,7 +40,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
   ).flatMap(([vendor, names]) => names.split(" ").map((name) => [name, vendor] as const)),
 );
 
-/** Beginnings of names in lower case. */
+/** Prefixes of names, in lower case. */
 const PREFIXES: readonly (readonly [prefix: string, vendor: string])[] = [
   ["utm_", "Google Analytics (UTM)"],
   ["mtm_", "Matomo"],
@@ -50,7 +50,7 @@ const PREFIXES: readonly (readonly [prefix: string, vendor: string])[] = [
   ["hsa_", "HubSpot"],
 ];
 
-/** Names that mean tracking on some sites alone: registrable domain and those below it. */
+/** Names that are tracking parameters only on certain sites, subdomains included. */
 const BY_SITE: readonly (readonly [site: RegExp, names: readonly string[], vendor: string])[] = [
   [/(^|\.)(youtube\.com|youtu\.be)$/, ["si", "feature", "pp"], "YouTube"],
   [/(^|\.)(spotify\.com|spotify\.link)$/, ["si", "nd"], "Spotify"],
@@ -60,10 +60,10 @@ const BY_SITE: readonly (readonly [site: RegExp, names: readonly string[], vendo
   [/(^|\.)tiktok\.com$/, ["_r", "_t", "is_from_webapp", "sender_device"], "TikTok"],
 ];
 
-/** Parameters listed at most. */
+/** Maximum number of parameters listed. */
 const MAX_LISTED = 100;
 
-/** The tracking parameters of a URL's query and of a fragment that is made like one, in order. */
+/** Returns the tracking parameters of a URL's query, then of a fragment that has the form of a query. */
 export function trackingParams(url: URL): TrackingParam[] {
   const parts = [...partsOf(url.search.slice(1)), ...fragmentParts(url)];
   return parts
@@ -75,7 +75,7 @@ export function trackingParams(url: URL): TrackingParam[] {
     .slice(0, MAX_LISTED);
 }
 
-/** The URL without them; everything else stays as it is written, in its order. */
+/** Removes the tracking parameters from a URL. Everything else is unchanged and in its order. */
 export function cleanUrl(url: URL): string {
   const isKept = (part: string): boolean => vendorOf(nameOf(part), url.hostname) === null;
   const clean = new URL(url);
@@ -90,7 +90,7 @@ function partsOf(query: string): string[] {
   return query === "" ? [] : query.split("&");
 }
 
-/** `#utm_source=x` is how some sites keep campaigns out of caches; `#section` is a place in the page. */
+/** Splits a fragment such as `#utm_source=x`, which some sites use to keep campaigns out of caches, but not `#top`. */
 function fragmentParts({ hash }: URL): string[] {
   return hash.includes("=") ? partsOf(hash.slice(1)) : [];
 }

@@ -1,16 +1,16 @@
 import { resolveUrl } from "#probe-agent/analysis/http/address.ts";
 
-/** Longest URL that is taken from a page, characters; net/http follows no longer Location either. */
+/** Maximum length of a URL from a page, in characters. The limit of net/http for Location is the same. */
 const MAX_URL_CHARS = 8192;
 
-/** The text as a URL of the web, resolved against `base`; null for any other, and for one nobody would write. */
+/** Resolves a text to an http or https URL. Returns null for other schemes, invalid URLs and URLs that are too long. */
 export function webUrl(text: string, base: string): URL | null {
   const url = resolveUrl(text, base);
   if (url === null || url.href.length > MAX_URL_CHARS) return null;
   return url.protocol === "http:" || url.protocol === "https:" ? url : null;
 }
 
-/** A URL without its fragment, which is never sent: two that differ in it are one request. */
+/** Returns a URL without its fragment. The fragment is never sent, so URLs that differ only in it are one request. */
 export function withoutFragment(url: URL): string {
   return `${url.origin}${url.pathname}${url.search}`;
 }

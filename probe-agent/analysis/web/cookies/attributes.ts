@@ -1,33 +1,34 @@
 import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
 
-/** SameSite as sent; null where absent or of another value (browsers then apply their default, mostly Lax). */
+/** A SameSite value that browsers know. For other values they apply their default, mostly Lax. */
 export type SameSite = "strict" | "lax" | "none";
 
-/** What a Set-Cookie line says, before any rule about the request is applied. */
+/** A parsed Set-Cookie line, before the rules about the request are applied. */
 export interface CookieLine {
   readonly name: string;
   readonly value: string;
-  /** As sent without leading dot, lower case; null where absent or empty. */
+  /** The Domain attribute without its leading dot, in lower case; null if absent or empty. */
   readonly domain: string | null;
-  /** Beginning with "/"; null where the default path counts. */
+  /** The Path attribute, which starts with "/"; null if the default path applies. */
   readonly path: string | null;
-  /** A Path attribute stood there, usable or not (the __Host- rule wants one). */
+  /** Whether the line has a Path attribute, usable or not (the __Host- rule needs one). */
   readonly hasPath: boolean;
+  /** null if absent or not a date; so is the next one if absent or not a number. */
   readonly expires: Date | null;
   readonly maxAgeSeconds: number | null;
   readonly secure: boolean;
   readonly httpOnly: boolean;
   readonly sameSite: SameSite | null;
-  /** A SameSite attribute of an unknown or empty value stood there last. */
+  /** Whether the last SameSite attribute has an unknown or empty value. */
   readonly sameSiteInvalid: boolean;
   readonly partitioned: boolean;
   readonly priority: string | null;
 }
 
-/** Octets an attribute's value may have before the attribute is ignored (RFC 6265bis section 5.6, step 6). */
+/** Maximum length of an attribute's value in octets; longer ones are ignored (RFC 6265bis section 5.6, step 6). */
 const MAX_ATTRIBUTE_OCTETS = 1024;
 
-/** Splits a Set-Cookie line by RFC 6265bis section 5.6. Never fails: anything has a name and a value, maybe empty. */
+/** Parses a Set-Cookie line (RFC 6265bis section 5.6). Never fails: any text has a name and a value, possibly empty. */
 export function readCookieLine(line: string): CookieLine {
   const semicolon = line.indexOf(";");
   const pair = semicolon === -1 ? line : line.slice(0, semicolon);
@@ -89,7 +90,7 @@ export function readCookieLine(line: string): CookieLine {
   return cookie;
 }
 
-/** An optional "-" and digits, else the attribute is ignored. Capped where numbers end, not at 400 days. */
+/** Parses Max-Age: digits with an optional "-", else null. Limited to safe integers, not to 400 days. */
 function parseMaxAge(value: string): number | null {
   if (!/^-?\d+$/.test(value)) return null;
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
@@ -100,7 +101,7 @@ function parseSameSite(value: string): SameSite | null {
   return word === "strict" || word === "lax" || word === "none" ? word : null;
 }
 
-/** Space and tab only, at both ends (WSP of RFC 5234). */
+/** Removes spaces and tabs from both ends (WSP of RFC 5234). */
 function trim(text: string): string {
   let from = 0;
   let to = text.length;

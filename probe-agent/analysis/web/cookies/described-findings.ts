@@ -13,7 +13,7 @@ interface Description {
 const SET_COOKIE = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie";
 const MAX_NAME = 200;
 
-/** By the id of the issue, as the grade has it. */
+/** Severity and texts by the id of the issue. */
 const COOKIE_ISSUES: Readonly<Record<CookieIssueId, Description>> = {
   "sensitive-without-secure": {
     severity: "warning",
@@ -53,46 +53,46 @@ const COOKIE_ISSUES: Readonly<Record<CookieIssueId, Description>> = {
   "prefix-violated": {
     severity: "warning",
     message: "has a prefix that its attributes do not satisfy: browsers drop it.",
-    how: "For __Host- set Secure and Path=/ and no Domain; for __Secure- set Secure; both over HTTPS only.",
+    how: "For __Host- set Secure and Path=/ without Domain. For __Secure- set Secure. Set both only over HTTPS.",
   },
   "session-for-parent-domain": {
     severity: "info",
     message: "holds a session and is sent to every host of its domain.",
-    how: "Remove Domain from the Set-Cookie line where one host alone needs the session.",
+    how: "Remove Domain from the Set-Cookie line if only one host needs the session.",
   },
   "lifetime-too-long": {
     severity: "info",
-    message: "asks for more than 400 days; browsers shorten that to 400.",
+    message: "has a lifetime of more than 400 days; browsers shorten it to 400 days.",
     how: "Set Max-Age=34560000 (400 days) or less.",
   },
   "too-large": {
     severity: "warning",
-    message: "exceeds 4096 bytes of name and value: browsers drop it.",
+    message: "has a name and value of more than 4096 bytes: browsers drop it.",
     how: "Store the data on the server and keep an identifier in the cookie.",
   },
 };
 
-/** Why browsers drop a cookie, where no issue of the grade says it; null where one does. */
+/** Texts for a cookie that browsers drop; null if an issue of the grade already reports the reason. */
 const REJECTIONS: Readonly<Record<RejectedReason, Omit<Description, "severity"> | null>> = {
   control_character: {
     message: "contains a control character: browsers drop it.",
     how: "Encode the value, e.g. in base64.",
   },
   domain_not_ascii: {
-    message: "has a Domain with characters beyond ASCII: browsers drop it.",
-    how: "Write Domain in its ASCII form (xn--), or leave it out.",
+    message: "has a Domain with characters that are not ASCII: browsers drop it.",
+    how: "Write Domain in its ASCII form (xn--), or omit it.",
   },
   public_suffix: {
     message: "has a Domain that is a public suffix, such as co.uk: browsers drop it.",
-    how: "Set Domain to your own domain, or leave it out.",
+    how: "Set Domain to your own domain, or omit it.",
   },
   domain_mismatch: {
-    message: "has a Domain that the responding host is not part of: browsers drop it.",
-    how: "Set Domain to the responding host or a parent domain of it, or leave it out.",
+    message: "has a Domain that does not include the responding host: browsers drop it.",
+    how: "Set Domain to the responding host or to a parent domain of it, or omit it.",
   },
   insecure_origin: {
-    message: "has Secure and came over unencrypted HTTP: browsers drop it.",
-    how: "Redirect to HTTPS first and set the cookie there.",
+    message: "has Secure and was set over unencrypted HTTP: browsers drop it.",
+    how: "Redirect to HTTPS first, and set the cookie there.",
   },
   partitioned_without_secure: {
     message: "has Partitioned without Secure: browsers drop it.",
@@ -105,7 +105,7 @@ const REJECTIONS: Readonly<Record<RejectedReason, Omit<Description, "severity"> 
   nameless_prefix: null,
 };
 
-/** What is weak about each cookie that lives, and what browsers drop; where: the cookie's name. */
+/** Returns the findings about all cookies that their line does not delete; `where` is the cookie's name. */
 export function describeCookieFindings(cookies: readonly SeenCookie[]): Finding[] {
   return cookies.filter(({ deletes }) => !deletes).flatMap(describeCookie);
 }

@@ -3,7 +3,7 @@ import { cookiePurpose } from "#probe-agent/analysis/web/cookies/purpose.ts";
 import { MAX_COOKIE_OCTETS } from "#probe-agent/analysis/web/cookies/rejection.ts";
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 
-/** The weaknesses that cost points. */
+/** Weaknesses that cost points. */
 export type CookieIssueId =
   | "sensitive-without-secure"
   | "without-secure"
@@ -17,13 +17,13 @@ export type CookieIssueId =
   | "lifetime-too-long"
   | "too-large";
 
-/** A weakness of one cookie; `penalty` is taken from 100. */
+/** A weakness of one cookie. `penalty` is subtracted from 100. */
 export interface CookieIssue {
   readonly id: CookieIssueId;
   readonly penalty: number;
 }
 
-/** Score of a set of cookies: 100 = nothing to say, also with none. */
+/** Score of a set of cookies. It is 100 without a weakness, and also without a cookie. */
 export interface CookieGrade {
   readonly score: number;
   readonly grade: LetterGrade;
@@ -31,7 +31,7 @@ export interface CookieGrade {
 
 const PREFIX_REASONS = new Set(["secure_prefix", "host_prefix", "nameless_prefix"]);
 
-/** What is weak about a cookie. `host` is that of the response, `now` the observation's time. */
+/** Returns the weaknesses of a cookie. `host` is the responding host, `now` is the time of the observation. */
 export function cookieIssues(cookie: Cookie, host: string, now: Date): CookieIssue[] {
   const purpose = cookiePurpose(cookie.name);
   const session = purpose === "session";
@@ -58,7 +58,7 @@ export function cookieIssues(cookie: Cookie, host: string, now: Date): CookieIss
   return issues;
 }
 
-/** Worst cookie 60 %, mean 40 %. */
+/** Computes the score: 60 % for the worst cookie, 40 % for the mean. */
 export function gradeCookies(issuesPerCookie: readonly (readonly CookieIssue[])[]): CookieGrade {
   if (issuesPerCookie.length === 0) return { score: 100, grade: "A+" };
   const scores = issuesPerCookie.map((issues) =>

@@ -16,10 +16,10 @@ export type RejectedReason =
   | "host_prefix"
   | "nameless_prefix";
 
-/** Octets of name and value together; a browser ignores more. */
+/** Maximum length of name and value together, in octets. Browsers ignore longer cookies. */
 export const MAX_COOKIE_OCTETS = 4096;
 
-/** Where a cookie would be stored, and what speaks against it, the first rule in the draft's order. */
+/** Scope in which a browser stores a cookie, and the first rule, in the draft's order, that rejects it. */
 interface CookieScope {
   readonly domain: string;
   readonly hostOnly: boolean;
@@ -27,11 +27,11 @@ interface CookieScope {
   readonly rejected: RejectedReason | null;
 }
 
-/** Applies the storage model to what a line says; `url` is that of the response. */
+/** Applies the storage model to a parsed line. `url` is the URL of the response. */
 export function scopeCookie(cookie: CookieLine, line: string, url: URL): CookieScope {
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const asked = cookie.domain;
-  // The host itself may be a public suffix: then the attribute counts as absent.
+  // If the host itself is a public suffix, the attribute counts as absent.
   const suffix = asked !== null && isPublicSuffix(asked);
   const hostOnly = asked === null || (suffix && asked === host);
   const path = cookie.path ?? defaultPath(url.pathname);
@@ -64,18 +64,18 @@ function rejection(
   return null;
 }
 
-/** Any control character but the tab, anywhere in the line (section 5.6, step 1). */
+/** Reports whether a line contains a control character other than tab (section 5.6, step 1). */
 function hasControlCharacter(line: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the expression searches for control characters
   return /[\u0000-\u0008\u000A-\u001F\u007F]/.test(line);
 }
 
-/** RFC 6265 section 5.1.3: equal, or a host name that ends in "." and the domain. */
+/** Reports whether a host matches a domain (RFC 6265 section 5.1.3): equal, or a name that ends in ".DOMAIN". */
 export function domainMatches(host: string, domain: string): boolean {
   return host === domain || (isIP(host) === 0 && host.endsWith(`.${domain}`));
 }
 
-/** RFC 6265 section 5.1.4: up to the last "/", without it. */
+/** Returns the default path (RFC 6265 section 5.1.4): the path up to, but without, its last "/". */
 function defaultPath(pathname: string): string {
   const last = pathname.lastIndexOf("/");
   return pathname.startsWith("/") && last > 0 ? pathname.slice(0, last) : "/";

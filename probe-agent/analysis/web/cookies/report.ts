@@ -11,37 +11,38 @@ import { knownCookie, type CookiePurpose } from "#probe-agent/analysis/web/cooki
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** A response of the chain that led to the page. */
+/** A response of the redirect chain to the page, the page included. */
 interface CookieHop {
   readonly url: string;
   readonly headers: readonly HeaderPair[];
 }
 
-/** A cookie with what is to be said about it. */
+/** A cookie with its properties and weaknesses. */
 export interface SeenCookie {
   readonly cookie: Cookie;
   readonly hopUrl: string;
-  /** Of the same site as the page. */
+  /** Whether the cookie's domain is of the same site as the page. */
   readonly firstParty: boolean;
   readonly purpose: CookiePurpose;
   readonly vendor: string | null;
-  /** The prefix its name has, null without one. */
+  /** Prefix of the name; null if there is none. */
   readonly prefix: "__Host-" | "__Secure-" | null;
+  /** Whether the attributes satisfy the prefix; true without one. */
   readonly prefixValid: boolean;
-  /** The line removes the cookie: its life ends in the past. */
+  /** Whether the line removes the cookie: it expires in the past. */
   readonly deletes: boolean;
   readonly issues: readonly CookieIssue[];
 }
 
-/** All cookies of a chain, and what they are worth together. */
+/** All cookies of a chain, and their grade. */
 interface CookieReport extends CookieGrade {
   readonly cookies: readonly SeenCookie[];
-  /** Cookies the grade is made of: the last of each name, domain and path that a browser would store but for its attributes. */
+  /** Number of graded cookies: the last of each name, domain and path, unless dropped for a reason outside GRADED. */
   readonly graded: number;
 }
 
-/** Dropped for attributes that the grade judges; what is dropped for other reasons never exists. */
-const JUDGED: ReadonlySet<RejectedReason> = new Set<RejectedReason>([
+/** Rejections that the grade evaluates. Cookies rejected for other reasons are not graded. */
+const GRADED: ReadonlySet<RejectedReason> = new Set<RejectedReason>([
   "samesite_none_without_secure",
   "insecure_origin",
   "partitioned_without_secure",
@@ -51,22 +52,22 @@ const JUDGED: ReadonlySet<RejectedReason> = new Set<RejectedReason>([
   "too_large",
 ]);
 
-/** What the HTTP client shows in the place of control characters. */
+/** Replacement of the HTTP client for control characters. */
 const CONTROL = "\uFFFD";
 
-/** What the cookies of a page are read from. */
+/** Input of the analysis of cookies. */
 interface CookieInput {
   readonly hops: readonly CookieHop[];
   readonly pageUrl: string;
   readonly now: Date;
 }
 
-/** Reads every Set-Cookie line of a chain, from one plain value. */
+/** Analyses every Set-Cookie line of a chain; takes one plain value. */
 export function readCookies({ hops, pageUrl, now }: CookieInput): CookieReport {
   return reportCookies(hops, pageUrl, now);
 }
 
-/** Reads every Set-Cookie line of a chain of responses, the page's own last. */
+/** Analyses every Set-Cookie line of a chain of responses. The page's own response is the last. */
 export function reportCookies(hops: readonly CookieHop[], pageUrl: string, now: Date): CookieReport {
   const pageHost = new URL(pageUrl).hostname;
   const cookies = hops.flatMap(({ url, headers }) => {
@@ -75,19 +76,19 @@ export function reportCookies(hops: readonly CookieHop[], pageUrl: string, now: 
       const parsed = parseSetCookie(line, url, now);
       if (parsed === null) return [];
       const rejected = line.includes(CONTROL) ? "control_character" : parsed.rejected_reason;
-      return [see({ ...parsed, rejected_reason: rejected }, url, host, pageHost, now)];
+      return [describeCookie({ ...parsed, rejected_reason: rejected }, url, host, pageHost, now)];
     });
   });
   const jar = new Map<string, SeenCookie>();
   for (const seen of cookies) {
     const { name, domain, path, rejected_reason: rejected } = seen.cookie;
-    if (rejected === null || JUDGED.has(rejected)) jar.set(JSON.stringify([name, domain, path]), seen);
+    if (rejected === null || GRADED.has(rejected)) jar.set(JSON.stringify([name, domain, path]), seen);
   }
   const graded = [...jar.values()].filter((seen) => !seen.deletes);
   return { cookies, graded: graded.length, ...gradeCookies(graded.map((seen) => seen.issues)) };
 }
 
-function see(cookie: Cookie, hopUrl: string, host: string, pageHost: string, now: Date): SeenCookie {
+function describeCookie(cookie: Cookie, hopUrl: string, host: string, pageHost: string, now: Date): SeenCookie {
   const prefix = prefixOf(cookie.name);
   return {
     cookie,
@@ -107,7 +108,7 @@ function prefixOf(name: string): SeenCookie["prefix"] {
   return /^__secure-/i.test(name) ? "__Secure-" : null;
 }
 
-/** Whether the attributes are what the prefix promises (RFC 6265bis section 4.1.3); true without one. */
+/** Reports whether the attributes satisfy the prefix (RFC 6265bis section 4.1.3); true without a prefix. */
 function keepsPrefix({ secure, host_only, path, rejected_reason }: Cookie, prefix: SeenCookie["prefix"]): boolean {
   if (prefix === null) return true;
   const kept = secure && rejected_reason !== "insecure_origin" && rejected_reason !== "secure_prefix";

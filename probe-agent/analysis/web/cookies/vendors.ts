@@ -1,22 +1,23 @@
-/** What a cookie is for, as far as its name tells. lb: keeps a visitor at one server. */
+/** Purpose of a cookie, derived from its name. lb: load balancing, keeps a visitor on one server. */
 export type CookiePurpose = "session" | "csrf" | "analytics" | "ads" | "lb" | "unknown";
 
-/** Who sets a cookie of a known name, and what for. */
+/** Vendor and purpose of a cookie with a known name. */
 interface KnownCookie {
   readonly vendor: string;
   readonly purpose: CookiePurpose;
 }
 
 /**
- * Cookies by name as their makers document them, first match wins. The sources are the vendors' own pages on their
- * cookies: Google (policies.google.com/technologies/cookies, support.google.com/analytics/answer/11397207), Meta
+ * Cookies by name, as their vendors document them; the first match wins. The sources are the vendors' own pages on
+ * their cookies: Google (policies.google.com/technologies/cookies, support.google.com/analytics/answer/11397207), Meta
  * (facebook.com/privacy/policies/cookies), Microsoft (learn.microsoft.com: Clarity cookie list, UET, App Service and
- * Application Gateway affinity), LinkedIn (linkedin.com/legal/l/cookie-table), TikTok, Snap, Pinterest, Reddit, X (their
- * help pages on the pixel), Yandex (yandex.com/support/metrica/general/cookie-usage), Matomo (matomo.org/faq, "What are
- * the cookies created by Matomo"), Hotjar, Mixpanel, Amplitude, Segment, Optimizely, VWO, HubSpot, Marketo, Pardot, Adobe
- * (experienceleague: Analytics and ECID cookies), Quantcast, Criteo, Cloudflare (developers.cloudflare.com, "Cloudflare
- * cookies"), AWS (Elastic Load Balancing, sticky sessions), Google Cloud (session affinity), F5, Heroku, Imperva, Akamai,
- * DataDome, Shopify, and the manuals of PHP, Jakarta Servlet, ASP.NET, Django, Laravel, Express, WordPress, Drupal.
+ * Application Gateway affinity), LinkedIn (linkedin.com/legal/l/cookie-table), TikTok, Snap, Pinterest, Reddit, X
+ * (their help pages on the pixel), Yandex (yandex.com/support/metrica/general/cookie-usage), Matomo (matomo.org/faq,
+ * "What are the cookies created by Matomo"), Hotjar, Mixpanel, Amplitude, Segment, Optimizely, VWO, HubSpot, Marketo,
+ * Pardot, Adobe (experienceleague: Analytics and ECID cookies), Quantcast, Criteo, Cloudflare
+ * (developers.cloudflare.com, "Cloudflare cookies"), AWS (Elastic Load Balancing, sticky sessions), Google Cloud
+ * (session affinity), F5, Heroku, Imperva, Akamai, DataDome, Shopify, and the manuals of PHP, Jakarta Servlet,
+ * ASP.NET, Django, Laravel, Express, WordPress, Drupal.
  */
 const KNOWN: readonly (readonly [RegExp, string, CookiePurpose])[] = [
   [/^(?:_ga(?:$|_)|_gid$|_gat|__utm[abctvxz]{1,2}$)/, "Google Analytics", "analytics"],
@@ -71,10 +72,10 @@ const KNOWN: readonly (readonly [RegExp, string, CookiePurpose])[] = [
   [/^S?SESS[0-9a-f]{32}$/, "Drupal", "session"],
 ];
 
-/** Characters of a name looked at. */
+/** Maximum number of characters of a name that are examined. */
 const MAX_NAME = 256;
 
-/** A cookie's maker by its name; null where it is none of the list. Prefixes (__Host-, __Secure-) are looked through. */
+/** Finds the vendor of a cookie by its name; null if it is not listed. Prefixes (__Host-, __Secure-) are ignored. */
 export function knownCookie(name: string): KnownCookie | null {
   const seen = name.slice(0, MAX_NAME);
   const bare = seen.replace(/^__(?:Host|Secure)-/i, "");

@@ -1,45 +1,45 @@
 import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** How far an origin gets with one response. */
+/** Access that one response grants to an origin. */
 export type CorsGrant = "none" | "without_credentials" | "with_credentials";
 
-/** What a response says about CORS. */
+/** CORS fields of a response. */
 export interface CorsHeaders {
-  /** Access-Control-Allow-Origin, several lines joined as browsers do; null where absent. */
+  /** Access-Control-Allow-Origin, its lines joined as browsers do; null if absent. */
   readonly allowOrigin: string | null;
   readonly allowOriginLines: number;
   /** Access-Control-Allow-Credentials as sent; only "true" counts. */
   readonly allowCredentials: string | null;
-  /** Null where the header is absent. */
+  /** Names of the list; null if the header is absent. The next two likewise. */
   readonly allowMethods: readonly string[] | null;
   readonly allowHeaders: readonly string[] | null;
   readonly exposeHeaders: readonly string[] | null;
-  /** Seconds; null where absent or no number. */
+  /** null if absent or not a number. */
   readonly maxAgeSeconds: number | null;
-  /** Vary names Origin or everything. */
+  /** Whether Vary lists Origin or is "*". */
   readonly variesByOrigin: boolean;
 }
 
-/** Names kept of one list. */
+/** Maximum number of names kept of one list. */
 const MAX_NAMES = 200;
 
-/** Reads the CORS fields of a response. */
+/** Parses the CORS fields of a response. */
 export function readCorsHeaders(headers: readonly HeaderPair[]): CorsHeaders {
   const maxAge = joinedHeader(headers, "access-control-max-age")?.trim() ?? "";
-  const vary = names(headers, "vary") ?? [];
+  const vary = readNames(headers, "vary") ?? [];
   return {
     allowOrigin: joinedHeader(headers, "access-control-allow-origin"),
     allowOriginLines: headerValues(headers, "access-control-allow-origin").length,
     allowCredentials: joinedHeader(headers, "access-control-allow-credentials"),
-    allowMethods: names(headers, "access-control-allow-methods"),
-    allowHeaders: names(headers, "access-control-allow-headers"),
-    exposeHeaders: names(headers, "access-control-expose-headers"),
+    allowMethods: readNames(headers, "access-control-allow-methods"),
+    allowHeaders: readNames(headers, "access-control-allow-headers"),
+    exposeHeaders: readNames(headers, "access-control-expose-headers"),
     maxAgeSeconds: /^-?\d{1,15}$/.test(maxAge) ? Number(maxAge) : null,
     variesByOrigin: vary.some((name) => name === "*" || name.toLowerCase() === "origin"),
   };
 }
 
-function names(headers: readonly HeaderPair[], name: string): string[] | null {
+function readNames(headers: readonly HeaderPair[], name: string): string[] | null {
   const value = joinedHeader(headers, name);
   if (value === null) return null;
   const parts = value.slice(0, 65_536).split(",");
@@ -49,19 +49,19 @@ function names(headers: readonly HeaderPair[], name: string): string[] | null {
     .slice(0, MAX_NAMES);
 }
 
-/** The CORS check of the Fetch standard (section 4.10), for both ways to ask: "*" never goes with credentials. */
+/** Applies the CORS check (Fetch section 4.10), without and with credentials. "*" never allows credentials. */
 export function corsGrant({ allowOrigin, allowCredentials }: CorsHeaders, origin: string): CorsGrant {
   if (allowOrigin === "*") return "without_credentials";
   if (allowOrigin !== origin) return "none";
   return allowCredentials === "true" ? "with_credentials" : "without_credentials";
 }
 
-/** Methods that never need naming (CORS-safelisted, Fetch section 2.2.1). */
+/** Methods that are allowed without being listed (CORS-safelisted, Fetch section 2.2.1). */
 const SAFELISTED = new Set(["GET", "HEAD", "POST"]);
 
 /**
- * Whether a preflight's answer lets a request through (Fetch section 4.8): a status of 200 to 299, the CORS check, then
- * method and header names; "*" stands for all of them where no credentials are sent.
+ * Returns the access that the response to a preflight grants (Fetch section 4.8). It needs a status of 200 to 299, must
+ * pass the CORS check, and must list the method and the header. "*" means all of them, but only without credentials.
  */
 export function preflightGrant(
   status: number,

@@ -2,8 +2,8 @@ import type { Finding, Severity } from "#shared/findings.ts";
 import type { CorsFinding } from "#probe-agent/analysis/web/cors/findings.ts";
 
 /**
- * Severity and advice of one kind. With credentials a stranger who is let in acts as the visitor; without them he reads
- * what he can fetch himself.
+ * Severity and advice for one id. With credentials a foreign site acts as the visitor; without them it reads only what
+ * it can fetch itself.
  */
 interface Advice {
   readonly severity: Severity;
@@ -14,11 +14,12 @@ interface Advice {
 
 const FETCH = "https://fetch.spec.whatwg.org/#http-cors-protocol";
 const GUIDE = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS";
-const EXACT = "Compare Origin for equality with a list of full origins; send no Access-Control-Allow-Origin to others.";
+const EXACT =
+  "Allow only origins that equal an entry of a list of full origins. Send no Access-Control-Allow-Origin to others.";
 const ONE_ORIGIN =
-  "Send one Access-Control-Allow-Origin line with exactly the value of the request's Origin, or *, and no list.";
+  "Send one Access-Control-Allow-Origin line with exactly the request's Origin or with *. Do not send a list.";
 
-/** By the id of the finding. */
+/** Advice by the id of the finding. */
 export const CORS_ADVICE: Readonly<Record<string, Advice>> = {
   "reflects-any-origin": { severity: "info", withCredentials: "critical", how: EXACT, reference: GUIDE },
   "null-allowed": {
@@ -33,7 +34,7 @@ export const CORS_ADVICE: Readonly<Record<string, Advice>> = {
   "any-subdomain-allowed": {
     severity: "info",
     withCredentials: "warning",
-    how: "List the subdomains that need access, and compare Origin for equality.",
+    how: "List the subdomains that need access. Allow only origins that equal an entry of the list.",
     reference: GUIDE,
   },
   "http-origin-allowed": {
@@ -45,10 +46,10 @@ export const CORS_ADVICE: Readonly<Record<string, Advice>> = {
   wildcard: { severity: "info", how: null, reference: GUIDE },
   "wildcard-with-credentials": {
     severity: "warning",
-    how: "Send the request's Origin in place of * to origins on a list, or remove Access-Control-Allow-Credentials.",
+    how: "Send the request's Origin instead of * to listed origins, or remove Access-Control-Allow-Credentials.",
     reference: FETCH,
   },
-  "missing-vary": { severity: "warning", how: "Send the header Vary: Origin on every answer.", reference: FETCH },
+  "missing-vary": { severity: "warning", how: "Send the header Vary: Origin in every response.", reference: FETCH },
   "multiple-allow-origin": { severity: "warning", how: ONE_ORIGIN, reference: FETCH },
   "allow-origin-list": { severity: "warning", how: ONE_ORIGIN, reference: FETCH },
   "allow-origin-not-exact": { severity: "warning", how: ONE_ORIGIN, reference: FETCH },
@@ -59,17 +60,17 @@ export const CORS_ADVICE: Readonly<Record<string, Advice>> = {
   },
   "preflight-redirect": {
     severity: "info",
-    how: "Answer OPTIONS at this URL with 204 and the Access-Control-Allow headers, without a redirect.",
+    how: "Respond to OPTIONS at this URL with 204 and the Access-Control-Allow headers, without a redirect.",
     reference: FETCH,
   },
   "preflight-status": {
     severity: "warning",
-    how: "Answer OPTIONS with 204, also without authentication: preflights carry no cookies.",
+    how: "Respond to OPTIONS with 204, also without authentication: browsers send preflights without cookies.",
     reference: FETCH,
   },
 };
 
-/** The observations of an analysis as findings; where: the origin that showed it. */
+/** Converts the observations of an analysis to findings; `where` is the origin that revealed the problem. */
 export function describeCorsFindings(found: readonly CorsFinding[]): Finding[] {
   return found.flatMap(({ id, credentials, origin, message }) => {
     const advice = CORS_ADVICE[id];

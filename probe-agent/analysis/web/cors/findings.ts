@@ -2,37 +2,40 @@ import { withoutTrailing } from "#shared/strip-trailing.ts";
 import type { CorsGrant, CorsHeaders } from "#probe-agent/analysis/web/cors/check.ts";
 import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
 
-/** How far a finding lets strangers in: none opens nothing, critical lets any site act as the visitor. */
+/** Access that a finding gives to foreign sites, from none to critical: any site acts as the visitor. */
 export type CorsRisk = "none" | "low" | "high" | "critical";
 
-/** Something to say about how a target answers origins. */
+/** An observation about how a target responds to origins. */
 export interface CorsFinding {
   /** Kebab-case; a key of CORS_ADVICE. */
   readonly id: string;
   readonly risk: CorsRisk;
-  /** The answer allows credentials too. */
+  /** Whether the response also allows credentials. */
   readonly credentials: boolean;
-  /** The origin that showed it; null where none in particular. */
+  /** The origin that revealed it; null if it does not depend on the origin. */
   readonly origin: string | null;
   readonly message: string;
 }
 
-/** Characters of a header value shown in a message. */
+/** Maximum length of a header value in a message, in characters. */
 const MAX_SHOWN = 200;
 
-/** One answered request as the findings see it. */
-export interface JudgedExchange {
+/** One answered request with the result of the CORS check. */
+export interface AnsweredExchange {
   readonly kind: OriginKind;
   readonly origin: string;
   readonly preflight: boolean;
   readonly status: number;
   readonly headers: CorsHeaders;
-  /** The answer may be kept by caches. */
+  /** Whether shared caches are allowed to store the response. */
   readonly storable: boolean;
   readonly grant: CorsGrant;
 }
 
-/** Origins that should not get in: with credentials whoever holds one acts as the visitor, else reads what anyone may. */
+/**
+ * Origins that should not be allowed. `risk` applies if credentials are allowed: the owner of such an origin acts as
+ * the visitor. `open` applies otherwise: the owner reads only what anyone can read.
+ */
 const OPENINGS: Readonly<
   Partial<
     Record<OriginKind, { readonly id: string; readonly risk: CorsRisk; readonly open: CorsRisk; readonly what: string }>
@@ -42,7 +45,7 @@ const OPENINGS: Readonly<
     id: "reflects-any-origin",
     risk: "critical",
     open: "low",
-    what: "The server allows every origin that asks",
+    what: "The server allows every origin",
   },
   null: {
     id: "null-allowed",
@@ -54,19 +57,19 @@ const OPENINGS: Readonly<
     id: "prefix-match",
     risk: "high",
     open: "low",
-    what: "The server allows an origin that only begins with the host's name",
+    what: "The server allows an origin that starts with the host's name and has another domain",
   },
   suffix: {
     id: "suffix-match",
     risk: "high",
     open: "low",
-    what: "The server allows an origin that only ends in the host's name",
+    what: "The server allows an origin that ends in the site's name and has another domain",
   },
   unescaped_dot: {
     id: "unescaped-dot",
     risk: "high",
     open: "low",
-    what: "The server allows an origin with another character in place of a dot of the host's name",
+    what: "The server allows an origin with another character instead of a dot of the host's name",
   },
   subdomain: {
     id: "any-subdomain-allowed",
@@ -82,8 +85,8 @@ const OPENINGS: Readonly<
   },
 };
 
-/** What the answers show. `base` are the CORS fields of an answer to a request without Origin. */
-export function corsFindings(exchanges: readonly JudgedExchange[], base: CorsHeaders): CorsFinding[] {
+/** Returns the findings about all responses. `base` is the CORS fields of a response to a request without Origin. */
+export function corsFindings(exchanges: readonly AnsweredExchange[], base: CorsHeaders): CorsFinding[] {
   return [
     ...openingFindings(exchanges),
     ...exchanges.slice(0, 1).flatMap(wildcardFinding),
@@ -93,8 +96,8 @@ export function corsFindings(exchanges: readonly JudgedExchange[], base: CorsHea
   ];
 }
 
-/** What lets a stranger in makes the finer tricks pointless to tell. */
-function openingFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] {
+/** If every origin is allowed, look-alike origins are not reported as well. */
+function openingFindings(exchanges: readonly AnsweredExchange[]): CorsFinding[] {
   const echoed = exchanges.filter(({ headers, origin }) => headers.allowOrigin === origin);
   const everybody = echoed.some(({ kind }) => kind === "foreign");
   return Object.entries(OPENINGS).flatMap(([kind, { id, risk, open, what }]) => {
@@ -104,40 +107,40 @@ function openingFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] {
     if (first === undefined) return [];
     const credentials = found.some(({ headers }) => headers.allowCredentials === "true");
     const reach = credentials ? "with the visitor's cookies" : "without cookies";
-    const message = `${what}: ${first.origin} can read the answer ${reach}.`;
+    const message = `${what}: ${first.origin} can read the response ${reach}.`;
     return [{ id, risk: credentials ? risk : open, credentials, origin: first.origin, message }];
   });
 }
 
-function wildcardFinding({ headers }: JudgedExchange): CorsFinding[] {
+function wildcardFinding({ headers }: AnsweredExchange): CorsFinding[] {
   if (headers.allowOrigin !== "*") return [];
   const base = { credentials: false, origin: null };
   if (headers.allowCredentials !== "true") {
-    const message = "Access-Control-Allow-Origin is *: every site can read the answer, without cookies.";
+    const message = "Access-Control-Allow-Origin is *: every site can read the response, but without cookies.";
     return [{ ...base, id: "wildcard", risk: "none", message }];
   }
   const message =
-    "The answer combines Access-Control-Allow-Origin: * with Access-Control-Allow-Credentials: true; browsers refuse it to requests with cookies.";
+    "The response combines Access-Control-Allow-Origin: * with Access-Control-Allow-Credentials: true. Browsers block it for requests with cookies.";
   return [{ ...base, id: "wildcard-with-credentials", risk: "low", message }];
 }
 
-/** A shared cache would hand the answer made for one origin to another (Fetch section 3.3.6). */
-function varyFinding(exchanges: readonly JudgedExchange[], base: CorsHeaders): CorsFinding[] {
+/** Reports a missing Vary: a shared cache serves the response for one origin to another (Fetch section 3.3.6). */
+function varyFinding(exchanges: readonly AnsweredExchange[], base: CorsHeaders): CorsFinding[] {
   const gets = exchanges.filter((one) => !one.preflight);
   const values = new Set([base.allowOrigin, ...gets.map((one) => one.headers.allowOrigin)]);
   if (values.size < 2) return [];
   const missing = gets.find((one) => one.storable && !one.headers.variesByOrigin);
   if (missing === undefined) return [];
   const message =
-    "The answer depends on Origin, but Vary does not name it: a cache can serve the answer of one origin to another.";
+    "The response depends on Origin, but Vary does not list it: a cache can serve the response for one origin to another.";
   return [{ id: "missing-vary", risk: "low", credentials: false, origin: missing.origin, message }];
 }
 
-function malformedFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] {
+function malformedFindings(exchanges: readonly AnsweredExchange[]): CorsFinding[] {
   const first = (
     id: string,
-    describe: (allowOrigin: string, one: JudgedExchange) => string,
-    test: (one: JudgedExchange, value: string) => boolean,
+    describe: (allowOrigin: string, one: AnsweredExchange) => string,
+    test: (one: AnsweredExchange, value: string) => boolean,
   ): CorsFinding[] => {
     const found = exchanges.find((one) => one.headers.allowOrigin !== null && test(one, one.headers.allowOrigin));
     if (found === undefined) return [];
@@ -148,35 +151,36 @@ function malformedFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] 
     ...first(
       "multiple-allow-origin",
       (_, one) =>
-        `The answer has ${one.headers.allowOriginLines} Access-Control-Allow-Origin lines; browsers refuse it.`,
+        `The response has ${one.headers.allowOriginLines} Access-Control-Allow-Origin lines. Browsers block it.`,
       (one) => one.headers.allowOriginLines > 1,
     ),
     ...first(
       "allow-origin-list",
-      (value) => `Access-Control-Allow-Origin is a list (${value}); browsers accept one origin only and refuse it.`,
+      (value) =>
+        `Access-Control-Allow-Origin is a list (${value}). Browsers accept only one origin and block the response.`,
       (one, value) => one.headers.allowOriginLines === 1 && /[,\s]/.test(value.trim()),
     ),
     ...first(
       "allow-origin-not-exact",
       (value, one) =>
-        `Access-Control-Allow-Origin is ${value} in answer to ${one.origin}; browsers compare case, slash and port, and refuse it.`,
-      (one, value) => value !== one.origin && loose(value) === loose(one.origin),
+        `Access-Control-Allow-Origin is ${value} for the origin ${one.origin}. Browsers compare case, slash and port, and block the response.`,
+      (one, value) => value !== one.origin && normalizeOrigin(value) === normalizeOrigin(one.origin),
     ),
     ...first(
       "allow-credentials-invalid",
       (_, one) =>
-        `Access-Control-Allow-Credentials is ${(one.headers.allowCredentials ?? "").slice(0, MAX_SHOWN)}; browsers accept only true, in lower case.`,
+        `Access-Control-Allow-Credentials is ${(one.headers.allowCredentials ?? "").slice(0, MAX_SHOWN)}. Browsers accept only true, in lower case.`,
       (one) => one.headers.allowCredentials !== null && one.headers.allowCredentials !== "true",
     ),
   ];
 }
 
-function loose(origin: string): string {
+function normalizeOrigin(origin: string): string {
   const bare = withoutTrailing(origin.trim().toLowerCase(), (character) => character === "/");
   return bare.replace(/^(https:\/\/.*):443$/, "$1").replace(/^(http:\/\/.*):80$/, "$1");
 }
 
-function preflightFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] {
+function preflightFindings(exchanges: readonly AnsweredExchange[]): CorsFinding[] {
   const preflight = exchanges.find((one) => one.preflight && one.kind === "given");
   if (preflight === undefined) return [];
   const { status, origin, headers } = preflight;
@@ -186,14 +190,14 @@ function preflightFindings(exchanges: readonly JudgedExchange[]): CorsFinding[] 
   if (status >= 300 && status < 400) {
     return finding(
       "preflight-redirect",
-      `The preflight is answered with a redirect (${status}); browsers do not follow it.`,
+      `The response to the preflight is a redirect (${status}). Browsers do not follow it.`,
     );
   }
   const meant = headers.allowOrigin !== null;
   if (status > 299 && meant) {
     return finding(
       "preflight-status",
-      `The preflight is answered with status ${status}; browsers refuse it although it allows the origin.`,
+      `The response to the preflight has status ${status}. Browsers block the request although the origin is allowed.`,
     );
   }
   return [];

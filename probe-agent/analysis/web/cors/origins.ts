@@ -1,7 +1,7 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { siteOf } from "#probe-agent/analysis/http/same-site.ts";
 
-/** What an origin tries out. */
+/** What an origin tests. */
 export type OriginKind =
   | "given"
   | "foreign"
@@ -12,24 +12,24 @@ export type OriginKind =
   | "subdomain"
   | "http_downgrade";
 
-/** An origin to ask with. */
+/** An origin to send in a request. */
 interface ProbeOrigin {
   readonly kind: OriginKind;
   readonly origin: string;
 }
 
-/** Nobody's: the example domain is reserved (RFC 2606). */
+/** An origin that belongs to no one: the example domain is reserved (RFC 2606). */
 const FOREIGN_ORIGIN = "https://evil.example";
 
 /**
- * The origins a target is asked with: the caller's, one of a stranger, null, and those that a careless comparison with
- * the target's own host would let in. The caller's may be one of the others too: it counts as both.
+ * Returns the origins to test a target with: the caller's, a foreign one, null, and those that a careless comparison
+ * with the target's host allows. The caller's origin can equal one of the others; then it is listed as both.
  */
 export function probeOrigins(target: URL, given: string): ProbeOrigin[] {
   const tried: ProbeOrigin[] = [
     { kind: "foreign", origin: FOREIGN_ORIGIN },
     { kind: "null", origin: "null" },
-    ...nameTricks(target.hostname.replace(/\.$/, "")),
+    ...lookAlikes(target.hostname.replace(/\.$/, "")),
     ...(target.protocol === "https:" ? [{ kind: "http_downgrade" as const, origin: `http://${target.hostname}` }] : []),
   ];
   const seen = new Set<string>();
@@ -41,8 +41,8 @@ export function probeOrigins(target: URL, given: string): ProbeOrigin[] {
   return [{ kind: "given", origin: given }, ...usable];
 }
 
-/** Names an attacker could register that begin or end as the target's, or match it where its dots are any character. */
-function nameTricks(host: string): ProbeOrigin[] {
+/** Returns origins that start or end like the target's, match it if a dot matches any character, or are a subdomain. */
+function lookAlikes(host: string): ProbeOrigin[] {
   if (literalFamily(host.replace(/^\[|\]$/g, "")) !== null) return [];
   const site = siteOf(host);
   // The last dot before the registrable domain: www.example.com -> wwwxexample.com.

@@ -2,21 +2,21 @@ import type { CspAnalysis, CspPolicyReport } from "#probe-agent/analysis/csp.ts"
 import type { EffectivePolicy } from "#probe-agent/analysis/web/csp/effective.ts";
 import { fairShares, jsonBytes, leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 
-/** The parts of an analysis whose size the site decides, cut to fit a result. */
+/** The parts of an analysis whose size depends on the site, truncated to fit a result. */
 interface BoundedCsp {
   readonly policies: CspPolicyReport[];
   readonly effective: EffectivePolicy;
   readonly bypassHosts: string[];
-  /** Something was left out. */
+  /** Whether something was left out. */
   readonly cut: boolean;
 }
 
-/** Octets of JSON for each part; together well below a result's 256 KB. */
+/** Maximum size of each part, in octets of JSON. Together they are well below a result's 256 KB. */
 const POLICIES_BYTES = 120_000;
 const EFFECTIVE_BYTES = 40_000;
 const HOSTS_BYTES = 5000;
 
-/** Cuts the parts of an analysis that the site decides. */
+/** Truncates the parts of an analysis whose size depends on the site. */
 export function boundCsp(analysis: CspAnalysis): BoundedCsp {
   const shares = fairShares(analysis.policies.map(jsonBytes), POLICIES_BYTES);
   const policies = analysis.policies.map((policy, index) => boundPolicy(policy, shares[index] ?? 0));
@@ -33,7 +33,7 @@ function boundPolicy(policy: CspPolicyReport, maxBytes: number): CspPolicyReport
   if (jsonBytes(policy) <= maxBytes) return policy;
   const half = Math.floor(maxBytes / 2);
   const named = leading(Object.entries(policy.directives), half);
-  // One directive may be larger than all the room there is.
+  // A single directive can be larger than the whole limit.
   const rest = Object.entries(policy.directives)[named.length];
   const left = half - jsonBytes(named);
   const partly =

@@ -1,9 +1,9 @@
 import { readHostSource, type HostSource } from "#probe-agent/analysis/web/csp/sources.ts";
 
 /**
- * Hosts that policies often allow and that are publicly known to serve JSONP endpoints or AngularJS, either of which
- * runs an attacker's code past an allow-list (Weichselbaum et al., "CSP Is Dead, Long Live CSP!", CCS 2016, and the
- * public lists that grew from it). `needsEval`: only together with 'unsafe-eval'.
+ * Hosts that policies often allow and that are publicly known to serve JSONP endpoints or AngularJS. Both let an
+ * attacker run code despite an allow-list (Weichselbaum et al., "CSP Is Dead, Long Live CSP!", CCS 2016, and the public
+ * lists that grew from it). `needsEval`: the bypass works only together with 'unsafe-eval'.
  */
 const HOSTS: Readonly<Record<string, { readonly serves: string; readonly needsEval?: true }>> = {
   "ajax.googleapis.com": { serves: "AngularJS and JSONP" },
@@ -45,7 +45,7 @@ const HOSTS: Readonly<Record<string, { readonly serves: string; readonly needsEv
   "api.mixpanel.com": { serves: "JSONP" },
 };
 
-/** The known host a script source lets in, and what that serves; null where none is known (which proves nothing). */
+/** Returns the known bypass host that a script source allows; null if none is known, which does not prove it safe. */
 export function bypassHost(source: string, evalAllowed: boolean): { host: string; serves: string } | null {
   const allowed = readHostSource(source);
   if (allowed === null || (allowed.path !== "" && !allowed.path.endsWith("/"))) return null;

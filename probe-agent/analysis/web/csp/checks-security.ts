@@ -7,11 +7,11 @@ import { isHash, isNonce, isSchemeSource, isWildcard, readHostSource } from "#pr
 
 type Check = (policy: Policy) => CspFinding[];
 
-/** Directives through which a script can be run. */
+/** Directives that can let a script run. */
 const RUN_SCRIPTS = ["script-src", "script-src-attr", "script-src-elem", "object-src", "base-uri"];
 const SCRIPTS = ["script-src", "script-src-attr", "script-src-elem"];
 
-/** What an attacker could use in one policy. Each check stands for itself; several policies must all show it. */
+/** Checks for weaknesses of one policy. A weakness counts only if the check finds it in every policy of the page. */
 export const SECURITY_CHECKS: readonly Check[] = [
   missingObjectSrc,
   missingScriptSrc,
@@ -26,7 +26,7 @@ export const SECURITY_CHECKS: readonly Check[] = [
   unsafeInlineStyle,
 ];
 
-/** What is doubtful about single values; reported for every policy. */
+/** Returns findings about single values; they are reported for every policy. */
 export function valueFindings(policy: Policy): CspFinding[] {
   const findings: CspFinding[] = [];
   for (const [directive, values] of policy.directives) {
@@ -34,7 +34,8 @@ export function valueFindings(policy: Policy): CspFinding[] {
       if (value.startsWith("http://")) findings.push(insecureSource(directive, value));
       const host = readHostSource(value)?.host.replace(/^\[|\]$/g, "") ?? "";
       if (isIP(host) !== 0) {
-        const message = host === "127.0.0.1" ? "Allows the visitor's own machine" : "Browsers ignore address sources";
+        const message =
+          host === "127.0.0.1" ? "Allows the visitor's own machine" : "Browsers ignore IP addresses as sources";
         findings.push({ directive, value, severity: "info", type: "ip_source", message });
       }
     }
@@ -43,7 +44,7 @@ export function valueFindings(policy: Policy): CspFinding[] {
 }
 
 function insecureSource(directive: string, value: string): CspFinding {
-  const message = directive === "report-uri" ? "Reports go out unencrypted" : "Allows loading over unencrypted HTTP";
+  const message = directive === "report-uri" ? "Reports are sent unencrypted" : "Allows loading over unencrypted HTTP";
   return { directive, value, severity: "medium", type: "src_http", message };
 }
 
@@ -53,23 +54,23 @@ function missing(directive: string, message: string): CspFinding {
 
 function missingObjectSrc(policy: Policy): CspFinding[] {
   if (decidingDirective(policy, "object-src") !== null) return [];
-  return [missing("object-src", "Without object-src plugins and embeds load from anywhere: set it to 'none'")];
+  return [missing("object-src", "Without object-src, plugins and embeds load from any host: set it to 'none'")];
 }
 
 function missingScriptSrc(policy: Policy): CspFinding[] {
   if (decidingDirective(policy, "script-src") !== null) return [];
-  return [missing("script-src", "Without script-src scripts run from anywhere")];
+  return [missing("script-src", "Without script-src, scripts load from any host")];
 }
 
-/** A base element moves relative script URLs past nonces, and past hashes with 'strict-dynamic'. */
+/** Reports a missing base-uri: a base element redirects relative script URLs despite nonces or dynamic hashes. */
 function missingBaseUri(policy: Policy): CspFinding[] {
   const scripts = policy.directives.get(decidingDirective(policy, "script-src") ?? "") ?? [];
   const needed = scripts.some(isNonce) || (scripts.some(isHash) && scripts.includes("'strict-dynamic'"));
   if (!needed || policy.directives.has("base-uri")) return [];
-  return [missing("base-uri", "Without base-uri an injected base element moves all relative script URLs")];
+  return [missing("base-uri", "Without base-uri, an injected base element redirects all relative script URLs")];
 }
 
-/** Runs `test` over the sources that decide for each of `names`, once per deciding directive. */
+/** Applies `test` to the sources that apply to each of `names`, once for each deciding directive. */
 function overSources(
   policy: Policy,
   names: readonly string[],
@@ -92,7 +93,7 @@ function unsafeInline(policy: Policy): CspFinding[] {
 }
 
 function unsafeHashes(policy: Policy): CspFinding[] {
-  const message = "'unsafe-hashes' lets injected event handlers run where their hash is listed";
+  const message = "'unsafe-hashes' lets injected event handlers run if their hash is listed";
   return overSources(policy, SCRIPTS, (value, directive) =>
     value === "'unsafe-hashes'"
       ? [{ directive, value, severity: "medium_maybe", type: "script_unsafe_hashes", message }]
@@ -101,7 +102,7 @@ function unsafeHashes(policy: Policy): CspFinding[] {
 }
 
 function unsafeEval(policy: Policy): CspFinding[] {
-  const message = "'unsafe-eval' lets text injected into eval() and its kin run";
+  const message = "'unsafe-eval' lets text that is injected into eval() and similar functions run";
   return overSources(policy, SCRIPTS, (value, directive) =>
     value === "'unsafe-eval'"
       ? [{ directive, value, severity: "medium_maybe", type: "script_unsafe_eval", message }]
@@ -135,17 +136,17 @@ function scriptAllowList(policy: Policy): CspFinding[] {
     if (value.startsWith("'") || isSchemeSource(value) || !value.includes(".")) return [];
     const known = bypassHost(value, evalAllowed);
     if (known === null) {
-      const message = "No bypass is known here; make sure it serves no JSONP and no AngularJS";
+      const message = "No bypass is known for this host; make sure that it serves no JSONP and no AngularJS";
       return [{ directive, value, severity: "medium_maybe", type, message }];
     }
-    const message = `${known.host} serves ${known.serves}, with which this policy is bypassed`;
+    const message = `${known.host} serves ${known.serves}, which bypasses this policy`;
     return [{ directive, value, severity: "high", type, message }];
   });
 }
 
 function objectAllowList(policy: Policy): CspFinding[] {
   if (!policy.directives.has("object-src")) return [];
-  const message = "object-src is best set to 'none'";
+  const message = "object-src should be 'none'";
   return (activeSources(policy, "object-src") ?? []).map((value) => ({
     directive: "object-src",
     value,
@@ -156,7 +157,7 @@ function objectAllowList(policy: Policy): CspFinding[] {
 }
 
 function unsafeInlineStyle(policy: Policy): CspFinding[] {
-  const message = "'unsafe-inline' lets injected styles restyle the page and leak data";
+  const message = "'unsafe-inline' lets injected styles change the page and leak data";
   return overSources(policy, ["style-src", "style-src-attr", "style-src-elem"], (value, directive) =>
     value === "'unsafe-inline'" ? [{ directive, value, severity: "info", type: "style_unsafe_inline", message }] : [],
   );

@@ -3,7 +3,7 @@ import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import type { Policy } from "#probe-agent/analysis/web/csp/parse.ts";
 import { isNonceOrHash } from "#probe-agent/analysis/web/csp/sources.ts";
 
-/** What separates one policy from a strict one (nonces or hashes, 'strict-dynamic') that older browsers bear too. */
+/** Returns what a policy lacks to be strict (nonces or hashes, 'strict-dynamic') and to work in older browsers too. */
 export function strictFindings(policy: Policy): CspFinding[] {
   const directive = decidingDirective(policy, "script-src");
   if (directive === null) return [];
@@ -14,7 +14,7 @@ export function strictFindings(policy: Policy): CspFinding[] {
   const add = (type: CspFinding["type"], severity: CspFinding["severity"], message: string): void =>
     void findings.push({ directive, value: null, severity, type, message });
   if (values.some((value) => !value.startsWith("'")) && !dynamic) {
-    add("strict_dynamic", "strict_csp", "Host lists are often bypassed: use 'strict-dynamic' with nonces or hashes");
+    add("strict_dynamic", "strict_csp", "Host lists can often be bypassed: use 'strict-dynamic' with nonces or hashes");
   }
   if (dynamic && !trusted) {
     add("strict_dynamic_not_standalone", "info", "'strict-dynamic' without a nonce or hash blocks every script");
@@ -28,7 +28,7 @@ export function strictFindings(policy: Policy): CspFinding[] {
   return findings;
 }
 
-/** What newer browsers ignore in a policy: nothing to mend, good to know. */
+/** Returns the sources that newer browsers ignore in a policy. They need no correction. */
 export function ignoredFindings(policy: Policy): CspFinding[] {
   const directive = decidingDirective(policy, "script-src");
   const values = policy.directives.get(directive ?? "") ?? [];
@@ -43,27 +43,27 @@ export function ignoredFindings(policy: Policy): CspFinding[] {
       value,
       severity: "none",
       type: "ignored",
-      message: "Ignored beside a nonce, a hash or 'strict-dynamic'",
+      message: "Ignored because of a nonce, a hash or 'strict-dynamic'",
     }));
 }
 
-/** Trusted Types for scripts, in any of the policies. */
+/** Returns a finding if no policy requires Trusted Types for scripts. */
 export function trustedTypesFindings(policies: readonly Policy[]): CspFinding[] {
   const required = policies.some((policy) => policy.directives.get("require-trusted-types-for")?.includes("'script'"));
   if (required) return [];
-  const message = "require-trusted-types-for 'script' would close DOM-based injection";
+  const message = "require-trusted-types-for 'script' prevents DOM-based injection";
   const type = "require_trusted_types_for_scripts";
   return [{ directive: "require-trusted-types-for", value: null, severity: "info", type, message }];
 }
 
-/** A place to send violation reports to, in any of the policies. */
+/** Returns a finding if no policy reports violations, or if only browsers with the Reporting API do. */
 export function reportingFindings(policies: readonly Policy[]): CspFinding[] {
   const has = (name: string): boolean => policies.some((policy) => (policy.directives.get(name) ?? []).length > 0);
   if (has("report-uri")) return [];
   if (has("report-to")) {
-    const message = "Some browsers know only report-uri";
+    const message = "Some browsers support only report-uri";
     return [{ directive: "report-to", value: null, severity: "info", type: "report_to_only", message }];
   }
-  const message = "Violations are not reported anywhere";
+  const message = "Violations are not reported";
   return [{ directive: "report-uri", value: null, severity: "info", type: "reporting_destination_missing", message }];
 }

@@ -10,13 +10,11 @@ import {
 
 const BARE_KEYWORDS = new Set([...KEYWORDS].map((keyword) => keyword.slice(1, -1)));
 
-/** What is written wrongly, void or out of date in one policy. */
+/** Returns findings about invalid, ignored and obsolete parts of one policy. */
 export function syntaxFindings(policy: Policy): CspFinding[] {
   const findings: CspFinding[] = [];
   for (const directive of policy.duplicates) {
-    findings.push(
-      finding("duplicate_directive", "syntax", directive, null, "Given twice: browsers use only the first"),
-    );
+    findings.push(finding("duplicate_directive", "syntax", directive, null, "Repeated: browsers use only the first"));
   }
   for (const directive of policy.ignored) {
     findings.push(
@@ -27,7 +25,7 @@ export function syntaxFindings(policy: Policy): CspFinding[] {
     const replacement = DEPRECATED_DIRECTIVES[directive];
     if (!KNOWN_DIRECTIVES.has(directive)) findings.push(unknownDirective(directive));
     else if (replacement !== undefined) {
-      findings.push(finding("deprecated_directive", "info", directive, null, `Out of use: ${replacement}`));
+      findings.push(finding("deprecated_directive", "info", directive, null, `Obsolete: ${replacement}`));
     }
     if (SOURCE_LIST_DIRECTIVES.has(directive))
       findings.push(...values.flatMap((value) => sourceProblems(directive, value)));
@@ -46,7 +44,7 @@ function sourceProblems(directive: string, value: string): CspFinding[] {
   }
   if (isNonce(value)) return nonceProblems(directive, value);
   if (value.startsWith("'") && !KEYWORDS.has(value) && !isHash(value)) {
-    return [finding("invalid_keyword", "syntax", directive, value, `${value} is not a keyword browsers know`)];
+    return [finding("invalid_keyword", "syntax", directive, value, `${value} is not a keyword that browsers know`)];
   }
   return [];
 }
@@ -58,13 +56,13 @@ function nonceProblems(directive: string, value: string): CspFinding[] {
     findings.push(finding("nonce_length", "medium", directive, value, "A nonce needs at least 8 characters"));
   }
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(nonce)) {
-    findings.push(finding("nonce_charset", "info", directive, value, "A nonce is base64"));
+    findings.push(finding("nonce_charset", "info", directive, value, "A nonce must be base64"));
   }
   return findings;
 }
 
 function unknownDirective(directive: string): CspFinding {
-  const message = directive.endsWith(":") ? "Directives do not end in a colon" : "Not a directive browsers know";
+  const message = directive.endsWith(":") ? "Directives do not end in a colon" : "Not a directive that browsers know";
   return finding("unknown_directive", "syntax", directive, null, message);
 }
 

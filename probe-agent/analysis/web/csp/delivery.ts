@@ -5,13 +5,13 @@ import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import type { PolicyText } from "#probe-agent/analysis/web/csp/parse.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** The policies of a response as browsers take them, and what is wrong with how meta elements bring theirs. */
+/** Policies of a response as browsers read them, and findings about policies in meta elements. */
 interface CspDelivery {
   readonly texts: readonly PolicyText[];
   readonly findings: readonly CspFinding[];
 }
 
-/** What may stand before the body; anything else opens it (HTML, "in head" and "after head" insertion modes). */
+/** Elements before the body. Any other element opens the body (HTML, "in head" and "after head" insertion modes). */
 const BEFORE_BODY = new Set([
   "html",
   "head",
@@ -28,7 +28,7 @@ const BEFORE_BODY = new Set([
   "title",
 ]);
 
-/** Header policies first, then those of meta elements that count, in document order. `page` null: no HTML. */
+/** Returns the header policies, then the effective meta policies in document order. `page` is null without HTML. */
 export function deliveredPolicies(headers: readonly HeaderPair[], page: Page | null): CspDelivery {
   const texts: PolicyText[] = [
     ...headerValues(headers, "content-security-policy").map((header) => ({ header })),
@@ -54,7 +54,7 @@ export function deliveredPolicies(headers: readonly HeaderPair[], page: Page | n
   return { texts, findings: [...new Set(findings)] };
 }
 
-/** Only what is enforced, of both kinds. */
+/** Returns the enforced policies, from headers and meta elements. */
 export function enforcedTexts({ texts }: CspDelivery): readonly PolicyText[] {
   return texts.filter((text) => text.reportOnly !== true);
 }
@@ -66,7 +66,7 @@ function placement(type: CspFinding["type"], severity: CspFinding["severity"], m
 const META_AFTER_SCRIPT = placement(
   "meta_after_script",
   "medium",
-  "A meta policy stands after a script: it does not bind what came before it; send it as a header",
+  "A meta policy after a script does not restrict what precedes it: send it as a header",
 );
 const META_OUTSIDE_HEAD = placement(
   "meta_outside_head",

@@ -9,7 +9,7 @@ import {
 import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 
 const HEADER = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Content-Security-Policy";
-/** Directives with a page of their own in MDN's reference. */
+/** Directives that have their own page in MDN's reference. */
 const DOCUMENTED = new Set([
   "base-uri",
   "child-src",
@@ -36,7 +36,7 @@ const DOCUMENTED = new Set([
   "worker-src",
 ]);
 
-/** The observations of an analysis as findings; `found` are the analysis' own and those of delivery and reporting. */
+/** Converts observations to findings. `found` contains those of the analysis, of the delivery and of the reporting. */
 export function describeCspFindings(found: readonly CspFinding[], analysis: CspAnalysis): Finding[] {
   return [...absentPolicy(analysis), ...found.map(describe), ...unrestricted(found, analysis)];
 }
@@ -54,7 +54,7 @@ function describe({ type, directive, value, severity }: CspFinding): Finding {
     where: directive === "" ? null : value === null ? directive : `${directive} ${value}`,
   };
   if (known === null) return finding;
-  const message = `${directive} allows ${value}: ${known.host} serves ${known.serves}, with which an injection bypasses the policy.`;
+  const message = `${directive} allows ${value}: ${known.host} serves ${known.serves}, which lets an injection bypass the policy.`;
   return { ...finding, severity: "warning", message, how: NONCE_INSTEAD_OF_HOST };
 }
 
@@ -72,7 +72,7 @@ function absentPolicy({ policies, enforced }: CspAnalysis): Finding[] {
   return [{ ...base, id: "policy-missing", message, how }];
 }
 
-/** Directives without a fallback that cost points where they are absent; CSP Evaluator is silent about them. */
+/** Returns findings about absent directives without a fallback that cost points. CSP Evaluator does not report them. */
 function unrestricted(found: readonly CspFinding[], { policies, effective }: CspAnalysis): Finding[] {
   if (policies.length === 0) return [];
   const named = new Set(found.filter(({ type }) => type === "missing_directives").map(({ directive }) => directive));
@@ -85,7 +85,7 @@ function unrestricted(found: readonly CspFinding[], { policies, effective }: Csp
     .filter(([directive, sources]) => sources === null && !named.has(directive))
     .map(([directive]) => ({
       ...describe({ directive, value: null, severity: "info", type: "missing_directives", message: "" }),
-      // Without nonces a base element only moves URLs that the host list still has to allow.
+      // Without nonces, the host list must still allow the URLs that a base element redirects.
       severity: "info",
     }));
 }

@@ -2,7 +2,7 @@ import { MAX_SOURCES, type Policy } from "#probe-agent/analysis/web/csp/parse.ts
 import { isNonceOrHash, meetSources } from "#probe-agent/analysis/web/csp/sources.ts";
 import { FALLBACKS } from "#probe-agent/analysis/web/csp/vocabulary.ts";
 
-/** What all enforced policies together allow. A list holds what may load, [] is nothing, null no restriction. */
+/** What all enforced policies together allow: lists of allowed sources. [] allows nothing, null allows everything. */
 export interface EffectivePolicy {
   readonly script_src: readonly string[] | null;
   readonly script_src_elem: readonly string[] | null;
@@ -26,18 +26,18 @@ export interface EffectivePolicy {
   readonly require_trusted_types_for: readonly string[];
 }
 
-/** Pairs of sources compared when two lists are intersected; longer lists are compared literally. */
+/** Maximum number of pairs compared in an intersection of two lists. Longer lists are compared literally. */
 const MAX_PAIRS = 250_000;
 
-/** The directive that decides for `name` in a policy: itself, a fallback, or none. */
+/** Returns the directive that applies to `name` in a policy: itself or a fallback; null if there is none. */
 export function decidingDirective(policy: Policy, name: string): string | null {
   return [name, ...(FALLBACKS[name] ?? [])].find((candidate) => policy.directives.has(candidate)) ?? null;
 }
 
 /**
- * The sources a browser goes by for `name` in one policy, null where it is unrestricted: 'none' beside others says
- * nothing, 'unsafe-inline' is void beside a nonce, hash or 'strict-dynamic', and the latter voids hosts, schemes and
- * 'self' for scripts (CSP3 sections 6.7.3.2 and 8.2).
+ * Returns the sources that browsers apply for `name` in one policy; null if it is unrestricted. Browsers ignore 'none'
+ * if other sources are listed, and 'unsafe-inline' if a nonce, a hash or 'strict-dynamic' is listed. For scripts,
+ * 'strict-dynamic' also disables hosts, schemes and 'self' (CSP3 sections 6.7.3.2 and 8.2).
  */
 export function activeSources(policy: Policy, name: string): readonly string[] | null {
   const deciding = decidingDirective(policy, name);
@@ -51,7 +51,7 @@ export function activeSources(policy: Policy, name: string): readonly string[] |
   });
 }
 
-/** Intersects all policies: a load must pass each of them (CSP3 section 8.1). */
+/** Intersects all policies, because a load must pass each of them (CSP3 section 8.1). */
 export function effectivePolicy(policies: readonly Policy[]): EffectivePolicy {
   const sources = (name: string): readonly string[] | null => intersectAll(policies, name);
   const has = (name: string): boolean => policies.some((policy) => policy.directives.has(name));

@@ -2,14 +2,14 @@ import type { Severity } from "#shared/findings.ts";
 import type { CspFindingType } from "#probe-agent/analysis/web/csp/finding.ts";
 import { DEPRECATED_DIRECTIVES, KEYWORDS } from "#probe-agent/analysis/web/csp/vocabulary.ts";
 
-/** What the tool says of one kind: a policy limits what an injection can do, so its gaps are warnings at most. */
+/** Severity and texts of one type. A policy only limits what an injection can do, so the maximum is a warning. */
 interface CspDescription {
   readonly severity: Severity;
   readonly message: (directive: string, value: string) => string;
   readonly how: ((directive: string, value: string) => string) | null;
 }
 
-/** What a missing directive leaves open, and the value to set. */
+/** What a missing directive allows, and the value to set. */
 export const MISSING_DIRECTIVES: Readonly<
   Record<string, { readonly open: string; readonly value: string; readonly severity: Severity }>
 > = {
@@ -25,16 +25,16 @@ export const MISSING_DIRECTIVES: Readonly<
 };
 
 const REMOVE = (directive: string, value: string): string => `Remove ${value} from ${directive}.`;
-/** How to stop relying on a list of hosts. */
+/** Advice to replace a list of hosts. */
 export const NONCE_INSTEAD_OF_HOST =
-  "Replace the host by a nonce: script-src 'nonce-RANDOM' 'strict-dynamic', with a new RANDOM in each response.";
+  "Replace the host with a nonce: script-src 'nonce-RANDOM' 'strict-dynamic', with a new RANDOM in each response.";
 
-/** Severity and texts by the type of CSP Evaluator. */
+/** Severity and texts by type of finding. */
 export const CSP_DESCRIPTIONS: Readonly<Record<CspFindingType, CspDescription>> = {
   missing_semicolon: {
     severity: "warning",
     message: (directive, value) =>
-      `${directive} lists ${value} as a source; it is a directive without a semicolon before it.`,
+      `${directive} lists ${value} as a source, but ${value} is a directive without a semicolon before it.`,
     how: (directive, value) => `Put a semicolon before ${value} in ${directive}.`,
   },
   unknown_directive: {
@@ -56,7 +56,7 @@ export const CSP_DESCRIPTIONS: Readonly<Record<CspFindingType, CspDescription>> 
         : `${directive} contains ${value} without single quotes, so browsers read it as a host.`,
     how: (directive, value) =>
       value.startsWith("'")
-        ? `Correct or remove ${value} in ${directive}; keywords are e.g. ${[...KEYWORDS].slice(0, 3).join(", ")}.`
+        ? `Correct or remove ${value} in ${directive}. Keywords are e.g. ${[...KEYWORDS].slice(0, 3).join(", ")}.`
         : `Write '${value}' in ${directive}.`,
   },
   duplicate_directive: {
@@ -126,19 +126,19 @@ export const CSP_DESCRIPTIONS: Readonly<Record<CspFindingType, CspDescription>> 
   plain_url_schemes: {
     severity: "warning",
     message: (directive, value) => `${directive} contains ${value}, which allows every host.`,
-    how: (directive, value) => `Replace ${value} in ${directive} by the hosts that the page needs.`,
+    how: (directive, value) => `Replace ${value} in ${directive} with the hosts that the page needs.`,
   },
   plain_wildcard: {
     severity: "warning",
     message: (directive, value) => `${directive} contains ${value}, which allows every host.`,
-    how: (directive, value) => `Replace ${value} in ${directive} by the hosts that the page needs.`,
+    how: (directive, value) => `Replace ${value} in ${directive} with the hosts that the page needs.`,
   },
   script_allowlist_bypass: {
     severity: "info",
     message: (directive, value) =>
       value === "'self'"
         ? `${directive} allows 'self': any script file, JSONP endpoint or upload on this host can run.`
-        : `${directive} allows ${value}. No way around the policy is known there, as long as it serves neither JSONP nor AngularJS.`,
+        : `${directive} allows ${value}. No bypass is known for this host if it serves neither JSONP nor AngularJS.`,
     how: (_, value) =>
       value === "'self'"
         ? "Serve neither JSONP nor uploaded files from this host, or use nonces instead of 'self'."
@@ -199,7 +199,7 @@ export const CSP_DESCRIPTIONS: Readonly<Record<CspFindingType, CspDescription>> 
   ignored: {
     severity: "info",
     message: (directive, value) =>
-      `Browsers ignore ${value} in ${directive}, beside a nonce, a hash or 'strict-dynamic'.`,
+      `Browsers ignore ${value} in ${directive} because of a nonce, a hash or 'strict-dynamic'.`,
     how: null,
   },
   require_trusted_types_for_scripts: {

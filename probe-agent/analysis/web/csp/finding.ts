@@ -1,7 +1,7 @@
-/** How bad, in the words and order of CSP Evaluator: worst first. */
+/** Severity in the words of CSP Evaluator. */
 type CspSeverity = "high" | "syntax" | "medium" | "high_maybe" | "strict_csp" | "medium_maybe" | "info" | "none";
 
-/** Worst first. */
+/** Severities, worst first, in the order of CSP Evaluator. */
 const CSP_SEVERITIES: readonly CspSeverity[] = [
   "high",
   "syntax",
@@ -13,7 +13,7 @@ const CSP_SEVERITIES: readonly CspSeverity[] = [
   "none",
 ];
 
-/** What was found; the words are CSP Evaluator's check types, a few added. */
+/** Type of a finding: CSP Evaluator's check types and a few of ours. */
 export type CspFindingType =
   | "missing_semicolon"
   | "unknown_directive"
@@ -51,20 +51,23 @@ export type CspFindingType =
 /** One observation about a directive or one of its values. */
 export interface CspFinding {
   readonly directive: string;
-  /** Null where the directive as a whole is meant. */
+  /** Value of the directive; null if the finding is about the whole directive. */
   readonly value: string | null;
   readonly severity: CspSeverity;
   readonly type: CspFindingType;
   readonly message: string;
 }
 
-/** Findings of one kind are cut here: a policy of thousands of bad values says the same thousands of times. */
+/** Maximum number of findings of one type: thousands of bad values would repeat one message thousands of times. */
 const MAX_FINDINGS_PER_TYPE = 50;
 
-/** Characters kept of names and values, which are the site's. */
+/** Maximum length of a text in a finding, in characters. The site decides names and values. */
 const MAX_SHOWN = 300;
 
-/** Worst first, then in the order found; at most MAX_FINDINGS_PER_TYPE of a type; fit to be shown. */
+/**
+ * Sorts findings by severity, worst first, then in the order found. Keeps at most MAX_FINDINGS_PER_TYPE of each type
+ * and makes their texts safe to show.
+ */
 export function orderFindings(findings: readonly CspFinding[]): CspFinding[] {
   const counts = new Map<string, number>();
   const kept = findings.filter((finding) => {
@@ -77,14 +80,14 @@ export function orderFindings(findings: readonly CspFinding[]): CspFinding[] {
   );
   return ordered.map((finding) => ({
     ...finding,
-    directive: shown(finding.directive),
-    value: finding.value === null ? null : shown(finding.value),
-    message: shown(finding.message),
+    directive: cleanText(finding.directive),
+    value: finding.value === null ? null : cleanText(finding.value),
+    message: cleanText(finding.message),
   }));
 }
 
-/** Without control characters, cut. */
-function shown(text: string): string {
+/** Replaces control characters and truncates a text. */
+function cleanText(text: string): string {
   return text
     .replaceAll(/\p{Cc}/gu, "\uFFFD")
     .slice(0, MAX_SHOWN)

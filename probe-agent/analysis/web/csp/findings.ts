@@ -10,8 +10,8 @@ import { orderFindings, type CspFinding } from "#probe-agent/analysis/web/csp/fi
 import type { Policy } from "#probe-agent/analysis/web/csp/parse.ts";
 
 /**
- * Everything to say about the policies of one page. An attack has to pass every policy, so a security check is
- * reported only where none of the policies stands against it; mistakes in writing are reported for each.
+ * Returns all findings about the policies of one page. An attack must pass every policy, so a security finding is
+ * reported only if no policy prevents the attack. Syntax errors are reported for each policy.
  */
 export function cspFindings(policies: readonly Policy[], truncated: boolean): CspFinding[] {
   const findings: CspFinding[] = [];
@@ -25,7 +25,7 @@ export function cspFindings(policies: readonly Policy[], truncated: boolean): Cs
   for (const policy of policies) findings.push(...ignoredFindings(policy));
   if (policies.length > 0) findings.push(...trustedTypesFindings(policies), ...reportingFindings(policies));
   if (truncated) {
-    const message = "More policy text was sent than is looked at; the rest is left out";
+    const message = "The policy text is longer than our limit; the rest is not analysed";
     findings.push({ directive: "", value: null, severity: "info", type: "truncated", message });
   }
   return orderFindings(findings);

@@ -2,7 +2,7 @@ import { decidingDirective } from "#probe-agent/analysis/web/csp/effective.ts";
 import { parsePolicies, type Policy } from "#probe-agent/analysis/web/csp/parse.ts";
 import { isNonceOrHash } from "#probe-agent/analysis/web/csp/sources.ts";
 
-/** MDN HTTP Observatory's words for what a page's policy amounts to. */
+/** Classes of MDN HTTP Observatory for a page's policy. */
 export type CspResult =
   | "csp-implemented-with-no-unsafe-default-src-none"
   | "csp-implemented-with-no-unsafe"
@@ -16,18 +16,18 @@ export type CspResult =
   | "csp-not-implemented"
   | "csp-not-implemented-but-reporting-enabled";
 
-/** What the page sent. */
+/** Policies that a page sent. */
 export interface CspDelivery {
   readonly headers: readonly string[];
   readonly reportOnlyHeaders: readonly string[];
   readonly meta: readonly string[];
-  /** The page itself came over https. */
+  /** Whether the page itself was loaded over https. */
   readonly https: boolean;
-  /** "mdn": repeated directives make the policy invalid, as MDN publishes it; else the first counts, as in browsers. */
+  /** "mdn": repeated directives make a policy invalid, as in MDN's grades. Else the first counts, as in browsers. */
   readonly compat?: "mdn";
 }
 
-/** The single observations behind the result; more than one may hold. */
+/** Properties of the policies that decide the result. Several can be true. */
 interface CspTraits {
   readonly antiClickjacking: boolean;
   readonly defaultNone: boolean;
@@ -42,26 +42,26 @@ interface CspTraits {
   readonly unsafeObjects: boolean;
 }
 
-/** A page's policies in MDN's terms. */
+/** Classification of a page's policies by MDN's rules. */
 export interface CspClassification {
   readonly result: CspResult;
-  /** Null where no policy could be read. */
+  /** null if there is no valid policy. */
   readonly traits: CspTraits | null;
-  /** The policies' directives, several merged to the sources all of them list. */
+  /** Directives of the policies, merged to the sources that all policies list. */
   readonly directives: Readonly<Record<string, readonly string[]>>;
-  /** frame-ancestors of header policies, null where none has it. */
+  /** frame-ancestors of header policies; null if none has it. */
   readonly frameAncestors: readonly string[] | null;
   readonly duplicates: readonly string[];
 }
 
-/** Sources that let in every host, as MDN lists them. */
+/** Sources that allow every host, by MDN's list. */
 const BROAD = new Set(["ftp:", "http:", "https:", "*", "http://*", "http://*.*", "https://*", "https://*.*"]);
 const REPORTING = new Set(["report-uri", "report-to"]);
 const PASSIVE = ["img-src", "media-src"];
-/** Shorter texts cannot hold a directive. */
+/** Minimum length of a policy in characters. Shorter texts cannot contain a directive. */
 const SHORTEST_POLICY = 6;
 
-/** Puts a page's policies into MDN's classes; the order of the tests is MDN's, the first that holds names the result. */
+/** Classifies a page's policies by MDN's rules. The tests are in MDN's order; the first that applies is the result. */
 export function classifyCsp(delivery: CspDelivery): CspClassification {
   const texts = [
     ...delivery.headers.map((header) => ({ header })),
@@ -72,7 +72,7 @@ export function classifyCsp(delivery: CspDelivery): CspClassification {
   const none = { traits: null, directives: {}, frameAncestors: null, duplicates };
   const usable = policies.filter((policy) => policy.directives.size > 0 && policy.raw.length >= SHORTEST_POLICY);
   if (usable.length === 0) {
-    // A meta policy of nothing but directives that are void there is no policy, not a wrong one.
+    // A meta policy that contains only directives ignored in meta elements is absent, not invalid.
     const broken = texts.length > 0 && policies.every((policy) => policy.ignored.length === 0);
     if (broken) return { ...none, result: "csp-header-invalid" };
     const reporting = delivery.reportOnlyHeaders.some((header) => header.trim() !== "");
@@ -99,12 +99,12 @@ const PASSING: ReadonlySet<CspResult> = new Set([
   "csp-implemented-but-duplicate-directives",
 ]);
 
-/** Whether MDN counts a result as passed. */
+/** Reports whether MDN counts a result as passed. */
 export function cspPasses(result: CspResult): boolean {
   return PASSING.has(result);
 }
 
-/** For every directive named anywhere: the sources that each policy restricting it lists, 'none' where none is left. */
+/** Returns, for each directive of any policy, the sources that all policies restricting it list; 'none' if none. */
 function mergePolicies(policies: readonly Policy[]): Record<string, readonly string[]> {
   const merged: Record<string, readonly string[]> = {};
   for (const name of new Set(policies.flatMap((policy) => [...policy.directives.keys()]))) {
@@ -121,7 +121,7 @@ function mergePolicies(policies: readonly Policy[]): Record<string, readonly str
   return merged;
 }
 
-/** Equal sources, and the longer of two where the shorter ends in "/" and covers it. */
+/** Returns the sources in both lists, and those of one list that are below a source of the other ending in "/". */
 function commonSources(one: readonly string[], other: readonly string[]): readonly string[] {
   const common = (from: readonly string[], within: readonly string[]): string[] => {
     const literal = new Set(within);
@@ -140,8 +140,8 @@ function readTraits(
     directives[name] ?? directives[fallback ?? ""] ?? ["*"];
   const written = list("script-src", "default-src");
   const strictDynamic = written.includes("'strict-dynamic'") && written.some(isNonceOrHash);
-  const script = withoutVoid(written, strictDynamic);
-  const style = withoutVoid(list("style-src", "default-src"), false);
+  const script = effectiveSources(written, strictDynamic);
+  const style = effectiveSources(list("style-src", "default-src"), false);
   const object = list("object-src", "default-src");
   const others = Object.entries(directives).filter(([name]) => name !== "script-src" && !PASSIVE.includes(name));
   const active = [...others.flatMap(([, sources]) => [...sources]), ...script];
@@ -166,8 +166,8 @@ function readTraits(
   };
 }
 
-/** Without what a nonce, a hash or 'strict-dynamic' makes void. */
-function withoutVoid(sources: readonly string[], strictDynamic: boolean): readonly string[] {
+/** Removes the sources that a nonce, a hash or 'strict-dynamic' makes ineffective. */
+function effectiveSources(sources: readonly string[], strictDynamic: boolean): readonly string[] {
   const trusting = sources.some(isNonceOrHash);
   return sources.filter((source) => {
     if (source === "'unsafe-inline'") return !trusting;

@@ -1,10 +1,10 @@
 import { IGNORED_IN_META, SOURCE_LIST_DIRECTIVES } from "#probe-agent/analysis/web/csp/vocabulary.ts";
 
-/** A policy as delivered. A header's text may hold several, separated by commas. */
+/** A policy as delivered. The text of a header can contain several policies, separated by commas. */
 export interface PolicyText {
   readonly header: string;
   readonly reportOnly?: boolean;
-  /** From a meta element: some directives are ignored there, and commas do not separate. */
+  /** Whether it is from a meta element, in which some directives are ignored and commas do not separate policies. */
   readonly meta?: boolean;
 }
 
@@ -12,25 +12,25 @@ export interface PolicyText {
 export interface Policy {
   readonly raw: string;
   readonly source: "header" | "meta" | "report-only";
-  /** Name in lower case -> values; of repeated directives the first counts. Insertion order is the policy's. */
+  /** Values by directive name in lower case, in the policy's order. The first of repeated directives counts. */
   readonly directives: ReadonlyMap<string, readonly string[]>;
-  /** Names given again, whose later values browsers ignore. */
+  /** Repeated names. Browsers ignore their later values. */
   readonly duplicates: readonly string[];
-  /** Directives ignored because of where the policy stands. */
+  /** Directives that browsers ignore because the policy is in a meta element. */
   readonly ignored: readonly string[];
-  /** More was given than is looked at: directives, or sources of one. */
+  /** Whether directives, or sources of a directive, were left out because of our limits. */
   readonly truncated: boolean;
 }
 
-/** Octets of policy text looked at over all policies; what a server can send in headers is far below. */
+/** Maximum length of the text of all policies, in characters. Servers can send far less in headers. */
 const MAX_POLICY_CHARACTERS = 256 * 1024;
-/** Policies and directives beyond are not looked at. */
+/** Maximum number of policies, and of directives of one policy. */
 const MAX_POLICIES = 64;
 const MAX_DIRECTIVES = 1000;
-/** Source expressions kept per directive. */
+/** Maximum number of source expressions kept of a directive. */
 export const MAX_SOURCES = 2000;
 
-/** Parses delivered policies; those without any directive are dropped. */
+/** Parses delivered policies. Drops those without a directive. */
 export function parsePolicies(texts: readonly PolicyText[]): { policies: Policy[]; truncated: boolean } {
   const policies: Policy[] = [];
   let left = MAX_POLICY_CHARACTERS;
@@ -51,7 +51,7 @@ export function parsePolicies(texts: readonly PolicyText[]): { policies: Policy[
   return { policies, truncated };
 }
 
-/** Parses one serialized policy; never fails. */
+/** Parses one serialized policy. Never fails. */
 function parsePolicy(raw: string, source: Policy["source"]): Policy {
   const directives = new Map<string, readonly string[]>();
   const duplicates: string[] = [];
@@ -77,8 +77,8 @@ function parsePolicy(raw: string, source: Policy["source"]): Policy {
 }
 
 /**
- * Keywords, schemes and hosts compare without case and are put in lower case; nonces, hashes and paths keep theirs
- * (CSP3 sections 2.3.1 and 6.7.2).
+ * Converts keywords, schemes and hosts to lower case, because they are case-insensitive. Nonces, hashes and paths keep
+ * their case (CSP3 sections 2.3.1 and 6.7.2).
  */
 function normaliseSource(value: string): string {
   const coded = /^'(nonce|sha256|sha384|sha512)-/i.exec(value);

@@ -9,11 +9,11 @@ import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 
-/** Octets of JSON for each list of addresses and groups. */
+/** Maximum size of each list of addresses and groups, and of the findings, in octets of JSON. */
 const REPORTING_BYTES = 8000;
 const FINDINGS_BYTES = 40_000;
 
-/** The policies of a page's headers and meta elements, taken together and fitted into a result. */
+/** Analyses the policies of a page's headers and meta elements together, and fits the report into a result. */
 export function cspReport({ headers, page }: ReadPage) {
   const delivery = deliveredPolicies(headers, page);
   const analysis = analyseCsp(delivery.texts);
@@ -39,18 +39,18 @@ export function cspReport({ headers, page }: ReadPage) {
       findings,
       bypass_hosts: bounded.bypassHosts,
       reporting: {
-        report_uri: listed(reportUri),
-        report_to: listed(reportTo),
+        report_uri: fitList(reportUri),
+        report_to: fitList(reportTo),
         endpoints: leading(endpoints, REPORTING_BYTES),
       },
     },
     limitations: [
-      ...(bounded.cut ? ["The policies are larger than a result: lists of them are cut."] : []),
+      ...(bounded.cut ? ["The policies are too large for a result. Their lists are truncated."] : []),
       ...limitations,
     ],
   };
 }
 
-function listed(values: readonly string[]): string[] {
+function fitList(values: readonly string[]): string[] {
   return leading(values, REPORTING_BYTES).map((value) => value.toWellFormed());
 }

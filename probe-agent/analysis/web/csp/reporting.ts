@@ -1,18 +1,18 @@
 import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** A group of the Reporting API and where its reports go. */
+/** A group of the Reporting API and the URL that its reports are sent to. */
 interface ReportingEndpoint {
   readonly name: string;
   readonly url: string;
 }
 
-/** Characters of each header looked at, and endpoints kept. */
+/** Maximum length of each header, in characters, and maximum number of endpoints. */
 const MAX_CHARACTERS = 16_384;
 const MAX_ENDPOINTS = 50;
 const MEMBER = /(?:^|,)[ \t]*([a-z*][a-z0-9_.*-]{0,200})="([^"\\]{0,2048})"/g;
 
-/** Endpoints of Reporting-Endpoints (a dictionary of strings) and of the older Report-To (JSON objects). */
+/** Parses the endpoints of Reporting-Endpoints (a dictionary of strings) and of the older Report-To (JSON objects). */
 export function reportingEndpoints(headers: readonly HeaderPair[]): ReportingEndpoint[] {
   const endpoints = headerValues(headers, "reporting-endpoints").join(", ").slice(0, MAX_CHARACTERS);
   const named = [...endpoints.matchAll(MEMBER)].map(([, name = "", url = ""]) => ({ name, url }));
@@ -37,7 +37,7 @@ function readReportTo(value: string): ReportingEndpoint[] {
   });
 }
 
-/** A report-to that names a group no header defines sends nothing (CSP3 section 6.5.3). */
+/** Returns a finding for each report-to group that no header defines: browsers send nothing (CSP3 section 6.5.3). */
 export function undefinedGroups(reportTo: readonly string[], endpoints: readonly ReportingEndpoint[]): CspFinding[] {
   const known = new Set(endpoints.map(({ name }) => name));
   return reportTo
@@ -47,6 +47,6 @@ export function undefinedGroups(reportTo: readonly string[], endpoints: readonly
       value,
       severity: "medium",
       type: "undefined_reporting_group",
-      message: "No Reporting-Endpoints or Report-To header that can be read defines this group: nothing is reported",
+      message: "No valid Reporting-Endpoints or Report-To header defines this group: nothing is reported",
     }));
 }

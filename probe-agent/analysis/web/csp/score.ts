@@ -2,7 +2,7 @@ import type { EffectivePolicy } from "#probe-agent/analysis/web/csp/effective.ts
 import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import { isNonceOrHash, isSchemeSource, isWildcard } from "#probe-agent/analysis/web/csp/sources.ts";
 
-/** Points taken from or added to 100, and why. */
+/** Points added to or subtracted from 100, and the reason. */
 export interface CspAdjustment {
   readonly id: string;
   readonly points: number;
@@ -11,7 +11,7 @@ export interface CspAdjustment {
 
 type Sources = readonly string[] | null;
 
-/** Nonces or hashes alone decide about scripts; event handlers, plugins and base elements are locked. */
+/** Reports whether only nonces or hashes allow scripts, and event handlers, plugins and base elements are blocked. */
 export function isStrict(effective: EffectivePolicy): boolean {
   const script = effective.script_src_elem;
   if (script === null || !script.some(isNonceOrHash) || allows(effective.script_src_attr, "'unsafe-inline'"))
@@ -24,8 +24,8 @@ export function isStrict(effective: EffectivePolicy): boolean {
 }
 
 /**
- * Weights applied to what all policies together allow. Elements and event handlers have directives of
- * their own that take the place of script-src (CSP3 section 6.7.4), which is left to decide about eval() alone then.
+ * Returns the changes of the score for what all policies together allow. Script elements and event handlers have their
+ * own directives, which replace script-src (CSP3 section 6.7.4); script-src then decides only about eval().
  */
 export function cspAdjustments(effective: EffectivePolicy, findings: readonly CspFinding[]): CspAdjustment[] {
   const adjustments: CspAdjustment[] = [];
@@ -33,7 +33,7 @@ export function cspAdjustments(effective: EffectivePolicy, findings: readonly Cs
     if (when) adjustments.push({ id, points, message });
   };
   const { script_src: script, script_src_elem: elements, script_src_attr: handlers } = effective;
-  const trusting = [...(script ?? []), ...(elements ?? [])].some(
+  const usesNonces = [...(script ?? []), ...(elements ?? [])].some(
     (source) => isNonceOrHash(source) || source === "'strict-dynamic'",
   );
   const found = (type: CspFinding["type"]): boolean => findings.some((finding) => finding.type === type);
@@ -42,26 +42,31 @@ export function cspAdjustments(effective: EffectivePolicy, findings: readonly Cs
   add(isBroad(elements), "script_broad", -30, "Scripts load from any host");
   add(allows(script, "'unsafe-eval'"), "script_unsafe_eval", -15, "eval() is allowed");
   add(isBroad(effective.object_src), "object_unrestricted", -20, "Plugins and embeds load from any host");
-  add(effective.base_uri === null, "base_uri_missing", trusting ? -15 : -5, "base-uri is not restricted");
-  add(found("script_allowlist_bypass") && hasBypass(findings), "script_bypass", -10, "An allowed host is bypassable");
-  add(activeHttp(effective), "active_http", -10, "Scripts, styles or frames may load over HTTP");
-  add([effective.img_src, effective.media_src].some(http), "passive_http", -5, "Images or media may load over HTTP");
+  add(effective.base_uri === null, "base_uri_missing", usesNonces ? -15 : -5, "base-uri is not restricted");
+  add(found("script_allowlist_bypass") && hasBypass(findings), "script_bypass", -10, "An allowed host serves a bypass");
+  add(activeHttp(effective), "active_http", -10, "Scripts, styles or frames can load over HTTP");
+  add(
+    [effective.img_src, effective.media_src].some(listsHttp),
+    "passive_http",
+    -5,
+    "Images or media can load over HTTP",
+  );
   add(allows(effective.style_src, "'unsafe-inline'"), "style_unsafe_inline", -5, "Inline styles are allowed");
-  add(effective.form_action === null, "form_action_missing", -5, "Forms may be sent anywhere");
-  add(effective.frame_ancestors === null, "frame_ancestors_missing", -5, "Any site may frame the page");
+  add(effective.form_action === null, "form_action_missing", -5, "Forms can be sent to any host");
+  add(effective.frame_ancestors === null, "frame_ancestors_missing", -5, "Any site can frame the page");
   add(found("nonce_length") || found("nonce_charset"), "nonce_weak", -5, "A nonce is too short or not base64");
   add(
     findings.some((one) => one.severity === "syntax"),
     "syntax",
     -5,
-    "Something in the policy is not understood",
+    "The policy contains a syntax error",
   );
   add(effective.require_trusted_types_for.includes("'script'"), "trusted_types", 5, "Trusted Types are required");
   add(isStrict(effective), "strict", 5, "The policy is strict");
   return adjustments;
 }
 
-/** Unrestricted allows everything. */
+/** Reports whether a list contains a keyword. An unrestricted list (null) allows everything. */
 function allows(sources: Sources, keyword: string): boolean {
   return sources === null || sources.includes(keyword);
 }
@@ -70,14 +75,14 @@ function isBroad(sources: Sources): boolean {
   return sources === null || sources.some((source) => isWildcard(source) || isSchemeSource(source));
 }
 
-/** Only what is said: an unrestricted list already costs elsewhere. */
-function http(sources: Sources): boolean {
+/** Reports whether a list contains unencrypted sources. An unrestricted list already costs points elsewhere. */
+function listsHttp(sources: Sources): boolean {
   return sources?.some((source) => /^(?:http|ftp):/.test(source)) ?? false;
 }
 
 function activeHttp(effective: EffectivePolicy): boolean {
   const { script_src_elem, style_src, object_src, frame_src, connect_src, font_src, worker_src } = effective;
-  return [script_src_elem, style_src, object_src, frame_src, connect_src, font_src, worker_src].some(http);
+  return [script_src_elem, style_src, object_src, frame_src, connect_src, font_src, worker_src].some(listsHttp);
 }
 
 function hasBypass(findings: readonly CspFinding[]): boolean {

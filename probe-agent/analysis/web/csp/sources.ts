@@ -1,18 +1,18 @@
-/** A host-source taken apart (CSP3 section 2.3.1). */
+/** A parsed host-source (CSP3 section 2.3.1). */
 export interface HostSource {
-  /** Without colon; null where the page's own scheme counts. */
+  /** Without colon; null if the page's own scheme applies. */
   readonly scheme: string | null;
   /** "*" or "*.example.com" for wildcards. */
   readonly host: string;
-  /** Digits or "*"; null where the default port counts. */
+  /** Digits or "*"; null if the default port applies. */
   readonly port: string | null;
-  /** Empty or beginning with "/"; a final "/" means everything below. */
+  /** Empty or starting with "/". A final "/" includes everything below. */
   readonly path: string;
 }
 
 const HOST_SOURCE = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^/:[\]]+|\[[0-9a-f:.]*\])(?::(\d+|\*))?(\/.*)?$/;
 
-/** Reads a normalised host-source; null for keywords, schemes, nonces, hashes and nonsense. */
+/** Parses a normalised host-source. Returns null for keywords, schemes, nonces, hashes and invalid text. */
 export function readHostSource(source: string): HostSource | null {
   if (source.startsWith("'") || isSchemeSource(source)) return null;
   const match = HOST_SOURCE.exec(source);
@@ -20,32 +20,32 @@ export function readHostSource(source: string): HostSource | null {
   return { scheme: match[1] ?? null, host: match[2] ?? "", port: match[3] ?? null, path: match[4] ?? "" };
 }
 
-/** "https:" and the like. */
+/** Reports whether a source is a scheme, such as "https:". */
 export function isSchemeSource(source: string): boolean {
   return /^[a-z][a-z0-9+.-]*:$/.test(source);
 }
 
-/** 'nonce-...' with any value. */
+/** Reports whether a source is 'nonce-...' with any value. */
 export function isNonce(source: string): boolean {
   return source.startsWith("'nonce-") && source.endsWith("'") && source.length > "'nonce-'".length;
 }
 
-/** 'sha256-...' and its longer kin, with any value. */
+/** Reports whether a source is 'sha256-...', 'sha384-...' or 'sha512-...' with any value. */
 export function isHash(source: string): boolean {
   return /^'sha(?:256|384|512)-.+'$/.test(source);
 }
 
-/** Trusts single scripts rather than places. */
+/** Reports whether a source trusts single scripts and not a host. */
 export function isNonceOrHash(source: string): boolean {
   return isNonce(source) || isHash(source);
 }
 
-/** Any host at all: "*", or a wildcard with a scheme or port. */
+/** Reports whether a source allows any host: "*", or a wildcard with a scheme or port. */
 export function isWildcard(source: string): boolean {
   return readHostSource(source)?.host === "*";
 }
 
-/** What both of two source expressions allow, as one expression; null where that is nothing (or cannot be told). */
+/** Returns what two source expressions both allow, as one expression; null if that is nothing or is unknown. */
 export function meetSources(one: string, other: string): string | null {
   if (one === other) return one;
   const ordered = meetOrdered(one, other);
@@ -76,7 +76,7 @@ function meetSchemeAndHost(scheme: string, host: HostSource, source: string): st
   return coversScheme(scheme, host.scheme) ? source : coversScheme(host.scheme, scheme) ? source : null;
 }
 
-/** An insecure scheme also matches its secure form (CSP3 section 6.7.2.9). */
+/** Reports whether a scheme includes another. An insecure scheme includes its secure form (CSP3 section 6.7.2.9). */
 function coversScheme(wide: string, narrow: string): boolean {
   return wide === narrow || (wide === "http" && narrow === "https") || (wide === "ws" && narrow === "wss");
 }
@@ -89,7 +89,10 @@ function coversHost(wide: HostSource, narrow: HostSource): boolean {
   return hostFits && portFits && coversPath(wide.path, narrow.path);
 }
 
-/** No path covers all; a final "/" covers what is below; else only the path itself (CSP3 section 6.7.2.13). */
+/**
+ * Reports whether a path includes another (CSP3 section 6.7.2.13). An empty path includes all, a path with a final "/"
+ * includes everything below, and any other path only itself.
+ */
 function coversPath(wide: string, narrow: string): boolean {
   return wide === "" || wide === narrow || (wide.endsWith("/") && narrow.startsWith(wide));
 }

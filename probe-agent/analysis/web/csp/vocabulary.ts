@@ -1,4 +1,4 @@
-/** Directives that take a source list and fall back to others (CSP3 section 6.7.4), nearest first. */
+/** Directives with a source list that fall back to others (CSP3 section 6.7.4), nearest fallback first. */
 export const FALLBACKS: Readonly<Record<string, readonly string[]>> = {
   "child-src": ["default-src"],
   "connect-src": ["default-src"],
@@ -18,7 +18,7 @@ export const FALLBACKS: Readonly<Record<string, readonly string[]>> = {
   "worker-src": ["child-src", "script-src", "default-src"],
 };
 
-/** Directives whose values are source expressions, those without a fallback included. */
+/** All directives whose values are source expressions, with or without a fallback. */
 export const SOURCE_LIST_DIRECTIVES: ReadonlySet<string> = new Set([
   ...Object.keys(FALLBACKS),
   "default-src",
@@ -29,7 +29,7 @@ export const SOURCE_LIST_DIRECTIVES: ReadonlySet<string> = new Set([
   "navigate-to",
 ]);
 
-/** Every directive a browser knows or knew. */
+/** Every directive that browsers support or supported. */
 export const KNOWN_DIRECTIVES: ReadonlySet<string> = new Set([
   ...SOURCE_LIST_DIRECTIVES,
   "sandbox",
@@ -48,7 +48,7 @@ export const KNOWN_DIRECTIVES: ReadonlySet<string> = new Set([
   "treat-as-public-address",
 ]);
 
-/** Keyword sources (CSP3 section 2.3.1 and its extensions). */
+/** Keyword sources (CSP3 section 2.3.1 and extensions). */
 export const KEYWORDS: ReadonlySet<string> = new Set([
   "'none'",
   "'self'",
@@ -68,17 +68,17 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
   "'unsafe-allow-redirects'",
 ]);
 
-/** Directives that a policy in a meta element must not carry (HTML, http-equiv content-security-policy). */
+/** Directives that browsers ignore in a meta element (HTML, http-equiv content-security-policy). */
 export const IGNORED_IN_META: ReadonlySet<string> = new Set(["frame-ancestors", "report-uri", "sandbox"]);
 
-/** Directives removed from the specification, with what took their place. */
+/** Directives that were removed from the specification, with their replacement. */
 export const DEPRECATED_DIRECTIVES: Readonly<Record<string, string>> = {
   "block-all-mixed-content": "browsers upgrade or block mixed content by themselves",
-  "plugin-types": "browsers have no plugins any more",
+  "plugin-types": "browsers no longer support plugins",
   "prefetch-src": "default-src and the directive of the resource apply",
   "disown-opener": "use Cross-Origin-Opener-Policy",
-  "reflected-xss": "no browser has an XSS filter any more",
-  "require-sri-for": "it was never shipped",
-  "navigate-to": "it was never shipped",
+  "reflected-xss": "browsers no longer have XSS filters",
+  "require-sri-for": "no browser released it",
+  "navigate-to": "no browser released it",
   referrer: "use Referrer-Policy",
 };

@@ -1,6 +1,6 @@
 /** A crawler of an AI service. */
 export interface AiBot {
-  /** Product token, as robots.txt names it. */
+  /** Product token for robots.txt. */
   readonly name: string;
   readonly operator: string;
   readonly purpose: "train" | "search" | "assistant" | "agent";

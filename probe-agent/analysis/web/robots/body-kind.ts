@@ -1,14 +1,15 @@
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 
-/** What came in the place of a robots.txt; null for plain text. */
+/** Formats of a body that is not a robots.txt. */
 type ForeignBody = "HTML" | "XML" | "JSON" | "UTF-16";
 
-/** Octets looked at for a JSON text that is cut off there. */
+/** Maximum number of octets that are searched for XML or JSON. */
 const MAX_JSON = 64 * 1024;
 
 /**
- * Recognises a body that is no robots.txt by its own look: servers that answer every address with 200 send their error
- * page, feed or API answer, with any Content-Type. A type of HTML alone is enough.
+ * Recognises a body that is not a robots.txt by its content, and returns its format; null for plain text. Servers that
+ * respond to every URL with 200 send their error page, feed or API response with any Content-Type. A Content-Type of
+ * HTML is sufficient too.
  */
 export function foreignBody(contentType: string | null, bytes: Uint8Array): ForeignBody | null {
   if (isHtml(contentType, bytes) || isHtml(null, bytes)) return "HTML";
@@ -22,7 +23,7 @@ export function foreignBody(contentType: string | null, bytes: Uint8Array): Fore
   return /^[{[]/.test(text) && isJson(text, bytes.length > MAX_JSON) ? "JSON" : null;
 }
 
-/** A large text is taken for JSON by its beginning. */
+/** Reports whether a text is JSON. A truncated text is recognised by its start. */
 function isJson(text: string, isCut: boolean): boolean {
   if (isCut) return /^(?:\{\s{0,100}"|\[\s{0,100}[{["\d])/.test(text);
   try {

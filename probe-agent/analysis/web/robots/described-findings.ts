@@ -5,12 +5,12 @@ import type { robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
 
 const RFC9309 = "https://www.rfc-editor.org/rfc/rfc9309";
 
-/** Severity and advice for lines without the effect that was meant. */
+/** Severity and advice for lines that do not have the intended effect. */
 const ROBOTS_LINES: Readonly<Record<RobotsFaultId, { readonly severity: Severity; readonly how: string }>> = {
   "rule-before-user-agent": { severity: "warning", how: "Put a line User-agent: * before the rule." },
-  "pattern-matches-nothing": { severity: "warning", how: "Begin the pattern with /." },
+  "pattern-matches-nothing": { severity: "warning", how: "Start the pattern with /." },
   "dollar-within-pattern": { severity: "info", how: "Put $ at the end of the pattern, or write a dollar sign as %24." },
-  "user-agent-empty": { severity: "warning", how: "Name a crawler, or * for all." },
+  "user-agent-empty": { severity: "warning", how: "Write the name of a crawler, or * for all crawlers." },
   "crawl-delay-not-a-number": { severity: "info", how: "Write the delay in seconds, e.g. Crawl-delay: 10." },
   "sitemap-empty": { severity: "info", how: "Write the absolute URL of the sitemap, or remove the line." },
   "sitemap-not-absolute": {
@@ -23,58 +23,70 @@ const ROBOTS_LINES: Readonly<Record<RobotsFaultId, { readonly severity: Severity
   },
 };
 
-/** How the file came, beside its content. */
+/** How the file was delivered. */
 export interface RobotsDelivery {
   readonly code: number;
   readonly contentType: string | null;
-  /** Cut at 500 KiB. */
+  /** Whether the file is larger than 500 KiB and was truncated there. */
   readonly truncated: boolean;
-  /** Why the body ended before its end; null: it did not. */
+  /** Why the body was cut short; null if it was not. */
   readonly broken: BodyBreak | null;
-  /** URL of the file, after redirects, and origin it was asked for at. */
+  /** URL of the file after redirects, and origin of the first request. */
   readonly url: string;
   readonly origin: string;
 }
 
-const NOT_TEXT = "Serve robots.txt as plain text, or answer 404 if the site has none.";
+const NOT_TEXT = "Serve robots.txt as plain text, or respond with 404 if the site has none.";
 
-/** What an owner of the file should look at; where: the line. */
+/** Returns the findings about a robots.txt; `where` is the line. */
 export function describeRobotsFindings(delivery: RobotsDelivery, report: ReturnType<typeof robotsReport>): Finding[] {
-  return [...ofDelivery(delivery, report), ...ofContent(report), ...report.faults.map(ofLine)];
+  return [...deliveryFindings(delivery, report), ...contentFindings(report), ...report.faults.map(faultFinding)];
 }
 
-function ofDelivery({ code, contentType, truncated, broken, url, origin }: RobotsDelivery, report: Report): Finding[] {
+function deliveryFindings(
+  { code, contentType, truncated, broken, url, origin }: RobotsDelivery,
+  report: Report,
+): Finding[] {
   const { availability, foreign } = report;
   const isText = /^text\/plain\b/i.test(contentType ?? "");
   const host = new URL(url).host;
   const size = "#section-2.5";
   return [
-    ...when(code === 429, "critical", "crawlers-refused", "The server answers 429; Google then crawls nothing.", {
-      how: "Exempt /robots.txt from the rate limit.",
-      section: "#section-2.3.1",
-    }),
+    ...when(
+      code === 429,
+      "critical",
+      "crawlers-refused",
+      "The server responds with 429. Google then does not crawl the site.",
+      {
+        how: "Exempt /robots.txt from the rate limit.",
+        section: "#section-2.3.1",
+      },
+    ),
     ...when(
       availability === "disallow_all",
       "critical",
       "robots-unavailable",
-      `The server answers ${code}; crawlers take that as a ban on the whole site.`,
-      { how: "Answer 200 with the rules, or 404 if there are none.", section: "#section-2.3.1.4" },
+      `The server responds with ${code}. Crawlers then treat the whole site as disallowed.`,
+      { how: "Respond with 200 and the rules, or with 404 if there are none.", section: "#section-2.3.1.4" },
     ),
     ...when(
       availability === "parsed" && foreign === null && !isText,
       "info",
       "not-text-plain",
-      `The file is served as ${contentType?.slice(0, 100) ?? "no type"} in place of text/plain.`,
+      `The Content-Type of the file is ${contentType?.slice(0, 100) ?? "missing"}, not text/plain.`,
       { how: "Send the header Content-Type: text/plain; charset=utf-8", section: "#section-2.3" },
     ),
     ...when(
       broken !== null,
       "warning",
       "cut-short",
-      `The file was cut short: ${broken === null ? "" : BODY_BREAKS[broken]}. Rules further down are not known.`,
-      { how: "Correct what closes the connection: the server, or a proxy before it.", section: null },
+      `The file was cut short: ${broken === null ? "" : BODY_BREAKS[broken]}. The rules after that point are unknown.`,
+      {
+        how: "Find out whether the server or a proxy in front of it closes the connection, and correct it.",
+        section: null,
+      },
     ),
-    ...when(truncated, "warning", "too-large", "The file is larger than 500 KiB; crawlers may ignore what is beyond.", {
+    ...when(truncated, "warning", "too-large", "The file is larger than 500 KiB. Crawlers may ignore the rest.", {
       how: "Shorten the file below 500 KiB, e.g. with * in patterns.",
       section: size,
     }),
@@ -82,21 +94,24 @@ function ofDelivery({ code, contentType, truncated, broken, url, origin }: Robot
       host !== new URL(origin).host,
       "info",
       "other-host",
-      `The file is fetched from another host, ${host}, by a redirect.`,
-      { how: "Serve /robots.txt on the host itself: some crawlers follow no redirects.", section: "#section-2.3.1.2" },
+      `A redirect leads to the file on another host, ${host}.`,
+      {
+        how: "Serve /robots.txt on the host itself: some crawlers do not follow redirects.",
+        section: "#section-2.3.1.2",
+      },
     ),
   ];
 }
 
 type Report = ReturnType<typeof robotsReport>;
 
-function ofContent({ foreign, saysNothing, errors, lenient }: Report): Finding[] {
+function contentFindings({ foreign, saysNothing, errors, lenient }: Report): Finding[] {
   if (foreign === "UTF-16") {
-    const message = "The file is encoded in UTF-16; crawlers read UTF-8 and find no rules.";
+    const message = "The file is encoded in UTF-16. Crawlers read UTF-8 and find no rules.";
     return when(true, "warning", "not-utf-8", message, { how: "Save the file as UTF-8.", section: "#section-2.3" });
   }
   if (foreign !== null) {
-    const message = `The server sends ${foreign} in place of robots.txt; crawlers find no rules in it.`;
+    const message = `The server sends ${foreign} instead of a robots.txt. Crawlers find no rules in it.`;
     return when(true, "warning", "not-robots-txt", message, { how: NOT_TEXT, section: "#section-2.3" });
   }
   return [
@@ -104,7 +119,7 @@ function ofContent({ foreign, saysNothing, errors, lenient }: Report): Finding[]
       saysNothing,
       "warning",
       "no-rules",
-      "No line of the file is a rule; the server may send an error page as plain text.",
+      "The file contains no rules. The server may send an error page as plain text.",
       { how: NOT_TEXT, section: "#section-2.2" },
     ),
     ...when(
@@ -118,13 +133,13 @@ function ofContent({ foreign, saysNothing, errors, lenient }: Report): Finding[]
       lenient.total > 0,
       "info",
       "misspelt-lines",
-      `${lenient.total} lines have a misspelt key or no colon; only lenient crawlers apply them: ${linesOf(lenient)}.`,
+      `${lenient.total} lines have a misspelt key or no colon. Only lenient crawlers apply them: ${linesOf(lenient)}.`,
       { how: "Correct the key, and put a colon after it.", section: "#section-2.2" },
     ),
   ];
 }
 
-function ofLine({ line, id, message }: RobotsFault): Finding {
+function faultFinding({ line, id, message }: RobotsFault): Finding {
   const { severity, how } = ROBOTS_LINES[id];
   return {
     id,

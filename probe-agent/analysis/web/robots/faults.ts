@@ -1,6 +1,6 @@
 import type { RobotsFile, RobotsGroup } from "#probe-agent/analysis/web/robots/parse.ts";
 
-/** Kinds of lines without the effect that was meant. */
+/** Kinds of lines that do not have the intended effect. */
 export type RobotsFaultId =
   | "rule-before-user-agent"
   | "pattern-matches-nothing"
@@ -11,7 +11,7 @@ export type RobotsFaultId =
   | "sitemap-not-absolute"
   | "user-agent-not-a-token";
 
-/** A line that is understood and does not do what its author must have meant. */
+/** A line with valid syntax that does not have the effect that its author must have intended. */
 export interface RobotsFault {
   readonly line: number;
   /** Kebab-case; a key of ROBOTS_LINES. */
@@ -22,7 +22,7 @@ export interface RobotsFault {
 
 const MAX_SHOWN = 60;
 
-/** Rules and sitemaps without effect, in the order of the file; those of Lighthouse's audit "robots-txt". */
+/** Finds lines without effect, in the order of the file. The checks are those of Lighthouse's audit "robots-txt". */
 export function robotsFaults({ groups, orphans, sitemaps, emptySitemaps, unknown }: RobotsFile): RobotsFault[] {
   const faults: RobotsFault[] = [
     ...orphans.map((line) =>
@@ -33,7 +33,7 @@ export function robotsFaults({ groups, orphans, sitemaps, emptySitemaps, unknown
       userAgents
         .filter(({ written }) => written === "")
         .map(({ line }) =>
-          fault(line, "user-agent-empty", "the user-agent line names no crawler, so no crawler applies its rules"),
+          fault(line, "user-agent-empty", "the user-agent line has no name, so no crawler applies its rules"),
         ),
     ),
     ...unknown
@@ -51,7 +51,7 @@ export function robotsFaults({ groups, orphans, sitemaps, emptySitemaps, unknown
   return faults.toSorted((one, other) => one.line - other.line);
 }
 
-/** User agents that are no product token (RFC 9309 section 2.2.1): crawlers that keep to it read only their beginning. */
+/** Finds user agents that are not product tokens (RFC 9309 section 2.2.1). Strict crawlers read only their start. */
 export function agentFaults(groups: readonly RobotsGroup[]): RobotsFault[] {
   return groups.flatMap(({ userAgents }) =>
     userAgents
@@ -60,13 +60,13 @@ export function agentFaults(groups: readonly RobotsGroup[]): RobotsFault[] {
         fault(
           line,
           "user-agent-not-a-token",
-          `${quoted(written)} is not a product token of letters, - and _; some crawlers read it as ${quoted(token)}`,
+          `${quoted(written)} is not a product token, which has only letters, - and _; some crawlers read it as ${quoted(token)}`,
         ),
       ),
   );
 }
 
-/** A user agent as its author means it: the token, or all of what is written where the token breaks off within a word. */
+/** Returns a user agent as its author intends it: the token, or the whole value if the token ends within a word. */
 export function shownAgent({ token, written }: RobotsGroup["userAgents"][number]): string {
   const next = written.charAt(token.length);
   return token === "*" || (token !== "" && /^[\s/]?$/.test(next)) ? token : written;
@@ -75,7 +75,7 @@ export function shownAgent({ token, written }: RobotsGroup["userAgents"][number]
 function patternFaults(line: number, pattern: string): RobotsFault[] {
   if (pattern !== "" && !/^[/*$]/.test(pattern)) {
     return [
-      fault(line, "pattern-matches-nothing", `${quoted(pattern)} begins with neither / nor *, so it matches nothing`),
+      fault(line, "pattern-matches-nothing", `${quoted(pattern)} starts with neither / nor *, so it matches nothing`),
     ];
   }
   const dollar = pattern.indexOf("$");

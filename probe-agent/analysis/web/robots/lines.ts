@@ -1,27 +1,27 @@
-/** The meaning of a line's key; every other key is "unknown". */
+/** Meaning of a line's key. */
 type RobotsKey = "user-agent" | "allow" | "disallow" | "sitemap" | "unknown";
 
-/** One `key: value` line. Text is one character per octet (latin1), so that lengths are octets (RFC 9309 2.2.2). */
+/** One `key: value` line. Text has one character per octet (latin1): lengths are octets (RFC 9309 section 2.2.2). */
 export interface RobotsLine {
   /** From 1; CR, LF and CRLF each end one line. */
   readonly line: number;
   readonly key: RobotsKey;
-  /** The key as written. */
+  /** The key, unchanged. */
   readonly name: string;
   readonly value: string;
-  /** The key is a known misspelling, or the colon is missing: understood, but only by lenient parsers. */
+  /** Whether only lenient parsers accept the line: the key is a known misspelling, or the colon is missing. */
   readonly lenient: boolean;
   /** Octets of the file before this line. */
   readonly offset: number;
 }
 
-/** A line that is neither empty, a comment nor `key: value`. */
+/** A line that is neither empty nor a comment nor `key: value`. */
 export interface RobotsSyntaxError {
   readonly line: number;
   readonly message: string;
 }
 
-/** Google's parser keeps this many octets of a line: 8 times the longest URL of an old browser, less the final NUL. */
+/** Octets of a line that Google's parser keeps: 8 times the longest URL of an old browser, minus the final NUL. */
 const MAX_LINE_OCTETS = 2083 * 8 - 1;
 
 const DISALLOW_MISSPELLINGS = ["dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
@@ -30,7 +30,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const BYTE_ORDER_MARK = "\u00EF\u00BB\u00BF";
 
-/** Hands every line of a robots.txt that says something, or is wrong, to the receiver; never throws. */
+/** Passes each line of a robots.txt that has content or a syntax error to the receiver. Never throws. */
 export function readRobotsLines(
   file: string | Uint8Array,
   receive: { line(line: RobotsLine): void; error(error: RobotsSyntaxError): void },
@@ -52,7 +52,7 @@ export function readRobotsLines(
   }
 }
 
-/** A whole or partial UTF-8 byte order mark is skipped, at the very start only. */
+/** Returns the length of a whole or partial UTF-8 byte order mark at the start of the file. It is skipped. */
 function byteOrderMarkLength(octets: string): number {
   let length = 0;
   while (length < BYTE_ORDER_MARK.length && octets[length] === BYTE_ORDER_MARK[length]) length += 1;
@@ -66,7 +66,7 @@ function readLine(raw: string, line: number, offset: number): RobotsLine | Robot
   const text = strip(comment === -1 ? visible : visible.slice(0, comment));
   if (text === "") return null;
   const colon = text.indexOf(":");
-  // Without a colon, white space separates, but only where exactly two words stand on the line.
+  // Without a colon, white space separates key and value, but only if the line has exactly two words.
   const missing = colon === -1 ? /^([^ \t]+)[ \t]+([^ \t]+)$/.exec(text) : null;
   if (colon === -1 && missing === null) return { line, message: "not a key and a value separated by a colon" };
   const name = missing === null ? strip(text.slice(0, colon)) : (missing[1] ?? "");
@@ -76,20 +76,20 @@ function readLine(raw: string, line: number, offset: number): RobotsLine | Robot
   return { line, key, name, value, lenient: misspelt || missing !== null, offset };
 }
 
-/** Keys are compared by prefix, as Google's parser does. */
+/** Classifies a key by its prefix, as Google's parser does. */
 function classify(name: string): { key: RobotsKey; misspelt: boolean } {
-  const begins = (prefix: string): boolean => name.startsWith(prefix);
-  if (begins("user-agent")) return { key: "user-agent", misspelt: name !== "user-agent" };
-  if (USER_AGENT_MISSPELLINGS.some(begins)) return { key: "user-agent", misspelt: true };
-  if (begins("allow")) return { key: "allow", misspelt: name !== "allow" };
-  if (begins("disallow")) return { key: "disallow", misspelt: name !== "disallow" };
-  if (DISALLOW_MISSPELLINGS.some(begins)) return { key: "disallow", misspelt: true };
-  if (begins("sitemap")) return { key: "sitemap", misspelt: name !== "sitemap" };
-  if (begins("site-map")) return { key: "sitemap", misspelt: true };
+  const hasPrefix = (prefix: string): boolean => name.startsWith(prefix);
+  if (hasPrefix("user-agent")) return { key: "user-agent", misspelt: name !== "user-agent" };
+  if (USER_AGENT_MISSPELLINGS.some(hasPrefix)) return { key: "user-agent", misspelt: true };
+  if (hasPrefix("allow")) return { key: "allow", misspelt: name !== "allow" };
+  if (hasPrefix("disallow")) return { key: "disallow", misspelt: name !== "disallow" };
+  if (DISALLOW_MISSPELLINGS.some(hasPrefix)) return { key: "disallow", misspelt: true };
+  if (hasPrefix("sitemap")) return { key: "sitemap", misspelt: name !== "sitemap" };
+  if (hasPrefix("site-map")) return { key: "sitemap", misspelt: true };
   return { key: "unknown", misspelt: false };
 }
 
-/** Removes ASCII white space at both ends; linear, unlike a regular expression with an anchored tail. */
+/** Removes ASCII white space from both ends, in linear time, unlike a regular expression anchored at the end. */
 function strip(text: string): string {
   let from = 0;
   let to = text.length;

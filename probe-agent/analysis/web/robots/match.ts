@@ -1,27 +1,28 @@
 import type { RobotsFile, RobotsGroup, RobotsRule } from "#probe-agent/analysis/web/robots/parse.ts";
 
-/** Who may fetch a path and by which rule. */
+/** Whether a crawler is allowed to fetch a path, and the rule that decides. */
 export interface RobotsVerdict {
   readonly allowed: boolean;
-  /** The deciding rule; null where none matched (everything is allowed then). */
+  /** The deciding rule; null if no rule matched, so that the path is allowed. */
   readonly rule: RobotsRule | null;
   /** Whether groups naming the agent, the "*" group, or none applied. */
   readonly group: "specific" | "global" | "none";
 }
 
-/** Octets a crawler must read at least (RFC 9309 2.5): rules within are always honoured. */
+/** Octets that every crawler must read (RFC 9309 section 2.5). Rules within them are always applied. */
 const MUST_READ_OCTETS = 500 * 1024;
-/** Character comparisons spent on wildcard rules beyond them, so that a hostile file cannot hold a worker. */
+/** Maximum character comparisons for wildcard rules beyond them, so that a hostile file cannot block a worker. */
 const WILDCARD_BUDGET = 200_000_000;
 
-/** Applies the rules of all groups that name one of the agents, or of the "*" groups where none does. */
+/** Applies the rules of all groups that name one of the agents, or of the "*" groups if none does. */
 export function matchRobots(file: RobotsFile, agents: readonly string[], path: string): RobotsVerdict {
   return createMatcher(file, path)(agents);
 }
 
 /**
- * As matchRobots, for many agents and one path: those whom the same groups apply to are decided on once. `byWriting`: a
- * name that is no product token, e.g. "Ai2Bot", is also named by a line that says just that, as its operator asks for.
+ * Creates a matcher for many agents and one path. Agents with the same groups are evaluated only once. `byWriting`: an
+ * agent whose name is not a product token, e.g. "Ai2Bot", is also named by a line with its whole name, as its operator
+ * documents it.
  */
 export function createMatcher(
   file: RobotsFile,
@@ -54,7 +55,7 @@ export function createMatcher(
   const everyone = named.get("*");
   let forEveryone: RobotsVerdict | undefined;
   return (agents) => {
-    // Neither the empty agent nor "*" names anyone: both go by the groups for everyone.
+    // The empty agent and "*" name no crawler. The "*" groups apply to both.
     const wanted = agents.filter((agent) => agent !== "" && agent !== "*").map((agent) => agent.toLowerCase());
     const groups = new Set(wanted.flatMap((agent) => [...(named.get(agent) ?? [])]));
     if (groups.size > 0) return { ...decideBy(groups), group: "specific" };
@@ -63,7 +64,7 @@ export function createMatcher(
   };
 }
 
-/** The longest matching pattern wins, Allow on a tie; empty patterns say nothing (RFC 9309 2.2.2). */
+/** Decides by the longest matching pattern, Allow on a tie. Empty patterns have no effect (RFC 9309 section 2.2.2). */
 function decide(groups: readonly RobotsGroup[], path: string): { allowed: boolean; rule: RobotsRule | null } {
   let allow: RobotsRule | null = null;
   let disallow: RobotsRule | null = null;
@@ -94,7 +95,7 @@ function* rulesOf(groups: readonly RobotsGroup[]): Generator<RobotsRule> {
   for (const { rules } of groups) yield* rules;
 }
 
-/** Google's extension: an allowed ".../index.htm(l)" also allows the directory itself, and only that. */
+/** Google's extension: an Allow of ".../index.htm(l)" also allows the directory itself, but nothing else in it. */
 function allowPriority(pattern: string, path: string): number {
   const own = priority(pattern, path);
   const slash = pattern.lastIndexOf("/");
@@ -107,8 +108,9 @@ function priority(pattern: string, path: string): number {
 }
 
 /**
- * "*" stands for any octets, a final "$" for the end of the path; the rest is compared octet by octet from the start
- * (RFC 9309 2.2.3). Each literal part is taken at its leftmost place, which is enough and cannot backtrack.
+ * Reports whether a pattern matches a path. "*" matches any octets, a final "$" the end of the path. Everything else is
+ * compared octet by octet from the start (RFC 9309 section 2.2.3). Each literal part is matched at its leftmost
+ * position, which is sufficient and avoids backtracking.
  */
 function matchesPattern(pattern: string, path: string): boolean {
   const anchored = pattern.endsWith("$");

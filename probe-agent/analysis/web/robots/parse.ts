@@ -3,41 +3,42 @@ import { readRobotsLines, type RobotsLine, type RobotsSyntaxError } from "#probe
 /** An Allow or Disallow rule. */
 export interface RobotsRule {
   readonly type: "allow" | "disallow";
-  /** Percent-encoded where octets are not ASCII, escapes in upper case; one character per octet. */
+  /** One character per octet. Octets that are not ASCII are percent-encoded; escapes are in upper case. */
   readonly pattern: string;
   readonly line: number;
+  /** Octets of the file before the rule's line. */
   readonly offset: number;
 }
 
-/** Consecutive user-agent lines and the rules after them (RFC 9309 2.1). */
+/** Consecutive user-agent lines and the rules after them (RFC 9309 section 2.1). */
 export interface RobotsGroup {
-  /** Product tokens (letters, "-" and "_"; what follows is cut), "*" for everyone; as written otherwise. */
+  /** User agents of the group. `token` is the leading letters, "-" and "_" of the value, or "*" for all crawlers. */
   readonly userAgents: readonly {
     readonly token: string;
-    /** The value as it stands, e.g. "Ai2Bot", whose token is "Ai". */
+    /** The whole value, e.g. "Ai2Bot", whose token is "Ai". */
     readonly written: string;
     readonly line: number;
   }[];
   readonly rules: readonly RobotsRule[];
-  /** Seconds; not in RFC 9309, null where absent or no number. */
+  /** Not in RFC 9309. null if absent or not a number. */
   readonly crawlDelaySeconds: number | null;
 }
 
-/** A parsed robots.txt. Groups are in the order of the file; merging those of one agent is the matcher's job. */
+/** A parsed robots.txt. Groups are in the order of the file; the matcher merges those of one agent. */
 export interface RobotsFile {
   readonly groups: readonly RobotsGroup[];
-  /** Sitemap lines that name something, absolute or not. */
+  /** Sitemap lines with a value, absolute URL or not. */
   readonly sitemaps: readonly { readonly url: string; readonly line: number }[];
-  /** Sitemap lines without an address. */
+  /** Numbers of the Sitemap lines without a value. */
   readonly emptySitemaps: readonly number[];
-  /** Lines with a key nobody knows (Crawl-delay, Content-Signal, Host, ...). They never end a group. */
+  /** Lines with a key outside RFC 9309 (Crawl-delay, Content-Signal, Host, ...). They never end a group. */
   readonly unknown: readonly { readonly key: string; readonly value: string; readonly line: number }[];
   readonly errors: readonly RobotsSyntaxError[];
-  /** Lines only lenient parsers understand. */
+  /** Numbers of the lines that only lenient parsers accept. */
   readonly lenientLines: readonly number[];
-  /** Lines of rules before the first user-agent line, which belong to nobody. */
+  /** Numbers of the rules before the first user-agent line, which apply to no crawler. */
   readonly orphans: readonly number[];
-  /** How many of each the file has; the lists above are cut at MAX_LISTED. */
+  /** Numbers of entries in the file. The lists above have at most MAX_LISTED entries. */
   readonly totals: {
     readonly sitemaps: number;
     readonly unknown: number;
@@ -52,12 +53,12 @@ interface OpenGroup {
   crawlDelaySeconds: number | null;
 }
 
-/** How many entries of each list that only informs are kept. */
+/** Maximum length of each list that does not affect the rules. */
 const MAX_LISTED = 1000;
-/** Octets kept of a user agent as written. */
+/** Maximum length of `written`, in octets. */
 const MAX_AGENT = 200;
 
-/** Reads any file into groups; rules before the first user-agent line belong to nobody and are dropped. */
+/** Parses any file. Never fails. Rules before the first user-agent line apply to no crawler and are dropped. */
 export function parseRobots(file: string | Uint8Array): RobotsFile {
   const groups: OpenGroup[] = [];
   const sitemaps: { url: string; line: number }[] = [];
@@ -109,7 +110,7 @@ function keep<T>(list: T[], entry: T): void {
   if (list.length < MAX_LISTED) list.push(entry);
 }
 
-/** "*" (also followed by white space and more), else the leading letters, "-" and "_" (RFC 9309 2.2.1). */
+/** Returns "*" (also before white space and more), else the leading letters, "-" and "_" (RFC 9309 section 2.2.1). */
 function productToken(value: string): string {
   if (/^\*(?:\s|$)/.test(value)) return "*";
   return /^[A-Za-z_-]*/.exec(value)?.[0] ?? "";
@@ -119,7 +120,7 @@ function readRule(line: RobotsLine, type: RobotsRule["type"]): RobotsRule {
   return { type, pattern: escapePattern(line.value), line: line.line, offset: line.offset };
 }
 
-/** Octets above ASCII become %XX, %xx becomes %XX; everything else stays (RFC 9309 2.2.2). */
+/** Converts octets above ASCII to %XX and %xx to %XX. Everything else is unchanged (RFC 9309 section 2.2.2). */
 function escapePattern(value: string): string {
   if (!/[%\u0080-\u00FF]/.test(value)) return value;
   return value.replaceAll(/%[0-9A-Fa-f]{2}|[\u0080-\u00FF]/g, (match) =>

@@ -1,14 +1,14 @@
 /**
- * Path, parameters and query of a URL as Google's matcher takes them: everything from the first "/", "?" or ";"
+ * Returns path, parameters and query of a URL as Google's matcher reads them: everything from the first "/", "?" or ";"
  * after the authority up to the fragment, always with a leading "/". Nothing is decoded or normalised: the caller
- * hands in an escaped URL. Empty and unparsable URLs give "/". One character per octet, like the patterns.
+ * passes an escaped URL. Returns "/" for empty and invalid URLs. One character per octet, as in patterns.
  */
 export function robotsPath(url: string): string {
   const octets = Buffer.from(url, "utf8").toString("latin1");
   const searchStart = octets.startsWith("//") ? 2 : 0;
   const earlyPath = indexOfAny(octets, searchStart);
   const protocolEnd = octets.indexOf("://", searchStart);
-  // A path, parameter or query that begins before "://" means that "://" is part of it.
+  // If a path, parameter or query starts before "://", the "://" is part of it.
   const noProtocol = protocolEnd === -1 || (earlyPath !== -1 && earlyPath < protocolEnd);
   const pathStart = indexOfAny(octets, noProtocol ? searchStart : protocolEnd + 3);
   if (pathStart === -1) return "/";

@@ -13,34 +13,34 @@ import {
 import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/signals.ts";
 import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 
-/** What crawlers make of an answer by its status (RFC 9309 section 2.3.1). */
+/** How crawlers treat a response by its status (RFC 9309 section 2.3.1). */
 type Availability = RobotsResult["availability"];
 
-/** Crawlers that are tested beside those of AI services. */
+/** Crawlers that are tested in addition to those of AI services. */
 const TESTED_CRAWLERS: readonly SearchCrawler[] = SEARCH_CRAWLERS.toSpliced(1, 0, IMAGE_CRAWLER);
 
-// A result holds 256 KB.
+// A result can have 256 KB.
 const MAX_GROUPS_BYTES = 120_000;
 const MAX_LISTED = 200;
-/** Crawlers of AI services that are tested. */
+/** Maximum number of crawlers of AI services that are tested. */
 export const MAX_BOTS = 200;
 const MAX_TEXT = 500;
 const MAX_KEY = 100;
 const MAX_ADDRESS = 2_048;
 
-/** What a status means. 3xx that lead nowhere count as unavailable, like 4xx. */
+/** Returns how crawlers treat a status. A 3xx that cannot be followed counts as unavailable, like 4xx. */
 export function availabilityOf(status: number): Availability {
   if (status >= 500) return "disallow_all";
   return status >= 200 && status < 300 ? "parsed" : "allow_all";
 }
 
-/** The file that the rules are read from: an absent one allows everything, one that cannot be had forbids it. */
+/** Returns the rules that apply: an absent file allows everything, an unavailable file disallows everything. */
 export function effectiveFile(bytes: Uint8Array, availability: Availability): RobotsFile {
   if (availability === "parsed") return parseRobots(bytes);
   return parseRobots(availability === "allow_all" ? "" : "User-agent: *\nDisallow: /\n");
 }
 
-/** The file's own part of the result; `limitations` says what of it is not shown. */
+/** Returns the part of the result about the file. `limitations` lists what is not shown. */
 export function reportFile(file: RobotsFile) {
   const cuts = new Cuts();
   const groups = file.groups.map(({ userAgents, rules, crawlDelaySeconds }) => ({
@@ -69,22 +69,22 @@ export function reportFile(file: RobotsFile) {
     "rules",
     sum(groups, ({ rules }) => rules.length),
     sum(shown, ({ rules }) => rules.length),
-    "; all were applied",
+    ". All were applied",
   );
-  cuts.count("groups", groups.length, shown.length, "; all were applied");
+  cuts.count("groups", groups.length, shown.length, ". All were applied");
   const agents = sum(file.groups, ({ userAgents }) => userAgents.filter(({ written }) => written !== "").length);
   cuts.count(
     "user agents",
     agents,
     sum(shown, ({ user_agents: names }) => names.length),
-    "; all were applied",
+    ". All were applied",
   );
   cuts.count("sitemaps", sitemaps, fields.sitemaps.length);
   cuts.count("lines with unknown keys", unknown, fields.unknown_lines.length);
   return { fields, limitations: cuts.limitations() };
 }
 
-/** Keeps account of what a result leaves out. */
+/** Record of what a result leaves out. */
 class Cuts {
   readonly #counts: string[] = [];
   #texts = 0;
@@ -95,11 +95,11 @@ class Cuts {
   }
 
   count(what: string, all: number, shown: number, more = ""): void {
-    if (shown < all) this.#counts.push(`Of ${all} ${what} ${shown} are shown${more}.`);
+    if (shown < all) this.#counts.push(`Only ${shown} of ${all} ${what} are shown${more}.`);
   }
 
   limitations(): string[] {
-    return [...this.#counts, ...(this.#texts > 0 ? [`Long texts that are cut: ${this.#texts}.`] : [])];
+    return [...this.#counts, ...(this.#texts > 0 ? [`Truncated texts: ${this.#texts}.`] : [])];
   }
 }
 
@@ -107,7 +107,7 @@ function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
 
-/** Who may fetch a URL: search engines, AI crawlers, everyone. */
+/** Tests which crawlers are allowed to fetch a URL: search engines, AI crawlers and "*". */
 export function testAgents(file: RobotsFile, url: string, bots: readonly AiBot[]): RobotsResult["test"]["user_agents"] {
   const match = createMatcher(file, robotsPath(url), { byWriting: true });
   const crawlers = new Map<string, readonly string[]>([
@@ -123,7 +123,7 @@ export function testAgents(file: RobotsFile, url: string, bots: readonly AiBot[]
   });
 }
 
-/** The AI crawlers at the site's root. */
+/** Tests which AI crawlers are allowed to fetch the site's root. */
 export function testBots(file: RobotsFile, bots: readonly AiBot[]): RobotsResult["ai_bots"] {
   const match = createMatcher(file, "/", { byWriting: true });
   const tested = bots.slice(0, MAX_BOTS).map(({ name, operator, purpose }) => {

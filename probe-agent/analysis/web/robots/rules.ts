@@ -12,7 +12,7 @@ import {
 import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/signals.ts";
 import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 
-/** A robots.txt as it came. */
+/** A robots.txt as received. */
 interface RobotsInput {
   readonly status: number;
   readonly contentType: string | null;
@@ -20,11 +20,11 @@ interface RobotsInput {
   readonly bots: readonly AiBot[];
 }
 
-/** Lines named in one finding, and faults handed on; the tool lists ten of a kind. */
+/** Maximum number of lines listed in one finding, and of faults returned. The tool lists ten of a kind. */
 const MAX_LINES = 20;
 const MAX_FAULTS = 500;
 
-/** All that is told of a robots.txt; `tested` is the URL the crawlers are held against. */
+/** Analyses a robots.txt. `tested` is the URL that the crawlers are tested with. */
 export function robotsReport({ status, contentType, bytes, bots, tested }: RobotsInput & { readonly tested: string }) {
   const availability = availabilityOf(status);
   const file = effectiveFile(bytes, availability);
@@ -44,15 +44,15 @@ export function robotsReport({ status, contentType, bytes, bots, tested }: Robot
 }
 
 function untested(bots: readonly AiBot[]): string[] {
-  return bots.length <= MAX_BOTS ? [] : [`Of ${bots.length} AI crawlers the first ${MAX_BOTS} were tested.`];
+  return bots.length <= MAX_BOTS ? [] : [`Only the first ${MAX_BOTS} of ${bots.length} AI crawlers were tested.`];
 }
 
-/** Not a line that any crawler knows: an error page sent as plain text, for one. */
+/** Reports whether a file has no line that a crawler understands, e.g. an error page sent as plain text. */
 function isSilent({ groups, sitemaps, unknown, orphans }: RobotsFile): boolean {
   return [groups, sitemaps, unknown, orphans].every(({ length }) => length === 0);
 }
 
-/** What a robots.txt says to AI services. */
+/** Analyses what a robots.txt allows AI services. */
 export function robotsForAi({ status, bytes, bots }: RobotsInput) {
   const availability = availabilityOf(status);
   const file = effectiveFile(bytes, availability);
@@ -66,7 +66,7 @@ export function robotsForAi({ status, bytes, bots }: RobotsInput) {
   };
 }
 
-/** Addresses of the sitemaps a robots.txt names. */
+/** Returns the URLs of the sitemaps that a robots.txt lists. */
 export function namedSitemaps(robots: string): string[] {
   return parseRobots(robots).sitemaps.map(({ url }) => url);
 }

@@ -1,6 +1,6 @@
 import type { RobotsFile } from "#probe-agent/analysis/web/robots/parse.ts";
 
-/** What a site says of uses of its content; null where it says nothing. */
+/** Preferences of a site for uses of its content; null if it states none. */
 interface ContentSignals {
   readonly search: boolean | null;
   readonly ai_input: boolean | null;
@@ -8,8 +8,8 @@ interface ContentSignals {
 }
 
 /**
- * Reads the Content-Signal lines for everyone (contentsignals.org: comma-separated `name=yes|no`, for the user agents of
- * their group); the last word on a use counts.
+ * Parses the Content-Signal lines for all crawlers (contentsignals.org: comma-separated `name=yes|no`, for the user
+ * agents of their group). The last value for a use counts.
  */
 export function contentSignals(file: RobotsFile): ContentSignals {
   const said = new Map<string, boolean>();
@@ -23,12 +23,12 @@ export function contentSignals(file: RobotsFile): ContentSignals {
   return { search: of("search"), ai_input: of("ai-input"), ai_train: of("ai-train") };
 }
 
-/** The Content-Usage preference for everyone as written (IETF aipref, attachment in robots.txt); null without one. */
+/** Returns the Content-Usage preference for all crawlers, unchanged (IETF aipref); null if there is none. */
 export function contentUsage(file: RobotsFile): string | null {
   return linesForEveryone(file, "content-usage")[0]?.value.slice(0, 200) ?? null;
 }
 
-/** Lines of a key in groups of "*", and those before any group: they can be meant for everyone only. */
+/** Returns the lines of a key in "*" groups, and those before any group, which can only be for all crawlers. */
 function linesForEveryone({ groups, unknown }: RobotsFile, key: string): RobotsFile["unknown"] {
   return unknown.filter((one) => {
     if (one.key.toLowerCase() !== key) return false;

@@ -25,11 +25,11 @@ describe("Alt-Svc (RFC 7838 section 3)", () => {
     ["h2", "h2"],
     ["w%3Dx%3Ay#z", "w=x:y#z"],
     ["x%25y", "x%y"],
-  ])("protocol name %s stands for %s", (token, name) => {
+  ])("decodes the protocol name %s to %s", (token, name) => {
     expect(parseAltSvc([`${token}=":443"`])?.services[0]?.alpn).toBe(name);
   });
 
-  it("clear withdraws all, those beside it too, in that case alone", () => {
+  it("clear withdraws all services, also those listed with it, and only in lower case", () => {
     expect(parseAltSvc(["clear"])).toEqual({ services: [], clear: true, problems: [] });
     expect(parseAltSvc(['h2=":443", clear'])).toMatchObject({ services: [], clear: true });
     expect(parseAltSvc(['h2=":443"', " clear "])).toMatchObject({ services: [], clear: true });
@@ -37,12 +37,12 @@ describe("Alt-Svc (RFC 7838 section 3)", () => {
     expect(rows('clear=":443"')).toEqual(["clear - 443 86400"]);
   });
 
-  it("several fields are one list, empty elements nothing", () => {
+  it("reads several fields as one list and skips empty elements", () => {
     expect(rows('h3=":443"', ',, h2=":444" ,')).toEqual(["h3 - 443 86400", "h2 - 444 86400"]);
     expect(parseAltSvc([])).toBeNull();
   });
 
-  it("parameters it does not know and values that are none are ignored", () => {
+  it("ignores unknown parameters and invalid values", () => {
     expect(rows('quic=":443"; ma=60; v="46,43"; x')).toEqual(["quic - 443 60"]);
     expect(rows('h2=":443"; ma="60"; persist=2')).toEqual(["h2 - 443 60"]);
     expect(rows('h2=":443"; ma=-1')).toEqual(["h2 - 443 86400"]);
@@ -60,13 +60,13 @@ describe("Alt-Svc (RFC 7838 section 3)", () => {
     '%zz=":443"',
     "h3",
     '=":443"',
-  ])("%s is no service, and does not spoil the next", (element) => {
+  ])("%s is not a service and does not affect the next one", (element) => {
     const read = parseAltSvc([`${element}, h2=":1"`]);
     expect(read?.services.map(({ alpn }) => alpn)).toEqual(["h2"]);
     expect(read?.problems).toHaveLength(1);
   });
 
-  it("of any kind is read in linear time and within bounds", () => {
+  it("reads any text in linear time and within bounds", () => {
     const hostile = [
       '"'.repeat(200_000),
       'h3="\\"'.repeat(50_000),

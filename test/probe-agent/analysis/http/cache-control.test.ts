@@ -3,7 +3,7 @@ import { isUsable, parseCacheControl } from "#probe-agent/analysis/http/cache-co
 
 const parse = (...values: string[]) => parseCacheControl(values);
 
-it("is null where no field was sent", () => {
+it("is null if no field was sent", () => {
   expect(parseCacheControl([])).toBeNull();
 });
 
@@ -21,7 +21,7 @@ it("reads directives of several fields, with quotes and in any case", () => {
   expect(control?.directives.get("private")).toBe("set-cookie, x");
 });
 
-it("keeps the first of repeated directives and says what is wrong", () => {
+it("keeps the first of repeated directives and lists the problems", () => {
   expect(parse("max-age=1, max-age=2")).toMatchObject({
     maxAgeSeconds: 1,
     problems: [{ id: "cache-directive-repeated" }],
@@ -38,7 +38,7 @@ it("keeps the first of repeated directives and says what is wrong", () => {
   expect(parse("max-age=99999999999999999999")?.maxAgeSeconds).toBe(2_147_483_648);
 });
 
-it("is usable with one directive that says something", () => {
+it("is usable with one known directive", () => {
   const usable = (value: string): boolean => {
     const control = parse(value);
     return control !== null && isUsable(control);
@@ -47,7 +47,7 @@ it("is usable with one directive that says something", () => {
   expect(["", "frob", "max-age=x", "max-age", "no-store; x"].map(usable)).toEqual([false, false, false, false, false]);
 });
 
-it("stays quick on junk", () => {
+it("reads junk quickly", () => {
   for (const text of [",", '"', 'a="', "a=\\", " ", "a ", "\u0000"]) {
     expect(parse(text.repeat(1_000_000))?.noStore).toBe(false);
   }

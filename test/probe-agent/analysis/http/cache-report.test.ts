@@ -10,7 +10,7 @@ const DATE = ["Date", "Mon, 01 Jun 2026 00:00:00 GMT"] as const;
 const report = (headers: readonly (readonly [string, string])[], code = 200) =>
   cacheReport([DATE, ...headers], code, now);
 
-describe("what caches may do with a response (RFC 9111)", () => {
+describe("the report on caching (RFC 9111)", () => {
   it.each([
     [[["Cache-Control", "max-age=60"]], 200, "shared", 60, 60],
     [[["Cache-Control", "private, max-age=60"]], 200, "private", 60, null],
@@ -44,7 +44,7 @@ describe("what caches may do with a response (RFC 9111)", () => {
     ]);
   });
 
-  it("names where the time comes from", () => {
+  it("names the source of the lifetime", () => {
     expect(report([["Last-Modified", "Fri, 22 May 2026 00:00:00 GMT"]]).browser?.from).toBe("heuristic");
     expect(report([["Cache-Control", "s-maxage=5, max-age=1"]])).toMatchObject({
       browser: { from: "max-age", fresh_s: 1 },
@@ -52,7 +52,7 @@ describe("what caches may do with a response (RFC 9111)", () => {
     });
   });
 
-  it("tells what has to be asked again each time, and what is wrong", () => {
+  it("reports what must be revalidated at each use, and the problems", () => {
     expect(report([["Cache-Control", "no-cache"]]).always_revalidate).toBe(true);
     expect(report([["Vary", "Accept, *"]])).toMatchObject({ always_revalidate: true, vary: ["accept", "*"] });
     const found = (...headers: HeaderPair[]) => {
@@ -73,7 +73,7 @@ describe("what caches may do with a response (RFC 9111)", () => {
     ]);
   });
 
-  it("reads age, validators and what caches say of themselves", () => {
+  it("reads age, validators and the headers of caches", () => {
     const read = report([
       ["Age", "12"],
       ["ETag", 'W/"x"'],

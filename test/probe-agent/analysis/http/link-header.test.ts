@@ -31,14 +31,14 @@ describe("Link (RFC 8288 section 3.5)", () => {
     expect(parseLinkHeader([value]).map(({ target, rel }) => [target, rel])).toEqual(expected);
   });
 
-  it("keeps anchor and parameters, the first of a name", () => {
+  it("keeps the anchor and the first parameter of each name", () => {
     const [link] = parseLinkHeader(['<a>; REL=x; rel=y; anchor="#foo"; title="a \\"b\\", c"; crossorigin']);
     expect(link?.rel).toEqual(["x"]);
     expect(link?.anchor).toBe("#foo");
     expect([link?.parameters.get("title"), link?.parameters.get("crossorigin")]).toEqual(['a "b", c', null]);
   });
 
-  it("reads several fields as one list, and over what is no link", () => {
+  it("reads several fields as one list and skips what is not a link", () => {
     expect(
       parseLinkHeader(["junk, <a>; rel=x,,", "<b,c>;;rel=y; z=, <d"]).map(({ target, rel }) => [target, rel]),
     ).toEqual([
@@ -47,7 +47,7 @@ describe("Link (RFC 8288 section 3.5)", () => {
     ]);
   });
 
-  it("of any kind is read in linear time and within bounds", () => {
+  it("reads any text in linear time and within bounds", () => {
     const startedAt = performance.now();
     for (const value of [
       "<a>,".repeat(50_000),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseRefresh } from "#probe-agent/analysis/http/refresh.ts";
 
-/** The browsers' own cases are those of the web platform tests for http-equiv=refresh. */
+/** Cases from the web platform tests for http-equiv=refresh. */
 describe("a refresh (WHATWG HTML, shared declarative refresh steps)", () => {
   it.each([
     ["0;url=/x", 0, "/x"],
@@ -38,7 +38,7 @@ describe("a refresh (WHATWG HTML, shared declarative refresh steps)", () => {
     },
   );
 
-  it("of any length is read in linear time", () => {
+  it("is read in linear time at any length", () => {
     const startedAt = performance.now();
     for (const value of [" ".repeat(1e6), "1".repeat(1e6), `1;${" ".repeat(1e6)}`, `1;url=${"'".repeat(1e6)}`])
       parseRefresh(value);

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { sortFindings } from "#shared/findings.ts";
-import { responseFindings, SYNTAX_FAULTS, type JudgedResponse } from "#probe-agent/analysis/http/response-findings.ts";
+import { responseFindings, SYNTAX_FAULTS, type ResponseFacts } from "#probe-agent/analysis/http/response-findings.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
-const GOOD: JudgedResponse = { code: 200, location: null, faults: [], tls: null };
+const GOOD: ResponseFacts = { code: 200, location: null, faults: [], tls: null };
 
-it.each<[change: Partial<JudgedResponse>, kinds: readonly string[]]>([
+it.each<[change: Partial<ResponseFacts>, kinds: readonly string[]]>([
   [{}, []],
   [{ code: 301, location: "https://example.com/" }, []],
   [{ code: 301 }, ["critical bad-location"]],
@@ -22,7 +22,7 @@ it.each<[change: Partial<JudgedResponse>, kinds: readonly string[]]>([
   expect(kinds(findings)).toEqual(expected);
 });
 
-it("every breach of syntax that is read over is described", () => {
+it("describes every syntax error that the client tolerates", () => {
   const findings = responseFindings({ ...GOOD, faults: Object.keys(SYNTAX_FAULTS) });
   expectWellFormed(findings);
   expect(findings.map(({ reference }) => reference).filter((one) => one === null)).toEqual([]);

@@ -15,7 +15,7 @@ const ACAC = "Access-Control-Allow-Credentials";
 
 type Server = (origin: string | null, preflight: boolean) => readonly HeaderPair[] | number | null;
 
-/** What a server that answers so is worth: each origin by GET and preflight; a number is a bare status. */
+/** Analyses a server that responds in this way to each origin, by GET and preflight; a number is a bare status. */
 function judge(server: Server) {
   const exchanges = probeOrigins(TARGET, GIVEN).flatMap(({ kind, origin }) =>
     [false, true].map((preflight): CorsExchange => {
@@ -38,8 +38,8 @@ function allowing(test: (origin: string) => boolean, ...more: readonly HeaderPai
     origin !== null && test(origin) ? [[ACAO, origin], ["Vary", "Accept, origin"], ...more] : [["Vary", "Origin"]];
 }
 
-describe("the origins asked with", () => {
-  it("try what careless comparisons let in", () => {
+describe("the tested origins", () => {
+  it("are those that careless comparisons allow", () => {
     expect(probeOrigins(TARGET, GIVEN).map(({ kind, origin }) => `${kind} ${origin}`)).toEqual([
       "given https://app.example.net",
       "foreign https://evil.example",
@@ -52,7 +52,7 @@ describe("the origins asked with", () => {
     ]);
   });
 
-  it("are few for addresses, none twice, and none downgraded from http", () => {
+  it("are few for addresses, have no repeats, and have no downgrade from http", () => {
     const kinds = (url: string, given = GIVEN) => probeOrigins(new URL(url), given).map(({ kind }) => kind);
     expect(kinds("https://192.0.2.1/")).toEqual(["given", "foreign", "null", "http_downgrade"]);
     expect(kinds("http://[2001:db8::1]/")).toEqual(["given", "foreign", "null"]);
@@ -122,25 +122,25 @@ describe("the preflight (Fetch standard, section 4.8)", () => {
     });
   const METHODS = "Access-Control-Allow-Methods";
   const HEADERS = "Access-Control-Allow-Headers";
-  it("wants a status of 200 to 299", () => {
+  it("needs a status of 200 to 299", () => {
     const named: HeaderPair = [HEADERS, "X-A, Content-Type"];
     expect([200, 204, 299].map((status) => ask(status, "POST", named))).toEqual(Array(3).fill("with_credentials"));
     expect([301, 304, 401, 404, 500].map((status) => ask(status, "POST", named))).toEqual(Array(5).fill("none"));
   });
-  it("wants header and method named, safelisted methods not, names of methods in their case", () => {
+  it("needs header and method to be listed, except safelisted methods; methods are case-sensitive", () => {
     expect(ask(204, "POST")).toBe("none");
     expect(ask(204, "PUT", [HEADERS, "content-type"])).toBe("none");
     expect(ask(204, "PUT", [HEADERS, "content-type"], [METHODS, "put"])).toBe("none");
     expect(ask(204, "PUT", [HEADERS, "content-type"], [METHODS, "GET, PUT"])).toBe("with_credentials");
   });
-  it("takes * for all names, but not with credentials", () => {
+  it("reads * as all names, but not with credentials", () => {
     expect(ask(204, "PUT", [HEADERS, "*"], [METHODS, "*"])).toBe("without_credentials");
     expect(ask(204, "POST", [HEADERS, "*"])).toBe("without_credentials");
   });
 });
 
 describe("findings", () => {
-  it("are none where only the right origin gets in", () => {
+  it("are none if only the right origin is allowed", () => {
     expect(judge(allowing((origin) => origin === GIVEN, [ACAC, "true"]))).toMatchObject({
       risk: "none",
       findings: [],
@@ -189,12 +189,12 @@ describe("findings", () => {
       ["any-subdomain-allowed low"],
       ["any-subdomain-allowed none"],
     ],
-  ])("name servers that let in %s", (_, test, withCredentials, without) => {
+  ])("report servers that allow %s", (_, test, withCredentials, without) => {
     expect(findings(allowing(test, [ACAC, "true"]))).toEqual(withCredentials);
     expect(findings(allowing(test))).toEqual(without);
   });
 
-  it("take the gravest for the risk", () => {
+  it("set the risk to that of the most severe finding", () => {
     expect(judge(allowing(() => true, [ACAC, "true"])).risk).toBe("critical");
     expect(judge(allowing((origin) => origin.includes("evil"), [ACAC, "true"])).risk).toBe("critical");
     expect(judge(allowing((origin) => origin.endsWith(".co.uk") && origin !== "http://www.example.co.uk")).risk).toBe(
@@ -203,7 +203,7 @@ describe("findings", () => {
     expect(judge(() => [[ACAO, "*"]]).risk).toBe("none");
   });
 
-  it("tell a wildcard, and one that credentials make void", () => {
+  it("report a wildcard, also one that browsers ignore because of credentials", () => {
     expect(findings(() => [[ACAO, "*"]])).toEqual(["wildcard none"]);
     expect(
       findings(() => [
@@ -213,7 +213,7 @@ describe("findings", () => {
     ).toEqual(["wildcard-with-credentials low"]);
   });
 
-  it("tell a missing Vary where the answer depends on the origin and may be stored", () => {
+  it("report a missing Vary if the response depends on the origin and can be stored", () => {
     const server =
       (...more: readonly HeaderPair[]): Server =>
       (origin) =>
@@ -245,12 +245,12 @@ describe("findings", () => {
         [ACAC, "TRUE"],
       ],
     ],
-  ])("tell %s, which browsers refuse", (id, server) => {
+  ])("report %s, which browsers block", (id, server) => {
     const found = judge(server).findings.filter((finding) => finding.id !== "wildcard");
     expect(found.map((finding) => [finding.id, finding.risk])).toEqual([[id, "none"]]);
   });
 
-  it("tell a preflight that redirects or fails", () => {
+  it("report a preflight that redirects or fails", () => {
     expect(findings((_, preflight) => (preflight ? 302 : []))).toEqual(["preflight-redirect none"]);
     const probes = judge((_, preflight) => (preflight ? 302 : [])).probes;
     expect(probes[1]).toMatchObject({ method: "OPTIONS", code: 302, verdict: "redirected" });
@@ -258,7 +258,7 @@ describe("findings", () => {
   });
 });
 
-it("knows nothing where nobody answers or the target limits", () => {
+it("knows nothing without responses or if the target limits requests", () => {
   for (const [server, verdict] of [
     [() => null, "failed"],
     [() => 429, "rate_limited"],
@@ -269,7 +269,7 @@ it("knows nothing where nobody answers or the target limits", () => {
   }
 });
 
-it("is quick with hostile headers and cuts them", () => {
+it("reads hostile headers quickly and truncates them", () => {
   const long = "x,".repeat(50_000);
   const report = judge(() => [
     [ACAO, " ".repeat(100_000) + long],
@@ -281,11 +281,11 @@ it("is quick with hostile headers and cuts them", () => {
   expect(report.preflight?.allowHeaders?.length).toBe(200);
 }, 5000);
 
-describe("what the tool makes of them", () => {
+describe("findings of the tool", () => {
   const echo = (...more: readonly HeaderPair[]) => allowing(() => true, ...more);
   const described = (server: Server) => describeCorsFindings(judge(server).findings);
 
-  it("an origin let in with cookies is critical, or a warning where it takes more than a site; else it is known", () => {
+  it("an origin allowed with cookies is critical, or a warning if an attack needs more than a site; else info", () => {
     const openings = Object.entries(CORS_ADVICE).filter(([, advice]) => advice.withCredentials !== undefined);
     expect(openings.map(([id, { severity, withCredentials }]) => `${id} ${severity} ${withCredentials}`)).toEqual([
       "reflects-any-origin info critical",
@@ -299,9 +299,8 @@ describe("what the tool makes of them", () => {
     expect(described(echo([ACAC, "true"]))[0]).toEqual({
       id: "reflects-any-origin",
       severity: "critical",
-      message:
-        "The server allows every origin that asks: https://evil.example can read the answer with the visitor's cookies.",
-      how: "Compare Origin for equality with a list of full origins; send no Access-Control-Allow-Origin to others.",
+      message: "The server allows every origin: https://evil.example can read the response with the visitor's cookies.",
+      how: "Allow only origins that equal an entry of a list of full origins. Send no Access-Control-Allow-Origin to others.",
       reference: "https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS",
       where: "https://evil.example",
     });
@@ -313,7 +312,7 @@ describe("what the tool makes of them", () => {
     [
       "wildcard-with-credentials",
       "warning",
-      "in place of *",
+      "instead of *",
       () => [
         [ACAO, "*"],
         [ACAC, "true"],
@@ -329,7 +328,7 @@ describe("what the tool makes of them", () => {
         [ACAO, GIVEN],
       ],
     ],
-    ["allow-origin-list", "warning", "no list", () => [[ACAO, `${GIVEN}, https://b.example`]]],
+    ["allow-origin-list", "warning", "not send a list", () => [[ACAO, `${GIVEN}, https://b.example`]]],
     ["allow-origin-not-exact", "warning", "exactly", () => [[ACAO, `${GIVEN}/`]]],
     [
       "allow-credentials-invalid",
@@ -350,7 +349,7 @@ describe("what the tool makes of them", () => {
     else expect(one?.how).toContain(how);
   });
 
-  it("a preflight refused by its status although it allows the origin is a warning", () => {
+  it("a preflight that fails by its status although it allows the origin is a warning", () => {
     const headers: readonly HeaderPair[] = [[ACAO, GIVEN]];
     const exchanges: CorsExchange[] = [
       { kind: "given", origin: GIVEN, preflight: true, answer: { answered: true, status: 401, headers } },

@@ -6,7 +6,7 @@ const PAGE = "https://example.com/page";
 const LINK = "<link rel=canonical href=https://example.com/other>";
 const read = (html: string) => readCanonical([], readHtml(html), PAGE);
 
-it("the address a page wants to be known by is named in its head, or not at all", () => {
+it("a canonical address counts only in the head of a page", () => {
   expect(read(`<head>${LINK}</head><body>`)).toMatchObject({ url: "https://example.com/other", source: "html" });
   const ignored = [
     `<head></head><body>${LINK}`,

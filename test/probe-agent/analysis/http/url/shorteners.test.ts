@@ -8,7 +8,7 @@ it.each([
   ["maps.app.goo.gl", "Google"],
   ["shop.page.link", "Firebase Dynamic Links"],
   ["goo.gl.", "Google"],
-])("%s is %s's", (host, service) => {
+])("%s belongs to %s", (host, service) => {
   expect(shortenerOf(host)).toBe(service);
 });
 

@@ -14,13 +14,13 @@ function delivered(html: string) {
 }
 
 describe("policies of meta elements", () => {
-  it("count in the head, written or implied", () => {
+  it("count in an explicit or implied head", () => {
     for (const html of [META, `<title>x</title>${META}`, `<html><head><link rel=x>${META}</head><body>`]) {
       expect(delivered(html)).toEqual({ texts: ["default-src 'none'"], types: [] });
     }
   });
 
-  it("do not count in the body, written or implied, nor where they are inert", () => {
+  it("do not count in an explicit or implied body, nor in inert elements", () => {
     for (const html of [`<body>${META}`, `<p>text</p>${META}`, `<head></head><div>${META}</div>`]) {
       expect(delivered(html)).toEqual({ texts: [], types: ["meta_outside_head"] });
     }
@@ -35,13 +35,13 @@ describe("policies of meta elements", () => {
     expect(delivered(`${META}<script></script>`).types).toEqual([]);
   });
 
-  it("are flagged where they only report", () => {
+  it("are flagged if they are report-only", () => {
     const html = '<meta http-equiv=content-security-policy-report-only content="img-src x">';
     expect(delivered(html)).toEqual({ texts: [], types: ["report_only_in_meta"] });
   });
 });
 
-it("takes headers first and tells what is enforced", () => {
+it("lists headers first and returns what is enforced", () => {
   const headers = [
     ["Content-Security-Policy-Report-Only", "script-src 'self'"],
     ["CONTENT-SECURITY-POLICY", "img-src *"],
@@ -77,11 +77,11 @@ describe("reporting", () => {
     "makes nothing of %s",
     (value) => expect(reportingEndpoints([["report-to", value.slice(0, 60_000)]])).toEqual([]),
   );
-  it("names groups that nobody defines", () => {
+  it("reports groups that no header defines", () => {
     const found = undefinedGroups(["main", "absent"], reportingEndpoints(headers));
     expect(found.map(({ type, value }) => [type, value])).toEqual([["undefined_reporting_group", "absent"]]);
   });
-  it("is quick with a hostile header", () => {
+  it("reads a hostile header quickly", () => {
     for (const value of [
       " ".repeat(100_000),
       ",a".repeat(50_000),
@@ -94,7 +94,7 @@ describe("reporting", () => {
 });
 
 describe("hostile policies", () => {
-  it("of 500 directives are read whole, of more than a thousand cut and said so", () => {
+  it("are read completely with 500 directives, and reported as truncated with more than a thousand", () => {
     const policy = (count: number) => Array.from({ length: count }, (_, n) => `x-${n} 'self'`).join(";");
     const report = analyseCsp([{ header: policy(500) }]);
     expect(Object.keys(report.policies[0]?.directives ?? {})).toHaveLength(500);
@@ -105,17 +105,17 @@ describe("hostile policies", () => {
     );
   });
 
-  it("with NUL, CR and other control characters split at white space only and show none", () => {
+  it("with NUL, CR and other control characters are split only at white space and show none of them", () => {
     const { findings, policies } = analyseCsp([
       { header: "img-src\ra.com\u0000\fb.com; 'x\u0007'\u001b; script-src 'y\u0000'" },
     ]);
     expect(policies[0]?.directives["img-src"]).toEqual(["a.com\u0000", "b.com"]);
-    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    // oxlint-disable-next-line no-control-regex -- the expression searches for control characters
     expect(JSON.stringify(findings)).not.toMatch(/\\u00[01]|[\u0000-\u001f]/);
     expect(findings.some((one) => one.value === "'y\uFFFD'")).toBe(true);
   });
 
-  it("are cut to what a result holds", () => {
+  it("are truncated to the size of a result", () => {
     const many = (letter: string) => Array.from({ length: 2000 }, (_, n) => `https://${letter}${n}.example`).join(" ");
     const texts = ["script-src", "img-src", "style-src"].map((name) => ({ header: `${name} ${many(name[0] ?? "")}` }));
     const long = { header: `font-src ${"\u0001".repeat(60_000)}; ${"y".repeat(50_000)} 'self'` };
@@ -139,7 +139,7 @@ describe("hostile policies", () => {
   });
 });
 
-it("cuts a text to its octets of JSON", () => {
+it("truncates a text to a number of octets of JSON", () => {
   expect(leadingText("short", 100)).toBe("short");
   expect(leadingText("aaaaaaaaaa", 7)).toBe("aaaaa");
   expect(leadingText("\u0001\u0001\u0001", 15)).toBe("\u0001\u0001");

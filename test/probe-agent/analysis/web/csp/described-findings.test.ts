@@ -78,12 +78,12 @@ it.each(KINDS)("%s is a finding of severity %s about %s", (...row) => {
   else expect(found?.how).toContain(how);
 });
 
-it("every kind of the analysis is in the table above", () => {
+it("covers every type of the analysis in the table above", () => {
   const shown = new Set(KINDS.map(([id]) => id.replaceAll("-", "_")));
   expect(Object.keys(CSP_DESCRIPTIONS).filter((type) => !shown.has(type))).toEqual([]);
 });
 
-it("a policy of thousands of bad values makes ten findings of a kind, and says how many are left out", () => {
+it("lists ten findings of a type for thousands of bad values, and says how many are left out", () => {
   const hosts = Array.from({ length: 2000 }, (_, n) => `h${n}.example`).join(" ");
   const headers: HeaderPair[] = [["Content-Security-Policy", `script-src ${hosts}`]];
   const report = cspReport({ ...PAGE, headers });

@@ -5,7 +5,7 @@ function classify(headers: readonly string[], more: Partial<CspDelivery> = {}) {
   return classifyCsp({ headers, reportOnlyHeaders: [], meta: [], https: true, ...more });
 }
 
-/** Policies by the class MDN HTTP Observatory puts them in. */
+/** Policies by their class in MDN HTTP Observatory. */
 const CLASSES: Readonly<Partial<Record<CspResult, readonly string[]>>> = {
   "csp-header-invalid": ["", "  ", "defa", ";;;;;;;;", "default-src 'none'; script-src 'strict-dynamic'"],
   "csp-implemented-with-unsafe-inline": [
@@ -59,7 +59,7 @@ const CLASSES: Readonly<Partial<Record<CspResult, readonly string[]>>> = {
 for (const [result, policies] of Object.entries(CLASSES)) {
   describe(`the class ${result}`, () => {
     for (const policy of policies)
-      it(`holds for ${JSON.stringify(policy)}`, () => expect(classify([policy]).result).toBe(result));
+      it(`applies to ${JSON.stringify(policy)}`, () => expect(classify([policy]).result).toBe(result));
   });
 }
 
@@ -83,8 +83,8 @@ describe("several policies", () => {
   });
 });
 
-describe("what is not a policy", () => {
-  it("knows absence, reporting only, and meta policies that are void", () => {
+describe("a page without a policy", () => {
+  it("is distinguished from report-only policies and ineffective meta policies", () => {
     expect(classify([]).result).toBe("csp-not-implemented");
     expect(classify([], { reportOnlyHeaders: ["default-src 'self'"] }).result).toBe(
       "csp-not-implemented-but-reporting-enabled",
@@ -93,8 +93,8 @@ describe("what is not a policy", () => {
   });
 });
 
-describe("where we keep to CSP3 instead of MDN's reading", () => {
-  it("lets the first of repeated directives count, unless MDN's published grade is wanted", () => {
+describe("differences from MDN, where we follow CSP3", () => {
+  it("uses the first of repeated directives, unless MDN's published grade is requested", () => {
     const twice = "default-src 'none'; default-src *";
     expect(classify([twice])).toMatchObject({
       result: "csp-implemented-with-no-unsafe-default-src-none",
@@ -118,6 +118,6 @@ it("reads frame-ancestors from headers only", () => {
   expect(classify(["default-src 'self'"], { meta: ["frame-ancestors 'none'"] }).frameAncestors).toBeNull();
 });
 
-it("does not mind http sources on an http page", () => {
+it("accepts http sources on an http page", () => {
   expect(classify(["default-src http://mozilla.org"], { https: false }).result).toBe("csp-implemented-with-no-unsafe");
 });

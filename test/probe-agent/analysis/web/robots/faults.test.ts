@@ -9,8 +9,8 @@ import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import { reportFile, testBots } from "#probe-agent/analysis/web/robots/report.ts";
 import { contentSignals, contentUsage } from "#probe-agent/analysis/web/robots/signals.ts";
 
-describe("lines without the effect that was meant", () => {
-  it("are rules for nobody, patterns that match nothing, and sitemaps without an address", () => {
+describe("lines that do not have the intended effect", () => {
+  it("are rules for no crawler, patterns that match nothing, and sitemaps that are not URLs", () => {
     const file = parseRobots(
       "Disallow: /early\nUser-agent: *\nDisallow: private\nAllow: /a$b\nAllow: /c$\nDisallow: *.gif\nDisallow:\n" +
         "Sitemap: /map.xml\nSitemap: https://example.com/map.xml\nAllow: https://example.com/x\n",
@@ -24,7 +24,7 @@ describe("lines without the effect that was meant", () => {
       {
         line: 3,
         id: "pattern-matches-nothing",
-        message: '"private" begins with neither / nor *, so it matches nothing',
+        message: '"private" starts with neither / nor *, so it matches nothing',
       },
       {
         line: 4,
@@ -35,12 +35,12 @@ describe("lines without the effect that was meant", () => {
       {
         line: 10,
         id: "pattern-matches-nothing",
-        message: '"https://example.com/x" begins with neither / nor *, so it matches nothing',
+        message: '"https://example.com/x" starts with neither / nor *, so it matches nothing',
       },
     ]);
   });
 
-  it("are sitemap and user-agent lines that name nothing, and delays that are no number", () => {
+  it("are sitemap and user-agent lines without a value, and delays that are not numbers", () => {
     const file = parseRobots(
       "User-agent:\nDisallow: /a\nSitemap:\nSitemap: # later\nUser-agent: *\nCrawl-delay: soon\nCrawl-delay: 2\nSitemap: map.xml\n",
     );
@@ -49,7 +49,7 @@ describe("lines without the effect that was meant", () => {
       {
         line: 1,
         id: "user-agent-empty",
-        message: "the user-agent line names no crawler, so no crawler applies its rules",
+        message: "the user-agent line has no name, so no crawler applies its rules",
       },
       { line: 3, id: "sitemap-empty", message: "the sitemap line has no URL" },
       { line: 4, id: "sitemap-empty", message: "the sitemap line has no URL" },
@@ -60,25 +60,25 @@ describe("lines without the effect that was meant", () => {
     expect([fields.sitemaps, fields.groups.map(({ user_agents: names }) => names)]).toEqual([["map.xml"], [[], ["*"]]]);
   });
 
-  it("are user agents that break off within a word, which are shown whole", () => {
+  it("are user agents whose token ends within a word, which are shown completely", () => {
     const file = parseRobots("User-agent: Ai2Bot\nUser-agent: Googlebot/2.1\nUser-agent: 360Spider\nUser-agent: *\n");
     expect(reportFile(file).fields.groups[0]?.user_agents).toEqual(["Ai2Bot", "Googlebot", "360Spider", "*"]);
     expect(agentFaults(file.groups)).toEqual([
       {
         line: 1,
         id: "user-agent-not-a-token",
-        message: '"Ai2Bot" is not a product token of letters, - and _; some crawlers read it as "Ai"',
+        message: '"Ai2Bot" is not a product token, which has only letters, - and _; some crawlers read it as "Ai"',
       },
       {
         line: 3,
         id: "user-agent-not-a-token",
-        message: '"360Spider" is not a product token of letters, - and _; some crawlers read it as ""',
+        message: '"360Spider" is not a product token, which has only letters, - and _; some crawlers read it as ""',
       },
     ]);
   });
 });
 
-describe("a body that is no robots.txt", () => {
+describe("a body that is not a robots.txt", () => {
   const bytes = (text: string): Uint8Array => Buffer.from(text);
   it.each([
     ["HTML", "<!DOCTYPE html><title>Not found</title>"],
@@ -90,11 +90,11 @@ describe("a body that is no robots.txt", () => {
     ["XML", "<rss version='2.0'></rss>"],
     ["JSON", '{"status": 404, "message": "Not Found"}'],
     ["JSON", `\uFEFF [{"a": "${"x".repeat(80_000)}"}]`],
-  ])("is seen to be %s: %.60j", (kind, body) => {
+  ])("is recognised as %s: %.60j", (kind, body) => {
     expect(foreignBody("text/plain", bytes(body))).toBe(kind);
   });
 
-  it("is UTF-16, or called HTML", () => {
+  it("is UTF-16, or has the type HTML", () => {
     expect(foreignBody("text/plain", Buffer.from("\uFEFFUser-agent: *\n", "utf16le"))).toBe("UTF-16");
     expect(foreignBody("text/html", bytes("User-agent: *"))).toBe("HTML");
   });
@@ -110,7 +110,7 @@ describe("a body that is no robots.txt", () => {
   });
 });
 
-it("what is not shown is said, list by list", () => {
+it("the limitations name what each list leaves out", () => {
   const many = (count: number, line: (n: number) => string) =>
     Array.from({ length: count }, (_, n) => line(n)).join("");
   const file = parseRobots(
@@ -125,12 +125,12 @@ it("what is not shown is said, list by list", () => {
   const { fields, limitations } = reportFile(file);
   expect([fields.groups[0]?.user_agents.length, fields.sitemaps.length]).toEqual([200, 200]);
   expect(limitations).toEqual([
-    "Of 230 user agents 200 are shown; all were applied.",
-    "Of 1201 sitemaps 200 are shown.",
-    "Of 201 lines with unknown keys 200 are shown.",
+    "Only 200 of 230 user agents are shown. All were applied.",
+    "Only 200 of 1201 sitemaps are shown.",
+    "Only 200 of 201 lines with unknown keys are shown.",
   ]);
   const long = parseRobots(`User-agent: *\nDisallow: /${"x".repeat(600)}\n`);
-  expect(reportFile(long).limitations).toEqual(["Long texts that are cut: 1."]);
+  expect(reportFile(long).limitations).toEqual(["Truncated texts: 1."]);
   expect(reportFile(parseRobots("User-agent: *\nDisallow: /\n")).limitations).toEqual([]);
 });
 
@@ -146,7 +146,7 @@ it("a crawler whose name has a digit or a space is found by its name", () => {
   ]);
 });
 
-describe("what is said of uses of the content", () => {
+describe("preferences for uses of the content", () => {
   it.each([
     ["User-agent: *\nContent-Signal: search=yes, ai-train=no\n", { search: true, ai_input: null, ai_train: false }],
     [
@@ -159,11 +159,11 @@ describe("what is said of uses of the content", () => {
     ],
     ["Content-Signal: ai-input=no\nUser-agent: a\nDisallow: /\n", { search: null, ai_input: false, ai_train: null }],
     ["User-agent: a\nUser-agent: *\nContent-Signal: search=no\n", { search: false, ai_input: null, ai_train: null }],
-  ])("to everyone is not what is said to one crawler: %j", (text, signals) => {
+  ])("for all crawlers are separate from those for one crawler: %j", (text, signals) => {
     expect(contentSignals(parseRobots(text))).toEqual(signals);
   });
 
-  it("holds for Content-Usage too", () => {
+  it("include Content-Usage", () => {
     const one = "User-agent: GPTBot\nContent-Usage: train-ai=n\nDisallow: /\n";
     expect(contentUsage(parseRobots(one))).toBeNull();
     expect(contentUsage(parseRobots(`${one}User-agent: *\nContent-Usage: train-ai=y\n`))).toBe("train-ai=y");
@@ -190,7 +190,7 @@ describe("findings of a robots.txt", () => {
   };
   const GOOD = "User-agent: *\nDisallow: /private\n";
 
-  it("are none for a good file", () => {
+  it("are empty for a good file", () => {
     expect(described(GOOD)).toEqual([]);
   });
 
@@ -207,14 +207,14 @@ describe("findings of a robots.txt", () => {
     ["info lines-not-rules", "key: value", `${GOOD}what is this\n`],
     ["info misspelt-lines", "Correct the key", `${GOOD}Disalow: /x\n`],
     ["warning rule-before-user-agent", "User-agent: *", `Disallow: /x\n${GOOD}`],
-    ["warning pattern-matches-nothing", "Begin the pattern", `${GOOD}Disallow: x\n`],
+    ["warning pattern-matches-nothing", "Start the pattern", `${GOOD}Disallow: x\n`],
     ["info dollar-within-pattern", "%24", `${GOOD}Disallow: /a$b\n`],
-    ["warning user-agent-empty", "Name a crawler", `User-agent:\n${GOOD}`],
+    ["warning user-agent-empty", "name of a crawler", `User-agent:\n${GOOD}`],
     ["info crawl-delay-not-a-number", "Crawl-delay: 10", `${GOOD}Crawl-delay: soon\n`],
     ["info sitemap-empty", "absolute URL", `${GOOD}Sitemap:\n`],
     ["warning sitemap-not-absolute", "Sitemap: https://", `${GOOD}Sitemap: /a.xml\n`],
     ["info user-agent-not-a-token", "product token", "User-agent: Ai2Bot\nDisallow: /\n"],
-  ])("name %s, with what to change", (kind, how, text, change) => {
+  ])("report %s, with advice", (kind, how, text, change) => {
     const found = described(text, change).find(({ id, severity }) => `${severity} ${id}` === kind);
     expect(found?.how).toContain(how);
   });

@@ -7,14 +7,17 @@ const FILE = parseRobots(
     "user-agent: B\nallow: /x/z\n\nuser-agent: *\nallow: /y/z\n",
 );
 
-it.each(["/", "/x", "/x/z", "/y", "/y/z"])("a matcher of %s says of each agent what it says of it alone", (path) => {
-  const match = createMatcher(FILE, path);
-  for (const agents of [["a"], ["b"], ["B"], ["c"], ["*"], [""], ["a", "b"], ["b", "a"], ["c", "a"], []]) {
-    expect(match(agents), agents.join()).toEqual(matchRobots(FILE, agents, path));
-  }
-});
+it.each(["/", "/x", "/x/z", "/y", "/y/z"])(
+  "a matcher of %s returns the same for an agent as one for that agent alone",
+  (path) => {
+    const match = createMatcher(FILE, path);
+    for (const agents of [["a"], ["b"], ["B"], ["c"], ["*"], [""], ["a", "b"], ["b", "a"], ["c", "a"], []]) {
+      expect(match(agents), agents.join()).toEqual(matchRobots(FILE, agents, path));
+    }
+  },
+);
 
-it("the rules of all groups of an agent count together, whoever else they name", () => {
+it("the rules of all groups of an agent are combined, also if they name other agents", () => {
   const match = createMatcher(FILE, "/x/z");
   expect(match(["a"])).toMatchObject({ allowed: false, group: "specific", rule: { line: 3 } });
   expect(match(["b"])).toMatchObject({ allowed: true, group: "specific", rule: { line: 9 } });
@@ -22,7 +25,7 @@ it("the rules of all groups of an agent count together, whoever else they name",
   expect(createMatcher(parseRobots(""), "/")(["c"])).toEqual({ allowed: true, rule: null, group: "none" });
 });
 
-it("60,000 wildcard rules for everyone are tried once, not once for each of a thousand agents", () => {
+it("60,000 wildcard rules for * are evaluated once, not once for each of a thousand agents", () => {
   const match = createMatcher(parseRobots(`user-agent: *\n${"allow:*a\n".repeat(60_000)}`), "/");
   const started = performance.now();
   for (let n = 0; n < 1000; n += 1) expect(match([`bot-${n}`]).group).toBe("global");
